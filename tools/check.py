@@ -30,8 +30,6 @@ STRUCTURE = (
     "tests/unit/test_docs_commands.py",
     "tests/unit/test_words.py",
     "tests/unit/test_words_of_code.py",
-    "tests/unit/test_words_of_messages.py",
-    "tests/unit/test_words_of_prose.py",
 )
 
 

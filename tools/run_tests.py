@@ -53,7 +53,7 @@ CLEANING_S, LINE_S = 20.0, 60.0  # for an interrupted process to end; between li
 SANITIZED = {
     "address,undefined": (  # parsers of specs, arguments and answers; the drivers' error paths
         "test_loadgen_spec", "test_loadgen_files", "test_loadgen_histogram", "test_tdengine_faults",
-        "test_lines_driver", "test_cassandra_driver",
+        "test_driver_faults",
     ),
     "thread": ("test_loadgen_counts", "test_loadgen_simulated"),  # counters that threads share
 }  # fmt: skip

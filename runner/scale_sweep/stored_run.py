@@ -1,23 +1,13 @@
-"""Stored runs for Python programs and notebooks: data frames, the fit, and pictures in the report's style.
-
-    import scale_sweep
-
-    run = scale_sweep.load("last")
-    run.fit.points  # the mean rate of each level, of the trials that count
-    run.curve
-
-Reads the files of a run as untrusted ones, as every command does. Refuses to start anything and to change a run.
-"""
+"""Stored runs for Python programs and notebooks: data frames, the fit, and pictures in the report's style."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from scale_sweep.base.errors import UsageError
-from scale_sweep.base.extras import is_installed, require_extra
+from scale_sweep.base.extras import require_extra
 from scale_sweep.model import FitReport, StoredRun
 from scale_sweep.report.curve import curve_svg_bytes
 from scale_sweep.report.figures import fit_of
@@ -25,7 +15,6 @@ from scale_sweep.report.page import html
 from scale_sweep.results.formats import columns_of
 from scale_sweep.results.store.reader import find_run, read_run
 
-Frames = Literal["pandas", "polars"]
 _DTYPES = {"integer": "Int64", "number": "float64", "text": "string"}
 
 
@@ -45,13 +34,12 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """A stored run. frames: the library of its data frames.
+    """A stored run. Its data frames are those of pandas.
 
     The columns, their units, and their empty cells are those of points.csv and timeseries.csv (docs/results.md).
     """
 
     stored: StoredRun
-    frames: Frames
 
     @property
     def name(self) -> str:
@@ -85,11 +73,6 @@ class Run:
     def _frame(self, what: str) -> Any:
         table = columns_of(self.stored, what)
         cells = {name: [row[at] for row in table.rows] for at, name in enumerate(table.kinds)}
-        if self.frames == "polars":
-            import polars
-
-            types = {"integer": polars.Int64, "number": polars.Float64, "text": polars.String}
-            return polars.DataFrame(cells, schema={name: types[kind] for name, kind in table.kinds.items()})
         import pandas
 
         return pandas.DataFrame(
@@ -97,15 +80,11 @@ class Run:
         )
 
 
-def load(run: str = "last", results: str | Path = "results", *, frames: Frames | None = None) -> Run:
+def load(run: str = "last", results: str | Path = "results") -> Run:
     """A stored run, by its name, a part of it, its path, or "last".
 
-    frames: the library of the data frames; without it pandas if it is installed, else polars. Raises UsageError if
-    there is no such run or the library is not installed, and StoreError if a file of the run cannot be read.
+    Raises UsageError if there is no such run or pandas is not installed, and StoreError if a file of the run cannot be
+    read.
     """
-    if frames is None:
-        frames = "polars" if not is_installed("pandas") and is_installed("polars") else "pandas"
-    if frames not in ("pandas", "polars"):
-        raise UsageError(f"frames: {frames!r} is neither 'pandas' nor 'polars'")
-    require_extra(frames, "a data frame")
-    return Run(stored=read_run(find_run(Path(results), run)), frames=frames)
+    require_extra("pandas", "a data frame")
+    return Run(stored=read_run(find_run(Path(results), run)))

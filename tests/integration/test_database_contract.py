@@ -2,7 +2,7 @@
 kill, makes no valid number of a disk that fills, and says what it does with a setting that it does not know.
 
 SCALE_SLOW_TESTS=1 asks those that take 10 to 20 CPU seconds to start; without it each of them has one short trial. No
-registry has CrateDB and InfluxDB 2 and 3: SCALE_CRATEDB_HOME, SCALE_INFLUXDB2_HOME and SCALE_INFLUXDB3_HOME name one.
+registry has CrateDB and InfluxDB 2: SCALE_CRATEDB_HOME and SCALE_INFLUXDB2_HOME name one.
 PostgreSQL, MariaDB and ClickHouse have files of their own.
 """
 
@@ -26,7 +26,7 @@ from tests.unit.reading_trials import WRONG
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 COLUMNS = "f:float,d:double,b:bool,s:smallint,i:int,u:uint"
-ELSEWHERE = ("cratedb", "influxdb2", "influxdb3")
+ELSEWHERE = ("cratedb", "influxdb2")
 SLOW = {  # tests that start their servers too often
     **dict.fromkeys(("cassandra", "iotdb", "opentsdb"), ("methods", "kill", "disk", "setting", "dies")),
     "kairosdb": ("methods", "disk", "cassandra"),
@@ -48,7 +48,6 @@ class Contract:
 OF = {
     "influxdb": Contract(disk=(16, 150_000)),  # it goes on, slowly: each request that fails takes a second
     "influxdb2": Contract(disk=(16, 150_000), secret="made-for-this-test"),
-    "influxdb3": Contract(disk=(64, 2_000_000)),
     "victoriametrics": Contract(disk=(24, 600_000)),
     "prometheus": Contract(disk=(24, 600_000), loaded=300_000, rows=60_000),
     "questdb": Contract(disk=(256, 600_000)),

@@ -122,7 +122,6 @@ def test_without_a_certificate_of_the_cluster_there_is_no_connection(abandoned, 
         (("--cluster", ADDRESS.replace("tls", "tcp")), "without TLS"),
         (("--cluster", ADDRESS.replace("8786", "1")), "no connection"),
         (("--cluster", "10.87.0.1:8786"), "no address with a scheme"),
-        (("--cluster", ADDRESS, "--in-step"), "--in-step beside --cluster"),
         (("--cluster", ADDRESS, "--cores", "64"), "host1: --cores: 64 cores"),
     ],
 )

@@ -371,7 +371,7 @@ def test_a_host_that_loses_its_agent_ends_no_other_run(fleet, tmp_path):
         (("", ""), (*EACH, "--skip-missing", "--cores", "64"), "--cores: 64 cores"),
         (("host2 ansible_host=10.87.0.12", "host2 ansible_host=10.87.0.11"), EACH, "host1 and host2 are one machine"),
         (("", ""), (*EACH, "--cluster", "tls://10.87.0.1:1"), "--cluster beside --hosts"),
-        (("", ""), ("--in-step",), "--in-step: the sweep has one server"),
+        (("", ""), ("--skip-missing",), "--skip-missing: the sweep has one server"),
     ],
 )
 def test_what_a_fleet_cannot_do_is_refused_before_anything_starts(fleet, tmp_path, change, words, names):

@@ -1,4 +1,4 @@
-"""The digest of an answer as docs/loadgen.md defines it, computed a second time, in Python; and rows to compare with."""
+"""The digest of an answer as docs/loadgen.md defines it, computed a second time, in Python."""
 
 from __future__ import annotations
 
@@ -40,8 +40,3 @@ def digest(rows: Iterable[Iterable[Any]]) -> str:
             found = mix(found, word_of(value))
         found = mix(found, 0x524F57)
     return f"{found:016x}"
-
-
-def float32(value: float | None) -> float | None:
-    """The value as a float of 32 bits holds it."""
-    return None if value is None else struct.unpack("f", struct.pack("f", value))[0]

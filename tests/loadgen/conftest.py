@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from loadgen_program import HOW_TO_BUILD, Outcome, Spec, parse, spec_text
+from loadgen_program import HOW_TO_BUILD, MadeRow, Outcome, Spec, parse, spec_text
 from postgres_server import PostgresServer, find_install, running_postgres
 from stub_taos.stub_library import Stub, remove_libraries
 
@@ -41,13 +41,9 @@ def run(program: Path) -> Callable[..., Outcome]:
 
     def run(spec: Spec | str, verb: str = "load", env: dict[str, str] | None = None) -> Outcome:
         text = spec if isinstance(spec, str) else spec_text(spec)
+        environment = os.environ | (env or {})
         done = subprocess.run(
-            [program, verb, "-"],
-            input=text,
-            capture_output=True,
-            text=True,
-            env=os.environ | (env or {}),
-            timeout=120,
+            [program, verb, "-"], input=text, capture_output=True, text=True, env=environment, timeout=120
         )
         return parse(done.returncode, done.stdout, done.stderr)
 
@@ -67,19 +63,30 @@ def load(run: Callable[..., Outcome]) -> Callable[..., Outcome]:
 
 
 @pytest.fixture
-def rows_of(load: Callable[..., Outcome], tmp_path: Path) -> Callable[..., list[str]]:
-    """rows_of(rows=..., ...): the rows that a load makes, as text, sorted."""
+def dumped(load: Callable[..., Outcome], tmp_path: Path) -> Callable[..., list[str]]:
+    """dumped(rows=..., ...): the rows that a load makes, as text, each worker's in the order in which it sends them."""
     count = 0
 
-    def rows_of(env: dict[str, str] | None = None, **spec: object) -> list[str]:
+    def dumped(env: dict[str, str] | None = None, **spec: object) -> list[str]:
         nonlocal count
         count += 1
-        name = f"rows{count}"
-        load(env=env, dump=tmp_path / name, **spec)
-        files = tmp_path.glob(f"{name}.*")
-        return sorted(line for file in files for line in file.read_text().splitlines())
+        load(env=env, **{**spec, "driver": "null", "dump": tmp_path / f"rows{count}"})
+        files = sorted(tmp_path.glob(f"rows{count}.*"))
+        return [line for file in files for line in file.read_text().splitlines()]
 
-    return rows_of
+    return dumped
+
+
+@pytest.fixture
+def rows_of(dumped: Callable[..., list[str]]) -> Callable[..., list[str]]:
+    """rows_of(rows=..., ...): the same rows, sorted."""
+    return lambda **spec: sorted(dumped(**spec))
+
+
+@pytest.fixture
+def made(dumped: Callable[..., list[str]]) -> Callable[..., list[MadeRow]]:
+    """made(columns=..., rows=..., ...): the same rows as values, in the order in which they are sent."""
+    return lambda **spec: [MadeRow.read(line, str(spec["columns"])) for line in dumped(**spec)]
 
 
 @pytest.fixture(scope="session")

@@ -57,12 +57,12 @@ class CqlServer(FakeServer):
     def _answer(self, connection: socket.socket, number: int, opcode: int, body: bytes) -> bool:
         if opcode == STARTUP:
             assert body == struct.pack(">H", 1) + _string(b"CQL_VERSION") + _string(b"3.0.0")
-            _send(connection, number, READY, b"")
+            connection.sendall(_frame(number, READY, b""))
         elif opcode == PREPARE:
             self.statements.append(body[4:].decode())
             selects = self.statements[-1].startswith("SELECT")
             types = self._of_parameters() + self._of_rows() if selects else b"\0" * 12
-            _send(connection, number, RESULT, struct.pack(">i", 4) + _string(ID) + types)
+            connection.sendall(_frame(number, RESULT, struct.pack(">i", 4) + _string(ID) + types))
         elif opcode == EXECUTE:
             self.executed.append(executed_of(body))
             return self._answer_query(connection, number, self.moods.get(len(self.executed), ""))
@@ -98,56 +98,54 @@ class CqlServer(FakeServer):
     def _answer_query(self, connection: socket.socket, number: int, mood: str) -> bool:
         at = self.executed[-1].position
         page = self._page(int(at[2:] or 0))
-        if mood == "half a row":
-            page = page[:-3]
-        elif mood == "more than announced":
-            page += b"\0\0\0\1x"
-        elif mood == "too many rows":
-            page = page.replace(struct.pack(">i", len(self.pages[0])), b"\x7f\xff\xff\xff")
-        elif mood == "other columns":
-            page = page[:8] + struct.pack(">i", 99) + page[12:]
-        elif mood == "no rows":
-            page = VOID
+        bodies = {
+            "": page,
+            "half a row": page[:-3],
+            "more than announced": page + b"\0\0\0\1x",
+            "too many rows": page.replace(
+                struct.pack(">i", len(self.pages[0]) if self.pages else 0), b"\x7f\xff\xff\xff"
+            ),
+            "other columns": page[:8] + struct.pack(">i", 99) + page[12:],
+            "no rows": VOID,
+        }
+        if mood in bodies:
+            connection.sendall(_frame(number, RESULT, bodies[mood]))
         elif mood == "warned rows":
-            _send(connection, number, RESULT, struct.pack(">H", 1) + _string(b"many partitions") + page, flags=8)
-            return True
+            warning = struct.pack(">H", 1) + _string(b"many partitions")
+            connection.sendall(_frame(number, RESULT, warning + page, flags=8))
         elif mood == "slow":
-            body = struct.pack(">BBhBi", 0x84, 0, number, RESULT, len(page)) + page
-            for byte in body:
+            for byte in _frame(number, RESULT, page):
                 connection.sendall(bytes((byte,)))
-            return True
-        elif mood:
+        else:
             return self._answer_batch(connection, number, mood)
-        _send(connection, number, RESULT, page)
         return True
 
     def _answer_batch(self, connection: socket.socket, number: int, mood: str) -> bool:
+        one = struct.pack(">H", 1)
+        invalid = struct.pack(">i", 0x2200) + _string(b"Invalid")
+        answers = {
+            "": _frame(number, RESULT, VOID),
+            "refused": _frame(number, ERROR, struct.pack(">i", 0x1100) + _string(b"Operation timed out")),
+            "garbage": b"HTTP/1.1 400 no\r\n\r\n",
+            "huge": struct.pack(">BBhBI", 0x84, 0, number, RESULT, 0xFFFFFFF0),
+            "warned": _frame(number, RESULT, one + _string(b"a large batch") + VOID, flags=8),
+            "warned too short": _frame(number, RESULT, struct.pack(">HH", 9, 500) + b"half", flags=8),
+            "refused and warned": _frame(number, ERROR, one + _string(b"w") + invalid, flags=8),
+            "words too short": _frame(number, ERROR, struct.pack(">iH", 0x1001, 60000) + b"short"),
+            "nothing in it": _frame(number, ERROR, b""),
+            "cut": b"",
+        }
         if mood == "silence":
             self.over.wait(PATIENCE_S)
-        elif mood == "refused":
-            _send(connection, number, ERROR, struct.pack(">i", 0x1100) + _string(b"Operation timed out"))
-        elif mood == "garbage":
-            connection.sendall(b"HTTP/1.1 400 no\r\n\r\n")
-        elif mood == "huge":
-            connection.sendall(struct.pack(">BBhBI", 0x84, 0, number, RESULT, 0xFFFFFFF0))
-        elif mood == "warned":
-            _send(connection, number, RESULT, struct.pack(">H", 1) + _string(b"a large batch") + VOID, flags=8)
-        elif mood == "warned too short":
-            _send(connection, number, RESULT, struct.pack(">HH", 9, 500) + b"half", flags=8)
-        elif mood == "refused and warned":
-            said = struct.pack(">i", 0x2200) + _string(b"Invalid")
-            _send(connection, number, ERROR, struct.pack(">H", 1) + _string(b"w") + said, flags=8)
-        elif mood == "words too short":
-            _send(connection, number, ERROR, struct.pack(">iH", 0x1001, 60000) + b"short")
-        elif mood == "nothing in it":
-            _send(connection, number, ERROR, b"")
-        elif mood != "cut":
-            _send(connection, number, RESULT, VOID)
+        elif mood == "drip":
+            self.drip(connection, answers[""])
+        else:
+            connection.sendall(answers[mood])
         return mood not in ("cut", "garbage", "huge")
 
 
-def _send(connection: socket.socket, number: int, opcode: int, body: bytes, flags: int = 0) -> None:
-    connection.sendall(struct.pack(">BBhBi", 0x84, flags, number, opcode, len(body)) + body)
+def _frame(number: int, opcode: int, body: bytes, flags: int = 0) -> bytes:
+    return struct.pack(">BBhBi", 0x84, flags, number, opcode, len(body)) + body
 
 
 def executed_of(body: bytes) -> Executed:

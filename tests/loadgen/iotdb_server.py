@@ -172,11 +172,8 @@ class IotdbServer(FakeServer):
         }
         if mood == "silence":
             self.over.wait(PATIENCE_S)
-        elif mood == "drips":
-            for byte in answers[""]:
-                connection.sendall(bytes([byte]))
-                if self.over.wait(0.1):
-                    break
+        elif mood == "drip":
+            self.drip(connection, answers[""])
         else:
             connection.sendall(answers[mood])
         return mood not in ("cut", "garbage", "huge", "not Thrift", "ends early")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import re
+import json
 import socket
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from tests.loadgen.listening import PATIENCE_S, FakeServer, http_head
+from tests.loadgen.listening import PATIENCE_S, FakeServer, http_answer, http_request
 
 GOOD = b"HTTP/1.1 204 No Content\r\n\r\n"
 # What the nth request (from 1) gets instead of GOOD.
@@ -20,12 +20,12 @@ MOODS = {
     "partial body": b"HTTP/1.1 400 Bad Request\r\nContent-Length: 100\r\n\r\nshort",
     "huge body": b"HTTP/1.1 400 Bad Request\r\nContent-Length: 999999999999\r\n\r\nshort",
     "bad chunk": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n",
-    "refused": b'HTTP/1.1 400 Bad Request\r\nContent-Length: 22\r\n\r\n{"error":"bad line 3"}',
-    "no such database": b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
-    "too much": b"HTTP/1.1 413 Request Entity Too Large\r\nContent-Length: 0\r\n\r\n",
-    "chunked refusal": b"HTTP/1.1 500 Oh\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nboom\r\n0\r\n\r\n",
-    "busy": b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy",
-    "chunked": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+    "refused": http_answer('{"error":"bad line 3"}', "400 Bad Request"),
+    "no such database": http_answer("", "404 Not Found"),
+    "too much": http_answer("", "413 Request Entity Too Large"),
+    "chunked refusal": http_answer("boom", "500 Oh", chunk=4),
+    "busy": http_answer("busy", "503 Service Unavailable"),
+    "chunked": http_answer("{}", chunk=2),
     "continue": b"HTTP/1.1 100 Continue\r\n\r\n" + GOOD,
     "last": b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
     "closes": b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
@@ -57,21 +57,23 @@ class LineServer(FakeServer):
     raw: list[bytes] = field(default_factory=list)  # the bodies as they came
     answer: bytes = b""  # to GET, and to POST if given
 
+    def forget(self) -> None:
+        """The requests so far."""
+        for kept in (self.heads, self.bodies, self.raw):
+            kept.clear()
+
     @property
     def lines(self) -> list[str]:
         """Of all requests."""
         return [line for body in self.bodies for line in body.splitlines()]
 
     def serve(self, connection: socket.socket, file: BinaryIO) -> None:
-        while head := http_head(file):
-            length = re.search(r"Content-Length: (\d+)", head)
+        while (request := http_request(file))[0]:
+            head, body = request
+            self.heads.append(head)
             if head.startswith("GET "):
-                self.heads.append(head)
                 connection.sendall(self.answer)
                 continue
-            assert length
-            self.heads.append(head)
-            body = file.read(int(length[1]))
             self.raw.append(body)
             text = gzip.decompress(body) if "gzip\r\n" in head else body
             is_binary = "Content-Type: application/x-protobuf" in head
@@ -92,3 +94,24 @@ class LineServer(FakeServer):
                 connection.sendall(b"X-Wait: 1\r\n")
         connection.sendall(MOODS.get(mood, GOOD))
         return mood not in _ENDS
+
+
+# Answers of CrateDB 6.4.3.
+STORED = '{"cols":[],"rows":[[]],"rowcount":%d,"duration":74.24482}'
+STORED_ROWS = '{"cols":[],"duration":112.71583,"results":[%s]}'
+
+
+@dataclass
+class CrateServer(LineServer):
+    """It stores every row, unless it is told an answer."""
+
+    told: bytes = b""
+
+    def _answer(self, connection: socket.socket) -> bool:
+        body = json.loads(self.bodies[-1])
+        if "args" in body:
+            text = STORED % len(body["args"][0])
+        else:
+            text = STORED_ROWS % ",".join(['{"rowcount":1}'] * len(body.get("bulk_args", ())))
+        self.answer = self.told or http_answer(text)
+        return super()._answer(connection)

@@ -1,4 +1,4 @@
-"""What fake servers and proxies share: a port of 127.0.0.1, and a thread for each connection. It knows no protocol.
+"""What fake servers and proxies share: a port of 127.0.0.1, and a thread for each connection; and HTTP.
 
 A `FakeServer` reads requests and answers them itself; a `Proxy` (proxy.py) passes them on to a real server.
 """
@@ -6,6 +6,7 @@ A `FakeServer` reads requests and answers them itself; a `Proxy` (proxy.py) pass
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -61,6 +62,13 @@ class FakeServer:
         OSError and EOFError: the client has left."""
         raise NotImplementedError
 
+    def drip(self, connection: socket.socket, answer: bytes) -> None:
+        """Sends a byte every 0.1 s."""
+        for byte in answer:
+            connection.sendall(bytes([byte]))
+            if self.over.wait(0.1):
+                return
+
     def wait_for_clients(self) -> None:
         """Until every connection so far has ended, each for a minute at most."""
         for thread in self._listener.threads:
@@ -85,9 +93,21 @@ def closing(server: Server) -> Iterator[Server]:
         server.close()
 
 
-def http_head(file: BinaryIO) -> str:
-    """The request line and the header lines; "" when the client has left."""
+def http_request(file: BinaryIO) -> tuple[str, bytes]:
+    """The request line with the header lines, and the body; ("", b"") when the client has left."""
     lines = []
     while (line := file.readline()) not in (b"\r\n", b""):
         lines.append(line.decode())
-    return "".join(lines)
+    head = "".join(lines)
+    length = re.search(r"(?im)^content-length:(.*)", head)
+    return head, file.read(int(length[1])) if length else b""
+
+
+def http_answer(body: bytes | str, status: str = "200 OK", *, chunk: int = 0) -> bytes:
+    """An answer with its length, or in chunks of so many bytes."""
+    data = body.encode() if isinstance(body, str) else body
+    if not chunk:
+        return b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s" % (status.encode(), len(data), data)
+    parts = [*(data[at : at + chunk] for at in range(0, len(data), chunk)), b""]
+    chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts)
+    return b"HTTP/1.1 %s\r\nTransfer-Encoding: chunked\r\n\r\n%s" % (status.encode(), chunks)

@@ -120,19 +120,11 @@ class PostgresServer:
         return str(done.stdout)
 
     def start(self) -> None:
-        settings = [f"-c{name}={value}" for name, value in self.settings.items()]
+        settings = self.settings | {"listen_addresses": self.listen}
+        words = [f"-c{name}={value}" for name, value in settings.items()]
         with open(self.folder / "server.log", "ab") as log:
             self.process = subprocess.Popen(
-                [
-                    self.install / "bin" / "postgres",
-                    "-D",
-                    self.data,
-                    "-k",
-                    self.sockets,
-                    f"-p{self.port}",
-                    f"-clisten_addresses={self.listen}",
-                    *settings,
-                ],
+                [self.install / "bin" / "postgres", "-D", self.data, "-k", self.sockets, f"-p{self.port}", *words],
                 stdout=log,
                 stderr=log,
                 cwd=self.folder,
@@ -149,24 +141,8 @@ class PostgresServer:
 
     def query(self, sql: str) -> list[list[str]]:
         """Rows of text, through psql: a second opinion beside our own client."""
-        text = self.run(
-            "psql",
-            "-h",
-            str(self.sockets),
-            "-p",
-            str(self.port),
-            "-U",
-            "postgres",
-            "-d",
-            "postgres",
-            "-AtX",
-            "-F",
-            "|",
-            "-v",
-            "ON_ERROR_STOP=1",
-            "-c",
-            sql,
-        )
+        where = ("-h", str(self.sockets), "-p", str(self.port), "-U", "postgres", "-d", "postgres")
+        text = self.run("psql", *where, *"-AtX -F | -v ON_ERROR_STOP=1 -c".split(), sql)
         return [line.split("|") for line in text.splitlines()]
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:

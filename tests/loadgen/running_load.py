@@ -14,6 +14,7 @@ from pathlib import Path
 
 from loadgen_program import Outcome, parse, spec_text
 from postgres_server import PostgresServer
+from third_request import assert_late
 
 ANSWERED = r'"rows_total":[1-9]'  # of an interval: the server has acknowledged rows
 PATIENCE_S = 60  # for an end that the load's own deadlines bring in a few seconds
@@ -23,6 +24,14 @@ METERS = "time timestamptz NOT NULL, device_id int4 NOT NULL, current real, volt
 
 def make_table(server: PostgresServer, columns: str) -> None:
     server.query(f"DROP TABLE IF EXISTS measurement; CREATE TABLE measurement ({columns})")
+
+
+def make_partitions(server: PostgresServer, partitions: int) -> None:
+    """The table of meters in so many parts."""
+    make_table(server, f"{METERS}) PARTITION BY HASH (device_id")
+    for p in range(partitions):
+        values = f"FOR VALUES WITH (MODULUS {partitions}, REMAINDER {p})"
+        server.query(f"CREATE TABLE measurement_p{p} PARTITION OF measurement {values}")
 
 
 def signal_all(server: PostgresServer, what: signal.Signals) -> None:
@@ -103,20 +112,11 @@ def begun(
             process.kill()
 
 
-def assert_late(outcome: Outcome, unanswered: int) -> None:
-    """It ended by the deadline, and says what it does not know."""
-    assert (outcome.code, outcome.summary["outcome"]) == (5, "fatal"), outcome.stderr
-    assert {e["code"] for e in outcome.of("error")} == {"deadline"}
-    assert outcome.summary["error_kinds"][0]["code"] == "deadline"
-    assert outcome.summary["rows_unanswered"] == unanswered
-    assert outcome.summary["rows_failed"] == 0
-
-
 def stopped_meanwhile(program: Path, server: PostgresServer, *, rows_per_request: int, **spec: object) -> Outcome:
     """A load of two threads whose server stops while it runs: each has a request without an answer at its deadline.
 
     The rows that are stored are at least those acknowledged, and at most those sent."""
-    words = {**server.spec(), **LASTING, "rows_per_request": rows_per_request, "request_timeout_s": 3, **spec}
+    words = {**server.spec(), **LASTING, "rows_per_request": rows_per_request, "request_timeout_s": 2, **spec}
     with begun(program, words, said=ANSWERED) as running, stopped(server):
         outcome = running.end()
     assert_late(outcome, 2 * rows_per_request)

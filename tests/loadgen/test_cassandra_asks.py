@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import struct
 
 import pytest
 from answer_digest import digest
 from cql_server import CqlServer
-from third_request import RANGES, load_fixture, server_fixture
+from third_request import RANGES, assert_empty, assert_failed, assert_late_ask, load_fixture, server_fixture
 
 TEXT = "SELECT ts, a FROM ks.t WHERE device = {device} AND ts >= {from} AND ts < {to} AND a > {value} ALLOW FILTERING"
 SPEC = RANGES | {
@@ -34,10 +35,7 @@ ask = load_fixture(SPEC, "ask")
 def test_each_request_binds_what_it_draws(ask, server):
     outcome = ask()
     assert outcome.code == 0, outcome.stderr
-    assert (
-        server.statements[1]
-        == "SELECT ts, a FROM ks.t WHERE device = ? AND ts >= ? AND ts < ? AND a > ? ALLOW FILTERING"
-    )
+    assert server.statements[1] == re.sub(r"\{\w+\}", "?", TEXT)
     told = outcome.of("asked")
     assert told and len({e["devices"][0] for e in told}) > 1
     for event, request in zip(told, server.executed, strict=False):
@@ -64,19 +62,22 @@ def test_all_pages_are_read_and_values_of_each_type_are_digested(ask, server, ha
     server.has_metadata = has_metadata
     server.columns = (TIME, FLOAT, DOUBLE, INT, SMALL, TINY, BIGINT, BOOL, TEXT_T)
     form = ">qfdihbq?"
-    rows = [(START + i, 1.5 * i, i / 3, -i, i - 7, -i % 100, -(i << 40), bool(i % 2), "wort ü") for i in range(7)]
+    rows = [(START + i, 1.5 * i, i / 3, -i, i - 7, -i % 100, -(i << 40), bool(i % 2)) for i in range(7)]
+    texts = ["wort ü", "wort ü", "wort ü", None, "wort ü", "", "x"]
     packed = [
-        (*(struct.pack(f">{c}", v) for c, v in zip(form[1:], row[:8], strict=True)), row[8].encode()) for row in rows
+        (
+            *(struct.pack(f">{c}", v) for c, v in zip(form[1:], row, strict=True)),
+            None if text is None else text.encode(),
+        )
+        for row, text in zip(rows, texts, strict=True)
     ]
-    packed[3] = (*packed[3][:8], None)
     server.pages = [packed[:3], packed[3:6], packed[6:]]
     outcome = ask(page_rows=3, check_per_s=1e9)
     assert outcome.code == 0, outcome.stderr
-    wanted = [(row[0] * 1_000_000, *row[1:]) for row in rows]
-    wanted[3] = (*wanted[3][:8], None)
+    wanted = [[row[0] * 1_000_000, *row[1:], text] for row, text in zip(rows, texts, strict=True)]
     told = outcome.of("asked")
     assert told and {(e["rows"], e["values"], e["digest"]) for e in told} == {(7, 63, digest(wanted))}
-    assert told[0]["content"] == [list(row) for row in wanted], "as it was sent, with the NULL"
+    assert told[0]["content"] == wanted
     assert [request.position for request in server.executed[:4]] == [b"", b"at01", b"at02", b""]
     assert {request.page_rows for request in server.executed} == {3}
 
@@ -91,12 +92,11 @@ def test_rows_that_the_server_sorts_together_come_without_pages(ask, server):
 
 def test_types_of_several_parts_are_read_over(ask, server):
     listed, mapped, own, vector = 0x20, 0x21, 0x30, 0x00
-    custom = b"\0\5klass"
     server.more = {
         listed: struct.pack(">H", INT),
         mapped: struct.pack(">HHH", TEXT_T, listed, INT),
         own: b"\0\2ks\0\1u\0\1\0\1f" + struct.pack(">H", INT),
-        vector: custom,
+        vector: b"\0\5klass",
     }
     server.columns = (listed, mapped, own, vector, INT)
     server.pages = [[(b"l", b"m", b"u", b"v", struct.pack(">i", 5))]]
@@ -106,8 +106,7 @@ def test_types_of_several_parts_are_read_over(ask, server):
 
 def test_an_answer_without_rows_is_empty(ask, server):
     server.pages = []
-    (operation,) = ask().summary["operations"]
-    assert operation["empty_window"] == operation["units_window"] > 0
+    assert_empty(ask())
 
 
 REFUSALS = {
@@ -128,9 +127,7 @@ REFUSALS = {
 def test_a_failed_query_is_told_and_the_next_goes_on(ask, server, mood):
     server.moods[3] = mood
     outcome = ask()
-    (error,) = outcome.of("error")
-    assert (error["code"], outcome.code) == (REFUSALS[mood][0], 6)
-    assert REFUSALS[mood][1] in error["message"]
+    assert_failed(outcome, *REFUSALS[mood])
     (operation,) = outcome.summary["operations"]
     assert operation["errors"] == 1 and operation["units_acked"] > 2
 
@@ -150,8 +147,7 @@ def test_a_value_of_another_length_than_its_type_is_refused(ask, server):
 
 def test_a_query_without_an_answer_ends_by_its_deadline(ask, server):
     server.moods[2] = "silence"
-    outcome = ask(request_timeout_s=1)
-    assert (outcome.code, outcome.of("error")[0]["code"]) == (5, "deadline")
+    assert_late_ask(ask(request_timeout_s=1))
 
 
 @pytest.mark.parametrize(

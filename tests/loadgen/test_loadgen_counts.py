@@ -32,61 +32,41 @@ def test_fixed_rows_are_exact(load, how):
     assert summary["rows_failed"] == summary["errors"] == 0
 
 
-def test_the_remainder_goes_to_the_first_tables(rows_of):
+def test_the_remainder_goes_to_the_first_tables(load, rows_of):
     rows = rows_of(rows=23, tables=5, threads=2)
     assert Counter(row.split(",")[0] for row in rows) == {"0": 5, "1": 5, "2": 5, "3": 4, "4": 4}
-
-
-def test_fewer_rows_than_tables(load):
     assert load(rows=3, tables=10, threads=4).summary["rows_acked"] == 3
 
 
-def tables_by_worker(tmp_path, threads: int) -> list[list[int]]:
-    """The tables in the order of each worker's requests."""
-    files = (tmp_path / f"dump.{worker}" for worker in range(threads))
-    return [[int(x.split(",")[0]) for x in file.read_text().splitlines()] for file in files]
+# The null driver puts table t in partition t mod so many; worker w owns the partitions w, w + threads, ...
+OWNED = {"tables": 12, "partitions": 4, "threads": 2, "rows_per_request": 1}
+SHARED = {"tables": 10, "partitions": 2, "threads": 3, "rows_per_request": 1}
 
 
-def test_owned_workers_visit_their_partitions_in_turn(load, tmp_path):
-    load(rows=24, tables=12, partitions=4, threads=2, rows_per_request=1, dump=tmp_path / "dump")
-    first, second = tables_by_worker(tmp_path, 2)
-    # the null driver puts table t in partition t mod 4; worker w owns partitions w, w + 2
-    assert first[:6] == [0, 2, 4, 6, 8, 10]
-    assert second[:6] == [1, 3, 5, 7, 9, 11]
-    assert first[6:] == first[:6]
-
-
-def test_more_workers_than_partitions_share_tables_round_robin(load, tmp_path):
-    load(rows=10, tables=10, partitions=2, threads=3, rows_per_request=1, dump=tmp_path / "dump")
-    assert [sorted(t) for t in tables_by_worker(tmp_path, 3)] == [[0, 4, 8], [1, 3, 5, 7, 9], [2, 6]]
-
-
-def test_stock_workers_have_contiguous_ranges(load, tmp_path):
-    load(rows=10, tables=10, partitions=2, threads=3, placement="stock", rows_per_request=1, dump=tmp_path / "dump")
-    assert tables_by_worker(tmp_path, 3) == [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]
-
-
-def test_progressive_fills_one_table_after_another(load, tmp_path):
-    load(rows=9, tables=3, order="progressive", rows_per_request=2, dump=tmp_path / "dump")
-    assert tables_by_worker(tmp_path, 1) == [[0, 0, 0, 1, 1, 1, 2, 2, 2]]
-
-
-def test_a_table_gets_several_requests_before_the_next_one(load, tmp_path):
-    outcome = load(rows=25, tables=3, rows_per_request=2, requests_per_table=2, dump=tmp_path / "dump")
-    (order,) = tables_by_worker(tmp_path, 1)
-    assert order == [0] * 4 + [1] * 4 + [2] * 4 + [0] * 4 + [1] * 4 + [2] * 4 + [0]
-    assert outcome.summary["requests"] == 13
-
-
-def test_a_table_with_less_left_gives_way_to_the_next_one(load, tmp_path):
-    load(rows=9, tables=3, rows_per_request=2, requests_per_table=5, dump=tmp_path / "dump")
-    assert tables_by_worker(tmp_path, 1) == [[0, 0, 0, 1, 1, 1, 2, 2, 2]]
-
-
-def test_interlace_carries_rows_of_several_tables(load, tmp_path):
-    outcome = load(rows=16, tables=4, interlace_rows=2, rows_per_request=6, dump=tmp_path / "dump")
-    assert tables_by_worker(tmp_path, 1) == [[0, 0, 1, 1, 2, 2, 3, 3] * 2]
-    assert outcome.summary["requests"] == 3
+@pytest.mark.parametrize(
+    ("spec", "requests", "orders"),
+    [
+        (OWNED | {"rows": 24}, 24, [[0, 2, 4, 6, 8, 10] * 2, [1, 3, 5, 7, 9, 11] * 2]),
+        (SHARED | {"rows": 10}, 10, [[0, 4, 8], [1, 3, 5, 7, 9], [2, 6]]),
+        (SHARED | {"rows": 10, "placement": "stock"}, 10, [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]),
+        ({"rows": 9, "order": "progressive", "rows_per_request": 2}, 6, [[0, 0, 0, 1, 1, 1, 2, 2, 2]]),
+        (
+            {"rows": 25, "rows_per_request": 2, "requests_per_table": 2},
+            13,
+            [[0] * 4 + [1] * 4 + [2] * 4 + [0] * 4 + [1] * 4 + [2] * 4 + [0]],
+        ),
+        ({"rows": 9, "rows_per_request": 2, "requests_per_table": 5}, 6, [[0, 0, 0, 1, 1, 1, 2, 2, 2]]),
+        ({"rows": 16, "tables": 4, "interlace_rows": 2, "rows_per_request": 6}, 3, [[0, 0, 1, 1, 2, 2, 3, 3] * 2]),
+    ],
+    ids=["owned", "shared", "stock", "progressive", "several requests", "less left", "interlaced"],
+)
+def test_tables_are_visited_in_the_order_of_the_spec(load, tmp_path, spec, requests, orders):
+    """By each worker; of the rows of a request each stands for itself."""
+    outcome = load(**{"tables": 3, **spec}, dump=tmp_path / "dump")
+    files = [tmp_path / f"dump.{worker}" for worker in range(len(orders))]
+    found = [[int(line.split(",")[0]) for line in file.read_text().splitlines()] for file in files]
+    assert found == orders
+    assert outcome.summary["requests"] == requests
 
 
 def test_hello_tells_the_even_spread(load):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from typing import Any
 
 import pytest
+from loadgen_program import float32
 
 START, ROWS, STEP = 1_500_000_000_000, 1000, 10
+END = START + ROWS * STEP
 GROUPS = {"groupid": (1, 10), "small": (0, 100), "usmall": (0, 200)}
 RANGE = {
     "operations": "range",
@@ -29,50 +30,6 @@ def drawn(event: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(event["devices"]), event["from_ms"], event["to_ms"], event["value"]
 
 
-@pytest.mark.parametrize(
-    ("lines", "key", "words"),
-    [
-        ({"operations": "write,range"}, "operations", "ask.range.text"),
-        ({"ask.range.text": "x"}, "ask.range.text", "not among the operations"),
-        ({"operations": "range", "ask.range.text": "{from}", "ask.range.spam": 1}, "ask.range.spam", "unknown key"),
-        ({"operations": "range", "ask.range.text": "{devise}"}, "ask.range.text", "'{devise}' is none of"),
-        ({"operations": "range", "ask.range.text": "f(x) { 1"}, "ask.range.text", "written twice"),
-        ({"operations": "range", "ask.range.text": "{to}", "rows_present": 9}, "ask.range.span_ms", "needed with {to}"),
-        ({"operations": "range", "ask.range.text": "{until}", "rows_present": 9}, "ask.range.span_ms", "needed with"),
-        ({"operations": "range", "ask.range.text": "{at}"}, "rows_present", "is needed"),
-        ({"operations": "range", "ask.range.text": "{device} {device} {device}"}, "ask.range.text", "the 2 tables"),
-        (
-            {"operations": "range", "ask.range.text": "x", "ask.range.span_ms": "1s"},
-            "ask.range.span_ms",
-            "not a number",
-        ),
-        ({"operations": "range", "ask.range.text": "x", "ask.range.step_ms": 0.5}, "ask.range.step_ms", "whole number"),
-        ({"operations": "range", "ask.range.text": "x", "ask.range.recent_ms": -1}, "ask.range.recent_ms", "less than"),
-        (
-            {"operations": "range", "ask.range.text": "x", "ask.range.value_low": 2, "ask.range.value_high": 1},
-            "ask.range.value_high",
-            "less than value_low",
-        ),
-        ({"operations": "range:0", "ask.range.text": "x"}, "operations", "whole number of 1..1000000"),
-        ({"operations": "range", "ask.range.text": "x", "sending": "stubbed"}, "sending", "only write"),
-        ({"operations": "x", "ask.x.text": "{again} {device}"}, "ask.x.text", "before any {device}"),
-        ({"check_every": -1}, "check_every", "not a whole number"),
-    ],
-)
-def test_a_mistake_names_its_key(run, lines, key, words):
-    outcome = run({"driver": "null", "tables": 2, "duration_s": 1, **lines})
-    assert outcome.code == 2
-    assert outcome.events == []
-    told = [line for line in outcome.stderr.splitlines() if line.startswith(f"scale-loadgen: spec: {key}: ")]
-    assert told and words in told[0], outcome.stderr
-
-
-def test_a_load_that_only_reads_needs_a_duration(run):
-    outcome = run({"driver": "null", "rows": 10, "operations": "x", "ask.x.text": "x"})
-    assert outcome.code == 2
-    assert "spec: duration_s: is needed" in outcome.stderr
-
-
 def test_a_load_that_only_reads_counts_requests(load):
     summary = load(**{**RANGE, "null_answer_rows": 7}).summary
     (operation,) = summary["operations"]
@@ -87,54 +44,36 @@ def test_a_load_that_only_reads_counts_requests(load):
     assert summary["requests_per_s"] == pytest.approx(requests / summary["window_s"])
     assert operation["response"]["count"] == requests
     assert operation["response"]["p10_us"] <= operation["response"]["p25_us"] <= operation["response"]["p75_us"]
-
-
-def test_an_empty_answer_is_counted(load):
-    (operation,) = load(**{**RANGE, "null_answer_rows": 0}).summary["operations"]
-    assert operation["empty_window"] == operation["units_window"] > 0
+    (empty,) = load(**{**RANGE, "null_answer_rows": 0}).summary["operations"]
+    assert empty["empty_window"] == empty["units_window"] > 0
 
 
 def test_a_draw_is_a_function_of_seed_worker_and_request(load):
     first = asked(load(**RANGE, threads=2))
     again = asked(load(**RANGE, threads=2, seed=9, read_seed=1))
     other = asked(load(**RANGE, threads=2, read_seed=2))
-    for found in (again, other):
+    renamed = {key.replace("ask.range.", "ask.other."): value for key, value in RANGE.items()} | {"operations": "other"}
+    operation = asked(load(**renamed, threads=2))
+    for found in (again, other, operation):
         assert len(first.keys() & found.keys()) > 10
     assert all(drawn(first[k]) == drawn(again[k]) for k in first.keys() & again.keys())
-    assert sum(drawn(first[k]) == drawn(other[k]) for k in first.keys() & other.keys()) < 5
+    for different in (other, operation):
+        assert sum(drawn(first[k]) == drawn(different[k]) for k in first.keys() & different.keys()) < 5
     assert len({drawn(e) for e in first.values()}) > len(first) * 0.9, "requests and workers draw differently"
 
 
-def test_two_operations_draw_differently_with_the_same_seed(load):
-    other = {key.replace("ask.range.", "ask.other."): value for key, value in RANGE.items()} | {"operations": "other"}
-    one, two = asked(load(**RANGE)), asked(load(**other))
-    both = one.keys() & two.keys()
-    assert len(both) > 10
-    assert sum(drawn(one[k]) == drawn(two[k]) for k in both) < 5
-
-
-def test_ranges_lie_in_the_data_on_the_step(load):
+def test_ranges_and_points_lie_where_the_data_is(load):
     events = asked(load(**RANGE, **{"ask.range.step_ms": 100})).values()
     starts = {e["from_ms"] for e in events}
     assert all(e["to_ms"] == e["from_ms"] + 500 for e in events)
     assert all((start - START) % 100 == 0 for start in starts)
-    assert min(starts) >= START and max(starts) + 500 <= START + ROWS * STEP
+    assert min(starts) >= START and max(starts) + 500 <= END
     assert len(starts) > 10
-
-
-def test_recent_ranges_lie_in_the_newest_data(load):
-    events = asked(load(**RANGE, **{"ask.range.recent_ms": 1000})).values()
-    starts = {e["from_ms"] for e in events}
-    end = START + ROWS * STEP
-    assert starts <= set(range(end - 1000, end - 500 + 1, STEP))
-    assert len(starts) > 10
-
-
-def test_a_point_lies_on_a_row(load):
-    lines = {**RANGE, "ask.range.text": "{device} {at}", "ask.range.span_ms": 0, "rows_present": 4}
-    events = asked(load(**lines)).values()
-    assert {e["from_ms"] for e in events} == {START, START + STEP, START + 2 * STEP, START + 3 * STEP}
-    assert {e["to_ms"] for e in events} == {None}
+    recent = {e["from_ms"] for e in asked(load(**RANGE, **{"ask.range.recent_ms": 1000})).values()}
+    assert recent <= set(range(END - 1000, END - 500 + 1, STEP)) and len(recent) > 10
+    point = {"ask.range.text": "{device} {at}", "ask.range.span_ms": 0, "rows_present": 4}
+    points = asked(load(**{**RANGE, **point})).values()
+    assert {(e["from_ms"], e["to_ms"]) for e in points} == {(START + n * STEP, None) for n in range(4)}
 
 
 def test_devices_of_a_request_are_distinct_and_values_are_floats(load):
@@ -145,7 +84,7 @@ def test_devices_of_a_request_are_distinct_and_values_are_floats(load):
     assert all(5 <= e["value"] <= 6 for e in events)
     steps = {"ask.range.value_low": -5, "ask.range.value_high": 6, "ask.range.value_step": 3}
     assert {e["value"] for e in asked(load(**lines, **steps)).values()} == {-5, -2, 1, 4}
-    assert all(struct.unpack("f", struct.pack("f", e["value"]))[0] == e["value"] for e in events)
+    assert all(float32(e["value"]) == e["value"] for e in events)
 
 
 def test_the_driver_gets_the_parameters_of_the_event(load, tmp_path):
@@ -196,18 +135,15 @@ def test_writes_of_a_mix_go_on_behind_the_rows_that_are_there(load, tmp_path):
     assert told[-1]["rows_acked_when_asked"] > 0
 
 
-def test_an_open_loop_counts_requests(load):
-    lines = {**RANGE, "requests": 0, "rate": 500, "threads": 2, "duration_s": 0.5, "check_every": 0}
-    summary = load(**lines).summary
+def test_an_open_loop_counts_requests_and_what_it_owes_belongs_to_its_operations(load):
+    lines = {**RANGE, "requests": 0, "threads": 2, "duration_s": 0.5, "check_every": 0}
+    summary = load(**lines, rate=500).summary
     due = summary["requests_window"] + summary["overdue"] + summary["in_flight_at_end"]
     assert due == pytest.approx(250, abs=5)
     assert summary["offered_requests_per_s"] == pytest.approx(500)
     assert summary["offered_rows_per_s"] is None
-
-
-def test_what_an_open_loop_owes_belongs_to_its_operations(load):
-    lines = {**RANGE, "operations": "range:3,last:1", "ask.last.text": "x", "check_every": 0}
-    summary = load(**{**lines, "null_latency_us": 20_000, "rate": 400, "duration_s": 0.5}).summary
+    more = {"operations": "range:3,last:1", "ask.last.text": "x", "null_latency_us": 20_000, "rate": 400, "threads": 1}
+    summary = load(**{**lines, **more}).summary
     assert summary["overdue"] > 100
     counts = [o["response"]["count"] for o in summary["operations"]]
     assert sum(counts) == summary["response"]["count"]
@@ -221,32 +157,19 @@ def test_failed_queries_are_counted_and_the_code_says_so(load):
     assert operation["failed"] == operation["errors"] == operation["requests"] // 4
     assert summary["rows_failed"] == 0
     assert load(**{**RANGE, "requests": 40}, null_fail_every=4, retries=1).summary["operations"][0]["failed"] == 0
+    late = load(code=5, **{**RANGE, "null_latency_us": 10_000_000, "request_timeout_s": 0.05})
+    assert late.one("error")["code"] == "deadline"
 
 
-def test_a_query_beyond_its_time_is_fatal_for_the_null_driver(load):
-    outcome = load(code=5, **{**RANGE, "null_latency_us": 10_000_000, "request_timeout_s": 0.05})
-    assert outcome.one("error")["code"] == "deadline"
-
-
-def test_rows_are_told_as_they_are_sent(run, rows_of):
-    columns = "a:float,b:double,c:bool,d:binary(9),e:utinyint,f:bigint"
-    spec = {"columns": columns, "null_ratio": 0.2, "tables": 3, "step_ms": 2, "disorder_ratio": 10}
-    sent = rows_of(**spec, rows=60, rows_per_request=7)
+def test_rows_are_told_as_they_are_sent(run, made):
+    spec = {"columns": "a:float,b:double,c:bool,d:binary(9),e:utinyint,f:bigint", "null_ratio": 0.2, "tables": 3}
+    spec |= {"step_ms": 2, "disorder_ratio": 10}
+    sent = {(row.table, row.at): row.values for row in made(**spec, rows=60, rows_per_request=7)}
     told = run({"driver": "postgres", "rows_of": "1:3:10,2:0:1", **spec}, "rows").of("rows")
     assert [(t["table"], t["first"], len(t["time_ms"])) for t in told] == [(1, 3, 10), (2, 0, 1)]
-    names = columns.replace(":", ",").split(",")[::2]
-
-    def text(name: str, value: Any) -> str:
-        if value is None:
-            return "NULL"
-        if name == "a":
-            return f"{struct.unpack('f', struct.pack('f', value))[0]:.9g}"
-        return f"{value:.17g}" if name == "b" else str(int(value)) if name == "c" else str(value)
-
     for t in told:
-        for i, time_ms in enumerate(t["time_ms"]):
-            values = [text(name, t["columns"][name][i]) for name in names]
-            assert ",".join([str(t["table"]), str(t["first"] + i), str(time_ms), *values]) in sent
+        rows = zip(t["time_ms"], *t["columns"].values(), strict=True)
+        assert all([float32(first), *values] == sent[t["table"], at] for at, first, *values in rows)
 
 
 @pytest.mark.parametrize("value", ["", "1:2", "1:2:3:4", "9:0:1", "0:0:0", "0:0:1000001", "a:0:1", "0:0:1,"])
@@ -257,11 +180,10 @@ def test_rows_refuses_what_is_no_range(run, value):
     assert "spec: rows_of: " in outcome.stderr
 
 
-def test_names_are_told_by_drivers_that_have_them(run):
-    told = run({"driver": "null", "tables": 4}, "names").one("names")
-    assert told["names"] == ["0", "1", "2", "3"]
-    assert run({"driver": "lines", "tables": 2}, "names").one("names")["names"] == ["d0", "d1"]
-    assert run({"driver": "points", "tables": 2}, "names").one("names")["names"] == ["d0", "d1"]
+@pytest.mark.parametrize(("driver", "prefix"), [("null", ""), ("lines", "d"), ("points", "d")])
+def test_names_are_told_by_drivers_that_have_them(run, driver, prefix):
+    told = run({"driver": driver, "tables": 4}, "names").one("names")
+    assert told["names"] == [f"{prefix}{n}" for n in range(4)]
 
 
 def test_the_tags_of_tables_are_those_that_they_are_made_with(run, tmp_path):

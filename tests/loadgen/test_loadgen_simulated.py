@@ -9,6 +9,7 @@ import subprocess
 from itertools import pairwise
 
 import pytest
+from test_loadgen_trace import records_of
 
 MS, US = 1_000_000, 1000
 SOURCES = ("simulated.c", "spec.c", "spec_check.c", "mistakes.c", "first_row.c")
@@ -98,29 +99,23 @@ def test_the_seed_alone_decides_the_draws(answers):
 
 
 def test_a_load_gets_no_more_than_the_servers_can_do(load):
-    """In a second, a server with 20 ms serves 50 requests, and each connection has at most one more in flight."""
-    spec = {"threads": 8, "tables": 8, "rows_per_request": 10, "duration_s": 1, "null_service_us": 20_000}
-    one, four = load(**spec), load(**spec, null_servers=4)
-    assert 0 < one.summary["requests_window"] <= 51
-    assert 0 < four.summary["requests_window"] <= 204
-    assert four.summary["response"]["min_us"] >= 20_000
-
-
-def test_queries_are_served_as_well(load):
-    spec = {"operations": "point", "ask.point.text": "{device} {at}", "rows_present": 10, "null_service_us": 20_000}
-    summary = load(**spec, threads=4, tables=4, duration_s=0.5).summary
-    assert summary["requests_window"] <= 26
-    assert summary["service"]["min_us"] >= 20_000
+    """In half a second, a server with 20 ms serves 25 requests, and each connection has at most one more in flight."""
+    spec = {"threads": 8, "tables": 8, "rows_per_request": 10, "duration_s": 0.5, "null_service_us": 20_000}
+    queries = {"operations": "point", "ask.point.text": "{device} {at}", "rows_present": 10}
+    for more, most in (({}, 26), ({"null_servers": 4}, 104), (queries, 26)):
+        summary = load(**spec, **more).summary
+        assert 0 < summary["requests_window"] <= most
+        assert summary["service"]["min_us"] >= 20_000
 
 
 def test_an_open_loop_shows_a_stop_and_a_closed_loop_hides_it(load):
-    """Coordinated omission: for a second the server answers nothing. Of a closed loop one request per connection waits
+    """Coordinated omission: for 0.4 s the server answers nothing. Of a closed loop one request per connection waits
     for it; of an open loop all that were due."""
-    server = {"null_service_us": 200, "null_stall_us": 1_000_000, "null_stall_every_ms": 3000}
-    spec = {"threads": 4, "tables": 4, "rows_per_request": 1, "duration_s": 3.2, **server}
+    server = {"null_service_us": 200, "null_stall_us": 400_000, "null_stall_every_ms": 1200}
+    spec = {"threads": 4, "tables": 4, "rows_per_request": 1, "duration_s": 1.28, **server}
     opened, closed = load(**spec, rate=1000, arrival="poisson").summary, load(**spec).summary
-    assert opened["response"]["p99_us"] > 800_000 and opened["response"]["max_us"] > 900_000
-    assert closed["response"]["p99_us"] < 300_000 < closed["response"]["max_us"]
+    assert opened["response"]["p99_us"] > 320_000 and opened["response"]["max_us"] > 360_000
+    assert closed["response"]["p99_us"] < 120_000 < closed["response"]["max_us"]
 
 
 def test_the_deadline_of_a_request_ends_its_wait(run):
@@ -130,33 +125,12 @@ def test_the_deadline_of_a_request_ends_its_wait(run):
     assert "the simulated server has not served it" in outcome.of("error")[0]["message"]
 
 
-@pytest.mark.parametrize(
-    ("keys", "words"),
-    [
-        ({"null_law": "pareto"}, "null_law: 'pareto' is none of constant, exponential"),
-        ({"null_servers": 0}, "null_servers: '0' is not a whole number of 1..1024"),
-        ({"null_servers": 1025, "null_service_us": 1}, "null_servers: '1025' is not a whole number of 1..1024"),
-        ({"null_service_us": "1e3"}, "null_service_us: '1e3' is not a whole number"),
-        ({"null_servers": 2}, "null_service_us: the servers of null_servers"),
-        ({"null_law": "constant"}, "null_service_us: the servers of null_servers and null_law"),
-        ({"null_stall_us": 5}, "null_stall_every_ms: null_stall_us needs it"),
-        ({"null_stall_every_ms": 5}, "null_stall_us: null_stall_every_ms needs it"),
-        ({"null_stall_us": 5000, "null_stall_every_ms": 5}, "null_stall_us: a stop must be shorter"),
-    ],
-)
-def test_wrong_keys_are_refused_by_name(run, keys, words):
-    outcome = run({"driver": "null", "rows": 10, **keys})
-    assert outcome.code == 2
-    assert words in outcome.stderr and outcome.stderr.count("\n") == 1
-
-
 def test_random_arrivals_have_a_seed_of_their_own(load, tmp_path):
     """The same rows at other times."""
 
     def dues(name: str, **more: object) -> list[int]:
         done = load(rate=2000, arrival="poisson", rows_per_request=1, rows=200, trace=tmp_path / name, **more)
-        data, start = (tmp_path / name).read_bytes(), done.summary["window_start_ns"]
-        return [int.from_bytes(data[at : at + 8], "little") - start for at in range(0, len(data), 40)]
+        return [due - done.summary["window_start_ns"] for due, *_ in records_of(tmp_path / name)]
 
     usual = dues("a")
     assert dues("b", arrival_seed=1) == usual, "the seed is 1 by default"

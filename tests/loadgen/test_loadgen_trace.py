@@ -22,14 +22,13 @@ MIX = {
 }
 
 
-def records(path) -> list[tuple[int, ...]]:
+def records_of(path) -> list[tuple[int, ...]]:
     return list(RECORD.iter_unpack(path.read_bytes()))
 
 
 def test_every_request_has_a_record(load, tmp_path):
     done = load(**{**MIX, "trace": tmp_path / "a"})
-    found, summary = records(tmp_path / "a"), done.summary
-    assert done.code == 0
+    found, summary = records_of(tmp_path / "a"), done.summary
     assert len(found) == summary["requests"] == done.one("trace")["kept"]
     assert done.one("trace")["left_out"] == 0
     start, end = summary["window_start_ns"], summary["window_end_ns"]
@@ -46,10 +45,9 @@ def test_every_request_has_a_record(load, tmp_path):
 
 
 def test_one_in_so_many_is_kept_until_there_is_no_room(load, tmp_path):
-    times = ("duration_s", "warmup_s")
-    fixed = {key: value for key, value in MIX.items() if key not in times} | {"requests": 400}
-    done = load(**{**fixed, "trace": tmp_path / "a", "trace_every": 3, "trace_max": 40})
-    found = records(tmp_path / "a")
+    fixed = {key: value for key, value in MIX.items() if key not in ("duration_s", "warmup_s")}
+    done = load(**fixed, requests=400, trace=tmp_path / "a", trace_every=3, trace_max=40)
+    found = records_of(tmp_path / "a")
     told = done.one("trace")
     assert Counter(record[4] for record in found) == {0: 20, 1: 20}
     assert sorted(record[5] for record in found if record[4] == 0) == list(range(0, 60, 3))
@@ -59,28 +57,18 @@ def test_one_in_so_many_is_kept_until_there_is_no_room(load, tmp_path):
 
 
 def test_in_an_open_loop_the_time_when_it_was_due_is_kept(load, tmp_path):
-    done = load(**{**MIX, "trace": tmp_path / "a", "rate": 100, "threads": 1})
-    found = records(tmp_path / "a")
-    assert done.code == 0
+    load(**{**MIX, "trace": tmp_path / "a", "rate": 100, "threads": 1})
+    found = records_of(tmp_path / "a")
     assert len(found) > 1
-    assert [b[0] - a[0] for a, b in zip(found, found[1:], strict=False)] == pytest.approx(
-        [10_000_000] * (len(found) - 1), abs=1
-    )
+    gaps = [b[0] - a[0] for a, b in zip(found, found[1:], strict=False)]
+    assert gaps == pytest.approx([10_000_000] * len(gaps), abs=1)
     assert all(due <= sent for due, sent, *_ in found)
 
 
 def test_a_request_that_failed_says_so(load, tmp_path):
-    spec = {
-        "tables": 2,
-        "rows_per_request": 10,
-        "requests": 20,
-        "null_fail_every": 5,
-        "threads": 1,
-        "trace": tmp_path / "a",
-    }
-    done = load(6, **spec)
-    found = records(tmp_path / "a")
-    assert done.code == 6
+    spec = {"tables": 2, "rows_per_request": 10, "requests": 20, "null_fail_every": 5}
+    load(6, **spec, trace=tmp_path / "a")
+    found = records_of(tmp_path / "a")
     assert Counter(record[7] for record in found) == {0: 16, 1: 4}
     assert {record[3] for record in found if record[7] == 1} == {0}
 

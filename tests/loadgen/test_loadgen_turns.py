@@ -81,13 +81,6 @@ def test_a_mistake_names_its_key(run, items, more, key, words):
     assert told and words in told[0], outcome.stderr
 
 
-def test_items_without_a_file_or_rounds_are_mistakes(run):
-    outcome = run({"driver": "null", "operations": "a", "ask.a.text": "{item}", "rounds": 1})
-    assert outcome.code == 2 and "spec: items: is needed" in outcome.stderr
-    outcome = run({"driver": "null", "rows": 1, "items": "/dev/null"})
-    assert outcome.code == 2 and "spec: items: needs rounds" in outcome.stderr
-
-
 def test_statements_of_tdengine_with_an_item_one_before_and_answers_in_files(run, items, tmp_path):
     stub = Stub(run=run, log=tmp_path / "calls")
     kept = {"ask.a.text": "SELECT 42 -- {item}", "ask.a.result": tmp_path / "kept", "ask.a.before": "RESET"}

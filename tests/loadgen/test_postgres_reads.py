@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from answer_digest import digest, float32
+from answer_digest import digest
+from loadgen_program import Outcome, float32
 from postgres_server import PostgresServer, running_postgres
-from running_load import METERS, begun, make_table, signal_all
+from running_load import METERS, begun, make_partitions, make_table, signal_all
 
 START, ROWS, STEP, TABLES = 1_500_000_000_000, 200, 10, 6
 DATA = {"tables": TABLES, "step_ms": STEP, "partitions": 2, "seed": 3}
 READS = {**DATA, "rows_present": ROWS, "check_every": 1, "requests": 60}
 COLUMNS = "time, current, voltage, phase"
+ASK = {"span_ms", "value_low", "value_high", "empty"}
 
 
 @pytest.fixture(scope="module")
 def loaded(run, postgres) -> PostgresServer:
     """A table of six devices in two partitions with 200 rows each."""
-    postgres.query("DROP TABLE IF EXISTS measurement")
-    postgres.query(f"CREATE TABLE measurement ({METERS}) PARTITION BY HASH (device_id)")
-    for p in range(2):
-        postgres.query(
-            f"CREATE TABLE measurement_p{p} PARTITION OF measurement FOR VALUES WITH (MODULUS 2, REMAINDER {p})"
-        )
+    make_partitions(postgres, 2)
     outcome = run({**postgres.spec(), **DATA, "rows": ROWS * TABLES, "rows_per_request": 100})
     assert outcome.code == 0, outcome.stderr
     return postgres
@@ -43,22 +40,22 @@ def rows(run) -> dict[int, list[tuple[Any, ...]]]:
     return found
 
 
-def ask(run, server: PostgresServer, *, code: int = 0, **lines: Any):
-    keys = {f"ask.{name}.{part}" if part else name: value for (name, part), value in _keys(lines)}
-    outcome = run({**server.spec(), **READS, **keys})
-    assert outcome.code == code, outcome.stderr
-    return outcome
+@pytest.fixture
+def ask(run, loaded) -> Callable[..., Outcome]:
+    """ask("SELECT 1", span_ms=5, requests=6): a load of the operation `x`; its own keys are those of ASK."""
+
+    def ask(text: str, code: int = 0, **more: object) -> Outcome:
+        own = {f"ask.x.{key}": more.pop(key) for key in ASK & more.keys()}
+        outcome = run({**loaded.spec(), **READS, "operations": "x", "ask.x.text": text, **own, **more})
+        assert outcome.code == code, outcome.stderr
+        return outcome
+
+    return ask
 
 
-def _keys(lines: dict[str, Any]) -> Iterable[tuple[tuple[str, str], Any]]:
-    for key, value in lines.items():
-        name, _, part = key.partition("__")
-        yield (name, part), value
-
-
-def test_a_range_is_answered_with_the_rows_that_were_sent(run, loaded, rows):
+def test_a_range_is_answered_with_the_rows_that_were_sent(ask, rows):
     text = f"SELECT {COLUMNS} FROM measurement WHERE device_id = {{device}} AND time >= {{from}} AND time < {{to}} ORDER BY time"
-    outcome = ask(run, loaded, operations="range", threads=2, range__text=text, range__span_ms=70)
+    outcome = ask(text, threads=2, span_ms=70)
     told = outcome.of("asked")
     assert len(told) > 20
     assert {e["worker"] for e in told} <= {0, 1}
@@ -72,12 +69,12 @@ def test_a_range_is_answered_with_the_rows_that_were_sent(run, loaded, rows):
     assert outcome.summary["rows_acked"] == 0
 
 
-def test_two_devices_a_bound_and_a_point(run, loaded, rows):
+def test_two_devices_a_bound_and_a_point(ask, rows):
     text = (
         f"SELECT {COLUMNS} FROM measurement WHERE device_id IN ({{device}}, {{device}})"
         " AND time = {at} AND current > {value} ORDER BY current"
     )
-    outcome = ask(run, loaded, operations="point", point__text=text, point__value_low=9, point__value_high=11)
+    outcome = ask(text, value_low=9, value_high=11)
     counts = set()
     for e in outcome.of("asked"):
         at = (e["from_ms"] - START) // STEP
@@ -90,42 +87,41 @@ def test_two_devices_a_bound_and_a_point(run, loaded, rows):
     assert operation["empty_window"] > 0
 
 
-def test_each_type_has_its_digest(run, loaded):
+def test_each_type_has_its_digest(ask):
     text = (
         "SELECT true, 1::int2, -2::int4, 3::int8, 1.5::float4, -2.5::float8, NULL::int4, 'a{{b}}'::text,"
         " to_timestamp(1)::timestamp, to_timestamp(1.5) UNION ALL"
         " SELECT false, -1, 2, -3, 0, 0, 7, '', to_timestamp(0)::timestamp, to_timestamp(2)"
     )
-    e = ask(run, loaded, operations="x", x__text=text).of("asked")[0]
+    e = ask(text).of("asked")[0]
     first = (True, 1, -2, 3, 1.5, -2.5, None, "a{b}", 1_000_000_000, 1_500_000_000)
     second = (False, -1, 2, -3, 0.0, 0.0, 7, "", 0, 2_000_000_000)
     assert (e["rows"], e["values"], e["digest"]) == (2, 20, digest([first, second]))
 
 
-def test_large_answers_are_read_to_their_end(run, loaded):
-    text = "SELECT i, i FROM generate_series(1, 30000) i"
-    outcome = ask(run, loaded, operations="large", large__text=text, requests=6)
+def test_large_answers_are_read_to_their_end(ask):
+    outcome = ask("SELECT i, i FROM generate_series(1, 30000) i", requests=6)
     right = digest((i, i) for i in range(1, 30_001))
     assert {(e["rows"], e["digest"]) for e in outcome.of("asked")} == {(30_000, right)}
 
 
-def test_times_in_us_are_those_of_the_rows(run, loaded):
+def test_times_in_us_are_those_of_the_rows(ask):
     text = "SELECT {from}::timestamptz, {to}::timestamptz"
-    e = ask(run, loaded, operations="x", x__text=text, x__span_ms=0.5, precision="us", step_ms=0.25).of("asked")[0]
+    e = ask(text, span_ms=0.5, precision="us", step_ms=0.25).of("asked")[0]
     assert e["digest"] == digest([(round(e["from_ms"] * 1000) * 1000, round(e["to_ms"] * 1000) * 1000)])
     assert e["to_ms"] == e["from_ms"] + 0.5
 
 
-def test_a_query_that_the_server_refuses_is_told_before_the_load(run, loaded):
-    outcome = ask(run, loaded, code=4, operations="bad", bad__text="SELECT nothing FROM measurement")
+def test_a_query_that_the_server_refuses_is_told_before_the_load(ask):
+    outcome = ask("SELECT nothing FROM measurement", code=4)
     error = outcome.one("error")
     assert error["code"] == "42703"
-    assert error["message"].startswith("ask.bad.text: ")
+    assert error["message"].startswith("ask.x.text: ")
     assert not outcome.of("summary")
 
 
-def test_a_query_that_fails_is_counted_and_the_next_one_is_asked(run, loaded):
-    outcome = ask(run, loaded, code=6, operations="half", half__text="SELECT 1 / ({device} % 2)", max_errors=1_000_000)
+def test_a_query_that_fails_is_counted_and_the_next_one_is_asked(ask):
+    outcome = ask("SELECT 1 / ({device} % 2)", code=6, max_errors=1_000_000)
     (operation,) = outcome.summary["operations"]
     assert operation["failed"] == operation["errors"] > 0
     assert operation["units_acked"] + operation["failed"] == operation["requests"]
@@ -133,17 +129,9 @@ def test_a_query_that_fails_is_counted_and_the_next_one_is_asked(run, loaded):
     assert outcome.summary["error_kinds"][0]["code"] == "22012"
 
 
-def test_a_query_beyond_its_time_fails_and_the_load_goes_on(run, loaded):
-    outcome = ask(
-        run,
-        loaded,
-        code=6,
-        operations="slow,fast",
-        slow__text="SELECT pg_sleep(30)",
-        fast__text="SELECT 1",
-        request_timeout_s=0.5,
-        requests=8,
-    )
+def test_a_query_beyond_its_time_fails_and_the_load_goes_on(ask):
+    more = {"operations": "x,fast", "ask.fast.text": "SELECT 1", "request_timeout_s": 0.5, "requests": 8}
+    outcome = ask("SELECT pg_sleep(30)", code=6, **more)
     slow, fast = outcome.summary["operations"]
     assert slow["failed"] == slow["requests"] >= 2
     assert fast["units_acked"] >= 1
@@ -151,19 +139,14 @@ def test_a_query_beyond_its_time_fails_and_the_load_goes_on(run, loaded):
     assert outcome.summary["outcome"] == "errors"
 
 
-def test_writes_of_a_mix_go_on_behind_the_rows(run, loaded):
-    text = "SELECT count(*) FROM measurement"
-    outcome = ask(run, loaded, operations="write:4,count:1", count__text=text, rows_per_request=10, threads=2)
-    counted = int(loaded.query("SELECT count(*) FROM measurement")[0][0])
-    ahead = int(
-        loaded.query(f"SELECT count(*) FROM measurement WHERE time >= to_timestamp({START + ROWS * STEP} / 1000.0)")[0][
-            0
-        ]
-    )
+def test_writes_of_a_mix_go_on_behind_the_rows(ask, loaded):
+    outcome = ask("SELECT count(*) FROM measurement", operations="write:4,x:1", rows_per_request=10, threads=2)
+    behind = f"FROM measurement WHERE time >= to_timestamp({START + ROWS * STEP} / 1000.0)"
+    counted, ahead = (int(loaded.query(f"SELECT count(*) {of}")[0][0]) for of in ("FROM measurement", behind))
     assert ahead == outcome.summary["rows_acked"] == counted - ROWS * TABLES
     assert all(e["rows_acked_when_asked"] <= e["rows_sent_when_answered"] for e in outcome.of("asked"))
     assert outcome.of("asked")[-1]["rows_acked_when_asked"] > 0
-    loaded.query(f"DELETE FROM measurement WHERE time >= to_timestamp({START + ROWS * STEP} / 1000.0)")
+    loaded.query(f"DELETE {behind}")
 
 
 def test_a_server_that_is_silent_or_dies_while_it_is_asked_is_fatal(program):
@@ -215,14 +198,8 @@ def test_names_are_the_ids_that_queries_ask_for(run, loaded, rows):
         ("count(*)", "false", None, False),
     ],
 )
-def test_an_aggregate_of_no_rows_is_empty(run, loaded, cells, bound, empty, is_empty):
+def test_an_aggregate_of_no_rows_is_empty(ask, cells, bound, empty, is_empty):
     text = f"SELECT {cells} FROM measurement WHERE device_id = {{device}} AND {bound}"
-    more = {"a__empty": empty} if empty else {}
-    (operation,) = ask(run, loaded, operations="a", a__text=text, check_every=0, **more).summary["operations"]
+    (operation,) = ask(text, check_every=0, **({"empty": empty} if empty else {})).summary["operations"]
     assert operation["units_window"] > 0
     assert operation["empty_window"] == (operation["units_window"] if is_empty else 0)
-
-
-def test_what_is_empty_is_null_or_zero(run, loaded):
-    outcome = ask(run, loaded, code=2, operations="a", a__text="SELECT 1", a__empty="none")
-    assert "spec: ask.a.empty: 'none' is neither null nor zero" in outcome.stderr

@@ -1,27 +1,23 @@
-"""The driver of series of samples against a server of our own making: its series, its pieces, and answers that go wrong."""
+"""The driver of series of samples against a server of our own making: its series and its pieces."""
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections import defaultdict
 
 import pytest
-from line_server import REFUSALS, LineServer
+from line_server import LineServer
 from protobuf import Series, series_of
-from third_request import assert_refused, assert_unanswered, load_fixture, server_fixture
+from third_request import ROWS, assert_acked, load_fixture, server_fixture
 
 from tests.needs import needs
 
-SPEC = {"driver": "samples", "host": "127.0.0.1", "tables": 4, "threads": 1, "rows": 40, "rows_per_request": 5}
-SPEC |= {"tags": "", "columns": "current:float,voltage:int,phase:float"}
+SPEC = ROWS | {"driver": "samples"}
 COLUMNS = "f:float,d:double,b:bool,t:tinyint,s:smallint,i:int,ut:utinyint,us:usmallint,u:uint"
 METHODS = {"remote-write": "/api/v1/write", "import": "/api/v1/import"}
 SNAPPY = needs("libsnappy.so.1")
 each_method = pytest.mark.parametrize("method", [pytest.param("remote-write", marks=SNAPPY), "import"])
-
-
 server = server_fixture(LineServer)
 send = load_fixture(SPEC)
 
@@ -75,33 +71,29 @@ def lines_sent(bodies: list[str]) -> dict[tuple[str, str], list[tuple[int, float
 def test_series_hold_the_numbers_that_lines_hold(send, server, method, values, nulls, interlaced):
     spec = {"columns": COLUMNS, "values": values, "null_ratio": nulls, "tables": 7, "rows": 700, "rows_per_request": 90}
     spec |= {"interlace_rows": interlaced}
-    assert send(**spec, driver="lines").code == 0
+    assert_acked(send(**spec, driver="lines"), 700)
     wanted = lines_sent(server.bodies)
-    for kept in (server.heads, server.bodies, server.raw):
-        kept.clear()
-    sent = send(**spec, method=method)
-    assert (sent.code, sent.summary["rows_acked"]) == (0, 700), sent.stderr
+    server.forget()
+    assert_acked(send(**spec, method=method), 700)
     assert samples_of(server) == wanted
     assert sum(map(len, wanted.values())) >= 700
 
 
 @each_method
-def test_whole_numbers_are_those_of_the_rows(run, send, server, tmp_path, method):
+def test_whole_numbers_are_those_of_the_rows(send, made, server, method):
     spec = {"columns": "t:tinyint,u:uint", "values": "random", "rows": 200}
-    assert send(**spec, method=method).code == 0
-    assert run(SPEC | spec | {"driver": "null", "dump": tmp_path / "rows"}).code == 0
-    rows = list(csv.reader((tmp_path / "rows.0").read_text().splitlines()))
-    found = samples_of(server)
-    for place, name in enumerate(("t", "u")):
-        for device in range(4):
-            wanted = [(int(row[2]), float(row[3 + place])) for row in rows if row[0] == str(device)]
-            assert found[f"measurement_{name}", f"d{device}"] == wanted
+    assert_acked(send(**spec, method=method), 200)
+    wanted = defaultdict(list)
+    for row in made(**SPEC | spec):
+        for name, value in zip("tu", row.values, strict=True):
+            wanted[f"measurement_{name}", f"d{row.table}"].append((row.at, value))
+    assert samples_of(server) == wanted
 
 
 @each_method
 def test_labels_stand_in_the_order_of_their_names(send, server, method):
     tags = "groupid:int,location:binary(24),Zone:int,_under:int"
-    assert send(method=method, tags=tags, rows=400).code == 0
+    assert_acked(send(method=method, tags=tags, rows=400), 400)
     found = {one.labels for one in series_in(server)}
     assert len(found) == 3 * 4
     for labels in found:
@@ -112,7 +104,7 @@ def test_labels_stand_in_the_order_of_their_names(send, server, method):
 
 @each_method
 def test_a_text_of_a_tag_stays_as_it_is(send, server, method):
-    assert send(method=method, tags="t:binary(40)", tag_groups="t:3", tag_prefix="a b,ü=/").code == 0
+    assert_acked(send(method=method, tags="t:binary(40)", tag_groups="t:3", tag_prefix="a b,ü=/"))
     assert {dict(one.labels)["t"] for one in series_in(server)} == {f"a b,ü=/{i}" for i in range(3)}
 
 
@@ -128,7 +120,7 @@ def test_they_are_posted_where_the_method_or_the_spec_says(send, server, method)
 
 @each_method
 def test_only_the_columns_of_the_request_are_sent(send, server, method):
-    assert send(method=method, partial_columns=1, partial_from=1).code == 0
+    assert_acked(send(method=method, partial_columns=1, partial_from=1))
     assert {name for name, _ in samples_of(server)} == {"measurement_voltage"}
 
 
@@ -137,8 +129,8 @@ def test_only_the_columns_of_the_request_are_sent(send, server, method):
 def test_a_large_request_goes_in_pieces(send, server, method, tables, interlaced, rows):
     more = {"rows": rows, "rows_per_request": rows, "tables": tables, "interlace_rows": interlaced}
     outcome = send(method=method, **more)
-    assert (outcome.code, outcome.summary["rows_acked"], outcome.summary["requests"]) == (0, rows, 1)
-    assert len(server.raw) >= 2
+    assert_acked(outcome, rows)
+    assert outcome.summary["requests"] == 1 and len(server.raw) >= 2
     found = samples_of(server)
     assert [len(samples) for samples in found.values()] == [rows // tables] * 3 * tables
     for samples in found.values():
@@ -148,40 +140,5 @@ def test_a_large_request_goes_in_pieces(send, server, method, tables, interlaced
 
 @SNAPPY
 def test_protobuf_is_compressed(send, server):
-    more = {"rows": 20_000, "rows_per_request": 10_000, "tables": 1}
-    assert send(method="remote-write", **more).code == 0
+    assert_acked(send(method="remote-write", rows=20_000, rows_per_request=10_000, tables=1), 20_000)
     assert sum(map(len, server.raw)) < 0.75 * 20_000 * 3 * 18
-
-
-@each_method
-@pytest.mark.parametrize("mood", REFUSALS)
-def test_a_failed_request_is_told_and_the_next_goes_on(send, server, method, mood):
-    server.moods[3] = mood
-    assert_refused(send(method=method), *REFUSALS[mood])
-    assert len(server.raw) == 8
-
-
-@each_method
-@pytest.mark.parametrize("mood", ["silence", "drip"])
-def test_a_request_without_an_answer_ends_by_its_deadline(send, server, method, mood):
-    server.moods[3] = mood
-    assert_unanswered(send, method=method)
-
-
-@pytest.mark.parametrize("column", ["w:binary(8)", "w:nchar(8)", "w:bigint", "w:ubigint", "w:timestamp"])
-def test_what_a_double_cannot_hold_is_refused(run, column):
-    outcome = run(SPEC | {"port": 1, "columns": f"a:int,{column}"})
-    assert outcome.code == 2
-    assert f"columns: a sample is a double, which cannot hold {column.partition('(')[0]}" in str(outcome.events)
-
-
-def test_other_times_than_milliseconds_are_refused(run):
-    outcome = run(SPEC | {"port": 1, "precision": "us"})
-    assert outcome.code == 2
-    assert "precision" in outcome.stderr + str(outcome.events)
-
-
-@each_method
-def test_nothing_is_sent_when_sending_is_stubbed(run, method):
-    outcome = run(SPEC | {"port": 1, "sending": "stubbed", "method": method})
-    assert (outcome.code, outcome.summary["rows_acked"]) == (0, 40)

@@ -50,9 +50,3 @@ def test_a_refused_query_fails_and_the_next_one_is_asked(stub):
     assert operation["failed"] == operation["errors"] == 1
     assert operation["units_acked"] == operation["requests"] - 1 > 20
     assert outcome.one("error")["code"] == "0x2602"
-
-
-def test_queries_have_no_deadline_that_libtaos_would_not_keep(stub):
-    outcome = stub(**SPEC, **{"ask.x.text": "SELECT 42"}, request_timeout_s=1)
-    assert outcome.code == 2
-    assert "spec: request_timeout_s: " in outcome.stderr

@@ -60,20 +60,6 @@ def test_a_process_has_the_tables_from_its_first_one_on(stub):
     assert [text.split()[2] for text in stub.starting("query")] == [f"d{i}" for i in range(40, 48)]
 
 
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        ({"first_table": 1, "placement": "owned"}, "first_table: needs placement=stock"),
-        ({"auto_create": 1, "method": "sml-line"}, "auto_create: is for the methods stmt, sql and rest"),
-        ({"auto_create": 1, "interlace_rows": 5}, "interlace_rows: with auto_create"),
-        ({"auto_create": 2}, "auto_create: '2' is not a whole number of 0..1"),
-    ],
-)
-def test_tables_that_cannot_be_shared_or_made_so_are_refused(stub, more, words):
-    outcome = stub(**SPEC | more)
-    assert (outcome.code, words in outcome.stderr) == (2, True), outcome.stderr
-
-
 def test_more_rows_than_a_binding_takes_are_bound_apart(stub):
     acked(stub(**SPEC | {"tables": 1, "partitions": 1, "vgroups": 1, "rows": 70000, "rows_per_request": 70000}), 70000)
     assert [line.split()[0] for line in stub.starting("bind")] == ["32767", "32767", "4466"]

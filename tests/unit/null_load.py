@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scale_sweep.base.errors import PreflightError
+from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.taosbenchmark import server, spec
 from tests.unit.whole_commands import run
@@ -39,6 +39,15 @@ def load_file(folder: Path, content: Mapping[str, Any], *words: str, **environme
     """The same with a file of taosBenchmark."""
     (folder / "load.json").write_text(json.dumps(content))
     return load(folder, "-f", "load.json", *words, **environment)
+
+
+def refused_line(read: Callable[..., Any], *given: Any, **named: Any) -> str:
+    """The one line that a refused file has, without its indent."""
+    with pytest.raises(UsageError) as refused:
+        read(*given, **named)
+    assert refused.value.exit_code == 2
+    (line,) = refused.value.message.splitlines()[1:]
+    return line.strip()
 
 
 def null_key(name: str, variable: str) -> dict[str, str]:

@@ -6,51 +6,32 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from hdrh.histogram import HdrHistogram
 
+from scale_sweep import model
 from scale_sweep.cli import compose
-from scale_sweep.experiment.axes import load_axis
+from scale_sweep.experiment.axes import AxisFacts, load_axis
 from scale_sweep.judge.figures.trial_facts import TrialFacts, facts_text
 from scale_sweep.judge.figures.trial_outcome import outcome
 from scale_sweep.judge.figures.window_bounds import with_summary
 from scale_sweep.judge.method import METHOD
 from scale_sweep.loadgen.recorded import read_recorded
-from scale_sweep.model import (
-    AnswersChecked,
-    ArtifactMade,
-    DiskSample,
-    Event,
-    IntervalSeen,
-    PhaseEntered,
-    Plan,
-    Sample,
-    SamplerCost,
-    SampleTaken,
-    StoredRun,
-    SubjectSample,
-    Trial,
-    TrialFinished,
-    TrialResult,
-    TrialStarted,
-    Work,
-)
 from scale_sweep.results.store.held import Held
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.results.store.stored import new_folder
 from scale_sweep.results.store.writer import RunWriter
 from scale_sweep.server.targets import Counted
-from tests.unit.factories import KNOB_COLUMNS
-from tests.unit.synthetic_run import synthetic_manifest, synthetic_sweep, synthetic_trial
+from tests.unit.synthetic_run import synthetic_manifest, synthetic_plan
 
 WATTS = 45.0
 KNOBS = {"partitions": "4", "connections": "8"}
 
 
-def rate_of(trial: Trial, gamma: float, alpha: float) -> float:
+def rate_of(trial: model.Trial, gamma: float, alpha: float) -> float:
     return gamma * trial.level / (1 + alpha * (trial.level - 1))
 
 
@@ -63,97 +44,50 @@ def seconds_of(rate: float, seconds: int, chance: random.Random, noise: float, m
     return rows
 
 
-def second_hdr() -> str:
-    """A second's requests, which took 0.9 ms."""
-    histogram = HdrHistogram(1, 3_600_000_000_000, 2)
-    histogram.record_value(900_000, 400)
+def encoded(shortest: int, digits: int, counts: Mapping[int, int]) -> str:
+    """A histogram of counts by value, up to an hour in units of which `shortest` are a microsecond."""
+    histogram = HdrHistogram(1, 3_600_000_000 * shortest, digits)
+    for value, count in counts.items():
+        histogram.record_value(value, count)
     return histogram.encode().decode()
 
 
-SECOND = second_hdr()
+SECOND = encoded(1000, 2, {900_000: 400})  # a second's requests, which took 0.9 ms
+HELLO = {"event": "hello", "version": "0.1.0", "driver": "postgres", "method": "copy", "tables_per_partition": [5, 5]}
+HELLO |= {"library": "libpq", "library_version": "16.2"}
+INTERVAL = {"event": "interval", "errors": 0, "retries": 0, "backlog_rows": None, "cpu_s": 0.2}
+INTERVAL |= {"response_us_p50": 900.0, "response_us_p99": 4000.0, "response_us_max": 9000.0}
+INTERVAL |= {"response_hdr": SECOND, "service_hdr": None}
+SUMMARY = {"event": "summary", "outcome": "ok", "rows_failed": 0, "errors": 0, "retries": 0, "offered_rows_per_s": None}
+
+
+def latency_of(fast_us: float, slow_us: float, fast: int, slow: int) -> dict[str, object]:
+    """The summary's figures of response times of two lengths, of which the long ones are more than 1 %."""
+    names = {fast_us: ("min_us", "p50_us", "p90_us", "p95_us"), slow_us: ("p99_us", "p999_us", "max_us")}
+    figures = {name: us for us, named in names.items() for name in named}
+    count, hdr = fast + slow, encoded(1, 3, {int(fast_us): fast, int(slow_us): slow})
+    return {"count": count, "mean_us": (fast * fast_us + slow * slow_us) / count, **figures, "hdr": hdr}
 
 
 def load_lines(rows: list[int], warmup_s: int, start_ns: int) -> list[dict[str, object]]:
     """What the load generator says: hello, phases, an interval a second, the summary."""
-    window_s = len(rows) - warmup_s
-    lines: list[dict[str, object]] = [
-        {
-            "event": "hello",
-            "version": "0.1.0",
-            "driver": "postgres",
-            "method": "copy",
-            "library": "libpq",
-            "library_version": "16.2",
-            "tables_per_partition": [5, 5],
-        },
-        {"event": "phase", "phase": "warmup", "monotonic_ns": start_ns},
-    ]
+    window_s, end_ns, warm_ns = len(rows) - warmup_s, start_ns + len(rows) * 10**9, start_ns + warmup_s * 10**9
+    lines: list[dict[str, object]] = [HELLO, {"event": "phase", "phase": "warmup", "monotonic_ns": start_ns}]
     total = 0
     for second, count in enumerate(rows):
         if second == warmup_s:
-            lines.append({"event": "phase", "phase": "measure", "monotonic_ns": start_ns + second * 10**9})
+            lines.append({"event": "phase", "phase": "measure", "monotonic_ns": warm_ns})
         total += count
-        lines.append(
-            {
-                "event": "interval",
-                "t_s": second + 1.0,
-                "monotonic_ns": start_ns + (second + 1) * 10**9,
-                "phase": "measure" if second >= warmup_s else "warmup",
-                "rows": count,
-                "rows_total": total,
-                "requests": count // 1000,
-                "errors": 0,
-                "retries": 0,
-                "response_us_p50": 900.0,
-                "response_us_p99": 4000.0,
-                "response_us_max": 9000.0,
-                "backlog_rows": None,
-                "cpu_s": 0.2,
-                "response_hdr": SECOND,
-                "service_hdr": None,
-            }
-        )
-    histogram = HdrHistogram(1, 3_600_000_000, 3)
-    histogram.record_value(900, 5000)
-    histogram.record_value(4000, 60)
-    latency = {
-        "count": 5060,
-        "min_us": 900.0,
-        "mean_us": 936.7,
-        "p50_us": 900.0,
-        "p90_us": 900.0,
-        "p95_us": 900.0,
-        "p99_us": 4000.0,
-        "p999_us": None,
-        "max_us": 4000.0,
-        "hdr": histogram.encode().decode(),
-    }
+        when = {"t_s": second + 1.0, "monotonic_ns": start_ns + (second + 1) * 10**9}
+        counts = {"rows": count, "rows_total": total, "requests": count // 1000}
+        lines.append(INTERVAL | when | counts | {"phase": "measure" if second >= warmup_s else "warmup"})
+    latency = latency_of(900.0, 4000.0, 5000, 60) | {"p999_us": None}
     inside = sum(rows[warmup_s:])
-    end_ns = start_ns + len(rows) * 10**9
-    lines.append(
-        {
-            "event": "summary",
-            "outcome": "ok",
-            "window_s": float(window_s),
-            "window_start_ns": start_ns + warmup_s * 10**9,
-            "window_end_ns": end_ns,
-            "last_ack_ns": end_ns,
-            "rows_window": inside,
-            "rows_per_s": inside / window_s,
-            "rows_acked": total,
-            "rows_failed": 0,
-            "requests": total // 1000,
-            "errors": 0,
-            "retries": 0,
-            "cpu_window_s": 0.2 * window_s,
-            "offered_rows_per_s": None,
-            "workers": workers_of(latency["count"] / window_s, len(rows)),
-            "response": latency,
-            "service": latency,
-            "partitions": [{"rows_acked": total}],
-        }
-    )
-    return lines
+    when = {"window_s": float(window_s), "window_start_ns": warm_ns, "window_end_ns": end_ns, "last_ack_ns": end_ns}
+    counts = {"rows_window": inside, "rows_per_s": inside / window_s, "rows_acked": total, "requests": total // 1000}
+    more = {"cpu_window_s": 0.2 * window_s, "workers": workers_of(5060 / window_s, len(rows))}
+    parts = {"response": latency, "service": latency, "partitions": [{"rows_acked": total}]}
+    return [*lines, SUMMARY | when | counts | more | parts]
 
 
 def workers_of(requests_per_s: float, seconds: int) -> list[dict[str, float]]:
@@ -168,98 +102,88 @@ def operation_line(name: str, requests: int) -> dict[str, object]:
     return {"name": name, "unit": "requests", "weight": 1, "errors": 0, "retries": 0, "empty_window": 0, **counts}
 
 
-def samples_of(trial: Trial, rows: list[int], start_ns: int) -> list[Sample]:
+def samples_of(trial: model.Trial, rows: list[int], start_ns: int) -> list[model.Sample]:
     """Counters of a server that keeps its cores busy."""
     samples, written = [], 0
     for tick in range(len(rows) + 2):
         written += 120 * rows[min(tick, len(rows) - 1)]
+        operations = {"writes_total": tick, "busy_s_total": 0.3 * tick, "queue_s_total": 0.5 * tick}
+        disk = model.DiskSample(written_bytes_total=written, read_bytes_total=0, free_bytes=10**11, **operations)
+        cores_s = trial.cores * tick
         samples.append(
-            Sample(
+            model.Sample(
                 monotonic_ns=start_ns + tick * 10**9 - 5 * 10**8,
-                server=SubjectSample(cpu_s_total=0.97 * trial.cores * tick, throttled_s_total=0.0, memory_bytes=10**9),
-                generator=SubjectSample(cpu_s_total=0.2 * tick, throttled_s_total=None, memory_bytes=10**8),
+                server=model.SubjectSample(cpu_s_total=0.97 * cores_s, throttled_s_total=0.0, memory_bytes=10**9),
+                generator=model.SubjectSample(cpu_s_total=0.2 * tick, throttled_s_total=None, memory_bytes=10**8),
                 memory_available_bytes=58 * 10**9,
                 psi_some_s_total={"cpu": 0.01 * tick},
                 thread_cpu_s_total={},
-                host_cpu_busy_s_total=1.2 * trial.cores * tick,
+                host_cpu_busy_s_total=1.2 * cores_s,
                 energy_j_total=WATTS * tick,
-                disks={
-                    "d1": DiskSample(
-                        written_bytes_total=written,
-                        read_bytes_total=0,
-                        writes_total=tick,
-                        busy_s_total=0.3 * tick,
-                        queue_s_total=0.5 * tick,
-                        free_bytes=10**11,
-                    )
-                },
+                disks={"d1": disk},
             )
         )
     return samples
 
 
+def facts_of(lines: str, start_ns: int, measure_ns: int, samples: Iterable[model.Sample], **more) -> TrialFacts:
+    """What a trial's load generator and samples say."""
+    recorded = read_recorded(lines)
+    base = TrialFacts(
+        load_start_ns=start_ns,
+        measure_start_ns=measure_ns,
+        flush_end_ns=None,
+        sampler_cost=model.SamplerCost(cpu_s=0.01, wall_s=10.0, ticks=10, missed_ticks=0),
+        ceiling_rows_per_s=1.4e9,
+        log_tail="ready\n",
+        generator_log=lines,
+        effective={"server_version": "16.2", "shared_buffers": "1GB"},
+        intervals=recorded.intervals,
+        samples=tuple(samples),
+        summary=recorded.summary,
+    )
+    return replace(base, **more)
+
+
+def ended(axis: AxisFacts, trial: model.Trial, facts: TrialFacts, wall_s: float) -> Iterator[model.Event]:
+    """The last events of a trial, judged by the real rules."""
+    yield from (model.IntervalSeen(trial_id=trial.trial_id, interval=one) for one in facts.all_intervals)
+    yield from (model.SampleTaken(trial_id=trial.trial_id, sample=one) for one in facts.samples)
+    texts = {"spec": "driver=postgres\n", "loadgen.jsonl": facts.generator_log, "server.log": facts.log_tail}
+    for name, text in (texts | {"facts.json": facts_text(facts, with_summary=False)}).items():
+        yield model.ArtifactMade(trial_id=trial.trial_id, name=name, text=text)
+    come_to = outcome(axis, trial, facts)
+    told = {"measurement": come_to.measurement, "verdict": come_to.verdict, "effective": facts.effective}
+    when = {"started_utc": "2026-01-02T03:04:05+00:00", "wall_s": wall_s}
+    result = model.TrialResult(trial=trial, log_tail=facts.log_tail, method=METHOD, **told, **when)
+    yield model.TrialFinished(result=result)
+
+
 def trial_events(
-    plan: Plan,
-    trial: Trial,
+    plan: model.Plan,
+    trial: model.Trial,
     rows: list[int],
     warmup_s: int,
-    answers: tuple[AnswersChecked, ...] = (),
+    answers: tuple[model.AnswersChecked, ...] = (),
     aborted: str = "",
-) -> Iterator[Event]:
-    """The trial as the store sees it, judged by the real rules. aborted: the reason why it ended without a summary."""
+) -> Iterator[model.Event]:
+    """The trial as the store sees it. aborted: the reason why it ended without a summary."""
     start_ns = (trial.order + 1) * 10**12
     lines = load_lines(rows, warmup_s, start_ns)
     lines[-1]["operations"] = [operation_line(one.operation, 5060) for one in answers]
-    lines = lines[:-1] if aborted else lines
-    log = "".join(json.dumps(line) + "\n" for line in lines)
-    recorded = read_recorded(log)
-    window_ns = start_ns + warmup_s * 10**9
-    facts = TrialFacts(
-        load_start_ns=start_ns,
-        measure_start_ns=window_ns,
-        flush_end_ns=start_ns + (len(rows) + 1) * 10**9,
-        sampler_cost=SamplerCost(cpu_s=0.01, wall_s=10.0, ticks=len(rows), missed_ticks=0),
-        counted=Counted(rows=sum(rows)),
-        ceiling_rows_per_s=1.4e9,
-        log_tail="ready\n",
-        generator_log=log,
-        effective={"server_version": "16.2", "shared_buffers": "1GB"},
-        intervals=recorded.intervals,
-        samples=tuple(samples_of(trial, rows, start_ns)),
-        answers=answers,
-        aborted=aborted,
-    )
-    facts = with_summary(facts, recorded.summary, trial.load, trial.work)
-    come_to = outcome(load_axis(plan.sweep.axis), trial, facts)
+    log = "".join(json.dumps(line) + "\n" for line in (lines[:-1] if aborted else lines))
+    window_ns, flush_ns = start_ns + warmup_s * 10**9, start_ns + (len(rows) + 1) * 10**9
+    more = {"flush_end_ns": flush_ns, "counted": Counted(rows=sum(rows)), "answers": answers, "aborted": aborted}
+    facts = facts_of(log, start_ns, window_ns, samples_of(trial, rows, start_ns), **more)
+    facts = with_summary(facts, facts.summary, trial.load, trial.work)
     began_s = 1_767_323_045 + 20.0 * trial.order  # 2026-01-02T03:04:05Z, a trial every 20 s
-    yield TrialStarted(
-        trial=trial, position=trial.order + 1, total=len(plan.trials), unix_s=began_s, monotonic_ns=start_ns - 2 * 10**9
-    )
-    yield PhaseEntered(trial_id=trial.trial_id, phase="measure", monotonic_ns=window_ns)
-    yield from (IntervalSeen(trial_id=trial.trial_id, interval=i) for i in facts.intervals)
-    yield from (SampleTaken(trial_id=trial.trial_id, sample=s) for s in facts.samples)
-    texts = {
-        "spec": "driver=postgres\n",
-        "loadgen.jsonl": log,
-        "server.log": facts.log_tail,
-        "facts.json": facts_text(facts, with_summary=False),
-    }
-    yield from (ArtifactMade(trial_id=trial.trial_id, name=name, text=text) for name, text in texts.items())
-    yield TrialFinished(
-        result=TrialResult(
-            trial=trial,
-            measurement=come_to.measurement,
-            verdict=come_to.verdict,
-            effective=facts.effective,
-            log_tail=facts.log_tail,
-            started_utc="2026-01-02T03:04:05+00:00",
-            wall_s=17.5,
-            method=METHOD,
-        )
-    )
+    when = {"unix_s": began_s, "monotonic_ns": start_ns - 2 * 10**9}
+    yield model.TrialStarted(trial=trial, position=trial.order + 1, total=len(plan.trials), **when)
+    yield model.PhaseEntered(trial_id=trial.trial_id, phase="measure", monotonic_ns=window_ns)
+    yield from ended(load_axis(plan.sweep.axis), trial, facts, 17.5)
 
 
-def manifest_of(plan: Plan) -> dict[str, object]:
+def manifest_of(plan: model.Plan) -> dict[str, object]:
     """The manifest of a run that has begun."""
     invented = {k: v for k, v in synthetic_manifest().items() if k != "schema"}
     return {**invented, "sweep": asdict(plan.sweep), "status": "running", "method": METHOD}
@@ -290,23 +214,14 @@ def raw_run(
     shape: Shape = Shape(),
     interrupted_after: int | None = None,
     report: bool = True,
-    work: Work | None = None,
-    answers: tuple[AnswersChecked, ...] = (),
-) -> StoredRun:
-    """A run in results/name, with its report. work: what the trials do, if not to write. answers: of it, those that each
-    trial checked."""
+    work: model.Work | None = None,
+    answers: tuple[model.AnswersChecked, ...] = (),
+) -> model.StoredRun:
+    """A run in results/name, with its report. work: what the trials do, if not to write. answers: those that each checked."""
     chance = random.Random(shape.seed)
-    order = [(float(n), r) for r in range(1, shape.replicates + 1) for n in range(1, shape.levels + 1)]
-    trials = [synthetic_trial(n, r, at, KNOBS) for at, (n, r) in enumerate(order)]
-    sweep = synthetic_sweep(
-        replicates=shape.replicates, levels=tuple(float(n) for n in range(1, shape.levels + 1)), seed=shape.seed
-    )
-    if work:
-        sweep, trials = replace(sweep, work=work), [replace(trial, work=work) for trial in trials]
-    plan = Plan(sweep=sweep, trials=tuple(trials), confounds=(), notes=(), seconds_estimated=1.0, knobs=KNOB_COLUMNS)
-
+    plan = synthetic_plan(range(1, shape.levels + 1), shape.replicates, KNOBS, work=work, seed=shape.seed)
     writer = RunWriter(Held(new_folder(results / name)), plan, manifest_of(plan))
-    for trial in trials[:interrupted_after]:
+    for trial in plan.trials[:interrupted_after]:
         rate = rate_of(trial, shape.gamma, shape.alpha) * math.exp(chance.gauss(0, shape.trial_noise))
         rows = seconds_of(rate, shape.seconds, chance, shape.noise, shape.memory)
         for second in range(shape.ramp_s):

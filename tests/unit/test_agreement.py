@@ -31,14 +31,8 @@ def flagged_of(runs, seed, **truth):
 @pytest.mark.monte_carlo
 @pytest.mark.parametrize(
     ("levels", "blocks", "seconds", "phi", "most"),
-    [
-        (4, 3, 40, 0.0, 0.03),
-        (4, 3, 40, 0.5, 0.03),
-        (4, 3, 40, 0.8, 0.03),
-        (1, 3, 60, 0.8, 0.03),
-        (2, 5, 8, 0.0, 0.03),
-        (2, 5, 8, 0.5, 0.05),
-    ],
+    [(4, 3, 40, 0.0, 0.03), (4, 3, 40, 0.5, 0.03), (4, 3, 40, 0.8, 0.03), (1, 3, 60, 0.8, 0.03)]
+    + [(2, 5, 8, 0.0, 0.03), (2, 5, 8, 0.5, 0.05)],
 )
 def test_windows_that_explain_the_replicates_raise_no_alarm(levels, blocks, seconds, phi, most):
     truth = {"levels": levels, "blocks": blocks, "seconds": seconds, "phi": phi, "spread": 0.08}
@@ -51,44 +45,39 @@ def test_a_server_start_that_shifts_the_rate_is_found():
     assert flagged_of(60, 6, start=0.05, levels=1, blocks=5) >= 0.85
 
 
+def calm(*logs):
+    return [one for level in (1.0, 2.0, 4.0) for one in replicates(level, logs)]
+
+
 def test_the_level_that_disagrees_is_named_and_no_other():
-    calm = [one for level in (1.0, 2.0, 4.0) for one in replicates(level, (0.004, -0.003, 0.002))]
-    found = agreement_of([*calm, *replicates(8.0, (0.10, -0.12, 0.03))])
-    assert [one.level for one in found.apart] == [8.0]
-    assert found.disagrees_at(8.0)
+    found = agreement_of([*calm(0.004, -0.003, 0.002), *replicates(8.0, (0.10, -0.12, 0.03))])
+    assert [one.level for one in found.apart] == [8.0] and found.disagrees_at(8.0)
     assert found.apart[0].windows_percent == pytest.approx(3 / math.sqrt(39), rel=0.01)
-    assert not agreement_of(calm).apart and not agreement_of(calm).disagrees
-
-
-def test_a_spread_that_does_not_matter_is_no_disagreement():
+    alone = agreement_of(calm(0.004, -0.003, 0.002))
+    assert not alone.apart and not alone.disagrees
     exact = replace(CALM, spread=0.001, rest=0.001, error=0.0002)
     small = agreement_of(replicates(1.0, (0.010, -0.010, 0.001), exact))
-    assert small.p_value < 1e-6
-    assert not small.disagrees
+    assert small.p_value < 1e-6 and not small.disagrees, "a spread that does not matter"
 
 
 def test_what_cannot_be_tested_is_not():
-    assert agreement_of(replicates(1.0, (0.1,))) is None
-    assert agreement_of(replicates(1.0, (0.1, 0.2), None)) is None
-    slow = replace(CALM, seconds=30, correlation=0.95, error=0.05)
-    assert agreement_of(replicates(1.0, (0.1, -0.1), slow)) is None, "its seconds are less than one independent second"
+    slow = replace(CALM, seconds=30, correlation=0.95, error=0.05)  # less than one independent second
+    for logs, window in (((0.1,), CALM), ((0.1, 0.2), None), ((0.1, -0.1), slow)):
+        assert agreement_of(replicates(1.0, logs, window)) is None
 
 
-def test_two_replicates_that_disagree_have_the_interval_of_their_own_spread():
-    calm = [one for level in (1.0, 2.0, 4.0) for one in replicates(level, (0.004, -0.003))]
-    wide = [*calm, *replicates(8.0, (0.10, -0.12))]
-    level = noise_report(wide).levels[-1]
-    assert level.disagrees and not noise_report(wide).levels[0].disagrees
-    assert math.log1p(level.half_percent / 100) == pytest.approx(12.706 * 0.11, rel=0.001)
+@pytest.mark.parametrize(
+    ("logs", "degree", "least", "most"),
+    [((0.10, -0.12), 12.706, 0.999, 1.001), ((0.10, -0.12, 0.03), 4.302, 1.0, math.inf)],
+)
+def test_replicates_that_disagree_have_the_interval_of_their_own_spread(logs, degree, least, most):
+    wide = [*calm(*(0.004, -0.003, 0.002)[: len(logs)]), *replicates(8.0, logs)]
+    first, *_, level = noise_report(wide).levels
+    assert level.disagrees and not first.disagrees
+    own = degree * statistics.stdev(logs) / math.sqrt(len(logs))
+    assert least * own <= math.log1p(level.half_percent / 100) <= most * own
     unknown = noise_report([replace(one, window=None) for one in wide]).levels[-1]
-    assert unknown.half_percent < level.half_percent and not unknown.disagrees
-
-
-def test_the_pooled_spread_does_not_shrink_the_interval_of_a_level_that_disagrees():
-    calm = [one for level in (1.0, 2.0, 4.0) for one in replicates(level, (0.004, -0.003, 0.002))]
-    level = noise_report([*calm, *replicates(8.0, (0.10, -0.12, 0.03))]).levels[-1]
-    own = statistics.stdev((0.10, -0.12, 0.03))
-    assert math.log1p(level.half_percent / 100) >= 4.302 * own / math.sqrt(3)
+    assert (unknown.half_percent < level.half_percent) is (len(logs) == 2) and not unknown.disagrees
 
 
 @pytest.mark.monte_carlo
@@ -119,13 +108,18 @@ def test_sessions_are_a_part_of_their_own():
     assert right > 0.8
 
 
-def test_starts_and_blocks_of_one_level_are_not_separated():
-    one = parts_of(simulated(Truth(levels=1, blocks=5), random.Random(1)))
-    assert [part.name for part in one.parts] == ["seconds", "window", "start or block"]
-    short = parts_of(simulated(Truth(levels=2, blocks=5, seconds=7), random.Random(1)))
-    assert [part.name for part in short.parts] == ["seconds", "start", "block"], "no drift within a short window"
-    assert parts_of(simulated(Truth(levels=2, blocks=1), random.Random(1))) is None
-    assert parts_of([]) is None
+@pytest.mark.parametrize(
+    ("truth", "parts"),
+    [
+        (Truth(levels=1, blocks=5), ["seconds", "window", "start or block"]),
+        (Truth(levels=2, blocks=5, seconds=7), ["seconds", "start", "block"]),  # no drift within a short window
+        (Truth(levels=2, blocks=1), None),
+    ],
+)
+def test_what_the_trials_cannot_tell_apart_is_one_part(truth, parts):
+    found = parts_of(simulated(truth, random.Random(1)))
+    assert found is parts or [part.name for part in found.parts] == parts
+    assert parts_of([]) is pooled_parts([]) is None
 
 
 def test_parts_of_several_runs_are_pooled_at_the_windows_of_the_first():
@@ -139,7 +133,6 @@ def test_parts_of_several_runs_are_pooled_at_the_windows_of_the_first():
     assert both.share(both.largest) == pytest.approx(7 / 8)
     joined = pooled_parts([parts(4, 40.0, start=3.0, block=4.0), parts(4, 40.0, **{"start or block": 1.0})])
     assert {p.name: p.percent**2 for p in joined.parts} == pytest.approx({"start or block": 13.0})
-    assert pooled_parts([]) is None
 
 
 def test_the_noise_of_a_window_is_read_from_its_figures():

@@ -1,5 +1,4 @@
-"""No wait is without a deadline: held by reading the source for calls that wait, and by bench/evidence/deadlines.csv,
-whose bounds are those of the source."""
+"""No wait is without a deadline: the source has none, and bench/evidence/deadlines.csv has the bounds of the source."""
 
 import ast
 import fcntl
@@ -40,7 +39,7 @@ from scale_sweep.server.targets.null import NullSession
 from scale_sweep.sweep.settings import SETTINGS
 from scale_sweep.watch.dashboards import processes
 from tests.offenders import assert_none
-from tests.unit.factories import make_disk, make_sweep, make_trial
+from tests.unit.factories import executable, make_disk, make_sweep, make_trial
 from tests.unit.synthetic_run import mixed_run
 from tests.unit.test_ceiling import program_with
 from tests.unit.trial_orders import trial_order
@@ -48,17 +47,18 @@ from tests.unit.trial_orders import trial_order
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "runner" / "scale_sweep").rglob("*.py"))
 DEADLINES = ROOT / "bench" / "evidence" / "deadlines.csv"
-# Methods that wait for ever unless they are given a time, and where the time may stand without its name.
-WAITS = {"wait": 0, "join": 0, "communicate": 1, "get": 1, "acquire": 1, "result": 0, "wait_for": 1, "select": 3}
-RUNS = {"run", "call", "check_call", "check_output"}  # of subprocess
-OPENS = {
-    ("socket", "create_connection"): "timeout",
-    ("request", "urlopen"): "timeout",
-    ("psycopg", "connect"): "connect_timeout",
-    ("docker", "from_env"): "timeout",
-    ("client", "HTTPConnection"): "timeout",
-    ("sqlalchemy", "create_engine"): "connect_args",
-    ("ansible_runner", "run"): "timeout",
+# Calls that may wait for ever, and what bounds them beside a timeout: more than so many arguments, or a word.
+WAITS = {
+    r"(Thread|Process)PoolExecutor": "never",  # join at the end
+    r"(.*\.)?subprocess\.(run|call|check_call|check_output)": "never",
+    r"(.*\.)?(socket\.create_connection|request\.urlopen|client\.HTTPConnection)": "never",
+    r"(.*\.)?(psycopg\.connect|docker\.from_env|ansible_runner\.run)": "never",
+    r"(.*\.)?sqlalchemy\.create_engine": "connect_args=",
+    r".*\.(flock|lockf)": "LOCK_NB|LOCK_UN",
+    r"os\.(waitpid|wait4|waitid)": "WNOHANG",
+    r".*\.(wait|result|shutdown|get|join)": 0,  # `shutdown` of a server or an executor; `get` of a mapping has a name
+    r".*\.(communicate|acquire|wait_for)": 1,
+    r".*\.select": 3,
 }
 # What waits by design, each with what bounds it.
 BOUNDED_OTHERWISE = {
@@ -68,124 +68,82 @@ BOUNDED_OTHERWISE = {
     ("setup.py", "get"),  # of an agent: without a controller, LEASE_S ends the request
     ("remote.py", "get"),  # the link to a host ends every request LEASE_S after its last line
 }
-WITHOUT_QUESTION = {
-    "expected",
-    "load_spec",
-    "genuine_load",
-    "left_s",
-    "give_up",
-    "rows_handed",
-}  # rows_handed reads a text
+WITHOUT_QUESTION = {"expected", "load_spec", "genuine_load", "left_s", "give_up", "rows_handed"}
 QUESTIONS = {n for n in vars(Session) if not n.startswith("_") and callable(getattr(Session, n))} - WITHOUT_QUESTION
+
+
+def calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    return ((ast.unparse(node.func), node) for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def is_bounded(name: str, call: ast.Call) -> bool:
+    bound = next((bound for pattern, bound in WAITS.items() if re.fullmatch(pattern, name, re.DOTALL)), -1)
+    if any(keyword.arg in ("timeout", "connect_timeout") for keyword in call.keywords):
+        return True
+    return len(call.args) > bound if isinstance(bound, int) else bool(re.search(bound, ast.unparse(call)))
 
 
 def endless(tree: ast.AST) -> list[tuple[str, int]]:
     """Every call that may wait for ever, with its line."""
-    return [(name, call.lineno) for call in ast.walk(tree) if isinstance(call, ast.Call) and (name := _endless(call))]
-
-
-def _endless(call: ast.Call) -> str:
-    if isinstance(call.func, ast.Name):
-        return call.func.id if call.func.id in ("ThreadPoolExecutor", "ProcessPoolExecutor") else ""  # join at the end
-    if not isinstance(call.func, ast.Attribute):
-        return ""
-    name, of = call.func.attr, call.func.value
-    named = {keyword.arg for keyword in call.keywords}
-    owner = of.id if isinstance(of, ast.Name) else ""
-    if name in RUNS and owner == "subprocess":
-        return "" if "timeout" in named else name
-    owner = of.attr if isinstance(of, ast.Attribute) else owner
-    if (owner, name) in OPENS:
-        return "" if OPENS[owner, name] in named else name
-    if name in ("flock", "lockf"):
-        return "" if "LOCK_NB" in ast.dump(call) or "LOCK_UN" in ast.dump(call) else name
-    if name == "shutdown":  # of a server or of an executor: both wait for what they do
-        return "" if call.args else name
-    if name in ("waitpid", "wait4", "waitid") and owner == "os":
-        return "" if "WNOHANG" in ast.dump(call) else name
-    if name not in WAITS or "timeout" in named:
-        return ""
-    given = len(call.args)
-    is_of_text = isinstance(of, (ast.Constant, ast.JoinedStr)) or owner in ("os", "posixpath", "shlex")
-    if name in ("get", "join") and (given or is_of_text):
-        return ""  # of a mapping, or of texts; a thread that is joined is given its time here
-    return "" if given > WAITS[name] else name
+    return [(name.rpartition(".")[2], call.lineno) for name, call in calls(tree) if not is_bounded(name, call)]
 
 
 def unbounded_questions(tree: ast.AST) -> list[tuple[str, int]]:
     """Calls of a session's methods that ask the server, past `ask`."""
-    found = []
-    for call in ast.walk(tree):
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in QUESTIONS:
-            of = call.func.value
-            owner = of.attr if isinstance(of, ast.Attribute) else of.id if isinstance(of, ast.Name) else ""
-            if owner.strip("_") == "session":
-                found.append((call.func.attr, call.lineno))
-    return found
+    found = [(re.fullmatch(r"(?:.*\.)?_*session\.(\w+)", name, re.DOTALL), call.lineno) for name, call in calls(tree)]
+    return [(match[1], line) for match, line in found if match and match[1] in QUESTIONS]
 
 
-def test_nothing_waits_for_ever():
-    assert_none(f"{path.relative_to(ROOT)}: {sentence}" for path in FILES for sentence in unbounded(path))
-
-
-def unbounded(path: Path) -> Iterator[str]:
+def unbounded(path: Path) -> list[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    for name, line in endless(tree):
-        if (path.name, name) not in BOUNDED_OTHERWISE:
-            yield f"line {line}: {name} needs a deadline"
-    if "measure" in path.parts:
-        for name, line in unbounded_questions(tree):
-            yield f"line {line}: {name} is asked past scale_sweep/measure/trial/waiting.py"
+    found = [(name, line) for name, line in endless(tree) if (path.name, name) not in BOUNDED_OTHERWISE]
+    found += unbounded_questions(tree) if "measure" in path.parts else []
+    return [f"{path.relative_to(ROOT)}: line {line}: {name}" for name, line in found]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "process.wait()",
-        "thread.join()",
-        "self._queue.get()",
-        "lock.acquire()",
-        "process.communicate()",
-        "future.result()",
-        "subprocess.run(['true'])",
-        "subprocess.check_output(['true'])",
-        "socket.create_connection(('h', 1))",
-        "psycopg.connect(host='h')",
-        "os.waitpid(1, 0)",
-        "ThreadPoolExecutor(max_workers=2)",
-        "select.select(a, b, c)",
-        "fcntl.flock(fd, fcntl.LOCK_EX)",
-        "self._server.shutdown()",
-        "ansible_runner.run(playbook='p')",
-        "sqlalchemy.create_engine(url)",
-        "urllib.request.urlopen('http://h')",
-    ],
-)
-def test_such_a_wait_is_seen(line):
-    assert endless(ast.parse(line))
+def test_nothing_waits_for_ever_and_each_question_is_asked_by_waiting_py():
+    assert_none(sentence for path in FILES for sentence in unbounded(path))
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "process.wait(timeout=3)",
-        "thread.join(3)",
-        "', '.join(names)",
-        "given.get('a')",
-        "event.wait(0.1)",
-        "subprocess.run(['true'], timeout=3)",
-        "os.wait4(1, os.WNOHANG)",
-        "fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)",
-        "connection.shutdown(socket.SHUT_WR)",
-    ],
-)
-def test_what_has_a_time_is_not(line):
-    assert not endless(ast.parse(line))
+ENDLESS = """
+process.wait()
+thread.join()
+self._queue.get()
+lock.acquire()
+process.communicate()
+future.result()
+subprocess.run(['true'])
+subprocess.check_output(['true'])
+socket.create_connection(('h', 1))
+psycopg.connect(host='h')
+os.waitpid(1, 0)
+ThreadPoolExecutor(max_workers=2)
+select.select(a, b, c)
+fcntl.flock(fd, fcntl.LOCK_EX)
+self._server.shutdown()
+ansible_runner.run(playbook='p')
+sqlalchemy.create_engine(url)
+urllib.request.urlopen('http://h')
+"""
+BOUNDED = """
+process.wait(timeout=3)
+thread.join(3)
+', '.join(names)
+given.get('a')
+event.wait(0.1)
+subprocess.run(['true'], timeout=3)
+os.wait4(1, os.WNOHANG)
+fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+connection.shutdown(socket.SHUT_WR)
+"""
 
 
-@pytest.mark.parametrize("line", ["session.flush()", "self._session.count()", "reached.session.drop_schema()"])
-def test_a_question_past_the_deadline_is_seen(line):
-    assert unbounded_questions(ast.parse(line))
+def test_each_call_without_a_time_is_seen():
+    lines = ENDLESS.strip().splitlines()
+    assert [line for _, line in endless(ast.parse("\n".join(lines)))] == list(range(1, len(lines) + 1))
+    assert endless(ast.parse(BOUNDED)) == []
+    questions = "session.flush()\nself._session.count()\nreached.session.drop_schema()"
+    assert [line for _, line in unbounded_questions(ast.parse(questions))] == [1, 2, 3]
 
 
 class Still:
@@ -215,31 +173,25 @@ def ask_for_ever(at, words):
     return flush
 
 
-def test_a_server_that_does_nothing_is_given_up_before_the_limit(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("works", "limit_s", "least_s", "why"),
+    [(False, 600.0, 1.0, r"FLUSH within \d+ s, in which it used no CPU"), (True, 2.0, 1.9, "FLUSH within 2 s$")],
+)
+def test_a_server_that_does_nothing_is_given_up_and_one_that_works_at_the_limit(
+    tmp_path, monkeypatch, works, limit_s, least_s, why
+):
     monkeypatch.setattr(waiting, "SILENT_S", 1.0)
     monkeypatch.setattr(waiting, "WORK_LOOK_S", 0.1)
-    at = reached(tmp_path, monkeypatch, works=False)
-    with pytest.raises(TargetError, match=r"Example did not answer FLUSH within \d+ s, in which it used no CPU"):
-        ask(at, ask_for_ever(at, "FLUSH"), 600.0)
+    at, begun = reached(tmp_path, monkeypatch, works=works), time.monotonic()
+    with pytest.raises(TargetError, match=f"Example did not answer {why}"):
+        ask(at, ask_for_ever(at, "FLUSH"), limit_s)
+    assert time.monotonic() - begun > least_s
 
 
-def test_a_server_that_works_is_waited_for_until_the_limit(tmp_path, monkeypatch):
-    monkeypatch.setattr(waiting, "SILENT_S", 0.5)
-    monkeypatch.setattr(waiting, "WORK_LOOK_S", 0.1)
-    at, begun = reached(tmp_path, monkeypatch, works=True), time.monotonic()
-    with pytest.raises(TargetError, match=r"Example did not answer flush within 2 s$"):
-        ask(at, ask_for_ever(at, ""), 2.0)
-    assert time.monotonic() - begun > 1.9
-
-
-def test_a_session_knows_when_it_will_be_given_up(tmp_path, monkeypatch):
-    at = reached(tmp_path, monkeypatch, works=True)
+def test_a_request_to_end_is_heard_and_a_session_knows_when_it_will_be_given_up(tmp_path, monkeypatch):
+    at, stop = reached(tmp_path, monkeypatch, works=True), Stop()
     assert at.session.left_s(120.0) == 120.0
     assert 0 < ask(at, lambda: at.session.left_s(120.0), 60.0) <= 60.0
-
-
-def test_a_request_to_end_is_heard_while_an_answer_is_waited_for(tmp_path, monkeypatch):
-    at, stop = reached(tmp_path, monkeypatch, works=True), Stop()
     threading.Timer(0.5, stop.request).start()
     with stop.here(), pytest.raises(Stopped):
         ask(at, ask_for_ever(at, ""), 50.0)
@@ -252,25 +204,19 @@ def test_a_disk_that_does_not_sync_is_named(monkeypatch):
         sync_disks(disks, 1.0)
 
 
-def test_the_table_of_bounds_says_what_the_source_says():
-    told = re.findall(r"\b([A-Z_]+) = ([\d.,]*\d)", DEADLINES.read_text(encoding="utf-8"))
+def test_the_table_of_bounds_says_what_the_source_and_the_settings_say():
+    table = DEADLINES.read_text(encoding="utf-8")
+    known = set()
+    for node in (node for path in FILES for node in ast.parse(path.read_text(encoding="utf-8")).body):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            known.add((node.targets[0].id, node.value.value))
+    told = re.findall(r"\b([A-Z_]+) = ([\d.,]*\d)", table)
     assert len(told) >= 20
-    known = {}
-    for path in FILES:
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
-                known.setdefault(node.targets[0].id, set()).add(node.value.value)
-    for name, value in told:
-        assert float(value.replace(",", "")) in known.get(name, ()), f"{name} is not {value} anywhere"
-
-
-def test_the_table_of_bounds_says_what_the_settings_say():
-    told = dict(re.findall(r"(--[a-z-]+) = ([\w.]+ ?s)\b", DEADLINES.read_text(encoding="utf-8")))
-    assert {"--request-timeout", "--drain"} <= set(told)
+    assert_none(name for name, value in told if (name, float(value.replace(",", ""))) not in known)
+    flags = re.findall(r"(--[a-z-]+) = ([\w.]+ ?s)\b", table)
+    assert {"--request-timeout", "--drain"} <= {flag for flag, _ in flags}
     defaults = {setting.flag: setting.default for setting in SETTINGS}
-    assert {flag: parse_seconds(value) for flag, value in told.items()} == {
-        flag: parse_seconds(defaults[flag]) for flag in told
-    }
+    assert_none(flag for flag, value in flags if parse_seconds(value) != parse_seconds(defaults[flag]))
 
 
 def test_a_load_is_told_its_times_and_is_waited_for_longer():
@@ -284,11 +230,9 @@ def test_a_load_is_told_its_times_and_is_waited_for_longer():
 
 @pytest.mark.parametrize(("method", "told"), [("rest", True), ("stmt", False)])
 def test_a_driver_that_cannot_end_a_request_is_not_asked_to(tmp_path, method, told):
-    features = {"tdengine": {"rest": ["deadline"], "stmt": []}}
     spec = {"driver": "tdengine", "method": method, "request_timeout_s": "60", "drain_s": "30"}
-    kept = kept_by(program_with(tmp_path, features), spec)
-    assert ("request_timeout_s" in kept) is told
-    assert kept["drain_s"] == "30"
+    kept = kept_by(program_with(tmp_path, {"tdengine": {"rest": ["deadline"], "stmt": []}}), spec)
+    assert ("request_timeout_s" in kept, kept["drain_s"]) == (told, "30")
 
 
 def test_a_short_program_that_hangs_is_killed_and_named(monkeypatch):
@@ -302,28 +246,22 @@ def test_a_short_program_that_hangs_is_killed_and_named(monkeypatch):
 def hanging(tmp_path, monkeypatch):
     """Programs that never end, in place of the system's."""
     for name in ("wipefs", "modprobe", "promtool"):
-        (tmp_path / name).write_text("#!/bin/sh\nexec sleep 60\n")
-        (tmp_path / name).chmod(0o755)
+        executable(tmp_path / name, "exec sleep 60")
     for module in (device, stripe):
         monkeypatch.setattr(module, "search_path", lambda: f"{tmp_path}:{os.environ['PATH']}")
     return tmp_path
 
 
-def test_disks_whose_tools_hang_count_as_used_and_as_not_there(hanging, monkeypatch):
+def test_tools_that_hang_are_given_up(hanging, monkeypatch, wording):
     monkeypatch.setattr(device, "SIGNATURES_S", 0.3)
     monkeypatch.setattr(stripe, "MODPROBE_S", 0.3)
     monkeypatch.setattr(stripe, "_MDSTAT", hanging / "mdstat")
-    assert device.signatures("/dev/loop0", hanging) == ("something that cannot be read",)
-    assert [f.sentence for f in stripe.check_stripe(DiskSource(kind="loop"))] == [
-        "stripe: this kernel has no md, so no RAID-0"
-    ]
-
-
-def test_promtool_that_hangs_is_an_exit_code_with_words(hanging, monkeypatch):
     monkeypatch.setattr(processes, "BESIDE_S", 0.3)
     me = SimpleNamespace(pw_name="me", pw_uid=os.geteuid(), pw_gid=os.getegid())
-    state = SimpleNamespace(path=hanging, owner=me)
-    assert processes.run_beside(state, [str(hanging / "promtool")]) == (124, "it did not end within 0 s")
+    code, words = processes.run_beside(SimpleNamespace(path=hanging, owner=me), [str(hanging / "promtool")])
+    assert code == 124
+    (finding,) = stripe.check_stripe(DiskSource(kind="loop"))
+    wording(*device.signatures("/dev/loop0", hanging), finding.sentence, words)
 
 
 def test_a_set_that_another_process_removes_for_ever_is_named(tmp_path, monkeypatch):
@@ -342,22 +280,18 @@ def test_a_set_that_another_process_removes_for_ever_is_named(tmp_path, monkeypa
 def test_a_database_that_never_answers_an_export_is_refused(monkeypatch):
     limits = sys.modules[write.__module__]._LIMITS
     monkeypatch.setitem(limits, "postgresql+psycopg", {"connect_timeout": 2})  # the least that libpq takes
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        port = silent.getsockname()[1]
-        with pytest.raises(StoreError, match="timeout"):
-            write("run", tables_of(mixed_run()), f"postgresql://me@127.0.0.1:{port}/db")
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(StoreError, match="timeout"):
+        write("run", tables_of(mixed_run()), f"postgresql://me@127.0.0.1:{silent.getsockname()[1]}/db")
 
 
 def test_a_load_that_does_not_hear_a_signal_is_told_twice_and_then_killed(tmp_path, monkeypatch):
-    """The second one ends a drain at once: with the summary, which a killed one does not say."""
+    """The second signal ends a drain at once, with the summary, which a killed load does not say."""
     # Two signals that a busy machine delivers together are one.
     monkeypatch.setattr("scale_sweep.loadgen.process.STOP_S", 4.0)
     monkeypatch.setattr("scale_sweep.loadgen.process.HURRY_S", 60.0)
-    program = tmp_path / "scale-loadgen"
     # Python's own path may have a blank, which no first line of a script can.
-    program.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(STUBBORN)}\n")
-    program.chmod(0o755)
-    load = LoadProcesses(str(program), [{"protocol": "1"}], (0,), "")
+    program = executable(tmp_path / "scale-loadgen", f"exec {shlex.quote(sys.executable)} -c {shlex.quote(STUBBORN)}")
+    load = LoadProcesses(program, [{"protocol": "1"}], (0,), "")
     load.start()
     for line in load.lines(300.0):
         if isinstance(line, Phase):

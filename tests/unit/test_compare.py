@@ -1,5 +1,4 @@
-"""scale compare: false alarms near the nominal rate, power on a true difference, what is said of few trials, of missing
-points and of differing manifests, and the codes that scripts read."""
+"""scale compare: false alarms and power, what is said of few trials and missing points, and the codes for scripts."""
 
 import json
 import math
@@ -24,7 +23,7 @@ from scale_sweep.cli import app
 from scale_sweep.model import VerdictKind
 from scale_sweep.report.overlay import ratio_table
 from scale_sweep.results.store.reader import read_run
-from tests.unit.factories import SLOWER
+from tests.unit.factories import SLOWER, offered, with_rates, with_trials
 from tests.unit.raw_run import Shape, raw_run
 from tests.unit.synthetic_run import synthetic_run
 
@@ -34,8 +33,7 @@ FIRST_STATE = CHANCE.bit_generator.state
 
 @pytest.fixture(autouse=True)
 def same_draws():
-    """Each test draws the same numbers, whichever tests run before it."""
-    CHANCE.bit_generator.state = FIRST_STATE
+    CHANCE.bit_generator.state = FIRST_STATE  # whichever tests run before
 
 
 def drawn(draws, points, replicates, spread=0.03, shift=0.0):
@@ -49,16 +47,12 @@ def autoregression(phi, seconds, spread=0.05):
     return 1e6 * np.exp(spread * noise)
 
 
-# Statistics
-
-
 def test_two_points_with_replicates_are_welch_s_test():
     a, b = CHANCE.normal(0, 0.02, 5), CHANCE.normal(0.01, 0.05, 4)
     sides = side(a[None, :]), side(b[None, :])
     found = welch(*sides, *variances(*sides), shared=False)
     wanted = stats.ttest_ind(b, a, equal_var=False)
-    assert found.p_value[0] == pytest.approx(wanted.pvalue)
-    assert found.degrees[0] == pytest.approx(wanted.df)
+    assert (found.p_value[0], found.degrees[0]) == pytest.approx((wanted.pvalue, wanted.df))
 
 
 @pytest.mark.monte_carlo
@@ -67,10 +61,9 @@ def test_false_alarms_are_near_five_percent(points, a, b):
     sides = drawn(8000, points, a), drawn(8000, points, b)
     found = welch(*sides, *variances(*sides), shared=b == 1)
     adjusted, _ = family(found)
-    any_alarm = float((adjusted < 0.05).any(axis=-1).mean())
     assert float((found.p_value < 0.05).mean()) < 0.06
-    assert any_alarm < 0.06
-    assert any_alarm > (0.02 if a > 2 else 0.01)  # few replicates cost power, not truth
+    least = 0.02 if a > 2 else 0.01  # few replicates cost power, not truth
+    assert least < float((adjusted < 0.05).any(axis=-1).mean()) < 0.06
 
 
 @pytest.mark.monte_carlo
@@ -102,12 +95,9 @@ def test_a_true_difference_of_ten_percent_is_found(replicates):
 def test_the_interval_covers_the_true_ratio_nineteen_times_in_twenty():
     sides = drawn(4000, 4, 3), drawn(4000, 4, 3, shift=math.log(0.93))
     found = welch(*sides, *variances(*sides), shared=False)
-    reach = stats.t.ppf(0.975, found.degrees) * found.error
-    inside = np.abs(found.difference - math.log(0.93)) < reach
-    assert 0.93 < inside.mean() < 0.97
-    whole = together(found)
-    inside = np.abs(whole.difference - math.log(0.93)) < stats.t.ppf(0.975, whole.degrees) * whole.error
-    assert 0.93 < inside.mean() < 0.97
+    for one in (found, together(found)):
+        inside = np.abs(one.difference - math.log(0.93)) < stats.t.ppf(0.975, one.degrees) * one.error
+        assert 0.93 < inside.mean() < 0.97
 
 
 @pytest.mark.monte_carlo
@@ -134,47 +124,30 @@ def test_the_spread_of_a_window_does_not_depend_on_the_unit(rates, unit):
     one, other = window_spread(rates), window_spread([r * unit for r in rates])
     assert one.variance == pytest.approx(other.variance, rel=1e-6, abs=1e-15)
     assert 0 <= one.effective <= len(rates)
-
-
-def test_a_window_that_is_too_short_has_no_spread():
-    assert window_spread([1.0, 2.0, 3.0, 4.0]) is None
-    assert window_spread([0.0] * 10) is None
+    assert window_spread(rates[:4]) is window_spread([0.0] * 10) is None
     assert window_spread([5.0] * 10).variance == 0
 
 
 @pytest.mark.monte_carlo
-def test_the_false_alarms_said_are_those_of_the_test():
-    points = [
-        PointLogs(level=n, variant="", a=tuple(CHANCE.normal(0, 0.02, 5)), b=tuple(CHANCE.normal(0, 0.02, 5)))
-        for n in range(1, 7)
-    ]
-    said = false_alarms(points, 0.05, 0.05)
-    assert 2 < said.any_percent < 8
-    assert said.slower_percent < said.any_percent
-
-
-@pytest.mark.monte_carlo
-@pytest.mark.parametrize("trials", [(2, 2), (2, 1), (3, 3)])
-def test_few_residuals_are_not_mistaken_for_trials_without_noise(trials):
+@pytest.mark.parametrize(("trials", "least"), [((5,) * 6, 2), ((2, 2), 0), ((2, 1), 0), ((3, 3), 0)])
+def test_the_false_alarms_said_are_those_of_the_test_also_where_there_are_few_residuals(trials, least):
     points = [
         PointLogs(level=n, variant="", a=tuple(CHANCE.normal(0, 0.02, count)), b=tuple(CHANCE.normal(0, 0.02, count)))
         for n, count in enumerate(trials, start=1)
     ]
-    assert false_alarms(points, 0.05, None).any_percent < 8
-
-
-# Runs
+    said = false_alarms(points, 0.05, 0.05)
+    assert least <= said.any_percent < 8
+    assert said.slower_percent < said.any_percent
+    assert false_alarms(points, 0.05, None).slower_percent is None
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
-    raw_run(folder, "20260101T000000Z-first", shape=Shape(seed=1))
-    raw_run(folder, "20260102T000000Z-again", shape=Shape(seed=2))
-    raw_run(folder, "20260103T000000Z-slow", shape=Shape(seed=3, gamma=3.4e5))
-    raw_run(folder, "20260104T000000Z-single", shape=Shape(seed=4, replicates=1, seconds=30))
-    raw_run(folder, "20260105T000000Z-single-slow", shape=Shape(seed=5, replicates=1, seconds=30, gamma=3.4e5))
-    raw_run(folder, "20260106T000000Z-later", shape=Shape(seed=6, gamma=3.4e5))
+    slow, single = {"gamma": 3.4e5}, {"replicates": 1, "seconds": 30}
+    shapes = {"first": {}, "again": {}, "slow": slow, "single": single, "single-slow": single | slow, "later": slow}
+    for number, (name, shape) in enumerate(shapes.items(), start=1):
+        raw_run(folder, f"2026010{number}T000000Z-{name}", shape=Shape(seed=number, **shape))
     return folder
 
 
@@ -182,90 +155,54 @@ def run_of(folder: Path, name: str):
     return read_run(next(folder.glob(f"*-{name}")))
 
 
-def test_a_slower_run_is_called_slower_and_by_how_much(runs):
-    found = compare_runs(run_of(runs, "first"), run_of(runs, "slow"), SLOWER)
+def test_a_slower_run_is_called_slower_and_the_same_sweep_again_is_not(runs, wording):
+    first, slow, again = (run_of(runs, name) for name in ("first", "slow", "again"))
+    found = compare_runs(first, slow, SLOWER)
     assert found.overall.ratio == pytest.approx(0.85, abs=0.02)
     assert found.overall.low < 0.85 < found.overall.high
     assert all(p.differs for p in found.points)
     assert found.slower == ("1 core", "2 cores", "3 cores", "all points")
-    assert "slower at 3 of 3 points" in found.sentence
+    same = compare_runs(first, again, SLOWER)
+    assert not any(p.differs for p in same.points) and same.slower == ()
+    assert [d.name for d in same.differing] == ["seed"]
+    own = compare_runs(first, first, SLOWER)
+    assert {p.ratio for p in own.points} == {1.0} and own.differing == ()
+    assert own.false_alarms.any_percent < 8
+    wording(found.sentence, same.sentence, own.cautions[0])
 
 
-def test_the_same_sweep_again_shows_no_difference_and_what_could_have_been_seen(runs):
-    found = compare_runs(run_of(runs, "first"), run_of(runs, "again"), SLOWER)
-    assert not any(p.differs for p in found.points)
-    assert found.slower == ()
-    assert "cannot be detected" in found.sentence
-    assert [d.name for d in found.differing] == ["seed"]
+def test_single_trials_are_compared_by_their_seconds_with_a_warning_and_have_no_interval_without(runs, wording):
+    a, b = (run_of(runs, name) for name in ("single", "single-slow"))
+    found = compare_runs(a, b)
+    assert {p.spread for p in found.points} == {"seconds"} and found.overall.differs
+    assert {p.spread for p in compare_runs(run_of(runs, "first"), a).points} == {"common"}
+    without = compare_runs(replace(a, timeseries={}), replace(b, timeseries={}), SLOWER)
+    assert without.points[0].ratio == pytest.approx(0.85, abs=0.05)
+    assert (without.points[0].low, without.false_alarms, without.slower) == (None, None, ())
+    wording(found.cautions[0], without.sentence)
 
 
-def test_a_run_against_itself_says_the_false_alarms(runs):
-    found = compare_runs(run_of(runs, "first"), run_of(runs, "first"), SLOWER)
-    assert {p.ratio for p in found.points} == {1.0}
-    assert found.false_alarms.any_percent < 8
-    assert "same run" in found.cautions[0]
-    assert found.differing == ()
+def test_a_point_that_lost_its_valid_trials_cannot_pass(wording):
+    def lost(*levels):
+        return synthetic_run(verdicts={(n, r): VerdictKind.ABORTED for n in levels for r in (1, 2, 3)}, seed=9)
 
-
-def test_single_trials_are_compared_by_their_seconds_with_a_warning(runs):
-    found = compare_runs(run_of(runs, "single"), run_of(runs, "single-slow"))
-    assert {p.spread for p in found.points} == {"seconds"}
-    assert "too narrow" in found.cautions[0]
-    assert found.overall.differs
-    one_sided = compare_runs(run_of(runs, "first"), run_of(runs, "single"))
-    assert {p.spread for p in one_sided.points} == {"common"}
-
-
-def test_single_trials_without_seconds_have_a_ratio_and_no_interval(runs):
-    a, b = (replace(run_of(runs, name), timeseries={}) for name in ("single", "single-slow"))
-    found = compare_runs(a, b, SLOWER)
-    assert found.points[0].ratio == pytest.approx(0.85, abs=0.05)
-    assert found.points[0].low is None
-    assert found.false_alarms is None
-    assert found.slower == ()
-    assert "it may be noise" in found.sentence
-
-
-def test_a_point_that_lost_its_valid_trials_cannot_pass():
     a = synthetic_run()
-    b = synthetic_run(verdicts={(4.0, r): VerdictKind.ABORTED for r in (1, 2, 3)}, seed=9)
-    found = compare_runs(a, b, SLOWER)
+    found = compare_runs(a, lost(4.0), SLOWER)
     assert found.unjudged == ("4 cores",)
-    assert found.points[-1].missing == "no VALID trial in B"
     shorter = compare_runs(a, synthetic_run(levels=(1, 2, 3), seed=9), SLOWER)
     assert shorter.unjudged == ()
-    assert shorter.points[-1].missing == "not in the plan of B"
+    nothing = compare_runs(lost(1.0, 2.0, 3.0, 4.0), a)
+    wording(found.points[-1].missing, shorter.points[-1].missing, nothing.sentence)
 
 
-def open_loop(run):
-    """The same run, as if its rate had been offered."""
-
-    def offered(trial):
-        return replace(trial, load=replace(trial.load, rate=5e4))
-
-    return replace(
-        run,
-        plan=replace(run.plan, trials=tuple(map(offered, run.plan.trials))),
-        results=tuple(replace(r, trial=offered(r.trial)) for r in run.results),
-    )
-
-
-@pytest.mark.parametrize("closed", [0, 1, 2])
-def test_an_open_loop_has_no_capacity_to_compare(closed):
+def test_an_open_loop_has_no_capacity_to_compare(wording):
     a, b = synthetic_run(), synthetic_run(seed=9)
-    found = compare_runs(a if closed == 1 else open_loop(a), b if closed == 2 else open_loop(b), SLOWER)
-    assert "no capacity" in found.sentence and "response times" in found.sentence
-    assert {p.missing for p in found.points} == {
-        0: {"open loop in A; open loop in B"},
-        1: {"open loop in B"},
-        2: {"open loop in A"},
-    }[closed]
-    assert found.unjudged == (), "nobody lost a point"
-
-
-def test_trials_that_failed_are_not_taken_for_an_open_loop():
-    nothing = {(level, r): VerdictKind.ABORTED for level in (1.0, 2.0, 3.0, 4.0) for r in (1, 2, 3)}
-    assert "no point has VALID trials" in compare_runs(synthetic_run(verdicts=nothing), synthetic_run()).sentence
+    for pair in ((offered(a), offered(b)), (a, offered(b)), (offered(a), b)):
+        found = compare_runs(*pair, SLOWER)
+        (missing,) = {p.missing for p in found.points}
+        wording(missing)
+        assert found.unjudged == (), "nobody lost a point"
+    wording(found.sentence)
 
 
 @pytest.mark.parametrize("role", ["drift_check", "ablation"])
@@ -279,22 +216,16 @@ def test_trials_that_are_not_on_the_curve_are_not_compared(role):
     assert found.differing == ()
 
 
-def test_numbers_of_short_windows_are_a_caution():
+def test_numbers_of_short_windows_are_a_caution(wording):
+    def quick(a, b):
+        return [caution for caution in compare_runs(a, b).cautions if "quick" in caution]
+
     a, b = synthetic_run(), synthetic_run(seed=9)
-    assert "quick: 12 of 12 of A and 12 of 12 of B trials" in " ".join(compare_runs(a, b).cautions)
-    long = replace(
-        b,
-        results=tuple(
-            replace(
-                r,
-                trial=replace(r.trial, load=replace(r.trial.load, duration_s=40.0)),
-                measurement=replace(r.measurement, window_s=45.0),
-            )
-            for r in b.results
-        ),
-    )
-    assert "quick: 12 of 12 of A trials" in " ".join(compare_runs(a, long).cautions)
-    assert "quick" not in " ".join(compare_runs(long, replace(long, path="other")).cautions)
+    long = with_trials(b, lambda trial: replace(trial, load=replace(trial.load, duration_s=40.0)))
+    results = tuple(replace(r, measurement=replace(r.measurement, window_s=45.0)) for r in long.results)
+    long = replace(long, results=results)
+    assert quick(long, replace(long, path="other")) == []
+    wording(*quick(a, b), *quick(a, long))
 
 
 def test_what_differs_is_said_and_what_always_differs_is_not():
@@ -303,17 +234,11 @@ def test_what_differs_is_said_and_what_always_differs_is_not():
         replace(r, effective={**r.effective, "shared_buffers": "2GB", "port": str(at)})
         for at, r in enumerate(a.results)
     )
-    manifest = {
-        **a.manifest,
-        "tool_version": "0.2.0",
-        "server": {"version": "17.0"},
-        "host": {**a.manifest["host"], "kernel": "6.9.0"},
-        "created_utc": "2027",
-    }
-    sweep = replace(a.plan.sweep, method="insert")
-    b = replace(a, manifest=manifest, results=results, plan=replace(a.plan, sweep=sweep))
-    told = {(d.kind, d.name): (d.a, d.b) for d in differing(a, b)}
-    assert told == {
+    host = {**a.manifest["host"], "kernel": "6.9.0"}
+    other = {"tool_version": "0.2.0", "server": {"version": "17.0"}, "host": host, "created_utc": "2027"}
+    plan = replace(a.plan, sweep=replace(a.plan.sweep, method="insert"))
+    b = replace(a, manifest={**a.manifest, **other}, results=results, plan=plan)
+    assert {(d.kind, d.name): (d.a, d.b) for d in differing(a, b)} == {
         ("server", "version"): ("16.2", "17.0"),
         ("settings", "shared_buffers"): ("1GB", "2GB"),
         ("sweep", "method"): ("copy", "insert"),
@@ -322,39 +247,32 @@ def test_what_differs_is_said_and_what_always_differs_is_not():
     }
 
 
-def test_two_builds_of_an_image_of_one_name_are_told_apart():
-    a = synthetic_run()
-
-    def built(number):
-        image = {"version": "16.2", "image": "postgres:16", "image_id": f"sha256:{number}", "image_digest": ""}
-        return replace(a, manifest={**a.manifest, "server": image})
-
-    found = [(d.kind, d.name, d.a, d.b) for d in differing(built(1), built(2))]
-    assert found == [("server", "image_id", "sha256:1", "sha256:2")]
+IMAGE = {"version": "16.2", "image": "postgres:16", "image_digest": ""}
 
 
-def test_an_interrupted_run_has_the_version_that_its_trials_saw():
-    a = synthetic_run()
-    interrupted = replace(a, manifest={k: v for k, v in a.manifest.items() if k != "server"})
-    assert [d for d in differing(interrupted, a) if d.name == "version"] == []
-    other = replace(a, manifest={**a.manifest, "server": {"version": "17.0"}})
-    assert [(d.a, d.b) for d in differing(interrupted, other) if d.name == "version"] == [("16.2", "17.0")]
-
-
-# The command
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (IMAGE | {"image_id": "sha256:1"}, IMAGE | {"image_id": "sha256:2"}, ("image_id", "sha256:1", "sha256:2")),
+        ({}, {"version": "16.2"}, None),  # interrupted: the version is the one that the trials saw
+        ({}, {"version": "17.0"}, ("version", "16.2", "17.0")),
+    ],
+)
+def test_servers_are_told_apart_by_their_version_and_by_the_build_of_their_image(a, b, expected):
+    run = synthetic_run()
+    found = differing(*(replace(run, manifest={**run.manifest, "server": server}) for server in (a, b)))
+    assert [(d.kind, d.name, d.a, d.b) for d in found] == ([("server", *expected)] if expected else [])
 
 
 def scale(runs, *words):
     return CliRunner().invoke(app, ["compare", *words, "--results", str(runs)])
 
 
-def test_the_code_for_scripts(runs):
+def test_the_code_for_scripts(runs, wording):
     slower = scale(runs, "first,again", "0103,later", "--fail-if-slower", "5%")
     assert slower.exit_code == EXIT_SLOWER
-    assert "slower than allowed (5 %): 1 core" in slower.stdout
-    assert "the runs of one side differ by" in slower.stdout
-    faster = scale(runs, "0103,later", "first,again", "--fail-if-slower", "5%")
-    assert faster.exit_code == 0  # faster is not slower
+    wording(*(line for line in slower.stdout.splitlines() if "slower than" in line or "runs of one side" in line))
+    assert scale(runs, "0103,later", "first,again", "--fail-if-slower", "5%").exit_code == 0
     assert scale(runs, "first,again", "0103,later").exit_code == 0
     assert scale(runs, "first,again", "0103,later", "--fail-if-slower", "20%").exit_code == 0
 
@@ -369,71 +287,43 @@ def test_one_session_a_side_is_shown_and_not_judged(runs, a, b, why):
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("first,again",), "no run B is named"),
-        (("first", "first,again"), "given twice"),
-        (("first",), "not a run of scale ab"),
-    ],
+    ("words", "why"), [("first,again", "no run B"), ("first first,again", "given twice"), ("first", "scale ab")]
 )
 def test_what_cannot_be_compared_is_refused(runs, words, why):
-    done = scale(runs, *words)
+    done = scale(runs, *words.split())
     assert isinstance(done.exception, UsageError) and why in done.exception.message
 
 
 def test_the_document_for_scripts(runs):
     done = scale(runs, "first,again", "0103,later", "--json", "--fail-if-slower", "5%")
     document = json.loads(done.stdout, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
-    assert document["slower"][-1] == "all points"
-    assert document["overall"]["level"] is None
+    assert document["slower"][-1] == "all points" and document["overall"]["level"] is None
     assert (document["sessions_a"], document["sessions_b"]) == (2, 2)
     assert document["points"][0]["spread"] == "sessions"
     pair = json.loads(scale(runs, "first", "0103", "--json").stdout)
-    assert pair["false_alarms"]["draws"] >= 400
-    assert "one run a side" in pair["not_judged_because"]
+    assert pair["false_alarms"]["draws"] >= 400 and pair["not_judged_because"]
 
 
 @pytest.mark.parametrize("word", ["5", "0%", "100%", "-5%", "five"])
 def test_an_allowance_that_is_none_is_refused_by_name(runs, word):
     done = scale(runs, "first", "again", "--fail-if-slower", word)
-    assert done.exit_code != 0
-    assert "--fail-if-slower" in str(done.exception) + done.output
-
-
-def test_percent():
-    assert parse_percent("5%") == 5
-    assert parse_percent(" 0.5 % ") == 0.5
+    assert done.exit_code != 0 and "--fail-if-slower" in str(done.exception) + done.output
+    assert (parse_percent("5%"), parse_percent(" 0.5 % ")) == (5, 0.5)
 
 
 def test_a_page_with_both_curves(runs, tmp_path):
     path = tmp_path / "both.html"
     assert scale(runs, "first", "0103", "--html", str(path)).exit_code == 0
     page = path.read_text()
-    assert page.count('class="m run-a"') > 9
-    assert page.count('class="m run-b"') > 9
-    assert "Other differences" in page
+    assert page.count('class="m run-a"') > 9 and page.count('class="m run-b"') > 9
     assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
 
 
-def test_trials_too_noisy_for_any_difference_are_said_to_be_so():
+def test_trials_too_noisy_for_any_difference_are_said_to_be_so(wording):
     def spoilt(seed):
-        run, chance = synthetic_run(seed=seed), np.random.default_rng(seed)
-        return replace(
-            run,
-            results=tuple(
-                replace(
-                    r,
-                    measurement=replace(
-                        r.measurement, rows_per_s=r.measurement.rows_per_s * math.exp(chance.normal(0, 1.5))
-                    ),
-                )
-                for r in run.results
-            ),
-        )
+        chance = np.random.default_rng(seed)
+        return with_rates(synthetic_run(seed=seed), lambda at: math.exp(chance.normal(0, 1.5)))
 
     found = compare_runs(spoilt(1), spoilt(9))
-    assert found.sentence.startswith(
-        "Too noisy to decide whether B differs from A: the trials are too few for this noise"
-    )
-    assert found.sentence.endswith(" %. More than 100 replicates would be needed to show 50 % at every point.")
     assert "too noisy" in {cell for row in ratio_table(found).rows for cell in row}
+    wording(found.sentence)

@@ -13,7 +13,7 @@ from scale_sweep.analysis.compare import sessions as between_runs
 from scale_sweep.analysis.compare.ratios import bartlett, own_spread
 from scale_sweep.base.errors import UsageError
 from scale_sweep.model import VerdictKind
-from tests.unit.factories import SLOWER
+from tests.unit.factories import SLOWER, offered, with_rates
 from tests.unit.synthetic_run import synthetic_run
 
 
@@ -23,11 +23,9 @@ def chance(*name):
 
 def sessions(count, session=0.0, first=0, gamma=4.1e5, **changes):
     draws = chance(first).normal(0, session, count)
-    runs = [
-        synthetic_run(seed=first + at, gamma=gamma * math.exp(off), alpha=0.03, **changes)
-        for at, off in enumerate(draws)
-    ]
-    return [replace(run, path=f"/results/{first + at}") for at, run in enumerate(runs)]
+    given = [(first + at, gamma * math.exp(off)) for at, off in enumerate(draws)]
+    runs = [(seed, synthetic_run(seed=seed, gamma=speed, alpha=0.03, **changes)) for seed, speed in given]
+    return [replace(run, path=f"/results/{seed}") for seed, run in runs]
 
 
 @pytest.mark.monte_carlo
@@ -40,9 +38,11 @@ def test_sessions_that_differ_are_not_taken_for_a_difference_of_the_server():
 
 
 @pytest.mark.monte_carlo
-def test_a_slow_down_is_seen_through_the_sessions():
+def test_a_slow_down_is_seen_through_the_sessions_and_through_drift_within_them():
     draws = chance(2)
     assert sum(between(draws, 4, 5, 0.01, math.log(0.95)) for _ in range(100)) > 95
+    draws = chance(8)
+    assert sum(within(draws, 4, 3, [0.02] * 4, 0.10, math.log(0.95)) for _ in range(60)) > 54
 
 
 def test_one_point_is_welch_s_test_with_fewer_degrees_of_freedom():
@@ -53,24 +53,16 @@ def test_one_point_is_welch_s_test_with_fewer_degrees_of_freedom():
     assert found.p_value[0] == pytest.approx(2 * stats.t.sf(abs(wanted.statistic), found.degrees[0]))
 
 
-def test_the_degrees_of_freedom_are_those_of_the_worst_ratio_that_the_sessions_make_likely():
-    def satterthwaite(share, degrees_a, degrees_b):
-        return 1 / (share**2 / degrees_a + (1 - share) ** 2 / degrees_b)
-
-    for part_a, part_b, degrees_a, degrees_b in [
-        (1.0, 1.0, 2, 2),
-        (0.2, 8.0, 4, 1),
-        (0.2, 0.1, 4, 1),
-        (3.0, 1.0, 9, 5),
-    ]:
-        given = [np.array([value], dtype=float) for value in (part_a, part_b, degrees_a, degrees_b)]
-        low, high = (1 - between_runs.RATIO_LEVEL) / 2, (1 + between_runs.RATIO_LEVEL) / 2
-        likely = part_a / part_b / stats.f.ppf(np.linspace(low, high, 999), degrees_a, degrees_b)
-        worst = satterthwaite(likely / (1 + likely), degrees_a, degrees_b).min()
-        assert between_runs.careful_degrees(*given)[0] == pytest.approx(worst)
-        assert worst >= min(degrees_a, degrees_b)
-    nothing = np.zeros(1)
-    assert np.isfinite(between_runs.careful_degrees(nothing, nothing, np.array([2.0]), np.array([2.0])))[0]
+@pytest.mark.parametrize("given", [(1.0, 1.0, 2, 2), (0.2, 8.0, 4, 1), (0.2, 0.1, 4, 1), (3.0, 1.0, 9, 5)])
+def test_the_degrees_of_freedom_are_those_of_the_worst_ratio_that_the_sessions_make_likely(given):
+    part_a, part_b, degrees_a, degrees_b = given
+    low, high = (1 - between_runs.RATIO_LEVEL) / 2, (1 + between_runs.RATIO_LEVEL) / 2
+    likely = part_a / part_b / stats.f.ppf(np.linspace(low, high, 999), degrees_a, degrees_b)
+    share = likely / (1 + likely)
+    worst = (1 / (share**2 / degrees_a + (1 - share) ** 2 / degrees_b)).min()  # Satterthwaite's formula
+    assert between_runs.careful_degrees(*np.array(given, dtype=float)[:, None])[0] == pytest.approx(worst)
+    assert worst >= min(degrees_a, degrees_b)
+    assert np.isfinite(between_runs.careful_degrees(*np.array([[0.0], [0.0], [2.0], [2.0]])))[0]
 
 
 @pytest.mark.monte_carlo
@@ -91,41 +83,37 @@ def test_the_share_of_the_sessions_is_found():
 def test_a_slower_build_over_sessions():
     found = compare_sessions(sessions(3), sessions(3, first=10, gamma=3.5e5), SLOWER)
     assert found.overall.ratio == pytest.approx(0.854, abs=0.02)
-    assert "all points" in found.slower and found.not_judged_because == ""
-    assert found.overall.spread == "sessions" and (found.sessions_a, found.sessions_b) == (3, 3)
     assert found.overall.low < 0.854 < found.overall.high
+    assert "all points" in found.slower and found.not_judged_because == ""
+    assert (found.overall.spread, found.sessions_a, found.sessions_b) == ("sessions", 3, 3)
 
 
-def test_one_run_against_several_is_tested_by_the_spread_of_the_several():
+def test_one_run_against_several_is_tested_by_the_spread_of_the_several(wording):
     found = compare_sessions(sessions(1), sessions(4, session=0.05, first=20), SLOWER)
     assert not any(p.differs for p in found.points)
-    assert any("fewer than three runs a side" in c for c in found.cautions)
+    wording(*found.cautions)
 
 
-def test_a_point_that_a_session_lacks_is_not_compared_and_cannot_pass():
+def test_a_point_that_a_session_lacks_is_not_compared_and_cannot_pass(wording):
     lost = {(4.0, r): VerdictKind.ABORTED for r in (1, 2, 3)}
     b = [*sessions(1, first=30), *sessions(1, first=31, verdicts=lost)]
     found = compare_sessions(sessions(2), b, SLOWER)
     assert found.unjudged == ("4 cores",)
-    assert found.points[-1].missing == "no VALID trial in 1 of 2 sessions of B"
+    wording(found.points[-1].missing)
 
 
-def test_an_open_loop_among_the_sessions_has_no_capacity_and_short_windows_are_a_caution():
+def test_an_open_loop_among_the_sessions_has_no_capacity_and_short_windows_are_a_caution(wording):
     a, (closed, other) = sessions(2), sessions(2, first=40)
-    offered = [replace(t, load=replace(t.load, rate=5e4)) for t in other.plan.trials]
-    results = tuple(replace(r, trial=t) for r, t in zip(other.results, offered, strict=True))
-    opened = replace(other, results=results, plan=replace(other.plan, trials=tuple(offered)))
-    found = compare_sessions(a, [closed, opened], SLOWER)
-    assert {p.missing for p in found.points} == {"open loop in 1 of 2 sessions of B"}
-    assert "no capacity" in found.sentence and found.unjudged == ()
-    assert "quick: 24 of 24 of A and 24 of 24 of B trials" in " ".join(compare_sessions(a, [closed, other]).cautions)
+    found = compare_sessions(a, [closed, offered(other)], SLOWER)
+    assert found.unjudged == ()
+    wording(*{p.missing for p in found.points}, found.sentence)
+    wording(*(caution for caution in compare_sessions(a, [closed, other]).cautions if "quick" in caution))
 
 
 def test_two_runs_are_too_few_and_no_run_counts_twice():
-    with pytest.raises(UsageError, match="at least three"):
-        compare_sessions(sessions(1), sessions(1, first=5))
-    with pytest.raises(UsageError, match="given twice"):
-        compare_sessions(sessions(2), sessions(2))
+    for count, first, why in ((1, 5, "at least three"), (2, 0, "given twice")):
+        with pytest.raises(UsageError, match=why):
+            compare_sessions(sessions(count), sessions(count, first=first))
 
 
 def test_bartlett_is_scipy_s():
@@ -143,17 +131,7 @@ def test_noise_that_differs_by_level_raises_no_more_false_alarms(noise):
     assert sum(within(draws, 4, 3, noise, 0.0, 0.0) for _ in range(300)) / 300 < 0.08
 
 
-@pytest.mark.monte_carlo
-def test_drift_within_the_runs_does_not_hide_a_slow_down():
-    draws = chance(8)
-    assert sum(within(draws, 4, 3, [0.02] * 4, 0.10, math.log(0.95)) for _ in range(60)) > 54
-
-
 def test_drift_is_taken_out_of_each_run_before_they_are_compared():
     a, b = synthetic_run(seed=1), synthetic_run(seed=2)
-    falling = tuple(
-        replace(r, measurement=replace(r.measurement, rows_per_s=r.measurement.rows_per_s * 0.98**at))
-        for at, r in enumerate(b.results)
-    )
-    steady, drifting = compare_runs(a, b).overall, compare_runs(a, replace(b, results=falling)).overall
+    steady, drifting = (compare_runs(a, one).overall for one in (b, with_rates(b, lambda at: 0.98**at)))
     assert drifting.high - drifting.low < 1.6 * (steady.high - steady.low)

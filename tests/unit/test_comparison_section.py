@@ -11,27 +11,28 @@ COMMAND = "scale sweep cpu --results /elsewhere -y --target questdb,victoriametr
 
 
 def run_of_three():
-    run = measured(several())
-    manifest = {
-        "command": COMMAND,
-        "created_utc": "2026-11-26T10:40:43+00:00",
-        "host": {"cpus": [0, 1], "cpu_model": "a CPU"},
-    }
-    return replace(run, manifest=manifest)
+    host = {"cpus": [0, 1], "cpu_model": "a CPU"}
+    manifest = {"command": COMMAND, "created_utc": "2026-11-26T10:40:43+00:00", "host": host}
+    return replace(measured(several()), manifest=manifest)
 
 
 def test_it_has_the_command_the_valid_trials_and_the_files(monkeypatch):
     monkeypatch.setattr(module, "LEAST", 3)
     page = module.written(f"before\n{module.BEGIN}old\n{module.END}after\n", run_of_three())
     assert page.startswith(f"before\n{module.BEGIN}") and page.endswith(f"{module.END}after\n") and "old" not in page
-    assert "```sh\nscale sweep cpu --target questdb,victoriametrics,postgres --cores 1..2\n```" in page
-    assert "A run of 2026-11-26 10:40 UTC on 2 × a CPU ([the whole report](examples/many-databases.html))." in page
-    assert "are VALID." in page and "images/many-databases.svg" in page
+    for part in (
+        "\nscale sweep cpu --target questdb,victoriametrics,postgres --cores 1..2\n",
+        "2026-11-26 10:40 UTC on 2 × a CPU",
+        "(examples/many-databases.html)",
+        "images/many-databases.svg",
+        "VALID",
+    ):
+        assert part in page
 
 
 def test_a_run_of_fewer_databases_or_with_missing_trials_is_refused(monkeypatch):
-    with pytest.raises(ValueError, match="has 3 databases and"):
-        module.section(run_of_three())
-    monkeypatch.setattr(module, "LEAST", 3)
-    with pytest.raises(ValueError, match="5 of"):
-        module.section(replace(run_of_three(), results=run_of_three().results[:5]))
+    run = run_of_three()
+    for least, count, why in ((module.LEAST, None, "has 3 databases"), (3, 5, "5 of")):
+        monkeypatch.setattr(module, "LEAST", least)
+        with pytest.raises(ValueError, match=why):
+            module.section(replace(run, results=run.results[:count]))

@@ -13,54 +13,13 @@ from scale_sweep.taosbenchmark.run import read_given, read_job
 
 NOW = datetime(2026, 1, 2, 3, 4, 5)
 
-# taosBenchmark 3.3's options, each with a value unlike its default ("": it takes none).
-GIVEN = {
-    "f": None,
-    "c": None,
-    "h": "elsewhere",
-    "P": "7030",
-    "I": "stmt",
-    "u": "me",
-    "p": "secret",
-    "o": "lines.txt",
-    "T": "3",
-    "i": "5",
-    "S": "7",
-    "H": "2",
-    "s": "1600000000000",
-    "U": "",
-    "B": "5",
-    "r": "77",
-    "t": "12",
-    "n": "13",
-    "d": "other",
-    "l": "9",
-    "L": "2",
-    "A": "INT",
-    "b": "INT,INT",
-    "w": "10",
-    "m": "x",
-    "E": "",
-    "C": "",
-    "N": "",
-    "M": "",
-    "x": "",
-    "y": "",
-    "R": "5000",
-    "O": "10",
-    "a": "3",
-    "g": "",
-    "G": "",
-    "F": "99",
-    "k": "2",
-    "z": "50",
-    "v": "6",
-    "V": None,
-    "Q": "",
-    "W": "dsn",
-    "D": "3",
-    "?": None,
-}
+# taosBenchmark 3.3's options: those with a value, each unlike its default; those that take none; those that end at once.
+VALUES = (
+    "h=elsewhere P=7030 I=stmt u=me p=secret o=lines.txt T=3 i=5 S=7 H=2 s=1600000000000 B=5 r=77 t=12 n=13 d=other l=9 "
+    "L=2 A=INT b=INT,INT w=10 m=x R=5000 O=10 a=3 F=99 k=2 z=50 v=6 W=dsn D=3"
+)
+GIVEN = dict(value.split("=") for value in VALUES.split()) | dict.fromkeys("UECNMxygGQ", "")
+OTHERS = "fcV?"
 NEEDS = {"w": ["-b", "BINARY,NCHAR(3)"], "R": ["-O", "5"], "E": ["-d", "Power"]}
 
 
@@ -69,39 +28,39 @@ def read(arguments):
 
 
 def test_the_table_holds_every_option_once():
-    letters = [o.short for o in OPTIONS if o.short]
-    assert sorted(letters) == sorted(GIVEN)
+    assert sorted(o.short for o in OPTIONS if o.short) == sorted([*GIVEN, *OTHERS])
     assert len({o.long for o in OPTIONS}) == len(OPTIONS)
 
 
-@pytest.mark.parametrize("letter", [letter for letter, value in GIVEN.items() if value is not None])
+@pytest.mark.parametrize("letter", GIVEN)
 def test_an_option_changes_the_job_or_is_noted_or_is_refused(letter):
     option = next(o for o in OPTIONS if o.short == letter)
-    base = NEEDS.get(letter, [])
-    for words in ([f"-{letter}", GIVEN[letter]], [f"--{option.long}={GIVEN[letter]}"]):
-        arguments = words if GIVEN[letter] else [words[0].rstrip("=")]
+    base, value = NEEDS.get(letter, []), GIVEN[letter]
+    short, long = (
+        ([f"-{letter}", value], [f"--{option.long}={value}"]) if value else ([f"-{letter}"], [f"--{option.long}"])
+    )
+    for words in (short, long):
         if option.why:
             with pytest.raises(UsageError, match=f"-{letter} \\(--{option.long}\\)"):
-                read([*base, *arguments])
+                read([*base, *words])
         else:
-            job, plain = read([*base, *arguments]), read(base)
+            job, plain = read([*base, *words]), read(base)
             assert (job, job.password) != (plain, plain.password)
 
 
 def test_config_dir_gives_host_and_port(tmp_path):
     (tmp_path / "taos.cfg").write_text("# client\nfirstEp  db7:7030  # here\nfqdn other\n")
-    job = read(["-c", str(tmp_path)])
-    assert (job.host, job.port) == ("db7", 7030)
+    (tmp_path / "empty").mkdir()
+    for folder, host, port in ((tmp_path, "db7", 7030), (tmp_path / "empty", "localhost", 6030)):
+        job = read(["-c", str(folder)])
+        assert (job.host, job.port, job.client_config) == (host, port, str(folder))
     assert read(["-c", str(tmp_path / "taos.cfg"), "-P", "1"]).port == 1
     with pytest.raises(UsageError, match="-c"):
         read(["-c", str(tmp_path / "nowhere")])
-    (tmp_path / "empty").mkdir()
-    job = read(["-c", str(tmp_path / "empty")])
-    assert (job.host, job.port, job.client_config) == ("localhost", 6030, str(tmp_path / "empty"))
 
 
 def test_long_names_are_written_in_full_and_the_last_of_two_counts():
-    with pytest.raises(UsageError, match="--thread: is unknown; did you mean --threads"):
+    with pytest.raises(UsageError, match="--thread: .*--threads"):
         read(["--thread", "3"])
     assert read(["-T", "3", "--threads", "4"]).threads == 4
 
@@ -113,115 +72,45 @@ def test_threads_and_vgroups_are_automatic_only_when_neither_is_said():
 
 
 # JSON keys that taosBenchmark 3.3 reads, by place, each with a value that has an effect there.
-TOP = {
-    "filetype": "query",
-    "cfgdir": None,
-    "host": "h",
-    "port": 7030,
-    "user": "u",
-    "password": "p",
-    "confirm_parameter_prompt": "no",
-    "continue_if_fail": "yes",
-    "check_sql": "yes",
-    "result_file": "r",
-    "thread_count": 3,
-    "keep_trying": 2,
-    "trying_interval": 5,
-    "create_table_thread_count": 2,
-    "num_of_records_per_req": 3,
-    "prepared_rand": 3,
-    "chinese": "yes",
-    "escape_character": "yes",
-    "insert_interval": 9,
-    "insert_mode": "stmt",
-    "dsn": "x",
-    "streams": [{}],
-    "connection_pool_size": 9,
-}
+TOP = (
+    dict.fromkeys("continue_if_fail check_sql chinese escape_character".split(), "yes")
+    | dict.fromkeys("host user password result_file dsn".split(), "x")
+    | dict.fromkeys("thread_count keep_trying trying_interval create_table_thread_count prepared_rand".split(), 3)
+    | dict.fromkeys("port insert_interval connection_pool_size".split(), 7)
+    | {"filetype": "query", "confirm_parameter_prompt": "no", "insert_mode": "stmt", "streams": [{}]}
+    | {"num_of_records_per_req": 3}
+)
 INFO = {"name": "other", "drop": "no", "flush_each_batch": "yes", "precision": "us", "vgroups": 4, "bogus": 1}
-TABLE = {
-    "name": "other",
-    "childtable_prefix": "z",
-    "childtable_sample_file": "x",
-    "auto_create_table": "yes",
-    "batch_create_tbl_num": 5,
-    "batch_create_tbl_numbers": "5",
-    "batch_create_tbl_intervals": "5",
-    "child_table_exists": "yes",
-    "childtable_count": 3,
-    "data_source": "sample",
-    "insert_mode": "stmt",
-    "line_protocol": "telnet",
-    "tcp_transfer": "yes",
-    "childtable_limit": 1,
-    "childtable_offset": 1,
-    "childtable_from": 1,
-    "childtable_to": 1,
-    "continue_if_fail": "smart",
-    "start_fillback_time": "now",
-    "start_timestamp": 1,
-    "timestamp_step": 2,
-    "angle_step": 2,
-    "keep_trying": 2,
-    "trying_interval": 2,
-    "sample_file": "x",
-    "use_sample_ts": "yes",
-    "non_stop_mode": "yes",
-    "max_sql_len": 5,
-    "tags_file": "x",
-    "insert_rows": 6,
-    "interlace_rows": 2,
-    "disorder_ratio": 2,
-    "disorder_range": 7,
-    "disorder_fill_interval": 2,
-    "update_ratio": 2,
-    "update_fill_interval": 2,
-    "delete_ratio": 2,
-    "generate_row_rule": 2,
-    "binary_prefix": "x",
-    "nchar_prefix": "x",
-    "random_write_future": "yes",
-    "check_correct_interval": 2,
-    "insert_interval": 2,
-    "partial_col_num": 2,
-    "partial_col_from": 1,
-    "delay": 2,
-    "file_factor": 2,
-    "rollup": "x",
-    "ttl": 2,
-    "max_delay": "x",
-    "watermark": "x",
-    "primary_key": 1,
-    "repeat_ts_min": 2,
-    "repeat_ts_max": 2,
-    "sqls": ["x"],
-    "columns": [{"type": "FLOAT"}],
-    "tags": [{"type": "FLOAT"}],
-    "tsmas": [{}],
-}
-COLUMN = {
-    "type": "FLOAT",
-    "name": "b",
-    "len": 9,
-    "count": 2,
-    "min": 1,
-    "max": 2,
-    "gen": "order",
-    "fun": "x",
-    "values": ["x"],
-    "fillNull": "false",
-    "encode": "x",
-    "compress": "x",
-    "level": "x",
-    "sma": "yes",
-}
+YES = "auto_create_table child_table_exists tcp_transfer use_sample_ts non_stop_mode random_write_future"
+TEXTS = "childtable_sample_file sample_file tags_file binary_prefix nchar_prefix rollup max_delay watermark name"
+NUMBERS = (
+    "batch_create_tbl_num timestamp_step angle_step keep_trying trying_interval max_sql_len interlace_rows insert_rows "
+    "disorder_ratio disorder_range disorder_fill_interval update_ratio update_fill_interval delete_ratio "
+    "generate_row_rule check_correct_interval insert_interval partial_col_num delay file_factor ttl repeat_ts_min "
+    "repeat_ts_max"
+)
+ONES = "childtable_limit childtable_offset childtable_from childtable_to start_timestamp partial_col_from primary_key"
+TABLE = (
+    dict.fromkeys(YES.split(), "yes")
+    | dict.fromkeys(TEXTS.split(), "x")
+    | dict.fromkeys(NUMBERS.split(), 2)
+    | dict.fromkeys(ONES.split(), 1)
+    | {"batch_create_tbl_numbers": "5", "batch_create_tbl_intervals": "5", "childtable_count": 3}
+    | {"columns": [{"type": "FLOAT"}], "tags": [{"type": "FLOAT"}], "sqls": ["x"], "tsmas": [{}]}
+    | {"data_source": "sample", "insert_mode": "stmt", "line_protocol": "telnet", "continue_if_fail": "smart"}
+    | {"childtable_prefix": "z", "start_fillback_time": "now"}
+)
+COLUMN = dict.fromkeys("name fun encode compress level".split(), "x")
+COLUMN |= {"type": "FLOAT", "len": 9, "count": 2, "min": 1, "max": 2, "values": ["x"]}
+COLUMN |= {"gen": "order", "fillNull": "false", "sma": "yes"}
+PLACES = {"top": TOP, "info": INFO, "table": TABLE, "column": COLUMN}
 
 
 def document():
-    column = {"type": "BINARY", "name": "a", "len": 8}
-    table = {"name": "s", "childtable_count": 2, "childtable_prefix": "x", "insert_rows": 5, "start_timestamp": 1000}
+    columns = [{"type": "BINARY", "name": "a", "len": 8}, {"type": "INT", "name": "z"}]
+    table = {"name": "s", "childtable_count": 2, "childtable_prefix": "y", "insert_rows": 5, "start_timestamp": 1000}
     table |= {"insert_mode": "sml", "line_protocol": "line", "partial_col_num": 1}
-    table |= {"columns": [column, {"type": "INT", "name": "z"}], "tags": [{"type": "INT"}]}
+    table |= {"columns": columns, "tags": [{"type": "INT"}]}
     info = {"name": "Db", "drop": "yes", "precision": "ms"}
     return {"filetype": "insert", "databases": [{"dbinfo": info, "super_tables": [table]}]}
 
@@ -234,13 +123,7 @@ def read_file(tmp_path, content):
 
 
 @pytest.mark.parametrize(
-    ("place", "key", "value"),
-    [
-        *(("top", k, v) for k, v in TOP.items() if v is not None),
-        *(("info", k, v) for k, v in INFO.items()),
-        *(("table", k, v) for k, v in TABLE.items()),
-        *(("column", k, v) for k, v in COLUMN.items()),
-    ],
+    ("place", "key", "value"), [(place, k, v) for place, keys in PLACES.items() for k, v in keys.items()]
 )
 def test_a_json_key_changes_the_job_or_is_noted_or_is_refused_by_its_path(tmp_path, place, key, value):
     plain, changed = document(), document()
@@ -272,8 +155,8 @@ def test_an_unknown_key_is_refused_anywhere(tmp_path):
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
-        (b"[" * 100_000, "nested too deeply"),
-        (b"\xff{}", "no UTF-8"),
+        (b"[" * 100_000, "nested"),
+        (b"\xff{}", "UTF-8"),
         (b'{"a": 1' + b"0" * 5000 + b"}", "digits"),
         (b" " * (4 * 2**20 + 1), "at most"),
         (b"", "line 1"),

@@ -1,5 +1,6 @@
 """`scale load` from the command line to its lines, with the load generator's null driver in the server's place."""
 
+import functools
 import json
 import os
 import re
@@ -12,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.unit.null_load import insert_without_server, load, skip_without_loadgen
+from tests.unit.null_load import insert_without_server, load, load_file, skip_without_loadgen
 from tests.unit.test_compat_output import CREATED, DELAY, SPENT
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +33,7 @@ def need_load_core():
 @pytest.fixture
 def scale_load(monkeypatch, tmp_path):
     insert_without_server(monkeypatch.setattr)
-    return lambda *words, **environment: load(tmp_path, *words, ASKED=str(tmp_path / "asked"), **environment)
+    return functools.partial(load, tmp_path, ASKED=str(tmp_path / "asked"))
 
 
 def test_lines_go_to_standard_error_and_to_the_file_json_to_standard_output(scale_load, tmp_path):
@@ -42,12 +43,11 @@ def test_lines_go_to_standard_error_and_to_the_file_json_to_standard_output(scal
     assert (load["rows_acked"], load["threads"], load["outcome"], load["tables"]) == (10_000, 2, "ok", 10)
     written = (tmp_path / "output.txt").read_text()
     for text in (err, written):
-        assert int(SPENT.search(text).group(4)) == 10_000
+        assert (SPENT.search(text).group(4), CREATED.search(text).group(2)) == ("10000", "10")
         assert DELAY.search(text)
-        assert CREATED.search(text).group(2) == "10"
     assert "hunter2" not in out + err + written
-    asked = (tmp_path / "asked").read_text()
-    assert asked.startswith("DROP DATABASE IF EXISTS `test`\nCREATE DATABASE IF NOT EXISTS `test` VGROUPS 2 ")
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert asked[0].startswith("DROP") and asked[1].startswith("CREATE") and "`test` VGROUPS 2 " in asked[1]
 
 
 def test_the_file_is_appended_to_and_named_by_o(scale_load, tmp_path):
@@ -55,23 +55,18 @@ def test_the_file_is_appended_to_and_named_by_o(scale_load, tmp_path):
     assert scale_load("-y", "-t", "2", "-n", "5", "-T", "1", "-olines")[0] == 0
     assert (tmp_path / "lines").read_text().startswith("before\n[")
     code, _, err = scale_load("-y", "-o", "/nonexistent/lines")
-    assert code == 6
-    assert "-o /nonexistent/lines" in err
+    assert code == 6 and "-o /nonexistent/lines" in err
 
 
-def test_vgroups_are_chosen_within_the_servers_room(scale_load, tmp_path):
+def test_vgroups_are_chosen_within_the_servers_room_and_supplement_creates_nothing(scale_load, tmp_path):
     code, out, _ = scale_load("-y", "-t", "20", "-n", "5", "--json")
     assert code == 0
-    vgroups = min(os.cpu_count(), 16 - 9)
-    assert f"VGROUPS {vgroups} " in (tmp_path / "asked").read_text()
+    assert f"VGROUPS {min(os.cpu_count(), 16 - 9)} " in (tmp_path / "asked").read_text()
     assert json.loads(out)["loads"][0]["threads"] == 2  # as many as the database turned out to have
-
-
-def test_supplement_creates_nothing(scale_load, tmp_path):
+    (tmp_path / "asked").unlink()
     code, _, err = scale_load("-U", "-t", "2", "-n", "5", "-T", "1")
     assert code == 0, err
-    assert "CREATE" not in (tmp_path / "asked").read_text()
-    assert not CREATED.search(err)
+    assert "CREATE" not in (tmp_path / "asked").read_text() and not CREATED.search(err)
 
 
 def loads(process) -> bool:
@@ -98,25 +93,22 @@ def test_ctrl_c_stops_the_load_and_tells_what_was_done(tmp_path):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=240)
     assert process.returncode == 130, err
-    assert 0 < int(SPENT.search(err).group(4)) < 2_000_000
-    assert DELAY.search(err)
+    assert 0 < int(SPENT.search(err).group(4)) < 2_000_000 and DELAY.search(err)
 
 
 def test_rows_not_acknowledged_are_told_and_fail_the_command(scale_load):
     code, _, err = scale_load("-y", "-t", "2", "-n", "100", "-r", "10", "-T", "1", FAIL_EVERY="5")
-    assert code == 5
+    assert code == 5 and "not acknowledged" in err
     assert int(SPENT.search(err).group(4)) == 40  # taosBenchmark, too, stops a thread at its first failure
-    assert "rows were not acknowledged" in err
 
 
-def test_continue_if_fail_goes_on(scale_load, tmp_path):
-    column = {"type": "INT", "name": "a"}
+def test_continue_if_fail_goes_on(monkeypatch, tmp_path):
+    insert_without_server(monkeypatch.setattr)
     table = {"name": "s", "childtable_count": 2, "childtable_prefix": "x", "insert_rows": 100}
-    table |= {"columns": [column], "tags": [column | {"name": "t"}], "continue_if_fail": "yes"}
+    table |= {"columns": [{"type": "INT"}], "tags": [{"type": "INT"}], "continue_if_fail": "yes"}
     content = {"filetype": "insert", "host": "h", "num_of_records_per_req": 10, "thread_count": 1}
     content["databases"] = [{"dbinfo": {"name": "db"}, "super_tables": [table, table | {"name": "u"}]}]
-    (tmp_path / "insert.json").write_text(json.dumps(content))
-    code, out, err = scale_load("-f", "insert.json", "-y", "--json", FAIL_EVERY="5")
+    code, out, err = load_file(tmp_path, content, "-y", "--json", FAIL_EVERY="5", ASKED=str(tmp_path / "asked"))
     assert code == 0, err
     assert [m[3] for m in SPENT.findall(err)] == ["160", "160"]
     assert [load["rows_failed"] for load in json.loads(out)["loads"]] == [40, 40]
@@ -125,11 +117,8 @@ def test_continue_if_fail_goes_on(scale_load, tmp_path):
 def test_help_version_and_refusals(scale_load):
     code, out, _ = scale_load("--help")
     assert code == 0
-    assert "Example: scale load -h localhost" in out
-    for line in ("-t, --tables N", "-f, --file FILE", "--own-values"):
-        assert line in out
+    assert all(f"{flag} " in out for flag in ("-t, --tables", "-f, --file", "--own-values"))
     assert scale_load("-?")[1] == out
     assert re.fullmatch(r"scale \S+\n", scale_load("-V")[1])
     code, _, err = scale_load("--bogus", "-t", "0")
-    assert code == 2
-    assert all(word in err for word in ("--bogus", "-t (--tables)"))
+    assert code == 2 and "--bogus" in err and "-t (--tables)" in err

@@ -13,8 +13,13 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.taosbenchmark import spec
-from scale_sweep.taosbenchmark.job import ScaleOptions
-from scale_sweep.taosbenchmark.run import read_given, read_job
+from scale_sweep.taosbenchmark.command import read_query_job, read_subscribe_job
+from scale_sweep.taosbenchmark.job import Job, ScaleOptions
+from scale_sweep.taosbenchmark.queries.job import QueryJob
+from scale_sweep.taosbenchmark.queries.spec import specified_loads, subtable_load
+from scale_sweep.taosbenchmark.run import read_document, read_given, read_job
+from scale_sweep.taosbenchmark.subscriptions.job import SubscribeJob
+from scale_sweep.taosbenchmark.subscriptions.spec import create_statements, follow_spec
 
 FOLDER = Path(__file__).parent / "transcripts"
 NOW = datetime(2026, 1, 2, 3, 4, 5)
@@ -31,53 +36,80 @@ def utc_and_folder(monkeypatch):
     time.tzset()
 
 
-def transcript(command: str) -> str:
-    words = shlex.split(command)[2:]
-    ours = ScaleOptions(own_values="--own-values" in words)
+def read(given, refusals, ours, environment):
+    document = read_document(given["file"]) if "file" in given else {}
+    if document.get("filetype") == "query":
+        return read_query_job(document, given, refusals, environment)
+    if document.get("filetype") == "subscribe":
+        return read_subscribe_job(document, given, refusals, environment, NOW, row_times=ours.row_times)
+    return read_job(given, refusals, ours, environment, NOW)
+
+
+def transcript(words, environment):
+    ours = ScaleOptions(own_values="--own-values" in words, row_times="--row-times" in words)
+    given, refusals = read_given([w for w in words if w not in ("--own-values", "--row-times")])
     try:
-        job = read_job(*read_given([w for w in words if w != "--own-values"]), ours, {}, NOW)
+        job = read(given, refusals, ours, environment)
     except UsageError as error:
-        return f"exit {error.exit_code}\n{error.message}\n"
-    lines = [f"note: {note}" for note in job.notes]
-    lines.append(f"to {job.host}:{job.port} as {job.user}, lines to {job.result_file}, ask {job.ask}")
+        return f"exit {error.exit_code}\n{error.message}\n", None
+    lines = {QueryJob: queries, SubscribeJob: subscriptions, Job: insertions}[type(job)](job, ours)
+    return "\n".join([*(f"note: {note}" for note in job.notes), *lines]) + "\n", job
+
+
+def written(load):
+    return [f"  {key}={value}" for key, value in load.items()]
+
+
+def insertions(job, ours):
+    yield f"to {job.host}:{job.port} as {job.user}, lines to {job.result_file}, ask {job.ask}"
     for database in job.databases:
-        lines += [spec.drop_database(database)] if database.drop else []
-        lines += [spec.create_database(database)] if database.create else []
+        yield from [spec.drop_database(database)] if database.drop else []
+        yield from [spec.create_database(database)] if database.create else []
         for table in database.tables:
             if table.normal:
-                lines += list(spec.create_normal_tables(database, table))[:2]
+                yield from list(spec.create_normal_tables(database, table))[:2]
             elif not table.schemaless and database.create:
-                lines.append(spec.create_supertable(database, table))
-            lines += [f"  {key}={value}" for key, value in spec.load_spec(job, ours, database, table, VGROUPS).items()]
-    return "\n".join(lines) + "\n"
+                yield spec.create_supertable(database, table)
+            yield from written(spec.load_spec(job, ours, database, table, VGROUPS))
+
+
+def queries(job, ours):
+    loads = specified_loads(job, ours, job.specified) if job.specified else []
+    loads = [*loads, *([subtable_load(job, ours, job.of_subtables, ["s1", "S2"])] if job.of_subtables else [])]
+    for load in loads:
+        yield f"items {', '.join(load.items)}"
+        yield from written(load.spec)
+
+
+def subscriptions(job, ours):
+    for following in job.followings:
+        yield from create_statements(following)
+        yield from written(follow_spec(job, ours, following))
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda p: p.stem)
 def test_transcript(path):
     command = path.read_text(encoding="utf-8").partition("\n")[0]
-    assert command.startswith("$ scale load")
-    found = transcript(command.removeprefix("$ "))
+    words = shlex.split(command)
+    assert words[:3] == ["$", "scale", "load"]
+    found, _ = transcript(words[3:], {})
     if os.environ.get("SCALE_RECORD"):
         path.write_text(f"{command}\n{found}", encoding="utf-8")
     assert found == path.read_text(encoding="utf-8").partition("\n")[2]
 
 
-def test_the_password_is_in_no_transcript_and_in_no_words_about_the_job():
-    job = read_job(*read_given(["-p", "hunter2", "-y"]), ScaleOptions(), {}, NOW)
-    assert job.password == "hunter2"
-    assert "hunter2" not in repr(job)
-    assert "hunter2" not in str(spec.load_spec(job, ScaleOptions(), job.databases[0], job.databases[0].tables[0], 1))
-
-
 @pytest.mark.parametrize(
-    ("arguments", "environment", "password"),
+    ("words", "environment", "password"),
     [
-        (["-phunter2"], {}, "hunter2"),
-        (["-p", "hunter2"], {"SCALE_PASSWORD": "other"}, "hunter2"),
-        (["--password=hunter2"], {}, "hunter2"),
-        ([], {"SCALE_PASSWORD": "other"}, "other"),
-        ([], {}, "taosdata"),
+        ("-phunter2", {}, "hunter2"),
+        ("-p hunter2", {"SCALE_PASSWORD": "other"}, "hunter2"),
+        ("--password=hunter2", {}, "hunter2"),
+        ("", {"SCALE_PASSWORD": "other"}, "other"),
+        ("", {}, "taosdata"),
+        ("-f query.json", {"SCALE_PASSWORD": "hunter2"}, "hunter2"),
+        ("-f subscribe.json", {"SCALE_PASSWORD": "hunter2"}, "hunter2"),
     ],
 )
-def test_where_the_password_comes_from(arguments, environment, password):
-    assert read_job(*read_given(arguments), ScaleOptions(), environment, NOW).password == password
+def test_where_the_password_comes_from_and_that_no_words_have_it(words, environment, password):
+    found, job = transcript(words.split(), environment)
+    assert job.password == password and password not in found + repr(job)

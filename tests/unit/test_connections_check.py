@@ -15,12 +15,10 @@ from scale_sweep.analysis.observations import observations
 from scale_sweep.cli import compose
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.verdict import Evidence, ResourceUse, TrialResources, diagnose
-from scale_sweep.measure.executing.execute import run_campaign
 from scale_sweep.model import (
     Bottleneck,
     BottleneckKind,
     Measurement,
-    PlanGrew,
     TrialFinished,
     TrialResult,
     Verdict,
@@ -29,6 +27,7 @@ from scale_sweep.model import (
 from scale_sweep.plan import bound_sentence, planner_of
 from scale_sweep.results.store.held import Held
 from scale_sweep.results.store.stored import Folder
+from tests.unit.factories import campaign
 from tests.unit.observing import fit_curve
 from tests.unit.raw_run import Shape, raw_run
 from tests.unit.test_plan import planned
@@ -46,18 +45,10 @@ def judged(axis=CORES, given=GIVEN, m=GOOD, **use):
 
 @pytest.mark.parametrize(
     ("use", "expected"),
-    [
-        ({"in_flight": 0.95}, OWN),
-        ({"hot_thread": ("vnode-write", 0.98)}, OWN),
-        ({}, OWN),
-        ({"generator_cores": 1.5}, None),
-        ({"other_cores": 0.9}, None),
-        ({"other_cores": None}, None),
-        ({"other_cores": 1.9}, None),
-        ({"generator_cores": 1.9}, None),
-        ({"disk_busy_percent": {"d1": 97.0}}, None),
-        ({"server_cores": 3.9}, None),
-    ],
+    [({"in_flight": 0.95}, OWN), ({"hot_thread": ("vnode-write", 0.98)}, OWN), ({}, OWN)]
+    + [({"generator_cores": cores}, None) for cores in (1.5, 1.9)]
+    + [({"other_cores": cores}, None) for cores in (0.9, 1.9, None)]
+    + [({"disk_busy_percent": {"d1": 97.0}}, None), ({"server_cores": 3.9}, None)],
 )
 def test_only_what_may_be_the_servers_own_reason_is_checked(use, expected):
     verdict = judged(**use)
@@ -69,46 +60,40 @@ def test_what_is_wrong_unsteady_or_asked_for_no_more_is_no_point_after_a_check_e
     waiting = {"in_flight": 0.95}
     assert judged(m=replace(GOOD, rate_cv_percent=60.0), **waiting).once_checked is VerdictKind.UNSTEADY
     assert judged(m=replace(GOOD, errors=3), **waiting).once_checked is None
-    assert judged(given=replace(GIVEN, offered_per_s=1e6), **waiting).once_checked is None
-    assert judged(given=replace(GIVEN, offered_per_s=2e6), **waiting).once_checked is None
+    for rate in (1e6, 2e6):
+        assert judged(given=replace(GIVEN, offered_per_s=rate), **waiting).once_checked is None
     assert judged(CLIENTS, **waiting).once_checked is None, "more connections are what it sweeps"
 
 
-WAITING = Verdict(
-    kind=LACKING,
-    reasons=("all 8 connections waited",),
-    once_checked=OWN,
-    bottleneck=Bottleneck(kind=BottleneckKind.CONNECTIONS, sentence="waited", remedy="more --connections"),
-)
+LACKS = Bottleneck(kind=BottleneckKind.CONNECTIONS, sentence="waited", remedy="more --connections")
+WAITING = Verdict(kind=LACKING, reasons=("all 8 connections waited",), once_checked=OWN, bottleneck=LACKS)
 FULL = Verdict(kind=VerdictKind.VALID, bottleneck=Bottleneck(kind=BottleneckKind.SERVER_CPU, sentence="full"))
 
 
-def campaign(plan, rate, capacity, done=()):
-    """A server that uses no more than capacity cores. rate: of a trial. What was run, and the plan at last."""
-    ran, plans = list(done), [plan]
+CAPACITY = 2.2  # cores, more of which the server cannot use
+
+
+def usual(trial):
+    return WAITING if trial.level > CAPACITY else FULL
+
+
+def ran(plan, rate, done=(), verdict_of=usual):
+    """The plan at last, and what was run. rate, verdict_of: of a trial."""
 
     def run(trial):
-        verdict = WAITING if trial.level > capacity else FULL
         m = Measurement(rows_per_s=rate(trial), window_s=10.0, rows=9)
-        yield TrialFinished(result=TrialResult(trial=trial, measurement=m, verdict=verdict))
+        yield TrialFinished(result=TrialResult(trial=trial, measurement=m, verdict=verdict_of(trial)))
 
-    def sink(event):
-        if isinstance(event, PlanGrew):
-            plans.append(event.plan)
-        elif isinstance(event, TrialFinished):
-            ran.append(event.result)
-
-    run_campaign(plan, planner_of(plan), run, [sink], done)
-    return ran, plans[-1]
+    return campaign(plan, run, done)
 
 
-def lock(seed=1, gain=1.0, noise=0.01, capacity=2.2):
-    """The rate of a trial on a server that cannot use more cores; gain: of twice the connections."""
+def lock(seed=1, gain=1.0, noise=0.01):
+    """The rate of a trial. gain: of twice the connections."""
     chance, rates = random.Random(seed), {}
 
     def rate(trial):
-        usual = 1e6 * min(trial.level, capacity) * (gain if trial.role == "check" else 1.0)
-        return rates.setdefault(trial.trial_id, usual * math.exp(chance.gauss(0, noise)))
+        exact = 1e6 * min(trial.level, CAPACITY) * (gain if trial.role == "check" else 1.0)
+        return rates.setdefault(trial.trial_id, exact * math.exp(chance.gauss(0, noise)))
 
     return rate
 
@@ -118,32 +103,31 @@ def kinds(plan, results):
 
 
 @pytest.mark.parametrize("flags", [{}, {"method__until_ci": "5%"}, {"vary": ["rows_per_request=100,1000"]}])
-def test_each_level_is_checked_once_and_a_resumed_run_asks_for_the_same(flags):
+def test_each_level_is_checked_once_and_a_resumed_run_asks_for_the_same(flags, wording):
     plan = planned(cores="1..4", method__replicates="2", **flags)
     rate = lock()
-    results, grown = campaign(plan, rate, 2.2)
+    grown, results = ran(plan, rate)
     made = [r.trial for r in results if r.trial.role == "check"]
     points = {t.point_id for t in plan.trials if t.level > 2 and t.role == "point"}
     assert {t.point_id.removesuffix("-check") for t in made} == points and len(made) == len(points)
-    assert all(t.load.connections == 2 * plan.trials[0].load.connections for t in made)
+    assert {t.load.connections for t in made} == {2 * plan.trials[0].load.connections}
     assert all(t.knobs["connections"] == str(t.load.connections) for t in made)
     assert results[-1].trial.role == "drift_check"
     assert [t.trial_id for t in grown.trials] == [r.trial.trial_id for r in results]
     assert [r.trial.order for r in results] == list(range(len(results)))
     assert len(results) <= planner_of(plan).bound().trials
-    assert "connections check" in bound_sentence(plan, planner_of(plan).bound())
+    wording(bound_sentence(plan, planner_of(plan).bound()))
     for stopped_after in range(len(results) + 1):
         kept = with_checks(grown, results[:stopped_after])
         held = grown if any(r.trial.role in ("check", "drift_check") for r in kept) or flags else plan
-        again, _ = campaign(held, rate, 2.2, kept)
+        _, again = ran(held, rate, done=kept)
         assert [r.trial for r in again] == [r.trial for r in results]
 
 
-def test_a_level_whose_rate_does_not_rise_is_a_point_of_the_curve():
+def test_a_level_whose_rate_does_not_rise_is_a_point_of_the_curve_and_one_that_rises_lacks_connections(wording):
     plan = planned(cores="1..4", method__replicates="2")
-    results, grown = campaign(plan, lock(), 2.2)
-    unchecked = [r for r in results if r.trial.role != "check"]
-    assert kinds(grown, unchecked)[4] is LACKING, "before its check"
+    grown, results = ran(plan, lock())
+    assert kinds(grown, [r for r in results if r.trial.role != "check"])[4] is LACKING, "before its check"
     judged_again = with_checks(grown, results)
     assert kinds(grown, results) == {1: VerdictKind.VALID, 2: VerdictKind.VALID, 3: OWN, 4: OWN}
     assert with_checks(grown, judged_again) == judged_again
@@ -151,51 +135,34 @@ def test_a_level_whose_rate_does_not_rise_is_a_point_of_the_curve():
     assert sum(not o.mark and o.role == "point" for o in observed) == 8
     assert {o.mark for o in observed if o.role == "check"} == {"connections check"}
     assert len(fit_curve(judged_again).points) == 4
-    last = next(r.verdict for r in judged_again if r.trial.level == 4)
-    assert "inside the server" in last.reasons[1]
-    assert "more connections do not help" in last.bottleneck.remedy
-    assert sentences(grown, results)[0].startswith("3 cores: with twice the connections (16) the rate was ")
-
-
-def test_a_level_whose_rate_rises_lacks_connections():
-    plan = planned(cores="1..4", method__replicates="2")
-    results, grown = campaign(plan, lock(gain=1.3), 2.2)
-    assert kinds(grown, results)[4] is LACKING
-    last = next(r.verdict for r in with_checks(grown, results) if r.trial.level == 4)
-    assert last.bottleneck.remedy == "more --connections"
-    assert "lacks connections" in last.reasons[1]
+    risen = ran(plan, lock(gain=1.3))
+    assert kinds(*risen)[4] is LACKING
+    for checked in (judged_again, with_checks(*risen)):
+        last = next(r.verdict for r in checked if r.trial.level == 4)
+        wording(last.reasons[1], last.bottleneck.remedy)
+    wording(sentences(grown, results)[0])
 
 
 @pytest.mark.parametrize(
     ("gain", "noise", "expected"),
-    [
-        (1.0, 0.01, True),
-        (1.04, 0.004, True),
-        (1.10, 0.01, False),
-        (2.0, 0.2, False),
-        (1.0, 0.3, None),
-    ],
+    [(1.0, 0.01, True), (1.04, 0.004, True), (1.10, 0.01, False), (2.0, 0.2, False), (1.0, 0.3, None)],
 )
 def test_the_test_of_a_rise(gain, noise, expected):
     """A rise of less than 5 % is none; what the noise could hide is not said."""
     plan = planned(cores="1..6", method__replicates="3", method__drift_check="off")
-    results, grown = campaign(plan, lock(7, gain, noise), 2.2)
-    told = [c.is_internal for c in checks(grown, results)]
-    assert len(told) == 4
-    assert told.count(expected) >= 3
+    told = [c.is_internal for c in checks(*ran(plan, lock(7, gain, noise)))]
+    assert len(told) == 4 and told.count(expected) >= 3
 
 
 def test_the_noise_of_another_curve_hides_nothing():
     """Like two databases in one run. A report of one of them gives the same answers."""
     vary = ["rows_per_request=100,1000"]
     plan = planned(cores="1..4", method__replicates="3", method__drift_check="off", vary=vary)
-    quiet, noisy = lock(1, 1.0, 0.01), lock(2, 1.0, 0.4)
-    results, grown = campaign(plan, lambda t: (quiet if t.variant["rows_per_request"] == "100" else noisy)(t), 2.2)
-    of_curve = {"100": [r for r in results if r.trial.variant["rows_per_request"] == "100"]}
-    of_curve["1000"] = [r for r in results if r not in of_curve["100"]]
+    rates = {"100": lock(1, 1.0, 0.01), "1000": lock(2, 1.0, 0.4)}
+    grown, results = ran(plan, lambda t: rates[t.variant["rows_per_request"]](t))
     told = checks(grown, results)
     for value, expected in (("100", True), ("1000", None)):
-        alone = checks(grown, of_curve[value])
+        alone = checks(grown, [r for r in results if r.trial.variant["rows_per_request"] == value])
         assert [check.is_internal for check in alone] == [expected, expected]
         assert set(alone) <= set(told)
 
@@ -205,88 +172,67 @@ def test_a_quiet_database_beside_seven_others_has_an_answer(gain, expected):
     assert [answer(several(seed), 0.02, gain, 1.0, f"{seed}") for seed in range(3)] == [expected] * 3
 
 
-def test_one_trial_a_level_assumes_a_noise():
-    plan = planned(cores="1..4", method__replicates="1")
-    for gain, expected in ((1.0, OWN), (1.06, OWN), (1.15, LACKING)):
-        results, grown = campaign(plan, lock(gain=gain, noise=0.0), 2.2)
-        assert kinds(grown, results)[4] is expected
+@pytest.mark.parametrize(("gain", "expected"), [(1.0, OWN), (1.06, OWN), (1.15, LACKING)])
+def test_one_trial_a_level_assumes_a_noise(gain, expected):
+    found = ran(planned(cores="1..4", method__replicates="1"), lock(gain=gain, noise=0.0))
+    assert kinds(*found)[4] is expected
 
 
-@pytest.mark.parametrize("kind", [VerdictKind.GENERATOR_BOUND, VerdictKind.ABORTED, LACKING])
-def test_a_check_that_is_nobodys_number_says_nothing(kind):
-    plan = planned(cores="1..4", method__replicates="2")
-    results, grown = campaign(plan, lock(), 2.2)
-    spoiled = [replace(r, verdict=Verdict(kind=kind)) if r.trial.role == "check" else r for r in results]
-    assert kinds(grown, spoiled)[4] is LACKING
-    assert kind.value in sentences(grown, spoiled)[0]
-
-
-def test_it_can_be_turned_off_and_needs_a_knob():
+def test_a_check_that_is_nobodys_number_or_is_turned_off_says_nothing():
+    grown, results = ran(planned(cores="1..4", method__replicates="2"), lock())
+    for kind in (VerdictKind.GENERATOR_BOUND, VerdictKind.ABORTED, LACKING):
+        spoiled = [replace(r, verdict=Verdict(kind=kind)) if r.trial.role == "check" else r for r in results]
+        assert kinds(grown, spoiled)[4] is LACKING
+        assert kind.value in sentences(grown, spoiled)[0]
     for flags in ({"method__connections_check": "off"}, {"load__rate": "1000"}):
         plan = planned(cores="1..4", method__replicates="2", **flags)
-        results, grown = campaign(plan, lock(), 2.2)
+        grown, results = ran(plan, lock())
         assert len(results) == len(plan.trials) and bound_sentence(plan, planner_of(plan).bound()) == ""
         assert kinds(grown, results)[4] is LACKING
 
 
-def test_a_check_runs_next_to_a_trial_of_its_level_in_the_middle_block():
-    plan = planned(cores="1..6", method__replicates="3")
-    results, _ = campaign(plan, lock(), 2.2)
-    trials = [r.trial for r in results]
+@pytest.mark.parametrize(("levels", "count", "first"), [("1..6", 4, (0, 4)), ("1..12", 10, (2, 8))])
+def test_a_check_runs_next_to_a_trial_of_its_level_in_the_middle_block(levels, count, first):
+    """A seeded draw decides whether the check or its level comes first."""
+    plan = planned(cores=levels, method__replicates="3")
+    trials = [r.trial for r in ran(plan, lock())[1]]
     made = [at for at, trial in enumerate(trials) if trial.role == "check"]
-    assert len(made) == 4
+    assert len(made) == count
     for at in made:
         beside = [t for t in trials[at - 1 : at + 2] if t.role == "point" and t.level == trials[at].level]
         assert beside and {t.block for t in beside} == {trials[at].block} == {2}
-
-
-def test_a_seeded_draw_decides_whether_a_check_or_its_level_comes_first():
-    plan = planned(cores="1..12", method__replicates="3")
-    trials = [r.trial for r in campaign(plan, lock(), 2.2)[0]]
-    made = [at for at, trial in enumerate(trials) if trial.role == "check"]
-    assert len(made) == 10
-    assert 2 <= sum(trials[at - 1].level == trials[at].level for at in made) <= 8
+    assert first[0] <= sum(trials[at - 1].level == trials[at].level for at in made) <= first[1]
 
 
 def test_a_level_that_shows_its_limit_in_the_last_block_alone_is_checked_there():
-    plan = planned(cores="1..4", method__replicates="3")
-
     def late(trial):
         return WAITING if trial.level == 4 and trial.replicate == 3 else FULL
 
-    ran = []
-
-    def run(trial):
-        m = Measurement(rows_per_s=1e6, window_s=10.0, rows=9)
-        yield TrialFinished(result=TrialResult(trial=trial, measurement=m, verdict=late(trial)))
-
-    run_campaign(
-        plan, planner_of(plan), run, [lambda e: ran.append(e.result) if isinstance(e, TrialFinished) else None]
-    )
-    (at,) = (at for at, r in enumerate(ran) if r.trial.role == "check")
-    assert ran[at - 1].trial.trial_id == "cores-4-r3"
+    _, found = ran(planned(cores="1..4", method__replicates="3"), lambda trial: 1e6, verdict_of=late)
+    (at,) = (at for at, r in enumerate(found) if r.trial.role == "check")
+    assert found[at - 1].trial.trial_id == "cores-4-r3"
 
 
 @pytest.mark.parametrize("drift", [-0.12, 0.12])
 @pytest.mark.parametrize(("gain", "expected"), [(0.0, True), (0.2, False)])
 def test_a_machine_that_changes_slowly_does_not_change_the_answer(drift, gain, expected):
     course = Course(what=f"{drift}", logs=line(drift))
-    runs = [answers(plan_of(seed, 3), gain, course, 0.01, f"{drift}/{gain}/{seed}") for seed in range(4)]
-    told = [answer for run in runs for answer in run]
-    assert len(told) == 24
-    assert told.count(expected) >= 22
-    before = [a for s in range(4) for a in former(plan_of(s, 3), gain, course, 0.01, f"{drift}/{gain}/{s}")]
-    assert before.count(expected) <= told.count(expected)
+
+    def told(method):
+        runs = [method(plan_of(seed, 3), gain, course, 0.01, f"{drift}/{gain}/{seed}") for seed in range(4)]
+        return [answer for run in runs for answer in run]
+
+    assert len(told(answers)) == 24
+    assert max(22, told(former).count(expected)) <= told(answers).count(expected)
 
 
 def test_a_block_that_was_slow_as_a_whole_is_no_rise_and_no_fall():
     """In block 2 the machine had half of its speed: the check there is compared with what its level would have had."""
     plan = planned(cores="1..6", method__replicates="3", method__drift_check="off")
-    usual = lock(noise=0.002)
-    results, grown = campaign(plan, lambda t: usual(t) * (0.5 if t.block == 2 else 1.0), 2.2)
-    assert {c.is_internal for c in checks(grown, results)} == {True}
-    rises = [c.sentence for c in checks(grown, results)]
-    assert all(float(s.split(" was ")[1].split(" %")[0]) < 1.0 for s in rises)
+    even = lock(noise=0.002)
+    found = checks(*ran(plan, lambda t: even(t) * (0.5 if t.block == 2 else 1.0)))
+    assert {c.is_internal for c in found} == {True}
+    assert all(float(c.sentence.split(" was ")[1].split(" %")[0]) < 1.0 for c in found)
 
 
 def test_a_run_that_continues_begins_with_the_verdicts_of_its_trials_alone(tmp_path):

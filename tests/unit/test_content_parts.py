@@ -2,25 +2,23 @@
 
 import json
 
+import pytest
+
 from scale_sweep.loadgen import content
 from scale_sweep.loadgen.content import ContentParts, content_of
 from scale_sweep.loadgen.protocol import ContentPart, ReportedAnswer, parse_line
 
 
-def asked(parts, content, request=7):
-    line = {
-        "event": "asked",
-        "operation": "range",
-        "worker": 1,
-        "request": request,
-        "devices": [0],
-        "rows": 3,
-        "in_window": True,
-        "parts": parts,
-    }
-    parsed = parse_line(json.dumps({**line, "content": content}, separators=(",", ":")))
-    assert isinstance(parsed, ReportedAnswer)
-    return parsed
+def parsed(event, content, kind, **more):
+    line = {"event": event, "worker": 1, **more, "content": content}
+    found = parse_line(json.dumps(line, separators=(",", ":")))
+    assert isinstance(found, kind)
+    return found
+
+
+def asked(parts, content):
+    more = {"operation": "range", "request": 7, "devices": [0], "rows": 3, "in_window": True, "parts": parts}
+    return parsed("asked", content, ReportedAnswer, **more)
 
 
 def part(number, content, request=7):
@@ -38,13 +36,12 @@ def joined(parts, answer):
 
 
 def test_rows_and_texts_are_joined_in_their_order():
-    assert content_of(joined([part(0, [[1, 2.5]]), part(1, [[2, None]])], asked(2, [[3, "x"]]))) == [
-        (1, 2.5),
-        (2, None),
-        (3, "x"),
-    ]
+    rows = joined([part(0, [[1, 2.5]]), part(1, [[2, None]])], asked(2, [[3, "x"]]))
+    assert content_of(rows) == [(1, 2.5), (2, None), (3, "x")]
     assert content_of(joined([part(0, '{"a":"é')], asked(1, '"}'))) == '{"a":"é"}'
     assert content_of(joined([], asked(0, [[1]]))) == [(1,)]
+    again = [part(0, [[1]]), part(1, [[2]]), part(0, [[8]])]
+    assert content_of(joined(again, asked(1, [[9]]))) == [(8,), (9,)], "a request that was asked again"
 
 
 def test_contents_that_are_more_than_the_memory_takes_are_kept_in_a_file(monkeypatch):
@@ -54,13 +51,14 @@ def test_contents_that_are_more_than_the_memory_takes_are_kept_in_a_file(monkeyp
     assert [content_of(answer) for answer in answers[::-1]] == [[(2, "é")], [(1, "é")], [(0, "é")]]
 
 
-def test_an_answer_without_one_of_its_parts_has_no_content():
-    assert joined([part(0, [[1]])], asked(2, [[3]])).content == ()
-    assert joined([part(1, [[1]])], asked(1, [[3]])).content == ()
-    assert joined([part(0, [[1]], request=6)], asked(1, [[3]])).content == ()
-    assert joined([part(0, [[1]])], asked(1, None)).content == ()
-
-
-def test_a_request_that_was_asked_again_has_the_parts_of_its_last_answer():
-    parts = [part(0, [[1]]), part(1, [[2]]), part(0, [[8]])]
-    assert content_of(joined(parts, asked(1, [[9]]))) == [(8,), (9,)]
+@pytest.mark.parametrize(
+    ("one", "answer"),
+    [
+        (part(0, [[1]]), asked(2, [[3]])),
+        (part(1, [[1]]), asked(1, [[3]])),
+        (part(0, [[1]], request=6), asked(1, [[3]])),
+        (part(0, [[1]]), asked(1, None)),
+    ],
+)
+def test_an_answer_without_one_of_its_parts_has_no_content(one, answer):
+    assert joined([one], answer).content == ()

@@ -22,11 +22,15 @@ from scale_sweep.measure.trial.loading import _worked_cpus
 from scale_sweep.model import Bottleneck, BottleneckKind, CpuWork, Verdict, VerdictKind
 from scale_sweep.report.cpu_time import speed_cautions
 from scale_sweep.report.figures import fit_again
+from scale_sweep.report.subject_points import curves
 from tests.unit.factories import as_rated
 from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_new_pages_named import interval, recorded
 from tests.unit.test_sampling import sample
+from tests.unit.test_several_databases import measured as measured_run
+from tests.unit.test_several_databases import several
 
+CPUS_FULL = Verdict(kind=VerdictKind.VALID, bottleneck=Bottleneck(kind=BottleneckKind.SERVER_CPU, sentence=""))
 OURS = sorted(os.sched_getaffinity(0))
 PIECES_PER_S = 20
 
@@ -225,3 +229,20 @@ def test_any_number_of_a_stored_file_is_read(field, wrong):
     fit = fit_again(replace(run, results=(changed[0], *run.results[1:])))
     assert all(math.isfinite(point.rate_mean) for point in fit.points)
     assert fit_again(replace(run, results=tuple(changed))).points
+
+
+def test_several_databases_have_the_means_intervals_and_speedups_that_were_measured():
+    """Rates are in proportion to a speed that was lower in all trials of two cores."""
+    run, results = measured_run(several()), []
+    for at, result in enumerate(run.results):
+        speed = (0.6 if result.trial.level == 2 else 1.0) * (1 + 0.01 * (at % 3))
+        figures = {"cpu_speed": 2.5 * speed, "cpu_speed_cv_percent": 9.0, "cpu_speed_slope": 1.0 + 0.01 * (at % 2)}
+        rate = result.measurement.rows_per_s * speed
+        results.append(measured(result, {**figures, "rows_per_s": rate, "window_s": 20.0}, CPUS_FULL))
+    for curve in curves(replace(run, results=tuple(results))):
+        first, second = curve.points
+        assert all(point.low < point.rates[0] < point.high for point in curve.points)
+        assert second.speedup == pytest.approx(second.rates[0] / first.rates[0])
+    for wrong in (-1.0, 0.0, math.inf, math.nan, None):
+        changed = tuple(measured(r, {"rows_per_s": wrong}) for r in run.results)
+        assert all(p.low is None for c in curves(replace(run, results=changed)) for p in c.points)

@@ -1,9 +1,10 @@
-"""The dashboards as files: made by the tool, of the documented shape, of metrics that are served; and their state."""
+"""The dashboards as files: made by the tool, of the documented shape, of metrics that are served; their state, and their programs."""
 
 import itertools
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 import yaml
 
 from scale_sweep.base.errors import PreflightError, ProvisionError, UsageError
-from scale_sweep.watch.dashboards.declared import read_services
+from scale_sweep.watch.dashboards import processes
+from scale_sweep.watch.dashboards.declared import Service, read_services
 from scale_sweep.watch.dashboards.services import find_leftovers, remove
 from scale_sweep.watch.dashboards.state_directory import StartedService, StateDirectory, pins
 from scale_sweep.watch.dashboards.targets import announced, running_sweeps, stale
@@ -263,3 +265,61 @@ def test_the_page_of_the_curve_shows_one_target_of_the_run():
     for metric, labels in chosen:
         if metric != "scale_run_info":
             assert ('target=~"$target"' in labels) is ('run="$run"' in labels), (metric, labels)
+
+
+SERVICE = Service(name="grafana", image="", user="", network_mode="", argv=("grafana", "60"))
+
+
+@pytest.fixture
+def place():
+    """A directory that another user may enter, as pytest's own may not."""
+    path = Path(f"/var/tmp/scale-test-programs-{os.getpid()}")
+    path.mkdir(mode=0o755)
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def grafana(place, monkeypatch):
+    """What an installation looks like; its program only sleeps."""
+    home = place / "grafana"
+    for folder in ("bin", "public", "conf"):
+        (home / folder).mkdir(parents=True)
+    (home / "bin" / "grafana").write_text('#!/bin/sh\nexec sleep "$1"\n')
+    (home / "bin" / "grafana").chmod(0o755)
+    (home / "conf" / "defaults.ini").touch()
+    monkeypatch.setenv(processes.HOME_VARIABLE, str(home))
+    return home
+
+
+@pytest.fixture
+def room(place):
+    folder = StateDirectory(path=place / "room")
+    folder.path.mkdir()
+    return folder
+
+
+CLOSED = [(".", 0o700), ("..", 0o700), ("public", 0o700), ("public", 0o711)]
+
+
+@needs("root")
+@pytest.mark.parametrize(("closed", "mode"), [*CLOSED, ("bin/grafana", 0o700), ("conf/defaults.ini", 0o600)])
+def test_what_the_user_of_a_program_may_not_read_is_named_with_the_user(room, grafana, closed, mode):
+    path = (grafana / closed).resolve()
+    path.chmod(mode)
+    with pytest.raises(ProvisionError, match=f"nobody, who may not read {path}") as refused:
+        processes.stop(processes.start(SERVICE, 0, room))
+    assert processes.HOME_VARIABLE in refused.value.remedy
+
+
+@needs("root")
+def test_a_program_that_belongs_to_that_user_alone_is_started(room, grafana):
+    for path in (grafana, *grafana.rglob("*")):
+        os.chown(path, room.owner.pw_uid, room.owner.pw_gid)
+        path.chmod(0o700)
+    started = processes.start(SERVICE, 0, room)
+    try:
+        assert processes.lives(started)
+        assert Path(f"/proc/{started.pid}").stat().st_uid == room.owner.pw_uid
+    finally:
+        processes.stop(started)

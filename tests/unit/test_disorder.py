@@ -25,7 +25,7 @@ def summary(**fields) -> LoadSummary:
     return replace(found, rows_acked=1000, **fields)
 
 
-def denied(counted: Counted, *, distinct: int | None = 700, **flags: str) -> tuple[str, tuple[str, ...]]:
+def denied(counted: Counted, *, distinct: int | None, **flags: str) -> tuple[str, tuple[str, ...]]:
     """What is said of a count, after 1,000 acknowledged rows of which so many are distinct."""
     trial = make_trial(make_sweep(**flags))
     facts = TrialFacts(summary=summary(rows_distinct=distinct), counted=counted)
@@ -33,30 +33,33 @@ def denied(counted: Counted, *, distinct: int | None = 700, **flags: str) -> tup
     return integrity.miscounted, integrity.gaps
 
 
-def test_a_database_that_keeps_one_row_for_each_time_is_compared_with_the_distinct_ones():
-    assert denied(Counted(rows=700, is_distinct=True, gaps=("holes",)), **POISSON) == ("", ())
-    assert denied(Counted(rows=699, is_distinct=True), **POISSON)[0].startswith("1 rows are missing")
-    assert denied(Counted(rows=1000, is_distinct=True), **POISSON)[0].startswith("300 rows too many")
+ALL = Counted(rows=1000)
+DISTINCT = Counted(rows=700, is_distinct=True, gaps=("holes",))
 
 
-def test_a_database_that_keeps_all_rows_is_compared_with_all():
-    assert denied(Counted(rows=1000), **POISSON) == ("", ())
-    assert denied(Counted(rows=700), **POISSON)[0].startswith("300 rows are missing")
-
-
-def test_where_rows_failed_nobody_knows_how_many_are_kept():
-    assert denied(Counted(rows=650, is_distinct=True), distinct=None, **POISSON) == ("", ())
-
-
-def test_without_disorder_every_row_has_its_own_time():
-    assert denied(Counted(rows=700, is_distinct=True, gaps=("holes",)))[0].startswith("300 rows are missing")
-    assert denied(Counted(rows=1000, is_distinct=True, gaps=("holes",)), distinct=None) == ("", ("holes",))
+@pytest.mark.parametrize(
+    ("counted", "distinct", "flags", "missing"),
+    [
+        (DISTINCT, 700, POISSON, 0),  # a database that keeps one row for each time
+        (replace(DISTINCT, rows=699), 700, POISSON, 1),
+        (replace(DISTINCT, rows=1000), 700, POISSON, -300),
+        (ALL, 700, POISSON, 0),  # one that keeps all
+        (replace(ALL, rows=700), 700, POISSON, 300),
+        (replace(DISTINCT, rows=650), None, POISSON, 0),  # rows failed: nobody knows how many are kept
+        (DISTINCT, 700, {}, 300),  # without disorder every row has its own time
+        (replace(DISTINCT, rows=1000), None, {}, 0),
+    ],
+)
+def test_a_count_is_compared_with_the_rows_that_the_database_keeps(counted, distinct, flags, missing):
+    said, gaps = denied(counted, distinct=distinct, **flags)
+    number = said.partition(" ")[0]
+    assert (number, "too many" in said) == (str(abs(missing)) if missing else "", missing < 0)
+    assert said or gaps == (() if flags else counted.gaps)
 
 
 def test_distinct_rows_of_several_processes_are_a_sum():
-    parts = [summary(rows_distinct=3), summary(rows_distinct=4)]
-    assert merge_summaries(parts).rows_distinct == 7
-    assert merge_summaries([parts[0], replace(parts[1], rows_distinct=None)]).rows_distinct is None
+    for counts, whole in (((3, 4), 7), ((3, None), None)):
+        assert merge_summaries([summary(rows_distinct=one) for one in counts]).rows_distinct == whole
 
 
 def test_the_load_generator_is_told_laws_and_order_and_its_ceiling_has_the_same_rows():
@@ -64,19 +67,17 @@ def test_the_load_generator_is_told_laws_and_order_and_its_ceiling_has_the_same_
     told = trial_spec(make_trial(sweep), {"driver": "x"})
     assert (told["values"], told["period_rows"], told["decimals"]) == ("line:2,sine:1", "7", "0")
     assert (told["disorder"], told["disorder_ratio"], told["disorder_max_k"]) == ("poisson", "50", "170000")
+    assert not {"disorder", "disorder_ratio", "period_rows", "decimals"} & set(
+        trial_spec(make_trial(), {"driver": "x"})
+    )
     same = ("values", "period_rows", "decimals", "disorder", "disorder_ratio", "disorder_lambda", "disorder_rows")
     assert {name: ceiling_spec(told, 1)[name] for name in same} == {name: told[name] for name in same}
-
-
-def test_rows_in_order_are_told_as_before():
-    told = trial_spec(make_trial(), {"driver": "x"})
-    assert not {"disorder", "disorder_ratio", "period_rows", "decimals"} & set(told)
 
 
 @pytest.mark.parametrize(
     ("key", "text", "words"),
     [
-        ("values", "wave", "'wave' is not one of walk, random, constant, line, sine, square"),
+        ("values", "wave", "'wave' is not one of walk"),
         ("values", "line=1,line=2", "'line' is named twice"),
         ("values", "line=0,sine=0", "all shares are 0"),
         ("values", "line=0.5", "a share is a whole number"),

@@ -1,7 +1,10 @@
 """The documents say what the program does: every command, setting, verdict, column and exit code is in them."""
 
+import csv
 import re
 from pathlib import Path
+
+import pytest
 
 from scale_sweep.base import errors
 from scale_sweep.base.errors import ScaleError
@@ -9,37 +12,30 @@ from scale_sweep.model import VerdictKind
 from scale_sweep.results.store.texts import COLUMNS_AFTER_KNOBS, COLUMNS_BEFORE_KNOBS
 from scale_sweep.server.targets import all_facts, columns_of
 from tests.offenders import assert_none
-from tools import commands_page, databases_table, reads_page
-from tools.settings_page import page
+from tools import commands_page, databases_table, metrics_page, reads_page, settings_page
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCS = {p.name: p.read_text(encoding="utf-8") for p in (ROOT / "docs").glob("*.md")}
 
 
-def test_the_commands_page_is_the_commands():
-    assert DOCS["commands.md"] == commands_page.page(), "run: python tools/commands_page.py > docs/commands.md"
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [
+        ("commands", commands_page.page),
+        ("databases", lambda: databases_table.written(DOCS["databases.md"])),
+        ("metrics", metrics_page.page),
+        ("reads", reads_page.page),
+        ("settings", settings_page.page),
+    ],
+)
+def test_a_page_is_what_its_tool_makes(name, made):
+    assert DOCS[f"{name}.md"] == made(), f"run the tool of {name} in tools/"
 
 
-def test_the_table_of_the_databases_is_that_of_the_facts():
-    assert DOCS["databases.md"] == databases_table.written(DOCS["databases.md"]), "run: python tools/databases_table.py"
-
-
-def test_the_readme_names_each_database():
-    names = (facts.title.split()[0] for facts in all_facts() if facts.name != "null")
-    assert_none(name for name in names if name not in README)
-
-
-def test_the_settings_page_is_the_settings_table():
-    assert DOCS["settings.md"] == page(), "run: python tools/settings_page.py > docs/settings.md"
-
-
-def test_the_page_of_reads_is_that_of_the_operations_and_targets():
-    assert DOCS["reads.md"] == reads_page.page(), "run: python tools/reads_page.py > docs/reads.md"
-
-
-def test_the_readme_and_the_index_lead_on():
-    assert "docs/commands.md" in README and "docs/index.md" in README
+def test_the_readme_names_each_database_and_leads_on():
+    names = [facts.title.split()[0] for facts in all_facts() if facts.name != "null"]
+    assert_none(name for name in (*names, "docs/commands.md", "docs/index.md") if name not in README)
 
 
 def test_every_verdict_is_explained():
@@ -47,12 +43,12 @@ def test_every_verdict_is_explained():
 
 
 def test_every_column_is_explained():
-    page_text = DOCS["results.md"]
-    families = {"response_ms_", "service_ms_", "late_ms_"}
+    text = DOCS["results.md"]
+    families = ("response_ms_", "service_ms_", "late_ms_")
     knobs = [knob.column for knob in columns_of(all_facts()) if knob.column]
-    for column in (*COLUMNS_BEFORE_KNOBS, *knobs, *COLUMNS_AFTER_KNOBS):
-        known = f"`{column}`" in page_text or any(column.startswith(f) and f"`{f}*`" in page_text for f in families)
-        assert known, column
+    columns = (*COLUMNS_BEFORE_KNOBS, *knobs, *COLUMNS_AFTER_KNOBS)
+    known = {column for column in columns for f in families if column.startswith(f) and f"`{f}*`" in text}
+    assert_none(column for column in columns if f"`{column}`" not in text and column not in known)
 
 
 def test_every_exit_code_is_on_the_page_of_commands():
@@ -63,15 +59,30 @@ def test_every_exit_code_is_on_the_page_of_commands():
         assert re.search(rf"^\| {code} \|", DOCS["commands.md"], re.MULTILINE), code
 
 
-def test_links_between_documents_lead_somewhere():
-    for name, text in {**DOCS, "../README.md": README}.items():
-        for link in re.findall(r"\]\(([^)#:]+)\)", text):
-            base = ROOT if name.startswith("..") else ROOT / "docs"
-            assert (base / link).exists(), f"{name} links to {link}"
-
-
 def test_every_file_that_a_document_names_is_there():
     packages = "scale_sweep|runner|loadgen|tools|playbooks|dashboards|images|bench|tests|sweeps|docs"
     for name, text in {**DOCS, "README.md": README}.items():
         for path in re.findall(rf"`((?:{packages})/[^`\s]*)`", text):
             assert "NAME" in path or list(ROOT.glob(path)) or list((ROOT / "runner").glob(path)), f"{name} names {path}"
+
+
+def faults(table: Path) -> list[str]:
+    """A sentence for each rule that a table of evidence breaks."""
+    first, *lines = table.read_text(encoding="utf-8").splitlines()
+    header, *rows = csv.reader(lines)
+    scripts = re.findall(r"\b(?:bench|runner|tests)/[\w/]+\.py", first)
+    found = [f"there is no {script}" for script in scripts if not (ROOT / script).exists()]
+    found += [f"{len(row)} cells beside {len(header)}: {row[0]}" for row in rows if len(row) != len(header)]
+    if not first.startswith("# command: "):
+        found.append("the first line is not `# command: ...`")
+    if not any(
+        f"`{name}`" in DOCS[page] for name in (table.stem, table.name) for page in ("evidence.md", "performance.md")
+    ):
+        found.append("no page names it")
+    return found
+
+
+def test_tables_of_evidence_have_their_command_and_a_place_on_a_page():
+    tables = sorted((ROOT / "bench" / "evidence").glob("*.csv"))
+    assert len(tables) > 30
+    assert_none(f"{table.name}: {fault}" for table in tables for fault in faults(table))

@@ -47,19 +47,17 @@ def slugs(page: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
 
 
-# architecture.md shows a package of somebody else's: tests/integration/test_another_package.py installs it and runs that.
-COMMAND_LINES = sorted(
-    {
-        (path.name, line)
-        for path in PAGES
-        if path.name != "architecture.md"
-        for line in command_lines(path.read_text(encoding="utf-8"))
-    }
-)
+COMMAND_LINES = {
+    (path.name, line)
+    for path in PAGES
+    if path.name != "architecture.md"  # tests/integration/test_another_package.py runs the package that it shows
+    for line in command_lines(path.read_text(encoding="utf-8"))
+}
 
 
 def test_command_lines_of_documents_parse():
-    assert_none(f"{page}: {line}: {wrong}" for page, line in COMMAND_LINES if (wrong := refusal(page, line)))
+    assert len(COMMAND_LINES) > 20
+    assert_none(f"{page}: {line}: {wrong}" for page, line in sorted(COMMAND_LINES) if (wrong := refusal(page, line)))
 
 
 def refusal(page: str, line: str) -> str:
@@ -83,17 +81,9 @@ def test_a_wrong_command_line_is_refused(line):
     assert not isinstance(refused.value, typer.Exit)
 
 
-def test_there_are_command_lines():
-    assert len(COMMAND_LINES) > 20
-
-
 def test_links_lead_to_pages_and_headings():
     links = [(path, *link) for path in PAGES for link in LINK.findall(path.read_text(encoding="utf-8"))]
-    assert_none(
-        f"{path.name} links to {target}#{anchor}"
-        for path, target, anchor in links
-        if leads_nowhere(path, target, anchor)
-    )
+    assert_none(f"{link[0].name} links to {link[1]}#{link[2]}" for link in links if leads_nowhere(*link))
 
 
 def leads_nowhere(path: Path, target: str, anchor: str) -> bool:

@@ -36,12 +36,9 @@ def zone(powercap, path, name, count=0):
 def powercap(tmp_path):
     """Two packages with cores and memory, as a server with two sockets shows them; the first package twice."""
     path = tmp_path / "powercap"
-    zone(path, "intel-rapl:0", "package-0", 5_000_000)
-    zone(path, "intel-rapl:0:0", "core")
-    zone(path, "intel-rapl:0:1", "dram")
-    zone(path, "intel-rapl:1", "package-1")
-    zone(path, "intel-rapl:1:0", "dram")
-    zone(path, "intel-rapl:2", "psys")
+    names = {"0": "package-0", "0:0": "core", "0:1": "dram", "1": "package-1", "1:0": "dram", "2": "psys"}
+    for at, name in names.items():
+        zone(path, f"intel-rapl:{at}", name, 5_000_000 if at == "0" else 0)
     zone(path, "intel-rapl-mmio:0", "package-0", 5_000_000)
     (path / "intel-rapl").mkdir()
     return path
@@ -55,37 +52,26 @@ def count(powercap, **counts):
 def test_packages_and_memory_count_once_and_their_parts_not(powercap):
     reader = EnergyReader(powercap)
     assert reader.read() == 0
-    count(
-        powercap,
-        rapl_0=7_000_000,
-        rapl_0_0=900_000_000,
-        rapl_0_1=500_000,
-        rapl_1=1_000_000,
-        rapl_1_0=250_000,
-        rapl_2=10**9,
-    )
+    cores_and_all = {"rapl_0_0": 900_000_000, "rapl_2": 10**9}
+    count(powercap, rapl_0=7_000_000, rapl_0_1=500_000, rapl_1=1_000_000, rapl_1_0=250_000, **cores_and_all)
     assert reader.read() == pytest.approx(2 + 0.5 + 1 + 0.25)
     count(powercap, rapl_1=3_000_000)
     assert reader.read() == pytest.approx(5.75)
-
-
-def test_a_counter_that_wraps_goes_on(powercap):
     count(powercap, rapl_0=RANGE - 1_000_000)
     reader = EnergyReader(powercap)
     count(powercap, rapl_0=2_000_000)
-    assert reader.read() == pytest.approx(3.0)
+    assert reader.read() == pytest.approx(3.0), "it wrapped"
 
 
 def test_a_counter_that_cannot_be_read_leaves_no_energy(powercap, tmp_path):
     assert EnergyReader(tmp_path / "none").read() is None
     reader = EnergyReader(powercap)
-    kept = (powercap / "intel-rapl:1" / "energy_uj").read_text()
     (powercap / "intel-rapl:1" / "energy_uj").unlink()
-    assert reader.read() is None, "a part of the energy is none"
+    assert reader.read() is None
     assert EnergyReader(powercap).read() is None
-    (powercap / "intel-rapl:1" / "energy_uj").write_text(kept)
+    count(powercap, rapl_1=0)
     assert reader.read() == 0
-    (powercap / "intel-rapl:0" / "energy_uj").write_text("lots\n")
+    count(powercap, rapl_0="lots")
     assert reader.read() is None
     shutil.rmtree(powercap)
     assert reader.read() is None
@@ -114,19 +100,13 @@ def test_joules_for_each_million_rows_are_a_column(tmp_path):
         assert point_row(run.plan, result)["joules_per_million_rows"] == pytest.approx(expected, rel=1e-3)
     unknown = replace(result, measurement=replace(result.measurement, joules_per_million_rows=None))
     assert point_row(run.plan, unknown)["joules_per_million_rows"] is None
-
-
-def test_without_samples_there_is_no_energy():
     facts = TrialFacts(summary=SENT, samples=(), load_start_ns=0, measure_start_ns=0, flush_end_ns=12 * 10**9)
     assert measurement(make_trial(), facts).joules_per_million_rows is None
 
 
 def test_the_size_of_a_run_shows_it(tmp_path):
     one = level_need(read_run(unpacked("cpu", tmp_path)), 30_000)
-    assert [c.joules_per_million_rows for c in one.chances] == [
-        pytest.approx(1000, rel=0.01),
-        pytest.approx(500, rel=0.01),
-    ]
+    assert [c.joules_per_million_rows for c in one.chances] == pytest.approx([1000, 500], rel=0.01)
     table = levels_table(one)
-    assert "J per M rows" in table.headers
+    assert any(header.startswith("J per") for header in table.headers)
     assert all(len(row) == len(table.headers) for row in table.rows)

@@ -5,14 +5,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.model import NewPages
-from scale_sweep.plan.new_pages import (
-    equal_rows_sentence,
-    held_bytes,
-    held_sentence,
-    rows_in_cheap_pages,
-    trial_bytes,
-    with_equal_rows,
-)
+from scale_sweep.plan.new_pages import equal_rows_sentence, held_bytes, held_sentence, rows_in_cheap_pages, trial_bytes
 from scale_sweep.plan.preparing import prepared
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.test_plan import planned
@@ -23,27 +16,32 @@ EVEN = NewPages(**ALIKE, last_us=1.3, cheap_bytes=None)
 QUICK = {"load__quick": "1"}
 
 
-def test_the_rows_fit_into_the_cheap_pages():
-    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), DEAR, 4.7e5) == 3_700_000
-    few = replace(DEAR, cheap_bytes=10**8)
-    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), few, 3.1e5) == 2_400_000, "half of the memory is held"
-    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), replace(few, available_bytes=10**9), 3e5) is None
-    much = replace(few, available_bytes=10**11)
-    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), much, 4.7e5) == 3_700_000, "more only takes longer"
+PLAN = planned(cores="1..2", **QUICK)
+FEW = replace(DEAR, cheap_bytes=10**8)
 
 
-@pytest.mark.parametrize(("rate", "rows"), [(4e5, 3_200_000), (3e5, 2_400_000)])
-def test_a_slow_machine_writes_fewer_rows(rate, rows):
-    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), DEAR, rate) == rows
-    assert rows_in_cheap_pages(planned(cores="1,2,4", **QUICK), DEAR, rate / 2) == rows, (
-        "four seconds at the most cores"
-    )
+@pytest.mark.parametrize(
+    ("plan", "pages", "rate", "rows"),
+    [
+        (PLAN, DEAR, 4.7e5, 3_700_000),
+        (PLAN, FEW, 3.1e5, 2_400_000),  # half of the memory is held
+        (PLAN, replace(FEW, available_bytes=10**9), 3e5, None),
+        (PLAN, replace(FEW, available_bytes=10**11), 4.7e5, 3_700_000),  # more only takes longer
+        (PLAN, DEAR, 4e5, 3_200_000),
+        (PLAN, DEAR, 3e5, 2_400_000),  # a slow machine writes fewer: four seconds at the most cores
+        (planned(cores="1,2,4", **QUICK), DEAR, 2e5, 3_200_000),
+        (planned(cores="1,2,4", **QUICK), DEAR, 1.5e5, 2_400_000),
+        (PLAN, DEAR, 1e6, None),  # less than four seconds
+        (PLAN, DEAR, 1500, None),  # no page becomes dear
+    ],
+)
+def test_the_rows_fit_into_the_cheap_pages(plan, pages, rate, rows):
+    assert rows_in_cheap_pages(plan, pages, rate) == rows
 
 
 def test_a_server_that_needs_a_long_warm_up_keeps_its_window():
-    plan = planned(cores="1..2", **QUICK)
-    slow = tuple(replace(t, load=replace(t.load, warmup_least_s=10.0, warmup_s=60.0)) for t in plan.trials)
-    assert rows_in_cheap_pages(replace(plan, trials=slow), DEAR, 4e5) is None
+    slow = tuple(replace(t, load=replace(t.load, warmup_least_s=10.0, warmup_s=60.0)) for t in PLAN.trials)
+    assert rows_in_cheap_pages(replace(PLAN, trials=slow), DEAR, 4e5) is None
 
 
 def test_a_load_that_only_reads_writes_no_more_than_its_copy_of_the_rows():
@@ -58,28 +56,22 @@ def test_a_server_that_stores_no_rows_needs_no_memory(monkeypatch, tmp_path):
     assert (found.held_bytes, [note for note in found.plan.notes if "memory" in note]) == (0, [])
 
 
-def test_memory_is_held_if_a_trial_fits_into_it():
+def test_memory_is_held_if_a_trial_fits_into_it_or_as_much_as_may_be(wording):
     plan = planned(load__rows="3M")
     assert held_bytes(plan, None) == held_bytes(plan, EVEN) == 0
     assert held_bytes(plan, replace(DEAR, available_bytes=8 * 10**9)) == trial_bytes(plan) > 10**9
-    assert held_sentence(plan, trial_bytes(plan)).endswith("without it, rates would be lower")
-
-
-def test_as_much_as_may_be_held_is_held_for_a_trial_that_may_write_more():
-    plan = planned(load__rows="3M")
     little = replace(DEAR, available_bytes=2 * 10**9)
     assert held_bytes(plan, little) == held_bytes(plan, replace(little, cheap_bytes=0)) == 10**9, "half at most"
-    assert held_sentence(plan, 10**9).startswith("scale pre-warms 1.0 GB of memory")
-    assert "more than that is slower" in held_sentence(plan, 10**9)
     slow = replace(DEAR, cheap_bytes=0, last_us=100.0, available_bytes=10**11)
-    assert held_bytes(plan, slow) == round(20 / 100e-6) * 4096, "20 s of CPU time at most"
+    assert held_bytes(plan, slow) == round(20 / 100e-6) * 4096
+    wording(held_sentence(plan, trial_bytes(plan)), held_sentence(plan, 10**9), equal_rows_sentence(1_500_000))
 
 
 def test_a_long_run_pays_for_more_pages_than_a_short_one():
     much = replace(DEAR, cheap_bytes=1, available_bytes=10**14)
     one = planned(cores="1..4", load__duration="10000s")
     four = replace(one, trials=one.trials * 4)
-    assert held_bytes(one, replace(much, available_bytes=10**11)) == 5 * 10**10, "half of the available memory at most"
+    assert held_bytes(one, replace(much, available_bytes=10**11)) == 5 * 10**10
     assert held_bytes(four, much) == pytest.approx(4 * held_bytes(one, much), rel=0.01)
 
 
@@ -101,14 +93,6 @@ def test_a_window_stays_where_pages_cost_the_same_or_the_work_was_given(pages, f
     assert rows_in_cheap_pages(planned(**{"cores": "1..2", **flags}), pages, 4e5) is None
 
 
-def test_a_server_that_writes_the_rows_in_less_than_four_seconds_keeps_its_window():
-    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), DEAR, 1e6) is None
-
-
-def test_a_slow_server_that_does_not_reach_dear_pages_keeps_its_window():
-    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), DEAR, 1500) is None
-
-
 def test_every_trial_of_the_prepared_plan_writes_these_rows(monkeypatch, tmp_path):
     monkeypatch.setattr(prepared, "measure_new_pages", lambda wanted: replace(DEAR, available_bytes=6 * 10**9))
     monkeypatch.setattr(prepared, "ENOUGH_BYTES", 0)
@@ -117,13 +101,9 @@ def test_every_trial_of_the_prepared_plan_writes_these_rows(monkeypatch, tmp_pat
     found = prepared.prepare(sweep, tmp_path)
     plan = found.plan
     assert {(t.load.rows, t.load.duration_s, t.load.warmup_s) for t in plan.trials} == {(3_800_000, None, 0.0)}
+    assert plan.sweep.origin["load.rows"] == "host"
     assert len(plan.trials) == 6  # more while the time lasts: see test_quick_time.py
     assert equal_rows_sentence(3_800_000) in plan.notes
     assert found.held_bytes == trial_bytes(plan)
     assert held_sentence(plan, found.held_bytes) in plan.notes
     assert all(not one.remedy for one in found.findings if one.subject == "memory")
-
-
-def test_the_sentence_and_the_origin_say_that_the_machine_chose():
-    assert "stops after 1.5 M rows" in equal_rows_sentence(1_500_000)
-    assert with_equal_rows(planned(**QUICK).sweep, 10**6).origin["load.rows"] == "host"

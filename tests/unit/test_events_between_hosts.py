@@ -17,26 +17,22 @@ from tests.unit.raw_run import trial_events
 from tests.unit.trial_orders import trial_order
 
 SOURCE = Path("host:db1")
-
-
-def through_json(event, trial):
-    return event_of(json.loads(json.dumps(plain_event(event))), trial, SOURCE)
+ARTIFACT = {"event": "artifact", "name": "log", "text": "", "content": None}
 
 
 @pytest.mark.parametrize(
-    "make",
+    "event",
     [
-        lambda name: PhaseEntered(trial_id=name, phase="measure", monotonic_ns=7),
-        lambda name: Noted(trial_id=name, sentence="ü"),
-        lambda name: ArtifactMade(trial_id=name, name="server.log", text="a\n"),
-        lambda name: ArtifactMade(trial_id=name, name="requests.parquet", content=b"\x00\xff"),
+        PhaseEntered(trial_id="cores-1-r1", phase="measure", monotonic_ns=7),
+        Noted(trial_id="cores-1-r1", sentence="ü"),
+        ArtifactMade(trial_id="cores-1-r1", name="server.log", text="a\n"),
+        ArtifactMade(trial_id="cores-1-r1", name="requests.parquet", content=b"\x00\xff"),
     ],
 )
-def test_an_event_comes_back_as_it_was(make, tmp_path):
-    trial = trial_order(tmp_path).trial
-    event = make(trial.trial_id)
-    assert through_json(event, trial) == event
-    assert json.loads(event_text(event)) == plain_event(event)
+def test_an_event_comes_back_as_it_was(event, tmp_path):
+    plain = plain_event(event)
+    assert event_of(json.loads(json.dumps(plain)), trial_order(tmp_path).trial, SOURCE) == event
+    assert json.loads(event_text(event)) == plain
 
 
 def test_the_events_of_a_trial_come_back_as_they_were():
@@ -51,9 +47,9 @@ def test_the_events_of_a_trial_come_back_as_they_were():
 @pytest.mark.parametrize(
     "raw",
     [
-        {"event": "artifact", "name": "../../manifest.json", "text": "", "content": None},
-        {"event": "artifact", "name": ".hidden", "text": "", "content": None},
-        {"event": "artifact", "name": "log", "text": "", "content": "not base64!"},
+        {**ARTIFACT, "name": "../../manifest.json"},
+        {**ARTIFACT, "name": ".hidden"},
+        {**ARTIFACT, "content": "not base64!"},
         {"event": "other"},
         {"event": "phase", "phase": "measure"},
         {"event": "finished", "result": {}},

@@ -4,37 +4,15 @@ import http.client
 import socket
 import threading
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse
 
+from scale_sweep import model
 from scale_sweep.analysis.noise import without_drift
 from scale_sweep.analysis.observations import observations
 from scale_sweep.capacity import parse_objective
-from scale_sweep.model import (
-    Bottleneck,
-    BottleneckKind,
-    CeilingsMeasured,
-    DiskCeiling,
-    DiskSample,
-    Interval,
-    IntervalSeen,
-    Operation,
-    OperationFigures,
-    PhaseEntered,
-    Sample,
-    SampleTaken,
-    Step,
-    StepBegan,
-    StepEnded,
-    SubjectSample,
-    TrialFinished,
-    TrialStarted,
-    VerdictKind,
-    marks,
-)
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.results.store.stored import Folder
 from scale_sweep.watch.exporter import Exporter, openmetrics
@@ -46,17 +24,16 @@ from scale_sweep.watch.live import POOLS_MAX, LiveState, ceiling_of, progress, t
 from tests.unit.factories import make_interval
 from tests.unit.raw_run import raw_run
 from tests.unit.synthetic_run import mixed_run
-from tools.metrics_page import page
 
 RUN = mixed_run()
 S = 10**9
 
 
-def sample(second: int, pools: dict[str, float] | None = None) -> Sample:
-    side = SubjectSample(cpu_s_total=0.9 * second, throttled_s_total=0.1 * second, memory_bytes=10**9)
+def sample(second: int, pools: dict[str, float] | None = None) -> model.Sample:
+    side = model.SubjectSample(cpu_s_total=0.9 * second, throttled_s_total=0.1 * second, memory_bytes=10**9)
     counts = {"written_bytes_total": 10**8 * second, "read_bytes_total": second, "writes_total": 7 * second}
-    disk = DiskSample(**counts, busy_s_total=0.5 * second, queue_s_total=1.5 * second, free_bytes=10**10)
-    return Sample(
+    disk = model.DiskSample(**counts, busy_s_total=0.5 * second, queue_s_total=1.5 * second, free_bytes=10**10)
+    return model.Sample(
         monotonic_ns=second * S,
         server=side,
         generator=side,
@@ -69,7 +46,7 @@ def sample(second: int, pools: dict[str, float] | None = None) -> Sample:
     )
 
 
-def interval(second: int) -> Interval:
+def interval(second: int) -> model.Interval:
     counts = {"rows": 1000, "rows_total": 1000 * second, "requests": 10, "errors": 1, "retries": 2, "backlog_rows": 50}
     response = {"response_us_p50": 900.0, "response_us_p99": 4000.0, "response_us_max": 9000.0}
     service = {"service_us_p50": 800.0, "service_us_p99": 3000.0, "service_us_max": 8000.0}
@@ -77,12 +54,14 @@ def interval(second: int) -> Interval:
     return make_interval(t_s=float(second), **counts, **response, **service, **operations)
 
 
-RANGE = OperationFigures(weight=1, requests_per_s=50.0, response_ms={"p50": 2.0, "p99": 8.0})
-MIX = (Operation(), Operation(name="range", unit="requests"))
-FULL = Bottleneck(kind=BottleneckKind.SERVER_CPU, sentence="all cores busy")
-LIMIT = DiskCeiling(disks=("d1",), write_mb_per_s=100.0, sync_writes_per_s=None)
+RANGE = model.OperationFigures(weight=1, requests_per_s=50.0, response_ms={"p50": 2.0, "p99": 8.0})
+MIX = (model.Operation(), model.Operation(name="range", unit="requests"))
+FULL = model.Bottleneck(kind=model.BottleneckKind.SERVER_CPU, sentence="all cores busy")
+LIMIT = model.DiskCeiling(disks=("d1",), write_mb_per_s=100.0, sync_writes_per_s=None)
 LAST = "cores-9-r1"
-STEP = Step(rate=4000.0, achieved_per_s=4000.0, seconds=5.0, requests=2000, verdict=VerdictKind.VALID, excess=-0.1)
+STEP = model.Step(
+    rate=4000.0, achieved_per_s=4000.0, seconds=5.0, requests=2000, verdict=model.VerdictKind.VALID, excess=-0.1
+)
 STEPS = (
     STEP,
     replace(STEP, rate=3000.0),
@@ -108,14 +87,16 @@ def begun(*, vary: bool = False, reads: bool = False, searches: bool = False) ->
     variant = {"method": "copy"} if vary else {}
     ceilings = {t.trial_id: 1e8 for t in plan.trials} | {LAST: 1e8}
     state = LiveState(run="20260102T030405Z-x", plan=plan)
-    state = take(state, CeilingsMeasured(rows_per_s=ceilings, disks=(LIMIT,)))
+    state = take(state, model.CeilingsMeasured(rows_per_s=ceilings, disks=(LIMIT,)))
     for position, r in enumerate(RUN.results, start=1):
         figures = {"requests_per_s": r.measurement.rows_per_s, "operations": {"range": RANGE}} if reads else {}
         m = replace(r.measurement, service_ms_p50=1.0, response_ms_p99=9.0, **figures)
         trial = replace(r.trial, work=work, subject=replace(r.trial.subject, variant=variant))
         result = replace(r, trial=trial, measurement=m, verdict=replace(r.verdict, bottleneck=FULL))
-        begins = TrialStarted(trial=trial, position=position, total=13, unix_s=1000.0 * position, monotonic_ns=position)
-        state = taken(state, begins, TrialFinished(result=result))
+        begins = model.TrialStarted(
+            trial=trial, position=position, total=13, unix_s=1000.0 * position, monotonic_ns=position
+        )
+        state = taken(state, begins, model.TrialFinished(result=result))
     first = plan.trials[0]
     last = replace(
         first,
@@ -124,21 +105,21 @@ def begun(*, vary: bool = False, reads: bool = False, searches: bool = False) ->
         knobs={**first.knobs, "mode": "fast"},
         load=replace(first.load, objective=parse_objective("p99 < 20ms, errors < 1%") if searches else None),
     )
-    state = take(state, TrialStarted(trial=last, position=13, total=13, unix_s=2000.0, monotonic_ns=S))
-    state = take(state, PhaseEntered(trial_id=LAST, phase="measure", monotonic_ns=2 * S))
+    state = take(state, model.TrialStarted(trial=last, position=13, total=13, unix_s=2000.0, monotonic_ns=S))
+    state = take(state, model.PhaseEntered(trial_id=LAST, phase="measure", monotonic_ns=2 * S))
     for second in (3, 4):
-        sampled = SampleTaken(trial_id=LAST, sample=sample(second, {"vnode": 1.0 * second}))
-        state = taken(state, sampled, IntervalSeen(trial_id=LAST, interval=interval(second)))
+        sampled = model.SampleTaken(trial_id=LAST, sample=sample(second, {"vnode": 1.0 * second}))
+        state = taken(state, sampled, model.IntervalSeen(trial_id=LAST, interval=interval(second)))
     return in_its_fifth_step(state) if searches else state
 
 
 def in_its_fifth_step(state: LiveState) -> LiveState:
-    first, second = (IntervalSeen(trial_id=LAST, interval=interval(at)) for at in (1, 2))
+    first, second = (model.IntervalSeen(trial_id=LAST, interval=interval(at)) for at in (1, 2))
     for step in STEPS:
-        begins = StepBegan(trial_id=LAST, rate=step.rate)
-        state = taken(state, begins, first, StepEnded(trial_id=LAST, step=step))
-    phase = PhaseEntered(trial_id=LAST, phase="step", monotonic_ns=5 * S)
-    return taken(state, StepBegan(trial_id=LAST, rate=4200.0), phase, second)
+        begins = model.StepBegan(trial_id=LAST, rate=step.rate)
+        state = taken(state, begins, first, model.StepEnded(trial_id=LAST, step=step))
+    phase = model.PhaseEntered(trial_id=LAST, phase="step", monotonic_ns=5 * S)
+    return taken(state, model.StepBegan(trial_id=LAST, rate=4200.0), phase, second)
 
 
 def parts(state: LiveState):
@@ -163,11 +144,6 @@ def value(state: LiveState, name: str, **labels: str) -> float | None:
     found = [v for (n, own), v in served(state).items() if n == f"scale_{name}" and labels.items() <= dict(own).items()]
     assert len(found) < 2, found
     return found[0] if found else None
-
-
-def test_the_page_is_the_table():
-    written = (Path(__file__).resolve().parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
-    assert written == page(), "run: python tools/metrics_page.py > docs/metrics.md"
 
 
 def test_all_that_is_declared_is_served_with_its_type_and_nothing_else():
@@ -199,29 +175,22 @@ def test_a_load_that_reads_says_its_requests_and_those_of_each_operation():
         assert value(state, "run_info", unit=counted) == 1
         for name in ("offered_{}_per_second", "backlog_{}", "curve_{}_per_second"):
             assert value(state, name.format(other)) is None
+    for second, percentiles, served_s in ((5, {}, 0.007), (6, {"range": 9000.0}, 0.009)):
+        event = replace(interval(second), operations_p99_us=percentiles)
+        state = take(reading, model.IntervalSeen(trial_id=LAST, interval=event))
+        assert value(state, "operation_response_time_seconds", operation="range") == pytest.approx(served_s)
     name = reading.results[0].trial.trial_id
     assert value(reading, "trial_operation_requests_per_second", trial=name, operation="range") == 50.0
     slow = {"trial": name, "operation": "range", "quantile": "0.99"}
     assert value(reading, "trial_operation_response_time_seconds", **slow) == pytest.approx(0.008)
 
 
-def test_a_slow_operation_keeps_its_last_percentile_until_the_next():
-    state = begun(reads=True)
-    for second, percentiles, served_s in ((5, {}, 0.007), (6, {"range": 9000.0}, 0.009)):
-        event = replace(interval(second), operations_p99_us=percentiles)
-        state = take(state, IntervalSeen(trial_id=LAST, interval=event))
-        assert value(state, "operation_response_time_seconds", operation="range") == pytest.approx(served_s)
-
-
 def test_the_fast_writer_writes_what_prometheus_client_writes():
     state = begun()
-    odd = replace(state, run='a "quoted" \\ name')
-    for case in (state, odd):
+    for case in (state, replace(state, run='a "quoted" \\ name')):
         writer = LineWriter(common_labels(case))
-        for made in parts(case):
-            points = list(made)
-            assert writer.write(points) == text(points, common_labels(case))
-            assert writer.write(points) == text(points, common_labels(case))
+        for points in map(list, parts(case)):
+            assert writer.write(points) == writer.write(points) == text(points, common_labels(case))
 
 
 def test_names_and_units_follow_the_conventions():
@@ -248,15 +217,20 @@ def test_values_are_the_trials():
     assert value(state, "trial_setting", setting="mode") is None
     of_clients = replace(state, plan=replace(state.plan, sweep=replace(state.plan.sweep, axis="clients")))
     assert value(of_clients, "trial_setting", setting="clients") == state.running.trial.level
-    quick = {r.trial.trial_id for r in RUN.results if "quick" in marks(r)}
+    quick = {r.trial.trial_id for r in RUN.results if "quick" in model.marks(r)}
     assert quick and all(value(state, "trial_mark", trial=name, mark="quick") == 1 for name in quick)
     assert value(state, "run_finished_trials_total", verdict="VALID") == sum(
-        r.verdict.kind is VerdictKind.VALID for r in RUN.results
+        r.verdict.kind is model.VerdictKind.VALID for r in RUN.results
     )
     counted = [o.value for o in without_drift(observations(RUN.results, "rows_per_s")) if o.level == 1 and not o.mark]
     mean = sum(counted) / len(counted)
     assert value(state, "curve_rows_per_second", level="1") == pytest.approx(mean)
     assert value(state, "curve_speedup_ratio", level="1") == pytest.approx(1.0)
+    figures = ("scale_trial_rows_per_second", "scale_curve_rows_per_second")
+    targets = [dict(labels)["target"] for name, labels in served(state) if name in figures]
+    assert len(targets) > len(RUN.plan.sweep.levels) and set(targets) == {RUN.plan.sweep.target}
+    added = replace(state.plan.trials[0], trial_id="cores-1-r99", replicate=99)
+    assert ceiling_of(state, added) == 1e8, "that of its point"
 
 
 def test_a_search_shows_the_offered_rate_and_the_rates_between_which_the_capacity_is():
@@ -274,7 +248,7 @@ def test_a_search_shows_the_offered_rate_and_the_rates_between_which_the_capacit
 
 def test_what_is_not_known_has_no_sample():
     plan = RUN.plan
-    state = take(LiveState(run="x", plan=plan), TrialStarted(trial=plan.trials[0], position=1, total=4))
+    state = take(LiveState(run="x", plan=plan), model.TrialStarted(trial=plan.trials[0], position=1, total=4))
     of_trial = {"rows_acknowledged_total", "cpu_used_cores", "response_time_seconds", "trial_verdict"}
     rates = {"curve_rows_per_second", "generator_ceiling_rows_per_second", "offered_rows_per_second"}
     assert not {f"scale_{name}" for name in of_trial | rates} & {name for name, _ in served(state)}
@@ -282,7 +256,7 @@ def test_what_is_not_known_has_no_sample():
 
 
 def test_rates_end_with_the_load_and_counters_stay():
-    state = take(begun(), PhaseEntered(trial_id=LAST, phase="verify", monotonic_ns=9 * S))
+    state = take(begun(), model.PhaseEntered(trial_id=LAST, phase="verify", monotonic_ns=9 * S))
     assert value(state, "achieved_rows_per_second") is None
     assert value(state, "disk_write_bytes_per_second", disk="d1") is None
     assert value(state, "rows_acknowledged_total") == 4000
@@ -290,11 +264,11 @@ def test_rates_end_with_the_load_and_counters_stay():
 
 
 def test_a_thread_that_ends_keeps_what_it_used_and_pools_are_bounded():
-    state = take(begun(), SampleTaken(trial_id=LAST, sample=sample(5, {"commit": 0.5})))
+    state = take(begun(), model.SampleTaken(trial_id=LAST, sample=sample(5, {"commit": 0.5})))
     assert value(state, "thread_pool_cpu_seconds_total", pool="vnode") == 1.0
     assert value(state, "thread_pool_cpu_seconds_total", pool="commit") == 0.5
     many = sample(5, {f"t{i}": 1.0 for i in range(200)})
-    state = take(begun(), SampleTaken(trial_id=LAST, sample=many))
+    state = take(begun(), model.SampleTaken(trial_id=LAST, sample=many))
     pools = [dict(labels)["pool"] for name, labels in served(state) if name == "scale_thread_pool_cpu_seconds_total"]
     assert len(pools) == POOLS_MAX + 1
     assert value(state, "thread_pool_cpu_seconds_total", pool="other") == 200 - (POOLS_MAX - 1)
@@ -302,7 +276,7 @@ def test_a_thread_that_ends_keeps_what_it_used_and_pools_are_bounded():
 
 def test_progress_counts_the_running_trials_part_and_a_plan_that_grew():
     plan = replace(RUN.plan, seconds_estimated=10.0 * len(RUN.plan.trials))
-    begins = TrialStarted(trial=plan.trials[0], position=1, total=20, monotonic_ns=S)
+    begins = model.TrialStarted(trial=plan.trials[0], position=1, total=20, monotonic_ns=S)
     at = progress(take(LiveState(run="x", plan=plan), begins), 6 * S)
     assert (at.done, at.total) == (0, 20)
     assert at.done_ratio == pytest.approx(0.5 / 20)
@@ -314,7 +288,7 @@ def test_confirming_trials_that_are_shorter_than_searches_do_not_lengthen_the_ti
     load = replace(RUN.plan.trials[0].load, duration_s=10.0)
     search, confirm = (replace(RUN.plan.trials[0], load=load, role=role) for role in ("point", "confirm"))
     trials = tuple(replace(one, trial_id=f"{one.role}{i}") for one in (search, confirm) for i in range(2))
-    step = Step(rate=1e3, achieved_per_s=1e3, seconds=20.0, requests=9, verdict=VerdictKind.VALID)
+    step = model.Step(rate=1e3, achieved_per_s=1e3, seconds=20.0, requests=9, verdict=model.VerdictKind.VALID)
     searched = replace(RUN.results[0], wall_s=100.0, measurement=replace(RUN.results[0].measurement, steps=(step,) * 4))
     ended = [replace(searched, trial=trial) for trial in trials[:2]]
     state = LiveState(run="x", plan=replace(RUN.plan, trials=trials), results=tuple(ended), total=4)
@@ -335,12 +309,6 @@ def test_a_database_that_has_not_ended_a_trial_takes_the_plans_mean_and_not_the_
     assert progress(replace(state, results=(ended, slow_ended)), 0).remaining_s == 2 * 15 + 2 * 300
 
 
-def test_a_trial_that_was_added_has_the_ceiling_of_its_point():
-    state = begun()
-    added = replace(state.plan.trials[0], trial_id="cores-1-r99", replicate=99)
-    assert ceiling_of(state, added) == 1e8
-
-
 def get(port: int, path: str = "/metrics", method: str = "GET") -> tuple[int, bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request(method, path)
@@ -359,16 +327,12 @@ def test_the_port_gives_metrics_and_refuses_all_else():
 
 
 def test_a_taken_port_is_replaced_and_the_address_is_loopback():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         server = MetricsServer(port, lambda: b"")
-        try:
-            assert server.port != port
-            assert server.url == f"http://127.0.0.1:{server.port}/metrics"
-        finally:
-            server.stop()
+        server.stop()
+    assert server.port != port
+    assert server.url == f"http://127.0.0.1:{server.port}/metrics"
 
 
 def test_lingering_ends_when_the_page_was_read_once_more_by_every_reader_that_is_connected():
@@ -412,40 +376,28 @@ def test_lingering_ends_when_the_page_was_read_once_more_by_every_reader_that_is
         server.stop()
 
 
-def of_family(families, name):
-    return [sample for family in families for sample in family.samples if sample.name == name]
+def samples_of(path):
+    content = openmetrics(Folder(path), read_run(path)).decode()
+    families = parse_openmetrics(content)  # refuses times that fall, repeats, and a missing end
+    return [one for family in families for one in family.samples]
 
 
 def test_a_stored_run_as_openmetrics_has_its_times_in_order(tmp_path):
     raw_run(tmp_path)
-    folder = Folder(next(tmp_path.iterdir()))
-    run = read_run(folder)
-    content = openmetrics(folder, run).decode()
-    families = list(parse_openmetrics(content))  # refuses times that fall, repeats, and a missing end
+    path = next(tmp_path.iterdir())
+    run, samples = read_run(path), samples_of(path)
     series: dict[tuple, list[float]] = {}
-    for family in families:
-        for s in family.samples:
-            series.setdefault((s.name, frozenset(s.labels.items())), []).append(float(s.timestamp))
+    for s in samples:
+        series.setdefault((s.name, frozenset(s.labels.items())), []).append(float(s.timestamp))
     assert {name for name, _ in series} <= {m.name for m in METRICS}
     assert all(times == sorted(set(times)) for times in series.values())
     first = run.results[0].trial.trial_id
-    acked = [s.value for s in of_family(families, "scale_rows_acknowledged_total") if s.labels["trial"] == first]
+    of_first = [s for s in samples if s.labels.get("trial") == first]
+    acked = [s.value for s in of_first if s.name == "scale_rows_acknowledged_total"]
     assert acked == sorted(acked)
     assert acked[-1] == run.results[0].measurement.rows_acked
-
-
-def test_a_stored_run_without_journals_is_placed_by_its_start(tmp_path):
-    raw_run(tmp_path)
-    path = next(tmp_path.iterdir())
+    # Without journals it is placed by its start, which all synthetic trials say the same.
     for journal in path.glob("trials/*/journal.jsonl"):
         journal.unlink()
-    families = parse_openmetrics(openmetrics(Folder(path), read_run(path)).decode())
-    starts = {s.value for s in of_family(families, "scale_trial_start_time_seconds")}
-    assert starts == {1767323045.0}  # all synthetic trials say the same start
-
-
-def test_figures_of_a_trial_and_of_the_curve_carry_their_target():
-    figures = ("scale_trial_rows_per_second", "scale_curve_rows_per_second")
-    found = [dict(labels)["target"] for name, labels in served(begun()) if name in figures]
-    assert len(found) > len(RUN.plan.sweep.levels)
-    assert set(found) == {RUN.plan.sweep.target}
+    starts = {s.value for s in samples_of(path) if s.name == "scale_trial_start_time_seconds"}
+    assert starts == {1767323045.0}

@@ -28,17 +28,12 @@ MIB = 2**20
 DISKS = [make_disk("d1", "/mnt/a"), make_disk("d2", "/mnt/b")]
 
 
-def test_a_disk_is_filling_if_less_is_left_than_a_part_of_what_the_load_took():
-    begun = sample(0, d1=0, d2=100)
+def test_a_disk_is_filling_if_less_is_left_than_a_part_of_what_the_load_took(wording):
+    begun, full = sample(0, d1=0, d2=100), sample(0, d1=450, d2=0)
     assert filling_disk(begun, sample(1, d1=380, d2=100), DISKS) == ""
-    said = filling_disk(begun, sample(1, d1=390, d2=100), DISKS)
-    assert said.startswith("disk d1 (/mnt/a) is filling: the load took 371.9MiB, and 104.9MiB are free")
-
-
-def test_a_disk_that_was_nearly_full_before_is_not_filling():
-    begun = sample(0, d1=450, d2=0)
-    assert filling_disk(begun, sample(1, d1=460, d2=0), DISKS) == ""
+    assert filling_disk(full, sample(1, d1=460, d2=0), DISKS) == "", "it was nearly full before"
     assert filling_disk(replace(begun, disks={}), sample(1, d1=499, d2=499), DISKS) == ""
+    wording(filling_disk(begun, sample(1, d1=390, d2=100), DISKS))
 
 
 class FillingLoad:
@@ -47,9 +42,8 @@ class FillingLoad:
     pids = ()
 
     def __init__(self, folder, seconds, megabytes, server):
-        self.raw, self.troubles, self.ended_at = [], [], []
-        self._folder, self._seconds, self._megabytes, self._at = folder, seconds, megabytes, 0
-        self._server = server
+        self.raw, self.troubles, self.ended_at, self._at = [], [], [], 0
+        self._folder, self._seconds, self._megabytes, self._server = folder, seconds, megabytes, server
 
     def start(self):
         pass
@@ -69,13 +63,11 @@ class FillingLoad:
         yield Phase(phase="measure", monotonic_ns=begun_ns)
         for at in range(1, self._seconds + 1):
             self._at = at
-            (self._folder / f"rows-{self._at}").write_bytes(bytes(self._megabytes * MIB))
+            (self._folder / f"rows-{at}").write_bytes(bytes(self._megabytes * MIB))
             self._server.wait_for_sample()
-            rows = 100 if self._at % 2 else 900
-            yield replace(
-                make_interval(t_s=float(self._at), rows=rows, rows_total=rows, requests=1),
-                monotonic_ns=begun_ns + at * 3 * 10**8,
-            )
+            rows = 100 if at % 2 else 900
+            second = make_interval(t_s=float(at), rows=rows, rows_total=rows, requests=1)
+            yield replace(second, monotonic_ns=begun_ns + at * 3 * 10**8)
 
     def summary(self):
         return None
@@ -101,16 +93,11 @@ def loaded_on_a_tmpfs(tmp_path, duration_s):
 
 
 @needs("mount")
-def test_a_window_that_would_grow_ends_before_its_disk_is_full(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("requested_s", "ends_at"), [(3.0, {11, 12}), (3000.0, set())])
+def test_a_window_that_would_grow_ends_before_its_disk_is_full_and_a_shorter_one_goes_on(
+    tmp_path, monkeypatch, requested_s, ends_at
+):
     monkeypatch.setenv("SCALE_STATE_DIR", str(tmp_path / "state"))
-    load, notes = loaded_on_a_tmpfs(tmp_path, 3.0)
-    assert len(load.ended_at) == len(notes) == 1 and load.ended_at[0] in (11, 12)
-    assert notes[0].startswith("the window stops growing: the memory for the data (")
-    assert "is filling: the load took 11MiB, and 3MiB are free" in notes[0]
-
-
-@needs("mount")
-def test_a_window_shorter_than_requested_goes_on(tmp_path, monkeypatch):
-    monkeypatch.setenv("SCALE_STATE_DIR", str(tmp_path / "state"))
-    load, notes = loaded_on_a_tmpfs(tmp_path, 3000.0)
-    assert load.ended_at == [] and notes == []
+    load, notes = loaded_on_a_tmpfs(tmp_path, requested_s)
+    assert len(load.ended_at) == len(notes) == bool(ends_at) and set(load.ended_at) <= ends_at
+    assert all("took 11MiB" in note and "3MiB are" in note for note in notes)

@@ -1,5 +1,6 @@
 """Least squares: closed forms, scipy's own answers, standard errors, and what must not depend on units or order."""
 
+import itertools
 import math
 
 import numpy as np
@@ -22,6 +23,10 @@ TRUTHS = {
     "knee": (1e6, 5.4e6),
     "power": (1e6, 0.8),
 }
+
+
+CASES = {**TRUTHS, "affine": (5e5, 1e6), "amdahl": (1e6, 0.05), "usl": (1e6, 0.05, 0.01), "knee": (1e6, 5.3e6)}
+KINDS = ("constant", "proportional")
 
 
 def noisy(model, levels, noise, seed):
@@ -140,3 +145,42 @@ def test_the_order_of_the_rows_changes_nothing(order):
     n, x = noisy("amdahl", [1, 1, 2, 2, 4, 4, 8, 8, 8], 0.03, 4)
     rows = list(zip(n, x, strict=True))
     assert fit_rows(rows, Terms()) == fit_rows([rows[i] for i in order], Terms())
+
+
+def coverage(model, kind):
+    """How often the 95 % interval of each parameter holds it. kind: of the noise."""
+    truth, levels = np.array(CASES[model]), np.repeat(np.arange(1.0, 11), 3)
+    exact = rates(model, truth[None], levels)[0]
+    draws, inside = np.random.default_rng(11), []
+    for _ in range(500):
+        chance = 0.03 * draws.standard_normal(len(levels))
+        measured = exact * (1 + chance) if kind == "proportional" else exact + exact.mean() * chance
+        found = fitted(model, levels, measured, samples=200)
+        low, high = np.array([found.interval(name) for name in PARAMETERS[model]]).T
+        inside.append((low <= truth) & (truth <= high))
+    return np.mean(inside, axis=0)
+
+
+@pytest.mark.monte_carlo
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [
+        *itertools.product(("linear", "amdahl", "usl"), KINDS),
+        ("knee", KINDS[0]),
+        ("affine", KINDS[0]),
+        ("power", KINDS[0]),
+    ],
+)
+def test_the_interval_holds_the_truth_about_as_often_as_it_says(model, kind):
+    found = coverage(model, kind)
+    assert ((found >= 0.90) & (found <= 0.98)).all(), found
+
+
+def test_the_bootstrap_repeats_exactly_and_without_a_degree_of_freedom_there_is_no_interval():
+    n, x = noisy("amdahl", range(1, 9), 0.01, 1)
+    assert np.array_equal(fitted("usl", n, x).samples, fitted("usl", n, x).samples)
+    found = fitted("usl", np.array([1.0, 2, 3]), np.array([1.0, 1.9, 2.5]))
+    assert found.rse is None or len(found.free) < 3
+    exact = fitted("affine", np.array([1.0, 2]), np.array([1.0, 1.9]))
+    assert exact.interval("slope") == (None, None)
+    assert exact.std_errs == {}

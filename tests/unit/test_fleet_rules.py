@@ -21,7 +21,7 @@ from scale_sweep.fleet.cluster import refuse_open
 from scale_sweep.fleet.engine import ENGINES, FleetHost, FleetOrder, engine_of
 from scale_sweep.fleet.levels import without_missing
 from scale_sweep.fleet.on_worker import clean_environment
-from scale_sweep.fleet.pace import InStep, Turn
+from scale_sweep.fleet.pace import Turn
 from scale_sweep.fleet.run import refuse_few, run_all
 from scale_sweep.fleet.words import files_of, words_of
 from scale_sweep.hosts.inventory import HostEntry, Inventory, by_server
@@ -36,18 +36,11 @@ def host(name, machine):
     return FleetHost(name=name, host=read_host(), machine=machine)
 
 
-@pytest.mark.parametrize(
-    ("hosts", "words"),
-    [
-        ([], "no host"),
-        ([host("a", "1")], "only a"),
-        ([host("a", "1"), host("b", "1")], "a and b are one machine"),
-        ([host("a", "1"), host("b", "2"), host("c", "1")], "a and c are one machine"),
-    ],
-)
-def test_fewer_than_two_known_machines_are_refused(hosts, words):
-    with pytest.raises(UsageError, match=words):
-        refuse_few(hosts, "--hosts")
+def test_fewer_than_two_known_machines_are_refused():
+    a, b, again = host("a", "1"), host("b", "2"), host("c", "1")
+    for hosts, words in (([], "no host"), ([a], "only a"), ([a, again], "a and c are"), ([a, b, again], "a and c are")):
+        with pytest.raises(UsageError, match=words):
+            refuse_few(hosts, "--hosts")
     refuse_few([host("a", ""), host("b", "")], "--hosts")  # machines that are not known
 
 
@@ -106,69 +99,43 @@ def wait_until(is_so):
         time.sleep(0.01)
 
 
-def test_runs_in_step_begin_a_block_together_and_do_not_wait_for_one_that_ended():
-    step, order = InStep(3), []
-    before = [step.before(number) for number in range(3)]
-
-    def run(number, blocks):
-        for block in range(blocks):
-            before[number](block)
-            order.append(block)
-        step.leave(number)
-
-    for thread in [started(run, number, blocks) for number, blocks in ((0, 3), (1, 3), (2, 1))]:
-        thread.join(50)
-    assert order == sorted(order) and len(order) == 7
-
-
 def test_a_turn_is_held_by_one_run_at_a_time_and_who_waits_can_be_stopped():
     turn, stop, said, held = Turn(), Stop(), [], []
-    is_held, may_end = threading.Event(), threading.Event()
+    may_end = threading.Event()
 
-    def first():
-        with turn.held(lambda: said.append("first")):
-            is_held.set()
+    def run(name):
+        with turn.held(lambda: said.append(name)):
+            held.append(name)
             may_end.wait(50)
 
     def stopped():
-        with pytest.raises(Stopped), stop.here(), turn.held(lambda: said.append("stopped")):
-            held.append("stopped")
+        with pytest.raises(Stopped), stop.here():
+            run("stopped")
 
-    def last():
-        with turn.held(lambda: said.append("last")):
-            held.append("last")
-
-    holder = started(first)
-    assert is_held.wait(50)
-    waiting, patient = started(stopped), started(last)
+    holder = started(run, "first")
+    wait_until(lambda: held)
+    waiting, patient = started(stopped), started(run, "last")
     wait_until(lambda: len(said) == 2)
     stop.request()
     waiting.join(50)
-    assert held == [] and not waiting.is_alive()
+    assert held == ["first"] and not waiting.is_alive()
     may_end.set()
     for thread in (holder, patient):
         thread.join(50)
-    assert sorted(said) == ["last", "stopped"] and held == ["last"]
+    assert sorted(said) == ["last", "stopped"] and held == ["first", "last"]
 
 
-def inventory(servers, load):
-    def entries(names):
-        return tuple(HostEntry(name=name, address="10.0.0.1") for name in names)
-
-    return Inventory(path=Path("hosts.ini"), servers=entries(servers), load=entries(load))
+def inventory(*groups):
+    servers, load = (tuple(HostEntry(name=name, address="10.0.0.1") for name in names) for names in groups)
+    return Inventory(path=Path("hosts.ini"), servers=servers, load=load)
 
 
 @pytest.mark.parametrize(
-    ("servers", "load", "shared", "expected"),
-    [
-        ("ab", "xy", False, ["x", "y"]),
-        ("ab", "xyz", False, ["xz", "y"]),
-        ("abc", "xy", False, ["x", "y", "x"]),
-        ("abc", "xy", True, ["xy", "xy", "xy"]),
-    ],
+    ("servers", "load", "expected"),
+    [("ab", "xy", ["x", "y"]), ("ab", "xyz", ["xz", "y"]), ("abc", "xy", ["x", "y", "x"])],
 )
-def test_load_hosts_are_dealt_to_servers_in_turn(servers, load, shared, expected):
-    parts = by_server(inventory(servers, load), shared=shared)
+def test_load_hosts_are_dealt_to_servers_in_turn(servers, load, expected):
+    parts = by_server(inventory(servers, load))
     assert ["".join(part.server.name for part in parts)] == [servers]
     assert ["".join(entry.name for entry in part.load) for part in parts] == expected
 
@@ -189,8 +156,6 @@ def order(flags, what="cpu"):
         results=Path("results"),
         fleet={},
         insecure_network=False,
-        in_step=False,
-        share_load=False,
         resolve=lambda host: replace(make_sweep(cores="1..2"), order_seed=7),
         campaign=lambda run: Path(),
     )
@@ -213,10 +178,10 @@ def test_engines_are_found_by_the_scheme_of_an_address():
         engine_of("slurm://a")
 
 
-@pytest.mark.parametrize("address", ["tcp://10.0.0.1:8786", "tcp://db.example:8786", "tcp://0.0.0.0:1", "tcp://:1"])
-def test_a_scheduler_without_tls_is_refused_beyond_loopback(address):
-    with pytest.raises(UsageError, match="without TLS a scheduler"):
-        refuse_open(address)
+def test_a_scheduler_without_tls_is_refused_beyond_loopback():
+    for address in ("tcp://10.0.0.1:8786", "tcp://db.example:8786", "tcp://0.0.0.0:1", "tcp://:1"):
+        with pytest.raises(UsageError, match="without TLS"):
+            refuse_open(address)
     refuse_open("tls://10.0.0.1:8786")
     refuse_open("tcp://127.0.0.1:8786")
 
@@ -231,14 +196,12 @@ def test_a_run_arrives_whole_or_not_at_all(tmp_path):
     content = packed(sent)
     arrived = unpacked(content, tmp_path / "here", "db1")
     assert {p.name for p in arrived.iterdir()} == {p.name for p in sent.iterdir()}
-    with pytest.raises(StoreError, match="exists already"):
-        unpacked(content, tmp_path / "here", "db1")
-    with pytest.raises(StoreError, match="did not arrive"):
-        unpacked(content[:-400], tmp_path / "cut", "db1")
     (sent / "points.csv").write_text("changed")
-    with pytest.raises(StoreError, match="points.csv"):
-        unpacked(packed(sent), tmp_path / "changed", "db1")
-    assert list((tmp_path / "changed").iterdir()) == []
+    wrong = {"here": (content, "exists"), "cut": (content[:-400], "not arrive"), "new": (packed(sent), "points.csv")}
+    for folder, (sent_bytes, words) in wrong.items():
+        with pytest.raises(StoreError, match=words):
+            unpacked(sent_bytes, tmp_path / folder, "db1")
+    assert list((tmp_path / "new").iterdir()) == []
 
 
 def archive_of(name, **fields):
@@ -274,37 +237,33 @@ def test_no_code_outside_of_an_engine_imports_it_or_its_library():
     )
 
 
-def leased(folder, limit, *words):
+def leased(folder, limit, script):
     """A process with a lease, in a folder of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "scale_sweep.fleet.leased", limit, *words],
-        stdin=subprocess.PIPE,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
-    )
+    argv = [sys.executable, "-m", "scale_sweep.fleet.leased", limit, "sh", "-c", script]
+    own = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    return subprocess.Popen(argv, stdin=subprocess.PIPE, cwd=folder, env=own)
 
 
 TRAPPED = "trap 'exit 130' TERM; touch trapped; while :; do sleep 0.1; done"
 
 
-@pytest.mark.parametrize("is_renewed", [False, True])
-def test_a_process_ends_with_its_lease_or_its_input_and_its_folder_is_removed(tmp_path, is_renewed):
+@pytest.mark.parametrize(
+    ("limit", "script", "closes", "code"),
+    [("5", TRAPPED, False, 130), ("60", TRAPPED, True, 130), ("60", "exit 10", False, 10)],
+)
+def test_a_process_ends_with_its_lease_or_its_input_without_its_folder_or_by_itself(
+    tmp_path, limit, script, closes, code
+):
     folder = tmp_path / "sweep"
     folder.mkdir()
-    process = leased(folder, "60" if is_renewed else "5", "sh", "-c", TRAPPED)
-    wait_until((folder / "trapped").exists)
-    if is_renewed:
+    process = leased(folder, limit, script)
+    if script is TRAPPED:
+        wait_until((folder / "trapped").exists)
+    if closes:
         process.stdin.write(b"\n")
         process.stdin.close()
-    assert process.wait(timeout=50) == 130
-    assert not folder.exists()
-
-
-def test_a_process_that_ends_by_itself_keeps_its_folder_and_its_code(tmp_path):
-    process = leased(tmp_path, "60", "sh", "-c", "exit 10")
-    assert process.wait(timeout=50) == 10
-    process.stdin.close()
-    assert tmp_path.exists()
+    assert process.wait(timeout=50) == code
+    assert folder.exists() is (code == 10)
 
 
 def test_a_lease_ends_a_minute_after_its_last_renewal_and_at_once_when_it_is_stopped(monkeypatch):

@@ -17,9 +17,8 @@ PROGRAM = LoadProgram(name="sh")
 
 def parse(output):
     """The last line is the count of rows. Raises ValueError."""
-    return ForeignResult(
-        rows=int(output.strip().splitlines()[-1].removeprefix("rows ")), seconds=1.0, threads=1, delay_ms={}
-    )
+    rows = int(output.strip().splitlines()[-1].removeprefix("rows "))
+    return ForeignResult(rows=rows, seconds=1.0, threads=1, delay_ms={})
 
 
 def run(script):
@@ -32,17 +31,13 @@ def run(script):
 
 def test_the_last_words_count_although_they_come_after_the_end():
     _, summary = run("echo begin; (sleep 0.7; echo rows 5) & exit 0")
-    assert summary is not None
     assert summary.rows_acked == 5
     assert summary.cpu_window_s is not None
 
 
 def test_many_words_are_all_read():
     load, summary = run("seq 1 400000; echo rows 7")
-    assert summary is not None
-    assert summary.rows_acked == 7
-    assert summary.program == PROGRAM
-    assert len(load.raw) == 400_001
+    assert (summary.rows_acked, summary.program, len(load.raw)) == (7, PROGRAM, 400_001)
 
 
 def test_why_it_failed_is_said_although_it_comes_after_the_end():
@@ -54,5 +49,4 @@ def test_words_that_never_end_are_not_waited_for(monkeypatch, tmp_path):
     monkeypatch.setattr(foreign, "READ_S", 0.5)
     _, summary = run(f"echo rows 9; sleep 600 & echo $! > {tmp_path}/pid; exit 0")
     os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
-    assert summary is not None
     assert summary.rows_acked == 9

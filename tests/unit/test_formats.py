@@ -49,10 +49,8 @@ def test_points_are_the_columns_of_points_csv_with_types():
 @pytest.mark.parametrize("axis", ["cores", "disks", "clients", "shards"])
 def test_a_level_has_a_column_that_is_named_by_its_axis(axis):
     knob = KnobColumn(name="shards", role=KnobRole.PARTITIONS, column="shards", label="Shards")
-    trials = [
-        replace(t, level=1.5, resources=replace(t.resources, amounts=amounts(1.5)), knobs={"shards": "1.5"})
-        for t in RUN.plan.trials
-    ]
+    resources = replace(RUN.plan.trials[0].resources, amounts=amounts(1.5))
+    trials = [replace(t, level=1.5, resources=resources, knobs={"shards": "1.5"}) for t in RUN.plan.trials]
     plan = replace(RUN.plan, sweep=replace(RUN.plan.sweep, axis=axis), trials=tuple(trials), knobs=(knob,))
     results = tuple(replace(r, trial=t) for r, t in zip(RUN.results, trials, strict=True))
     columns = columns_of(replace(RUN, plan=plan, results=results), "points")
@@ -64,34 +62,22 @@ def test_a_level_has_a_column_that_is_named_by_its_axis(axis):
     assert columns.kinds[axis] == ("integer" if axis == "disks" else "number")
 
 
-def test_what_was_not_measured_is_null_and_never_0():
+def rows_of(run, what="points"):
+    return json.loads(as_json(columns_of(run, what)))
+
+
+def test_what_was_not_measured_or_is_no_number_is_null_and_never_0():
     aborted = next(r for r in RUN.results if r.verdict.kind == "ABORTED")
-    row = next(r for r in json.loads(as_json(columns_of(RUN, "points"))) if r["trial_id"] == aborted.trial.trial_id)
-    assert row["rows_per_s"] is None
-    assert row["rows"] is None
-
-
-def test_a_figure_that_is_no_number_becomes_null():
+    row = next(row for row in rows_of(RUN) if row["trial_id"] == aborted.trial.trial_id)
+    assert (row["rows_per_s"], row["rows"]) == (None, None)
     bad = replace(RUN.results[0], measurement=replace(RUN.results[0].measurement, rows_per_s=math.inf))
-    row = json.loads(as_json(columns_of(replace(RUN, results=(bad,)), "points")))[0]
-    assert row["rows_per_s"] is None
+    assert rows_of(replace(RUN, results=(bad,)))[0]["rows_per_s"] is None
 
 
 def test_the_command_writes_several_formats_at_once(tmp_path):
     path = store(RUN, tmp_path)
-    done = CliRunner().invoke(
-        app,
-        [
-            "export",
-            str(path),
-            "--csv",
-            str(tmp_path / "a.csv"),
-            "--parquet",
-            str(tmp_path / "a.parquet"),
-            "--what",
-            "timeseries",
-        ],
-    )
+    places = ["--csv", str(tmp_path / "a.csv"), "--parquet", str(tmp_path / "a.parquet")]
+    done = CliRunner().invoke(app, ["export", str(path), *places, "--what", "timeseries"])
     assert done.exit_code == 0, done.output
     ticks = sum(len(s) for s in RUN.timeseries.values())
     assert parquet.read_table(tmp_path / "a.parquet").num_rows == ticks
@@ -107,8 +93,6 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path):
 def test_the_load_generators_row_and_the_samplers_row_of_one_time_are_one_tick():
     """The key of a tick in a database is its time: two rows of one time would be refused."""
     one = RUN.results[0]
-    series = {
-        one.trial.trial_id: ((19.004, {"rows_per_s": 5.0}), (19.004, {"rows_per_s": None, "server_cpu_cores": 2}))
-    }
-    rows = json.loads(as_json(columns_of(replace(RUN, results=(one,), timeseries=series), "timeseries")))
+    ticks = ((19.004, {"rows_per_s": 5.0}), (19.004, {"rows_per_s": None, "server_cpu_cores": 2}))
+    rows = rows_of(replace(RUN, results=(one,), timeseries={one.trial.trial_id: ticks}), "timeseries")
     assert [(row["t_s"], row["rows_per_s"], row["server_cpu_cores"]) for row in rows] == [(19.004, 5.0, 2.0)]

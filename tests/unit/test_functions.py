@@ -33,10 +33,8 @@ def test_which_names_are_functions():
     assert [percent_of(name) for name in ("p1", "p95", "p99", "median", "avg")] == [1, 95, 99, 50, None]
     assert all(map(is_function, ("avg", "median", "p5", "stddev", "stddev_samp", "count_distinct")))
     assert not any(map(is_function, ("p0", "p100", "p9.5", "p05", PERCENTILE, "stdev", "")))
-    assert [name for name in ("count", "count_distinct", "first", "median", "rate") if wants_number(name)] == [
-        "median",
-        "rate",
-    ]
+    names = ("count", "count_distinct", "first", "median", "rate")
+    assert list(filter(wants_number, names)) == ["median", "rate"]
 
 
 def test_the_right_values_are_those_of_other_definitions():
@@ -61,30 +59,20 @@ def test_the_right_values_are_those_of_other_definitions():
 )
 @pytest.mark.parametrize("function", ["median", "p95", "stddev", "stddev_samp"])
 def test_a_fraction_has_the_error_of_its_type(function, kind, near, far):
-    query, right = right_of(function, [10, 13, 17, 29], kind)
-    value = right.row(0)[0]
-    assert difference(query, right, [(value * (1 + near),)]) == ""
-    assert difference(query, right, [(value * (1 + far),)])
+    value = right_of(function, [10, 13, 17, 29], kind)[1].row(0)[0]
+    assert accepts(function, [10, 13, 17, 29], kind, value * (1 + near), value * (1 + far)) == [True, False]
 
 
-def test_a_deviation_of_equal_values_has_the_error_of_their_digits():
-    query, right = right_of("stddev", [1000.0] * 5)
-    assert difference(query, right, [(5e-12,)]) == ""
-    assert difference(query, right, [(5e-11,)])
-    query, right = right_of("stddev", [10.1] * 5, np.float32)
-    assert difference(query, right, [(1e-6,)]) == ""
-    assert difference(query, right, [(1e-5,)])
+def accepts(function, values, kind, *answers):
+    query, right = right_of(function, values, kind)
+    return [difference(query, right, [(value,)]) == "" for value in answers]
 
 
-def test_a_sample_and_a_population_are_not_the_same():
-    query, right = right_of("stddev", list(range(1000)))
-    assert difference(query, right, [(statistics.stdev(range(1000)),)])
-
-
-def test_the_rank_below_or_above_a_percentile_is_not_it():
-    query, right = right_of("p95", [*range(10)])
-    assert right.cells() == [(8.55,)]
-    assert difference(query, right, [(8,)]) and difference(query, right, [(9,)])
+def test_digits_samples_and_ranks_are_told_apart():
+    assert accepts("stddev", [1000.0] * 5, np.float64, 5e-12, 5e-11) == [True, False]
+    assert accepts("stddev", [10.1] * 5, np.float32, 1e-6, 1e-5) == [True, False]
+    assert accepts("stddev", range(1000), np.float64, statistics.stdev(range(1000))) == [False]
+    assert accepts("p95", range(10), np.float64, 8.55, 8, 9) == [True, False, False]
 
 
 def test_a_deviation_of_one_value():
@@ -100,7 +88,7 @@ def test_a_rate_is_of_the_first_and_the_last_row():
     query, right = right_of("rate", [5.0, 1.0, 7.0, 9.0, 2.0], bucket_ms=20_000)
     assert right.cells() == [(START, -0.4), (START + 20_000, 0.2), (START + 40_000, None)]
     assert difference(query, right, [(START, -0.4), (START + 20_000, 0.2), (START + 40_000, None)]) == ""
-    assert "row 2 of 3" in difference(query, right, [(START, -0.4), (START + 20_000, 0.35), (START + 40_000, None)])
+    assert "row 2 of" in difference(query, right, [(START, -0.4), (START + 20_000, 0.35), (START + 40_000, None)])
 
 
 def test_several_functions_are_beside_each_other_column_by_column():

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from scale_sweep.model import Trial
 from scale_sweep.plan import complete, make_plan, plan_sentence
 from scale_sweep.results.store.reader import read_plan, read_result
 from scale_sweep.results.store.stored import Folder
@@ -21,17 +22,13 @@ from tests.unit.test_plan import make_host
 from tests.unit.test_recorded_limits import RECORDED, as_run
 
 GOLDEN = Path(__file__).parent / "golden"
+MOVES = {"axis.cores": "1..6", "knobs.partitions": "1..4=4,5..=12", "method.ablation": "1"}
 DIRS = {"axis.disks": "1..3", "disks.dir": "/mnt/a,/mnt/b,/mnt/c"}
 SWEEPS = {
     "cores": ("cpu", "postgres", 12, {"axis.cores": "1..4"}),
     "cores, shared CPUs": ("cpu", "postgres", 2, {"axis.cores": "1..2"}),
     "parts of a core": ("cpu", "postgres", 2, {"axis.cores": "0.5,1"}),
-    "a knob that moves, with ablation trials": (
-        "cpu",
-        "postgres",
-        12,
-        {"axis.cores": "1..6", "knobs.partitions": "1..4=4,5..=12", "method.ablation": "1"},
-    ),
+    "a knob that moves, with ablation trials": ("cpu", "postgres", 12, MOVES),
     "variants": ("cpu", "tdengine", 12, {"axis.cores": "1..2", "vary": ["method=stmt,sql", "connections=1,4"]}),
     "fixed work": ("cpu", "tdengine", 12, {"axis.cores": "1..6", "load.rows": "1M"}),
     "one replicate": ("cpu", "tdengine", 4, {"axis.cores": "1..3", "method.replicates": "1"}),
@@ -57,26 +54,14 @@ def planned(name: str) -> dict[str, object]:
         "seconds": round(plan.seconds_estimated, 6),  # Python 3.12 adds floats more exactly
         "notes": list(plan.notes),
         "confounds": [c.sentence for c in plan.confounds],
-        "trials": [
-            [
-                t.trial_id,
-                t.order,
-                t.level,
-                t.replicate,
-                t.role,
-                t.knobs_of_level,
-                t.cores,
-                t.disks,
-                list(t.placement.server_cpus),
-                list(t.placement.generator_cpus),
-                t.placement.quota_cores,
-                dict(t.knobs),
-                dict(t.variant),
-                t.seed,
-            ]
-            for t in plan.trials
-        ],
+        "trials": [row_of(t) for t in plan.trials],
     }
+
+
+def row_of(t: Trial) -> list[object]:
+    named = [t.trial_id, t.order, t.level, t.replicate, t.role, t.knobs_of_level, t.cores, t.disks]
+    cpus = [list(t.placement.server_cpus), list(t.placement.generator_cpus), t.placement.quota_cores]
+    return [*named, *cpus, dict(t.knobs), dict(t.variant), t.seed]
 
 
 def judged(path: Path, folder: Path) -> dict[str, object]:
@@ -108,10 +93,8 @@ def test_a_verdict_is_what_it_was(path, tmp_path):
 
 
 def _write() -> None:
-    plans = {name: planned(name) for name in SWEEPS}
-    (GOLDEN / "plans.json").write_text(
-        "{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in plans.items()) + "\n}\n"
-    )
+    plans = (f"{json.dumps(name)}: {json.dumps(planned(name))}" for name in SWEEPS)
+    (GOLDEN / "plans.json").write_text("{\n" + ",\n".join(plans) + "\n}\n")
     verdicts = {}
     for path in RECORDED:
         with tempfile.TemporaryDirectory() as folder:

@@ -32,18 +32,14 @@ def answer(body=b""):
 def refusal(name, trace):
     told = message((1, name.encode()), (2, trace.encode()))
     header = b"\x08\x01\x12" + bytes((len(told),)) + told
-    return counted(
-        bytes((len(header) & 0x7F | 0x80, len(header) >> 7)) + header
-        if len(header) > 127
-        else bytes((len(header),)) + header
-    )
+    length = (len(header) & 0x7F | 0x80, len(header) >> 7) if len(header) > 127 else (len(header),)
+    return counted(bytes(length) + header)
 
 
 @contextmanager
 def server(*answers, hold=False):
     """Answers each connection with the next bytes. Yields its client and what it was sent."""
-    heard = []
-    done = threading.Event()
+    heard, done = [], threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve():
@@ -72,7 +68,7 @@ def wanted(got):
     return at + 4 + struct.unpack(">I", got[at : at + 4])[0] if len(got) >= at + 4 else at + 4
 
 
-def test_a_call_is_a_greeting_and_a_request():
+def test_a_call_is_a_greeting_and_a_request_and_a_refusal_has_the_servers_words():
     with server(answer(b"\x08\x96\x01")) as (client, heard):
         assert client.call("IsMasterRunning", b"\x0a\x01x", 5) == {1: [150]}
     (said,) = heard
@@ -82,15 +78,11 @@ def test_a_call_is_a_greeting_and_a_request():
     request = said[14 + size :]
     assert fields(request[1 : 1 + request[0]]) == {1: [1], 3: [b"IsMasterRunning"], 4: [1]}
     assert request[1 + request[0] :] == b"\x03\x0a\x01x"
-
-
-def test_a_refusal_has_the_servers_words():
-    with server(
-        refusal("org.x.PleaseHoldException", "org.x.PleaseHoldException: Master is initializing\n\tat org.x")
-    ) as (client, _):
+    name = "org.x.PleaseHoldException"
+    with server(refusal(name, f"{name}: Master is initializing\n\tat org.x")) as (client, _):
         with pytest.raises(RefusedByHBaseError, match="Master is initializing$") as told:
             client.call("CreateTable", b"", 5)
-    assert told.value.name == "org.x.PleaseHoldException"
+    assert told.value.name == name
 
 
 @pytest.mark.parametrize(
@@ -113,54 +105,42 @@ def test_an_answer_that_is_none_is_said(raw, words):
         client.call("IsMasterRunning", b"", 5)
 
 
-def test_a_server_that_says_nothing_has_a_deadline():
-    with (
-        server(b"\0", hold=True) as (client, _),
-        pytest.raises(TargetError, match="did not answer IsMasterRunning: timed out"),
-    ):
+def test_a_server_that_says_nothing_or_is_not_there_is_said():
+    with server(b"\0", hold=True) as (client, _), pytest.raises(TargetError, match="IsMasterRunning: timed out"):
         client.call("IsMasterRunning", b"", 0.2)
-
-
-def test_a_server_that_is_not_there_is_said():
     with pytest.raises(TargetError, match="Connection refused"):
         HBase(host="127.0.0.1", port=1, service=hbase.MASTER).call("IsMasterRunning", b"", 5)
 
 
-def test_a_table_is_made_once():
-    with server(answer(b"\x08\x0b"), refusal(EXISTS, f"{EXISTS}: tsdb"), answer(b"\x08\x01"), answer(b"\x08\x02")) as (
-        client,
-        heard,
-    ):
+def test_a_table_is_made_once_and_every_region_is_flushed():
+    answers = (answer(b"\x08\x0b"), refusal(EXISTS, f"{EXISTS}: tsdb"), answer(b"\x08\x01"), answer(b"\x08\x02"))
+    with server(*answers) as (client, heard):
         assert hbase.make_table(client, "tsdb", {"t": {"VERSIONS": "1"}}, 5) == 11
         assert hbase.make_table(client, "tsdb", {"t": {"VERSIONS": "1"}}, 5) == 0
         assert [hbase.is_finished(client, 11, 5) for _ in range(2)] == [False, True]
     table = message((1, b"default"), (2, b"tsdb"))
     family = message((1, b"t"), (2, message((1, b"VERSIONS"), (2, b"1"))))
     assert heard[0].endswith(message((1, message((1, table), (3, family)))))
-
-
-def test_a_table_that_cannot_be_made_is_said():
     failed = b"\x08\x02" + message((5, b"no room for it"))
     with server(answer(failed)) as (client, _), pytest.raises(TargetError, match="no room for it"):
         hbase.is_finished(client, 11, 5)
-
-
-@pytest.mark.parametrize(
-    ("space", "table", "number", "name"),
-    [  # as HBase 2.4.18 named the folders of these regions
-        (b"default", b"tsdb-uid", 1795354314017, b"tsdb-uid,,1795354314017.7f7ac003a1173aa8267a496859765c25."),
-        (b"default", b"tsdb", 1795354314117, b"tsdb,,1795354314117.b44cf3c4fa6fc84225b90d2ebe972732."),
-        (b"hbase", b"namespace", 1795354237844, b"hbase:namespace,,1795354237844.a131a31880f643c24169eba687d9d3a5."),
-        (b"hbase", b"meta", 1, b"hbase:meta,,1"),
-    ],
-)
-def test_a_region_is_named_as_hbase_names_it(space, table, number, name):
-    assert region_name({1: [number], 2: [message((1, space), (2, table))], 3: [b""]}) == name
-
-
-def test_every_region_is_flushed():
     table = message((1, b"hbase"), (2, b"meta"))
     region = b"\x08\x01" + message((2, table))
     with server(answer(message((1, region))), answer()) as (client, heard):
         hbase.flush_regions(client, 5)
     assert heard[1].endswith(message((1, b"\x08\x01" + message((2, b"hbase:meta,,1")))))
+
+
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [  # as HBase 2.4.18 named the folders of these regions
+        (1795354314017, b"default:tsdb-uid,,1795354314017.7f7ac003a1173aa8267a496859765c25."),
+        (1795354314117, b"default:tsdb,,1795354314117.b44cf3c4fa6fc84225b90d2ebe972732."),
+        (1795354237844, b"hbase:namespace,,1795354237844.a131a31880f643c24169eba687d9d3a5."),
+        (1, b"hbase:meta,,1"),
+    ],
+)
+def test_a_region_is_named_as_hbase_names_it(number, name):
+    space, table = name.split(b",")[0].split(b":")
+    named = region_name({1: [number], 2: [message((1, space), (2, table))], 3: [b""]})
+    assert named == name.removeprefix(b"default:")

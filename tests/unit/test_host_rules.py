@@ -1,6 +1,5 @@
 """Hosts of their own in a verdict: rates from their samples, and which host a bottleneck names."""
 
-import contextlib
 import json
 import subprocess
 import threading
@@ -42,15 +41,15 @@ LOAD = HostUse(
 @pytest.mark.parametrize(
     ("on_load", "on_server", "kind", "words"),
     [
-        ({}, {}, BottleneckKind.UNKNOWN, "no measured quantity"),
-        ({"sent_per_s": 0.9e8}, {}, BottleneckKind.NETWORK, "load1 was full: it sent 90 %"),
-        ({"sent_per_s": 0.9e8, "resent": 0.034}, {}, BottleneckKind.NETWORK, "sent 3.4 % of its segments again"),
-        ({"received_per_s": 1.02e8}, {}, BottleneckKind.NETWORK, "load1 was full: it received 102 %"),
-        ({}, {"received_per_s": 0.95e8}, BottleneckKind.NETWORK, "db1 was full: it received 95 %"),
+        ({}, {}, BottleneckKind.UNKNOWN, ""),
+        ({"sent_per_s": 0.9e8}, {}, BottleneckKind.NETWORK, "load1 sent 90"),
+        ({"sent_per_s": 0.9e8, "resent": 0.034}, {}, BottleneckKind.NETWORK, "load1 sent 90 3.4"),
+        ({"received_per_s": 1.02e8}, {}, BottleneckKind.NETWORK, "load1 received 102"),
+        ({}, {"received_per_s": 0.95e8}, BottleneckKind.NETWORK, "db1 received 95"),
         ({"sent_most_per_s": None}, {}, BottleneckKind.UNKNOWN, ""),
-        ({"load_cores": 3.6}, {}, BottleneckKind.GENERATOR_CPU, "CPUs of load1 were 90 % busy"),
-        ({"load_cores": 1.0, "other_cores": 2.9}, {}, BottleneckKind.OTHER_PROCESSES, "other processes on load1"),
-        ({"load_cores": 1.0, "stolen_cores": 2.9}, {}, BottleneckKind.HYPERVISOR, "load1's cores"),
+        ({"load_cores": 3.6}, {}, BottleneckKind.GENERATOR_CPU, "load1 90"),
+        ({"load_cores": 1.0, "other_cores": 2.9}, {}, BottleneckKind.OTHER_PROCESSES, "load1"),
+        ({"load_cores": 1.0, "stolen_cores": 2.9}, {}, BottleneckKind.HYPERVISOR, "load1's"),
         ({"load_cores": 1.0, "other_cores": 2.0}, {}, BottleneckKind.UNKNOWN, ""),  # one CPU of it was idle
     ],
 )
@@ -58,27 +57,21 @@ def test_a_host_is_named_by_what_it_lacked(on_load, on_server, kind, words):
     hosts = (replace(SERVER, **on_server), replace(LOAD, **on_load))
     found = bottleneck_of(replace(IDLE, generator_cores=0.5, hosts=hosts), ELSEWHERE, CORES)
     assert found.kind is kind
-    assert words in found.sentence
+    assert set(words.split()) <= set(found.sentence.split())
     assert "--generator-cpus" not in found.remedy
 
 
-def test_a_full_network_explains_a_pause_of_the_rate():
+def test_a_full_host_explains_a_pause_a_bound_number_and_late_requests():
     paused = replace(IDLE, seconds=6.0, stalled_s=2.0, stalled_cores=0.0, hosts=(replace(LOAD, sent_per_s=1e8),))
     assert bottleneck_of(paused, ELSEWHERE, CORES).kind is BottleneckKind.NETWORK
     assert bottleneck_of(replace(paused, hosts=(LOAD,)), ELSEWHERE, CORES).kind is BottleneckKind.STALL
-
-
-def test_a_load_host_without_idle_time_makes_the_number_generator_bound_and_asks_for_another_host():
     use = replace(IDLE, server_cores=3.9, hosts=(SERVER, replace(LOAD, load_cores=3.95)))
     kind, reasons = judge_standing(use, ELSEWHERE, CORES)
     assert kind is VerdictKind.GENERATOR_BOUND and "load1" in reasons[0]
     assert "another load host" in bottleneck_of(use, ELSEWHERE, CORES).remedy
-
-
-def test_a_neighbour_of_a_load_host_delays_an_open_loop():
     use = replace(IDLE, rate_per_s=1e6, hosts=(LOAD,), taken=taken_on_hosts((replace(LOAD, other_cores=0.5),)))
     found = bottleneck_of(use, replace(ELSEWHERE, offered_per_s=1e6), CORES)
-    assert found.kind is BottleneckKind.OTHER_PROCESSES and "load1's 4 CPUs" in found.sentence
+    assert found.kind is BottleneckKind.OTHER_PROCESSES and "load1's 4" in found.sentence
 
 
 @pytest.mark.parametrize(("p50", "is_told"), [(1.9, True), (2.1, False), (None, False)])
@@ -111,7 +104,7 @@ def seen(second, rate=1.0):
     )
 
 
-def test_rates_of_a_host_come_from_its_own_times_though_its_samples_are_late_or_the_same_twice():
+def test_rates_of_a_host_come_from_its_own_times_though_its_samples_are_late_or_end():
     late = [tick(at, load1=seen(at - 0.7)) for at in range(1, 9)]
     late[4] = tick(5, load1=seen(3.3))
     network = HostNetwork(host="load1", sent_bytes_per_s=2e6, received_bytes_per_s=1e6, round_trip_ms=0.1)
@@ -124,15 +117,9 @@ def test_rates_of_a_host_come_from_its_own_times_though_its_samples_are_late_or_
         assert use.resent == pytest.approx(0.01)
     figures = host_figures([use])["load1"]
     assert figures.network_percent == pytest.approx(50.0) and figures.resent_percent == pytest.approx(1.0)
-
-
-def test_a_host_that_fell_silent_has_no_rates():
     silent = [tick(at, load1=seen(min(at, 2))) for at in range(1, 9)]
     (use,) = HostSeries(silent, ()).uses(4 * 10**9, 7 * 10**9)
     assert (use.load_cores, use.other_cores, use.network, use.resent) == (None, None, {}, None)
-
-
-def test_without_hosts_there_is_nothing_to_judge():
     assert HostSeries([tick(1), tick(2)], ()).uses(10**9, 2 * 10**9) == ()
 
 
@@ -166,25 +153,17 @@ def test_what_is_measured_on_one_machine_only_is_refused_by_its_flag(more, words
     disks = DiskSource(kind="loop", loop_bytes=2**30)
     sweep = replace(make_sweep(), endpoint="", data_dir="ram:1GiB", disks=disks, generator_cpus=())
     refuse_elsewhere(sweep)
-    with pytest.raises(UsageError, match=words) as refused:
+    with pytest.raises(UsageError, match=words):
         refuse_elsewhere(replace(sweep, **more))
-    assert refused.value.exit_code == 2
 
 
-@pytest.mark.parametrize(
-    ("target", "insecure", "words"),
-    [
-        ("cassandra", True, "not started beyond loopback"),
-        ("prometheus", False, "needs no password"),
-        ("questdb", False, "needs no password"),
-        ("prometheus", True, ""),
-        ("mariadb", False, ""),
-        ("tdengine", False, ""),
-    ],
-)
-def test_a_server_leaves_loopback_only_with_a_password_or_by_wish(target, insecure, words):
-    with pytest.raises(UsageError, match=words) if words else contextlib.nullcontext():
+def test_a_server_leaves_loopback_only_with_a_password_or_by_wish():
+    for target, insecure in (("prometheus", True), ("mariadb", False), ("tdengine", False)):
         refuse_unprotected(load_facts(target), insecure=insecure)
+    refused = (("cassandra", True, "loopback"), ("prometheus", False, "password"), ("questdb", False, "password"))
+    for target, insecure, words in refused:
+        with pytest.raises(UsageError, match=words):
+            refuse_unprotected(load_facts(target), insecure=insecure)
 
 
 def named(name, cpus, machine="boot:1", home="/root/.scale-host"):
@@ -192,41 +171,22 @@ def named(name, cpus, machine="boot:1", home="/root/.scale-host"):
     return Found(entry=entry, kind=Kind(python="3.11", machine="x86_64"), machine=machine)
 
 
-@pytest.mark.parametrize(("one", "other"), [((), ()), ((0, 1), ()), ((0, 1), (1, 2))])
-def test_two_names_of_one_machine_need_cpus_of_their_own(one, other):
-    with pytest.raises(UsageError, match="db1 and load0 are one machine"):
-        refuse_shared([named("db1", one), named("load0", other)])
-    refuse_shared([named("db1", one), named("load0", other, machine="boot:2")])
-
-
-def test_files_go_once_to_a_machine_with_two_names():
+def test_two_names_of_one_machine_need_cpus_of_their_own_and_get_files_once():
+    for one, other in (((), ()), ((0, 1), ()), ((0, 1), (1, 2))):
+        with pytest.raises(UsageError, match="db1 and load0 are one machine"):
+            refuse_shared([named("db1", one), named("load0", other)])
+        refuse_shared([named("db1", one), named("load0", other, machine="boot:2")])
     both = [named("db1", (0, 1)), named("load0", (2, 3))]
     refuse_shared(both)
     assert [one.entry.name for one in each_place(both)] == ["db1"]
     assert len(each_place([both[0], named("load0", (2,), home="/srv/scale")])) == 2
 
 
-def test_an_agent_knows_its_requests_and_no_other():
-    names = (
-        "clean",
-        "clock",
-        "facts",
-        "listen",
-        "load",
-        "send",
-        "watch",
-        "choose",
-        "findings",
-        "trial",
-        "set_up",
-        "tiers",
-    )
-    assert all(callable(request_of(name)) for name in names)
+def test_an_agent_knows_its_requests_and_plain_values_are_those_of_asdict():
+    names = "clean clock facts listen load send watch choose findings trial set_up tiers"
+    assert all(callable(request_of(name)) for name in names.split())
     with pytest.raises(ValueError, match="exec: no such request"):
         request_of("exec")
-
-
-def test_a_plain_value_is_that_of_asdict_as_json():
     clock = HostClock(offset_ns=1, error_ns=2, round_trip_ns=3)
     seen = ClockSeen(trial_id="t", host="db1", before=clock, after=clock)
     for value in (seen, make_sweep()):
@@ -252,19 +212,13 @@ class Answering:
         return None
 
 
-def test_the_clocks_of_all_hosts_are_measured_at_the_same_time():
+def test_the_clocks_of_all_hosts_are_measured_at_once_and_a_load_there_begins_when_it_can():
     asked = threading.Barrier(2, timeout=60)
     clocks = measure_clocks({name: Answering(name, asked, ahead) for name, ahead in (("a", 0), ("b", 100 * 10**9))})
     assert abs(clocks["a"].offset_ns) <= clocks["a"].error_ns
     assert abs(clocks["b"].offset_ns - 100 * 10**9) <= clocks["b"].error_ns
-
-
-def test_a_clock_of_a_lost_host_is_an_error_that_names_it():
     with pytest.raises(ProvisionError, match="b: lost"):
         measure_clocks({"a": Answering("a", threading.Barrier(1), 0), "b": Answering("b", None, None)})
-
-
-def test_a_load_on_other_hosts_begins_as_soon_as_its_processes_can_be_ready():
     quick = delay_elsewhere_ns(8, 1.0, 0.1)
     assert 0.5e9 < quick < 1.5e9
     assert delay_elsewhere_ns(64, 1.0, 0.1) > quick  # more connections,
@@ -308,39 +262,15 @@ def test_a_copied_server_has_the_files_of_this_machine_and_is_found_beside_other
     assert copied_servers(["postgres"]).digest != copied.digest
 
 
-@pytest.mark.parametrize(
-    ("names", "words"),
-    [("postgress", "did you mean postgres"), ("questdb", "not installed here"), ("postgres,", "a name is empty")],
-)
-def test_servers_that_cannot_be_copied_are_refused_by_name(one_server, names, words):
-    with pytest.raises(UsageError, match=f"--servers.*{words}"):
-        copied_servers(names_of(names))
-
-
-def test_servers_for_another_processor_are_refused():
+def test_servers_that_cannot_be_copied_are_refused_by_name(one_server):
+    for names, words in (("postgress", "postgres"), ("questdb", "not installed here"), ("postgres,", "is empty")):
+        with pytest.raises(UsageError, match=f"--servers.*{words}"):
+            copied_servers(names_of(names))
     refuse_other_machine("db1", "x86_64", "x86_64")
     with pytest.raises(UsageError, match="--servers: db1 is a aarch64"):
         refuse_other_machine("db1", "aarch64", "x86_64")
 
 
-@pytest.mark.parametrize(
-    ("target", "remedy"),
-    [
-        (
-            "questdb",
-            "scale servers install questdb, then scale hosts prepare hosts.ini --servers questdb; or on db1: give "
-            "--home DIR with questdb.jar",
-        ),
-        (
-            "influxdb",
-            "scale servers install influxdb, then scale hosts prepare hosts.ini --servers influxdb; or on db1: apt-get "
-            "install influxdb (1.6.7 of 2020), or give --home DIR",
-        ),
-        (
-            "timescaledb",
-            "on db1: docker pull timescale/timescaledb:2.17.2-pg16, or give --home DIR of a PostgreSQL with the extension",
-        ),
-    ],
-)
-def test_the_remedy_for_a_missing_server_says_on_which_machine(target, remedy):
-    assert to_have_on("db1", Path("hosts.ini"), target, load_facts(target).to_install) == remedy
+def test_the_remedy_for_a_missing_server_says_on_which_machine(wording):
+    targets = ("questdb", "influxdb", "timescaledb")
+    wording(*(to_have_on("db1", Path("hosts.ini"), name, load_facts(name).to_install) for name in targets))

@@ -31,19 +31,15 @@ def unsafe(source: str) -> list[int]:
     return lines
 
 
-def test_the_search_sees_a_command_without_the_switch():
+def test_no_interpreter_imports_from_the_folder_where_it_starts():
     assert unsafe('run([sys.executable, "-m", "pip"])') == [1] and unsafe("a = (*before, sys.executable)") == [1]
     assert unsafe('run([sys.executable, "-I", "-m", "pip"])\nPath(sys.executable).parent') == []
     assert IN_SHELL.findall('exec {python} -m x; "$PYTHON" -I -c y; "${P:-python3}" -P') == ["-m", "-I", "-P"]
-
-
-def test_no_interpreter_imports_from_the_folder_where_it_starts():
     texts = {path: path.read_text(encoding="utf-8") for path in IN_SHELL_SOURCES}
     python = {path: unsafe(text) for path, text in texts.items() if path.suffix == ".py" and "executable" in text}
     offenders = [f"{path}:{line}" for path, lines in python.items() for line in lines]
-    offenders += [
-        f"{path}: {word}" for path, text in texts.items() for word in IN_SHELL.findall(text) if word not in SAFE
-    ]
+    words = {path: set(IN_SHELL.findall(text)) - {*SAFE} for path, text in texts.items()}
+    offenders += [f"{path}: {word}" for path, found in words.items() for word in found]
     assert_none(offenders, "-I or -P after the name of Python")
 
 
@@ -68,13 +64,6 @@ def test_wheels_for_another_python_are_fetched_by_the_environments_pip(tmp_path)
         "kind = package.Kind(machine='x86_64', python='3.99')\n"
         f"try:\n    list(package._fetched(kind, pathlib.Path({str(tmp_path)!r})))\nexcept Exception as error:\n    print(error)"
     )
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code],
-        cwd=theirs.parent,
-        env={**os.environ, "PIP_NO_INDEX": "1"},
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=True,
-    )
-    assert "were not fetched" in done.stdout and not ran.exists()
+    settings = {"cwd": theirs.parent, "env": {**os.environ, "PIP_NO_INDEX": "1"}, "timeout": 100, "check": True}
+    done = subprocess.run([sys.executable, "-P", "-c", code], stdout=subprocess.PIPE, text=True, **settings)
+    assert "not fetched" in done.stdout and not ran.exists()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,9 +22,8 @@ STATUS = "from scale_sweep.base.interrupts import listen; listen(); print(open('
 def handlers():
     """As in a terminal, also if the tests run under nohup, which ignores SIGHUP; without the requests of other tests."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    for number in SIGNALS:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     with Stop().here():
         yield
     for number, handler in before.items():
@@ -31,38 +31,30 @@ def handlers():
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_outside_of_a_block_acts_at_once(number):
+def test_a_signal_acts_at_once_and_in_a_block_at_the_end_of_the_outermost(number):
     listen()
     with pytest.raises(KeyboardInterrupt):
         os.kill(os.getpid(), number)
+    with Stop().here():
+        seen = []
+        with pytest.raises(KeyboardInterrupt), deferred() as came:
+            with deferred():
+                seen.append(came())
+                os.kill(os.getpid(), number)
+                seen.append(came())
+            seen.append("after the inner block")
+        assert seen == [False, True, "after the inner block"]
+        with deferred() as came:  # it is delivered once
+            assert not came()
 
 
-@pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_waits_for_the_end_of_the_outermost_block(number):
-    listen()
-    seen = []
-    with pytest.raises(KeyboardInterrupt), deferred() as came:
-        with deferred():
-            seen.append(came())
-            os.kill(os.getpid(), number)
-            seen.append(came())
-        seen.append("after the inner block")
-    assert seen == [False, True, "after the inner block"]
-    with deferred() as came:  # it is delivered once
-        assert not came()
-
-
-def test_an_error_in_the_block_does_not_lose_the_signal():
+def test_an_error_does_not_lose_a_signal_and_what_was_ignored_stays_so():
     listen()
     with pytest.raises(KeyboardInterrupt) as raised, deferred():
         os.kill(os.getpid(), signal.SIGINT)
         raise ValueError("while undoing")
     assert isinstance(raised.value.__context__, ValueError)
-
-
-def test_what_a_shell_made_us_ignore_stays_ignored():
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    listen()
     os.kill(os.getpid(), signal.SIGHUP)
     assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
 
@@ -71,8 +63,7 @@ def test_a_background_job_of_a_shell_hands_no_ignored_sigquit_to_its_servers():
     script = f"trap '' QUIT INT; {shlex.quote(sys.executable)} -c {shlex.quote(STATUS)}"
     told = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, check=True).stdout
     ignored = int(next(line for line in told.splitlines() if line.startswith("SigIgn:")).split()[1], 16)
-    assert ignored & 1 << (signal.SIGINT - 1)
-    assert not ignored & 1 << (signal.SIGQUIT - 1)
+    assert ignored & 1 << (signal.SIGINT - 1) and not ignored & 1 << (signal.SIGQUIT - 1)
 
 
 def test_another_thread_holds_nothing_back():
@@ -95,19 +86,10 @@ def test_another_thread_holds_nothing_back():
         thread.join()
 
 
-def test_a_request_is_delivered_once_where_the_work_looks():
-    stop = Stop()
+def test_requests_wait_for_the_outermost_block_and_a_second_one_hurries():
+    stop, seen = Stop(), []
     stop.look()
     assert not stop.requested()
-    stop.request()
-    with pytest.raises(Stopped):
-        stop.look()
-    stop.look()
-    assert stop.requested()
-
-
-def test_a_request_waits_for_the_end_of_the_outermost_block():
-    stop, seen = Stop(), []
     with pytest.raises(Stopped), stop.deferred() as waits:
         with stop.deferred():
             seen.append(waits())
@@ -116,9 +98,8 @@ def test_a_request_waits_for_the_end_of_the_outermost_block():
             seen.append(waits())
         seen.append("after the inner block")
     assert seen == [False, True, "after the inner block"]
-
-
-def test_a_second_request_hurries_what_the_first_one_undoes():
+    stop.look()
+    assert stop.requested()
     stop = Stop()
     stop.request()
     with pytest.raises(Stopped):
@@ -129,19 +110,8 @@ def test_a_second_request_hurries_what_the_first_one_undoes():
                 assert not waits()
                 stop.request()
                 assert waits()
-
-
-def test_after_a_second_request_every_later_block_hurries():
-    stop = Stop()
-    for _ in range(2):
-        stop.request()
-        with pytest.raises(Stopped):
-            stop.look()
     with stop.deferred() as hurry:
         assert hurry()
-
-
-def test_what_is_undone_in_one_block_is_undone_to_the_end():
     done = []
     stop = Stop()
     with stop.here(), pytest.raises(Stopped), undone() as stack:
@@ -201,18 +171,13 @@ def test_each_thread_has_a_stop_of_its_own_and_a_signal_is_for_the_main_threads(
 
 
 def test_a_signal_and_a_request_of_another_thread_wake_who_waits_for_lines():
-    class Host:
-        name = "db1"
-
-    class Link:
-        host = Host()
-
+    link = SimpleNamespace(host=SimpleNamespace(name="db1"))
     listen()
-    asked = Asked(Link(), 1, None)
+    asked = Asked(link, 1, None)
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(Stopped), Stop().here():
         asked.answer(400)
-    stop, other = Stop(), Asked(Link(), 2, None)
+    stop, other = Stop(), Asked(link, 2, None)
 
     def work():
         with stop.here():

@@ -1,5 +1,6 @@
 """IoTDB without its server: what is started, what is refused, what is read of its log and of its answers."""
 
+import re
 import socket
 import subprocess
 import sys
@@ -51,7 +52,7 @@ def items_of(spec):
     return dict(line.split("=", 1) for line in lines)
 
 
-def test_both_nodes_are_kept_on_loopback_and_in_the_trials_folder(built):
+def test_both_nodes_are_kept_on_loopback_in_the_trials_folder_and_at_its_level(built):
     spec = spec_of()
     items = items_of(spec)
     assert spec.env["LD_PRELOAD"] == str(built.with_name("libscale-loopback.so"))
@@ -62,29 +63,21 @@ def test_both_nodes_are_kept_on_loopback_and_in_the_trials_folder(built):
     assert len(folders) == 11
     assert all(path.startswith("/d/iotdb/") for path in folders)
     assert (items["cn_metric_level"], items["dn_metric_level"]) == ("OFF", "OFF")
+    both, items = spec.files["/d/iotdb/both.sh"], items_of(spec)
+    assert both.count("-XX:ActiveProcessorCount=2") == 2
+    assert "-Xmx256m" in both and "-Xmx128m" in both
+    assert (items["flush_thread_count"], items["default_data_region_group_num_per_database"]) == ("2", "4")
+    assert items_of(spec_of(knobs={**KNOBS, "flush_thread_count": "7"}))["flush_thread_count"] == "7"
+    assert not {"heap", "aligned", "connections", "jvm_heap"} & set(items)
 
 
 def test_without_the_library_that_keeps_it_there_nothing_is_started(built):
     built.with_name("libscale-loopback.so").unlink()
     (finding,) = load_target("iotdb").check_client("/h", "")
-    assert finding.blocking
-    assert "libscale-loopback.so is not there" in finding.sentence
-    with pytest.raises(PreflightError):
-        loopback_path()
-    with pytest.raises(PreflightError):
-        spec_of()
-
-
-def test_threads_and_memory_come_from_the_level():
-    spec = spec_of()
-    both = spec.files["/d/iotdb/both.sh"]
-    assert both.count("-XX:ActiveProcessorCount=2") == 2
-    assert "-Xmx256m" in both
-    assert "-Xmx128m" in both
-    items = items_of(spec)
-    assert (items["flush_thread_count"], items["default_data_region_group_num_per_database"]) == ("2", "4")
-    assert items_of(spec_of(knobs={**KNOBS, "flush_thread_count": "7"}))["flush_thread_count"] == "7"
-    assert not {"heap", "aligned", "connections", "jvm_heap"} & set(items)
+    assert finding.blocking and "libscale-loopback.so" in finding.sentence
+    for starts in (loopback_path, spec_of):
+        with pytest.raises(PreflightError):
+            starts()
 
 
 @pytest.mark.parametrize(("wal_disk", "log"), [("data", "/1/t/wal,/2/t/wal"), ("off-axis", "/d/iotdb/wal")])
@@ -93,25 +86,22 @@ def test_data_and_log_lie_on_the_disks(wal_disk, log):
     assert (items["dn_data_dirs"], items["dn_wal_dirs"]) == ("/1/t/data,/2/t/data", log)
 
 
-@pytest.mark.parametrize(("knobs", "words"), [({}, ""), ({"aligned": "yes"}, "aligned=yes")])
-def test_alignment_is_true_or_false(knobs, words):
-    findings = load_target("iotdb").check(trial_of(knobs={**KNOBS, **knobs}), None)
-    assert words in (findings[0].sentence if findings else "")
-    assert bool(findings) is bool(words)
-
-
 @pytest.mark.parametrize(
-    "name", ["dn_rpc_port", "dn_rpc_address", "dn_data_dirs", "cn_system_dir", "dn_rpc_thrift_compression_enable"]
+    "knob",
+    [
+        "aligned=yes",
+        "dn_rpc_port=1",
+        "dn_rpc_address=1",
+        "dn_data_dirs=1",
+        "cn_system_dir=1",
+        "dn_rpc_thrift_compression_enable=1",
+    ],
 )
-def test_what_the_trial_sets_is_refused_as_a_knob(name):
-    (finding,) = load_target("iotdb").check(trial_of(knobs={**KNOBS, name: "1", "wal_mode": "SYNC"}), None)
-    assert finding.blocking
-    assert f"{name} is set by the trial" in finding.sentence
-
-
-def test_a_column_without_a_type_is_refused():
-    (finding,) = load_target("iotdb").check(trial_of(workload__columns="a:int,v:ubigint"), None)
-    assert "v:ubigint" in finding.sentence
+def test_a_wrong_alignment_and_what_the_trial_sets_are_refused_as_knobs(knob):
+    name, value = knob.split("=")
+    (finding,) = load_target("iotdb").check(trial_of(knobs={**KNOBS, name: value, "wal_mode": "SYNC"}), None)
+    assert finding.blocking and name in finding.sentence
+    assert load_target("iotdb").check(trial_of(), None) == ()
 
 
 def test_an_item_that_its_template_does_not_name_is_refused(tmp_path):
@@ -123,58 +113,37 @@ def test_an_item_that_its_template_does_not_name_is_refused(tmp_path):
         )
     asked = trial_of(knobs={**KNOBS, "flush_thread_count": "2", "default_x": "1", "no_such_item": "1"})
     (finding,) = load_target("iotdb").check_installed(str(tmp_path), asked)
-    assert "no item no_such_item" in finding.sentence
+    assert "no_such_item" in finding.sentence
     assert load_target("iotdb").check_installed("/nowhere", asked) == ()
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "ERROR DataRegion Error occurred when writing",
-        "WARN WALBuffer java.io.IOException: No space left on device",
-        "WARN TierManager All disks of tier 0 are full.",
-        "java.lang.OutOfMemoryError: Java heap space",
-    ],
-)
-def test_a_log_that_tells_of_lost_rows_is_doubtful(line):
-    target = load_target("iotdb")
-    assert target.suspicious(f"all is well\n{line}\n") == (line,)
-    assert (
-        target.suspicious("WARN CommonConfig Change system status to ReadOnly! Only query statements are permitted!\n")
-        == ()
-    )
+UP = "os.write(1, b'up\\n')\ntime.sleep(60)"
 
 
-def ran(config, data, tmp_path):
-    """The exit code of the script with these two commands of Python, and what they wrote."""
+def begun(tmp_path, config, data):
+    """The script with these two commands of Python."""
     path = tmp_path / "both.sh"
-    commands = [(sys.executable, "-c", f"import os, time, sys\n{text}") for text in (config, data)]
-    path.write_text(script(*commands))
-    return subprocess.run(["/bin/sh", str(path)], capture_output=True, text=True, timeout=50, check=False)
+    path.write_text(script(*[(sys.executable, "-c", f"import os, signal, sys, time\n{one}") for one in (config, data)]))
+    return subprocess.Popen(["/bin/sh", str(path)], stdout=subprocess.PIPE, text=True)
+
+
+def both_up(tmp_path, program):
+    process = begun(tmp_path, program, program)
+    assert [process.stdout.readline() for _ in range(2)] == ["up\n"] * 2
+    return process
 
 
 def test_one_node_that_ends_takes_the_other_along(tmp_path):
-    forever = "time.sleep(60)"
-    assert ran("sys.exit(3)", forever, tmp_path).returncode == 128 + 15
-    assert ran(forever, "sys.exit(4)", tmp_path).returncode == 4
+    assert begun(tmp_path, "sys.exit(3)", UP).wait(50) == 128 + 15
+    assert begun(tmp_path, UP, "sys.exit(4)").wait(50) == 4
 
 
-def test_a_signal_ends_both_nodes(tmp_path):
-    slow = "import signal\nsignal.signal(15, lambda *_: (os.write(1, b'ended\\n'), sys.exit(0)))\nos.write(1, b'up\\n')\ntime.sleep(60)"
-    path = tmp_path / "both.sh"
-    path.write_text(script(*[(sys.executable, "-c", f"import os, time, sys\n{slow}")] * 2))
-    process = subprocess.Popen(["/bin/sh", str(path)], stdout=subprocess.PIPE, text=True)
-    assert [process.stdout.readline() for _ in range(2)] == ["up\n"] * 2
+def test_a_signal_and_the_end_of_the_shell_end_both_nodes(tmp_path):
+    process = both_up(tmp_path, "signal.signal(15, lambda *_: (os.write(1, b'ended\\n'), sys.exit(0)))\n" + UP)
     process.terminate()
     assert process.wait(50) == 0
     assert process.stdout.read().split() == ["ended"] * 2
-
-
-def test_a_shell_that_is_killed_takes_both_nodes_along(tmp_path):
-    path = tmp_path / "both.sh"
-    path.write_text(script(*[(sys.executable, "-c", "import os, time\nos.write(1, b'up\\n')\ntime.sleep(60)")] * 2))
-    process = subprocess.Popen(["/bin/sh", str(path)], stdout=subprocess.PIPE, text=True)
-    assert [process.stdout.readline() for _ in range(2)] == ["up\n"] * 2
+    process = both_up(tmp_path, UP)
     process.kill()
     process.wait(50)
     assert process.stdout.read() == "", "it ends when no process holds it any more"
@@ -205,13 +174,12 @@ def session_of(tmp_path, **more):
     [((60000, None, 60020, 60010), 3, 0), ((60000, 60000, 60030, 60020), 3, 1), ((60010, 60010, 60030, 60030), 3, 1)],
 )
 def test_rows_are_counted_device_by_device_over_all_columns(tmp_path, monkeypatch, times, rows, gaps):
-    asked = Asked(
-        monkeypatch,
-        {"SELECT count_time": [("root.scale.d0", rows)], "SELECT min_time": [("root.scale.d0", *times)]},
-    )
+    answers = {"SELECT count_time": [("root.scale.d0", rows)], "SELECT min_time": [("root.scale.d0", *times)]}
+    asked = Asked(monkeypatch, answers)
     counted = session_of(tmp_path).count()
     assert (counted.rows, len(counted.gaps)) == (rows, gaps)
-    assert "min_time(f), min_time(i), max_time(f), max_time(i)" in asked.statements[1][0]
+    extremes = ["min_time(f)", "min_time(i)", "max_time(f)", "max_time(i)"]
+    assert re.findall(r"m.._time\(.\)", asked.statements[1][0]) == extremes
 
 
 def test_settings_are_read_back_from_what_both_nodes_wrote(tmp_path, monkeypatch):
@@ -231,44 +199,27 @@ def test_settings_are_read_back_from_what_both_nodes_wrote(tmp_path, monkeypatch
 
 
 def test_a_server_is_ready_when_its_regions_are(tmp_path, monkeypatch):
-    monkeypatch.setattr(module.socket, "create_connection", lambda *_, **__: socket.socket())
     region = [0, "DataRegion", "Running", "root.scale", 50, 50, 1, "127.0.0.1", 1, "127.0.0.1", "Leader", "2026", 0]
     asked = Asked(monkeypatch, {"SHOW REGIONS": [region]})
     session = session_of(tmp_path)
+    assert "does not listen" in session.not_ready() and asked.statements == []
+    monkeypatch.setattr(module.socket, "create_connection", lambda *_, **__: socket.socket())
     assert session.not_ready() == ""
     assert asked.statements == [("ALTER USER root SET PASSWORD 's'", "root"), ("SHOW REGIONS", "s")]
     asked.answers["SHOW REGIONS"] = [[*region[:2], "Unknown", *region[3:]]]
-    assert session.not_ready() == "region 0 is Unknown, Leader"
+    assert session.not_ready().endswith("Unknown, Leader")
     asked.answers["SHOW REGIONS"] = [[*region[:10], "Follower", *region[11:]]]
-    assert session.not_ready() == "region 0 is Running, Follower"
+    assert session.not_ready().endswith("Running, Follower")
     assert len(asked.statements) == 4, "the password is set once"
 
 
-def test_a_server_that_does_not_listen_is_not_asked(tmp_path, monkeypatch):
-    asked = Asked(monkeypatch, {})
-    assert "does not listen yet" in session_of(tmp_path).not_ready()
-    assert asked.statements == []
-
-
-def test_the_columns_make_a_template_of_the_database(tmp_path, monkeypatch):
+def test_the_columns_make_a_template_of_the_database_and_rows_are_inserted_as_devices_are(
+    tmp_path, monkeypatch, wording
+):
     asked = Asked(monkeypatch, {})
     session_of(tmp_path).create_schema()
-    assert [statement for statement, _ in asked.statements] == [
-        "CREATE DATABASE root.scale",
-        "CREATE DEVICE TEMPLATE measurement ALIGNED (f FLOAT, i INT32)",
-        "SET DEVICE TEMPLATE measurement TO root.scale",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("aligned", "column", "statement"),
-    [
-        ("true", "f:float", "INSERT INTO root.x.d(time, f) ALIGNED VALUES (5, 1)"),
-        ("false", "b:bool", "INSERT INTO root.x.d(time, b) VALUES (5, true)"),
-        ("false", "t:nchar(8)", "INSERT INTO root.x.d(time, t) VALUES (5, 'a')"),
-    ],
-)
-def test_a_row_is_inserted_as_its_device_is(aligned, column, statement):
-    trial = trial_of(knobs={**KNOBS, "aligned": aligned}, workload__columns=column)
-    session = load_target("iotdb").session(trial, Address(host="h", port=1, secret=""))
-    assert session.insertion("root.x.d", 5) == statement
+    wording(*(statement for statement, _ in asked.statements))
+    for aligned, column in (("true", "f:float"), ("false", "b:bool"), ("false", "t:nchar(8)")):
+        trial = trial_of(knobs={**KNOBS, "aligned": aligned}, workload__columns=column)
+        session = load_target("iotdb").session(trial, Address(host="h", port=1, secret=""))
+        wording(session.insertion("root.x.d", 5))

@@ -31,14 +31,9 @@ def test_partitions_are_what_the_database_calls_so(flag):
     assert {t.level: (t.knobs["vgroups"], t.load.partitions) for t in plan.trials} == {1.0: ("3", 3), 2.0: ("6", 6)}
     assert not any("partitions" in t.knobs for t in plan.trials)
     assert plan.sweep.origin["knobs.vgroups"] == "flag", "scale plan says where the value came from"
-
-
-def test_a_role_is_varied_like_the_knob_that_plays_it():
-    plan = planned("tdengine", vary=["partitions=2,5"])
-    assert {(t.variant["vgroups"], t.knobs["vgroups"], t.load.partitions) for t in plan.trials} == {
-        ("2", "2", 2),
-        ("5", "5", 5),
-    }
+    varied = planned("tdengine", vary=["partitions=2,5"]).trials
+    values = {(t.variant["vgroups"], t.knobs["vgroups"], t.load.partitions) for t in varied}
+    assert values == {("2", "2", 2), ("5", "5", 5)}
 
 
 def test_the_same_knob_by_two_names_is_refused_and_a_flag_counts_more_than_a_file(tmp_path):
@@ -50,26 +45,15 @@ def test_the_same_knob_by_two_names_is_refused_and_a_flag_counts_more_than_a_fil
     assert complete(sweep, load_facts("tdengine")).knobs["vgroups"].pieces[0].value == "3"
 
 
-@pytest.mark.parametrize(
-    ("target", "flag", "says"),
-    [
-        ("postgres", "knobs__vgroups", "--vgroups: postgres has no knob vgroups; it has partitions, connections"),
-        ("postgres", "knobs__commit_threads", "--commit-threads: postgres has no knob commit_threads"),
-        ("null", "knobs__commit_threads", "--commit-threads: null has no knob commit_threads"),
-    ],
-)
-def test_a_role_that_nothing_plays_is_refused_by_its_flag(target, flag, says):
-    with pytest.raises(UsageError) as refused:
-        completed(target, **{flag: "4"})
-    assert says in refused.value.message
-
-
-def test_the_flags_are_the_roles_and_the_names_of_what_plays_them():
-    declared = {knob.name for facts in all_facts() for knob in facts.role_knobs}
-    declared |= set(ROLES_BY_OTHER_NAME)
+def test_the_flags_are_the_roles_and_one_that_nothing_plays_is_refused(wording):
+    for target, name in (("postgres", "vgroups"), ("postgres", "commit_threads"), ("null", "commit_threads")):
+        with pytest.raises(UsageError) as refused:
+            completed(target, **{f"knobs__{name}": "4"})
+        wording(refused.value.message)
+    declared = {knob.name for facts in all_facts() for knob in facts.role_knobs} | set(ROLES_BY_OTHER_NAME)
     assert set(KNOB_NAMES) == declared | {role.value for role in KnobRole if role is not KnobRole.OTHER}
     helps = " ".join(s.help for s in KNOB_SETTINGS)
-    assert "hash partitions (PostgreSQL)" in helps and "numOfCommitThreads (TDengine)" in helps
+    assert "partitions (PostgreSQL)" in helps and "numOfCommitThreads (TDengine)" in helps
 
 
 @pytest.mark.parametrize(
@@ -91,13 +75,8 @@ def test_a_knob_of_another_name_has_its_own_heading_and_column():
     shards = replace(plan.knobs[0], name="shards", label="Shards", column="shards")
     plan = replace(plan, knobs=(shards, *plan.knobs[1:]))
     trial = replace(plan.trials[0], knobs={"shards": "7", "connections": "1"})
-    run = StoredRun(
-        path="",
-        manifest={},
-        plan=replace(plan, trials=(trial,)),
-        results=(replace(make_result(), trial=trial),),
-        timeseries={},
-    )
+    results = (replace(make_result(), trial=trial),)
+    run = StoredRun(path="", manifest={}, plan=replace(plan, trials=(trial,)), results=results, timeseries={})
     heading, said = article_columns(run)[0]
     assert (heading, said(list(run.results))) == ("Shards", "7")
     assert knobs_table(run).rows == () and "Shards 7; " in knobs_table(run).notes[0]

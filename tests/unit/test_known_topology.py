@@ -36,32 +36,30 @@ def test_siblings_of_the_plan_are_the_break_of_the_fit_and_named_in_the_report(s
     run = measured(SMT_HOST, "1..12", (7, share))
     (smt,) = (c for c in run.plan.confounds if c.knob == SMT_WITHIN)
     assert smt.values == ("0",) * 7 + ("1", "2", "3", "4", "5")
-    assert [(one.after, one.knob) for one in run.fit.breaks] == [(7.0, SMT_WITHIN)]
-    assert run.fit.verdict == "break" and run.fit.knee is None
-    assert "beyond 7 cores the added CPUs are SMT siblings of used cores, each worth " in run.fit.sentence
-    page = html(run)
-    assert "SMT siblings of used cores" in page and "SMT siblings beyond 7" in page
-    assert "hard limit" not in page and "hard limit" not in run.fit.sentence
+    is_named(run, 7.0, SMT_WITHIN, "SMT siblings")
 
 
 def test_another_numa_node_of_the_plan_is_the_break_of_the_fit():
     run = measured(NUMA_HOST, "1..10", (6, 0.5))
     assert [c.knob for c in run.plan.confounds] == [NUMA_SPREAD]
-    assert [(one.after, one.knob) for one in run.fit.breaks] == [(6.0, NUMA_SPREAD)]
-    assert run.fit.verdict == "break" and "hard limit" not in html(run)
-    assert "beyond 6 cores the added CPUs are on another NUMA node, each worth " in run.fit.sentence
+    is_named(run, 6.0, NUMA_SPREAD, "NUMA node")
 
 
-def test_the_same_rates_on_a_machine_without_siblings_have_no_break():
-    run = measured(FLAT_HOST, "1..12", (7, 0.25))
-    assert run.plan.confounds == () and run.fit.breaks == ()
-    assert run.fit.verdict != "break" and "SMT" not in run.fit.sentence
+def is_named(run, after, knob, words):
+    page, fit = html(run), run.fit
+    assert [(one.after, one.knob) for one in fit.breaks] == [(after, knob)]
+    assert fit.verdict == "break" and fit.knee is None
+    assert f"beyond {after:g} cores" in fit.sentence and words in fit.sentence and "each worth" in fit.sentence
+    assert words in page and "hard limit" not in page and "hard limit" not in fit.sentence
 
 
-def test_siblings_that_are_worth_whole_cores_make_no_break():
-    run = measured(SMT_HOST, "1..12", (7, 1.0))
-    assert run.fit.breaks and run.fit.verdict == "linear"
-    assert "each worth" not in run.fit.sentence
+def test_rates_without_siblings_or_with_siblings_that_are_whole_cores_make_no_break():
+    flat = measured(FLAT_HOST, "1..12", (7, 0.25))
+    assert flat.plan.confounds == () and flat.fit.breaks == ()
+    assert flat.fit.verdict != "break" and "SMT" not in flat.fit.sentence
+    whole = measured(SMT_HOST, "1..12", (7, 1.0))
+    assert whole.fit.breaks and whole.fit.verdict == "linear"
+    assert "each worth" not in whole.fit.sentence
 
 
 @pytest.mark.monte_carlo

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from scale_sweep.loadgen.ceiling import Means
 from scale_sweep.measure.executing.run_setup import Ceilings
 from scale_sweep.model import LoadProgram, StoredRun
@@ -33,25 +31,18 @@ def loaded(program: LoadProgram | None) -> StoredRun:
     return replace(run, plan=plan, results=results, manifest=run.manifest | measured)
 
 
-def test_the_facts_of_the_load_are_those_of_the_program():
+def test_the_facts_of_the_load_are_those_of_the_program(wording):
     run = loaded(TOLD)
     facts = dict(method_facts(run))
-    assert facts["Load"] == "taosBenchmark 3.3.0.0: taosBenchmark -f job.json; 5,000,000 rows"
-    assert facts["Rows"] == "ts, v:int; 9 tables"
-    assert "Ceiling of the load generator" not in facts
-    assert "loaded by taosBenchmark 3.3.0.0" in eyebrow_of(run) and "copy" not in eyebrow_of(run)
-
-
-@pytest.mark.parametrize("program", [None, LoadProgram(name="taosbenchmark")])
-def test_what_is_not_known_is_left_out(program):
-    facts = dict(method_facts(loaded(program)))
-    assert facts["Load"] == "taosbenchmark; 5,000,000 rows"
-    assert "Rows" not in facts and "Ceiling of the load generator" not in facts
-
-
-def test_a_load_of_ours_has_its_own_facts():
-    facts = dict(method_facts(synthetic_run((1, 2), 2)))
-    assert facts["Load"].startswith("copy, ") and "values: " in facts["Rows"]
+    assert (facts["Rows"], "Ceiling of the load generator" in facts) == (TOLD.rows, False)
+    assert f"{TOLD.name} {TOLD.version}" in eyebrow_of(run) and "copy" not in eyebrow_of(run)
+    wording(facts["Load"])
+    for unknown in (None, LoadProgram(name="taosbenchmark")):
+        facts = dict(method_facts(loaded(unknown)))
+        assert not {"Rows", "Ceiling of the load generator"} & set(facts)
+        wording(facts["Load"])
+    ours = dict(method_facts(synthetic_run((1, 2), 2)))
+    assert ours["Load"].startswith("copy, ") and "values: " in ours["Rows"]
 
 
 def test_no_ceiling_is_measured_for_another_program():

@@ -16,7 +16,12 @@ from scale_sweep.model import BottleneckKind
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
 from tests.unit.test_more_eyes import sample
 
-CONVOY = """
+END = """
+time.sleep(0.3)  # the threads reach their waits on a busy machine too
+print(flush=True)
+time.sleep(60)
+"""
+CONVOY = f"""
 import ctypes, threading, time
 libc = ctypes.CDLL(None)
 mutex = ctypes.create_string_buffer(64)
@@ -27,17 +32,11 @@ def work():
         libc.usleep(2000)
         libc.pthread_mutex_unlock(mutex)
 [threading.Thread(target=work, daemon=True).start() for _ in range(6)]
-time.sleep(0.3)  # the threads reach their waits on a busy machine too
-print(flush=True)
-time.sleep(60)
-"""
-IDLE_POOL = """
+{END}"""
+IDLE_POOL = f"""
 import threading, time
 [threading.Thread(target=threading.Event().wait, daemon=True).start() for _ in range(6)]
-time.sleep(0.3)  # the threads reach their waits on a busy machine too
-print(flush=True)
-time.sleep(60)
-"""
+{END}"""
 
 
 def readable() -> bool:
@@ -71,8 +70,7 @@ def test_threads_switch_more_often_in_a_convoy_than_in_an_idle_pool(pool):
     program, pid = pool
     reader = ThreadReader()
     assert set(reader.read((pid,)).switches_total.values()) == {0}
-    slept, before, deadline = 0.0, 0.0, time.monotonic() + 50
-    is_seen = False
+    before, is_seen, deadline = 0.0, False, time.monotonic() + 50
     while not is_seen and time.monotonic() < deadline:
         time.sleep(0.3)
         slept = reader.read((pid,)).switches_total["voluntary"]
@@ -81,47 +79,42 @@ def test_threads_switch_more_often_in_a_convoy_than_in_an_idle_pool(pool):
     assert is_seen, slept
 
 
-CALLS = [
-    ("running", None),
-    ("202 0x7f00 0x80 0x2 0x0 0x0 0x0 0x7ffd 0x7fff", "mutex: vnode-write"),
-    ("202 0x7f00 0x189 0x2 0x0 0x0 0xffffffff 0x7ffd 0x7fff", "mutex: vnode-write"),
-    ("202 0x7f00 0x189 0x3 0x0 0x0 0xffffffff 0x7ffd 0x7fff", "mutex: vnode-write"),
-    ("202 0x7f00 0x8d 0x0 0x0 0x0 0x0 0x7ffd 0x7fff", "mutex: vnode-write"),
-    ("202 0x7f00 0x189 0x0 0x0 0x0 0xffffffff 0x7ffd 0x7fff", ""),
-    ("202 0x7f00 0x80 0x0 0x0 0x0 0x0 0x7ffd 0x7fff", ""),
-    ("98 0x7f00 0x80 0x2 0x0 0x0 0x0 0x7ffd 0x7fff", ""),
-    ("74 0x9 0x0 0x0 0x0 0x0 0x0 0x7ffd 0x7fff", ""),
-    ("-1 0x7ffd 0x7fff", ""),
-    ("", ""),
-]
+WAITS = "0x7f00 {} 0x0 0x0 {} 0x7ffd 0x7fff"
+LOCKS = {
+    "running": None,
+    f"202 {WAITS.format('0x80 0x2', '0x0')}": True,
+    f"202 {WAITS.format('0x189 0x2', '0xffffffff')}": True,
+    f"202 {WAITS.format('0x189 0x3', '0xffffffff')}": True,
+    f"202 {WAITS.format('0x8d 0x0', '0x0')}": True,
+    f"202 {WAITS.format('0x189 0x0', '0xffffffff')}": False,
+    f"202 {WAITS.format('0x80 0x0', '0x0')}": False,
+    f"98 {WAITS.format('0x80 0x2', '0x0')}": False,
+    "74 0x9 0x0 0x0 0x0 0x0 0x0 0x7ffd 0x7fff": False,
+    "-1 0x7ffd 0x7fff": False,
+    "": False,
+}
 
 
-@pytest.mark.parametrize(("call", "name"), CALLS)
-def test_which_sleep_is_a_lock(call, name, tmp_path):
+def test_which_sleep_is_a_lock(tmp_path):
     folder = tmp_path / "7/task/8"
     folder.mkdir(parents=True)
-    (folder / "syscall").write_text(call + "\n")
     (folder / "comm").write_text("vnode-write_3\n")
     (tmp_path / "7/task/9").mkdir()  # a thread that has just ended
-    expected = {"": 1} if name is None else {name: 1} if name else {}
-    assert lock_waits((7, 5), tmp_path, "x86_64") == expected
-    assert lock_waits((7,), tmp_path, "sparc") == ({"": 1} if name is None else {})
+    for call, is_lock in LOCKS.items():
+        (folder / "syscall").write_text(call + "\n")
+        runs, waits = {"": 1} if is_lock is None else {}, {"mutex: vnode-write": 1} if is_lock else {}
+        assert lock_waits((7, 5), tmp_path, "x86_64") == runs | waits, call
+        assert lock_waits((7,), tmp_path, "sparc") == runs, call
 
 
-def test_threads_that_wait_for_a_mutex_are_locks_where_the_database_tells_nothing():
+def test_threads_that_wait_for_a_mutex_are_locks_where_the_database_tells_nothing(wording):
     waiting = {"in_flight": 0.95, "waits": {"mutex: vnode-write": 0.6, "": 0.4}, "switches_per_s": {"voluntary": 52e3}}
-    found = bottleneck_of(replace(IDLE, **waiting), GIVEN, CORES)
-    assert found.kind is BottleneckKind.LOCKS
-    assert found.sentence == (
-        "the server's threads waited for locks 60 % of the time, mostly those named vnode-write; its threads went to "
-        "sleep 52 k times a second"
-    )
+    for axis in (CORES, load_axis("clients")):
+        found = bottleneck_of(replace(IDLE, **waiting), GIVEN, axis)
+        assert found.kind is BottleneckKind.LOCKS
+    wording(found.sentence)
     few = replace(IDLE, in_flight=0.95, waits={"mutex: vnode-write": 0.3, "": 0.7})
     assert bottleneck_of(few, GIVEN, CORES).kind is BottleneckKind.CONNECTIONS
-    assert bottleneck_of(replace(IDLE, **waiting), GIVEN, load_axis("clients")).kind is BottleneckKind.LOCKS
-
-
-def test_context_switches_are_rates_of_the_window():
     before = replace(sample(0, {0: 0.0}, 0.0), thread_switches_total={"voluntary": 100.0, "nonvoluntary": 5.0})
     after = replace(sample(10, {0: 0.0}, 0.0), thread_switches_total={"voluntary": 1100.0, "nonvoluntary": 15.0})
     use = measure_window((before, after), 0, 10**10)

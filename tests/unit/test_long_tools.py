@@ -9,24 +9,20 @@ import pytest
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
 
-def said(tool, word):
-    """The end of a tool with this word."""
-    return subprocess.run(
-        [sys.executable, str(TOOLS / tool), word], capture_output=True, text=True, timeout=60, check=False
-    )
-
-
-@pytest.mark.parametrize(("word", "code"), [("--help", 0), ("-h", 0), ("--fi", 2), ("types", 2)])
-def test_help_and_unknown_words_run_no_check(word, code):
-    done = said("check.py", word)
+@pytest.mark.parametrize(
+    ("tool", "word", "code"),
+    [
+        ("check.py", "--help", 0),
+        ("check.py", "-h", 0),
+        ("check.py", "--fi", 2),
+        ("check.py", "types", 2),
+        ("versions.py", "--help", 0),
+        ("versions.py", "--hlp", 2),
+    ],
+)
+def test_help_and_unknown_words_run_no_check_and_ask_no_registry(tool, word, code):
+    command = [sys.executable, str(TOOLS / tool), word]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == code
-    assert "--fix" in (done.stderr if code else done.stdout)
-    assert not [line for line in done.stdout.splitlines() if line.startswith(("ok", "FAILED"))]
-
-
-@pytest.mark.parametrize(("word", "code"), [("--help", 0), ("--hlp", 2)])
-def test_help_and_unknown_words_ask_no_registry(word, code):
-    done = said("versions.py", word)
-    assert done.returncode == code
-    assert "usage:" in (done.stderr if code else done.stdout)
-    assert "| pin |" not in done.stdout
+    assert {"check.py": "--fix", "versions.py": "usage:"}[tool] in (done.stderr if code else done.stdout)
+    assert not [line for line in done.stdout.splitlines() if line.startswith(("ok", "FAILED", "| pin"))]

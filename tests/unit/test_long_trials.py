@@ -15,38 +15,34 @@ from tests.unit.synthetic_run import synthetic_trial
 from tests.unit.whole_commands import run as run_command
 
 
-def test_lines_that_are_no_figures_take_no_memory(tmp_path):
-    run = Path(raw_run(tmp_path, shape=Shape(levels=1, replicates=1)).path)
-    name = "trials/cores-1-r1/loadgen.jsonl"
-    lines = (run / name).read_text().splitlines(keepends=True)
-    more = json.dumps({"event": "remark", "text": "x" * 200}) + "\n"
-    (run / name).write_text("".join([*lines[:-1], more * 500_000, lines[-1]]))
-    listed(run)
+def verified(run, changed):
+    """The memory of `scale verify` of a run whose lines of the load generator are changed, in MB."""
+    path = run / "trials/cores-1-r1/loadgen.jsonl"
+    path.write_text(changed(path.read_text()))
+    digests = {n: sums.digest((run / n).read_bytes()) for n in sums.read_sums(Folder(run))}
+    (run / sums.NAME).write_text(sums.sums_text(digests))
     done = run_command("verify", str(run), cwd=run)
     assert (done.code, "it agrees" in done.stdout) == (0, True), done.stdout
-    assert done.memory_mb < 100, "the file has 120 MB"
+    return done.memory_mb
 
 
-def test_histograms_of_seconds_take_no_memory_in_a_window_of_fixed_length(tmp_path, monkeypatch):
+def test_lines_that_are_no_figures_and_histograms_of_seconds_take_no_memory(tmp_path, monkeypatch):
+    run = Path(raw_run(tmp_path, shape=Shape(levels=1, replicates=1)).path)
+    more = json.dumps({"event": "remark", "text": "x" * 200}) + "\n"
+
+    def with_remarks(text):
+        *lines, last = text.splitlines(keepends=True)
+        return "".join([*lines, more * 500_000, last])
+
+    assert verified(run, with_remarks) < 100, "the file has 120 MB"
+
     def of_fixed_length(*given):
         trial = synthetic_trial(*given)
         return replace(trial, load=replace(trial.load, window_max_s=None))
 
-    monkeypatch.setattr("tests.unit.raw_run.synthetic_trial", of_fixed_length)
-    run = Path(raw_run(tmp_path, shape=Shape(levels=1, replicates=1, seconds=100)).path)
-    name = "trials/cores-1-r1/loadgen.jsonl"
-    lines = (run / name).read_text().splitlines(keepends=True)
-    (run / name).write_text("".join(line.replace(SECOND, "A" * 2_000_000) for line in lines))
-    listed(run)
-    done = run_command("verify", str(run), cwd=run)
-    assert (done.code, "it agrees" in done.stdout) == (0, True), done.stdout
-    assert done.memory_mb < 100, "the file has 200 MB"
-
-
-def listed(run):
-    """Makes the digests those of the files as they are now."""
-    digests = {n: sums.digest((run / n).read_bytes()) for n in sums.read_sums(Folder(run))}
-    (run / sums.NAME).write_text(sums.sums_text(digests))
+    monkeypatch.setattr("tests.unit.synthetic_run.synthetic_trial", of_fixed_length)
+    run = Path(raw_run(tmp_path / "long", shape=Shape(levels=1, replicates=1, seconds=100)).path)
+    assert verified(run, lambda text: text.replace(SECOND, "A" * 2_000_000)) < 100, "the file has 200 MB"
 
 
 class Looked(list):

@@ -21,11 +21,8 @@ def nameless(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def test_no_server_is_installed_for_it():
+def test_no_server_is_installed_for_it_and_the_dashboards_run_as_its_number(tmp_path):
     assert installed.servers_folder() == Path("/nonexistent/.cache/scale/servers")
     assert installed.installed("questdb") == ()
-
-
-def test_the_dashboards_run_as_its_number(tmp_path):
     owner = StateDirectory(path=tmp_path).owner
     assert (owner.pw_name, owner.pw_uid, owner.pw_gid) == ("54321", 54321, os.getegid())

@@ -64,16 +64,13 @@ def test_a_cost_that_begins_after_some_bytes_is_measured(slow):
     assert found.cheap_bytes == 10 * PIECE_BYTES
     assert found.last_us - found.first_us == pytest.approx(20, rel=0.4)
     assert found.touched_bytes == 18 * PIECE_BYTES, "the probe ends when it knows the cost of dear pages"
-    assert f"{found.last_us:.1f} µs after 0.3 GB" in found.sentence
+    assert f"{found.last_us:.1f} µs" in found.sentence and "0.3 GB" in found.sentence
 
 
-def test_pages_of_one_cost_have_no_rise(measured):
+def test_pages_of_one_cost_have_no_rise_and_too_little_memory_or_the_switch_gives_no_result(measured, monkeypatch):
     found = measure_new_pages(9 * PIECE_BYTES, limit_s=BUSY_S)
     assert found is not None and 0 < found.first_us < 1000
     assert found.touched_bytes == 9 * PIECE_BYTES
-
-
-def test_too_little_memory_or_the_switch_gives_no_result(measured, monkeypatch):
     assert measure_new_pages(7 * PIECE_BYTES) is None
     monkeypatch.setenv(new_pages.SWITCH, "off")
     assert measure_new_pages(GB) is None
@@ -88,20 +85,15 @@ def test_half_of_the_memory_that_is_left_is_touched(measured, monkeypatch, left,
     assert found.are_dear or found.touched_bytes == pieces * PIECE_BYTES
 
 
-def test_a_single_dear_piece_is_no_rise():
-    costs = [1.0] * 20
-    costs[12] = 30.0
-    found = judged(costs, 0)
-    assert found is not None and not found.are_dear
+def test_costs_of_pieces_are_judged(wording):
+    alone = judged([1.0] * 12 + [30.0] + [1.0] * 7, 0)
+    assert alone is not None and not alone.are_dear, "a single dear piece is no rise"
     rising = judged([1.2] * (24 + FIRST) + [11.8] * 8, 0)
     assert rising is not None and rising.cheap_bytes == 24 * PIECE_BYTES
     assert judged([1.0] * 15, 0) is None
-
-
-def test_pages_that_are_dear_from_the_first_on_are_known_by_touching_them_again():
-    found = judged([12.0] * FIRST + [1.5] * FIRST + [13.0] * 4, 0)
-    assert found is not None and found.cheap_bytes == 0
-    assert found.sentence == "a new memory page costs 12.5 µs of CPU time, and 1.5 µs if it was freed just before"
+    touched_again = judged([12.0] * FIRST + [1.5] * FIRST + [13.0] * 4, 0)
+    assert touched_again is not None and touched_again.cheap_bytes == 0
+    wording(touched_again.sentence)
 
 
 def test_the_child_ends_with_its_reader():

@@ -28,6 +28,7 @@ from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_plan import planned
 
 RULE = "1..2=4,3..=12"
+WITHOUT_DRIFT = ({"method__replicates": "1"}, {"method__drift_check": "off"})
 
 
 def noisy(level, mean, spread, count, chance):
@@ -53,24 +54,16 @@ def test_the_interval_covers_the_truth_as_often_as_it_says():
 def test_a_difference_of_that_size_is_seen_four_times_in_five():
     chance, seen, degrees = random.Random(3), 0, 6
     size = (student(degrees) + student(degrees, 0.8)) * 0.03 * math.sqrt(2 / 4)
-    said = [
-        noise_report(
-            [*noisy(1, 1e6, 0.03, 4, chance), *noisy(2, 1e6, 0.03, 4, chance)], "rows_per_s"
-        ).smallest_difference_percent
-        for _ in range(300)
-    ]
+    said = []
+    for _ in range(300):
+        results = [*noisy(1, 1e6, 0.03, 4, chance), *noisy(2, 1e6, 0.03, 4, chance)]
+        said.append(noise_report(results, "rows_per_s").smallest_difference_percent)
     assert sorted(said)[150] == pytest.approx(100 * math.expm1(size), rel=0.12)
     for _ in range(600):
         slow, fast = noisy(1, 1e6, 0.03, 4, chance), noisy(2, 1e6 * math.exp(size), 0.03, 4, chance)
         rates = rates_of([*slow, *fast], "rows_per_s")
         seen += ratio_of(rates.logs[(2, "")], rates.logs[(1, "")], rates).differs_from_one
     assert 0.74 <= seen / 600 <= 0.88
-
-
-def test_without_replicates_nothing_is_claimed():
-    report = noise_report([make_result(1), make_result(2)], "rows_per_s")
-    assert report.noise_percent is report.smallest_difference_percent is None
-    assert {i.half_percent for i in report.levels} == {None}
 
 
 @pytest.mark.parametrize(("factor", "drifted"), [(1.0, False), (0.8, True)])
@@ -84,20 +77,17 @@ def test_drift_is_told_from_noise(factor, drifted):
 
 
 def test_a_bridge_splits_the_gain_and_the_parts_multiply():
-    before, after = noisy(2, 1e6, 0.001, 3, random.Random(1)), noisy(3, 1.8e6, 0.001, 3, random.Random(2))
-    before = [replace(r, trial=replace(r.trial, knobs={"vgroups": "4"})) for r in before]
-    after = [replace(r, trial=replace(r.trial, knobs={"vgroups": "12"})) for r in after]
-    ablations = [
-        with_role(r, "ablation", knobs_of_level=2.0, knobs={"vgroups": "4"})
-        for r in noisy(3, 1.2e6, 0.001, 3, random.Random(3))
-    ]
-    split = noise_report([*before, *after, *ablations], "rows_per_s").ablations[0]
+    def at(level, rate, role, vgroups, seed, **fields):
+        made = noisy(level, rate, 0.001, 3, random.Random(seed))
+        return [with_role(r, role, knobs={"vgroups": vgroups}, **fields) for r in made]
+
+    points = [*at(2, 1e6, "point", "4", 1), *at(3, 1.8e6, "point", "12", 2)]
+    results = (*points, *at(3, 1.2e6, "ablation", "4", 3, knobs_of_level=2.0))
+    split = noise_report(results, "rows_per_s").ablations[0]
     assert split.hardware.value == pytest.approx(1.2, rel=0.01)
     assert split.by_knobs.value == pytest.approx(1.5, rel=0.01)
     assert split.total.value == pytest.approx(split.hardware.value * split.by_knobs.value, rel=1e-9)
-    run = StoredRun(
-        path="", manifest={}, plan=planned(cores="2..3"), results=(*before, *after, *ablations), timeseries={}
-    )
+    run = StoredRun(path="", manifest={}, plan=planned(cores="2..3"), results=results, timeseries={})
     assert noise_of(run).ablations[0].knobs == "vgroups 4 → 12"
 
 
@@ -114,48 +104,46 @@ def test_a_sentinel_that_changes_is_a_caution(rate, halves, is_named):
     assert fit_of(run).points[0].n == 3
 
 
-def test_conditions_that_move_are_named_and_those_that_do_not_are_not():
-    def at(level, memory, commits):
-        base = make_result(level)
-        return replace(base, measurement=replace(base.measurement, memory_used_gb=memory, commits=commits))
-
-    moved = conditions([at(1, 1.0, 2), at(2, 3.0, 9)], load_axis("cores"))
-    assert any("memory" in s for s in moved) and any("commit cycles" in s for s in moved)
-    assert conditions([at(1, 1.0, 2), at(2, 1.1, 2)], load_axis("cores")) == ()
-
-
 @pytest.mark.parametrize(
-    ("figure", "values", "word"),
-    [("server_cpu_mhz", (3500.0, 2900.0), "clock rate"), ("data_gb", (1.0, 3.9), "data at the end of a trial")],
+    "figures",
+    [
+        {"memory_used_gb": (1.0, 3.0, 1.1), "commits": (2, 9, 2)},
+        {"server_cpu_mhz": (3500.0, 2900.0, 3535.0)},
+        {"data_gb": (1.0, 3.9, 1.01)},
+    ],
+    ids=" ".join,
 )
-def test_clock_rates_and_data_that_move_with_the_level_are_named(figure, values, word):
-    def at(level, value):
+def test_conditions_that_move_are_named_and_those_that_do_not_are_not(figures, wording):
+    def at(level, which):
         base = make_result(level)
-        return replace(base, measurement=replace(base.measurement, **{figure: value}))
+        values = {name: values[which] for name, values in figures.items()}
+        return replace(base, measurement=replace(base.measurement, **values))
 
-    (found,) = conditions([at(1, values[0]), at(2, values[1])], load_axis("cores"))
-    assert word in found and f"{values[1]:.2g} at 2" in found.replace("2900 at 2", "2.9e+03 at 2")
-    assert conditions([at(1, values[0]), at(2, values[0] * 1.01)], load_axis("cores")) == ()
+    moved = conditions([at(1, 0), at(2, 1)], load_axis("cores"))
+    assert len(moved) == len(figures)
+    wording(*moved)
+    assert conditions([at(1, 0), at(2, 2)], load_axis("cores")) == ()
 
 
-def test_the_anchor_is_the_first_trial_again_and_comes_last():
+def test_a_plan_ends_with_its_anchor_and_a_bridge_has_the_knobs_of_the_level_before():
     plan = planned(cores="1..4")
-    drift_check = plan.trials[-1]
-    assert drift_check.role == "drift_check" and drift_check.order == len(plan.trials) - 1
-    assert (drift_check.level, drift_check.knobs) == (plan.trials[0].level, plan.trials[0].knobs)
-    assert [t.role for t in plan.trials].count("drift_check") == 1
-    assert not any(t.role == "drift_check" for t in planned(cores="1..4", method__replicates="1").trials)
-    assert not any(t.role == "drift_check" for t in planned(cores="1..4", method__drift_check="off").trials)
-
-
-def test_a_bridge_has_the_knobs_of_the_level_before():
+    first, *others, last = plan.trials
+    assert last.role == "drift_check" and last.order == len(plan.trials) - 1
+    assert (last.level, last.knobs) == (first.level, first.knobs)
+    for without in (others, *(planned(cores="1..4", **flags).trials for flags in WITHOUT_DRIFT)):
+        assert "drift_check" not in {t.role for t in without}
     plan = planned(cores="1..4", knobs__partitions=RULE, method__ablation="1", method__replicates="2")
     ablations = [t for t in plan.trials if t.role == "ablation"]
     assert {(t.level, t.knobs_of_level, t.knobs["partitions"]) for t in ablations} == {(3.0, 2.0, "4")}
     assert len(ablations) == 2 and len({t.trial_id for t in plan.trials}) == len(plan.trials)
-    assert "2 ablation trials" not in plan.notes
     nothing = planned(cores="1..4", method__ablation="1")
-    assert any("nothing to split" in note for note in nothing.notes)
+    assert not any("split" in note for note in plan.notes) and any("split" in note for note in nothing.notes)
+    plan = planned(cores="1..3", method__replicates="2")
+    planner = planner_of(plan)
+    first = planner.next(())
+    assert first == planner.next(()) and len(first.trials) == 3
+    assert {t.block for t in first.trials} == {1}
+    assert with_block(plan, first) is plan
 
 
 @given(levels=st.integers(2, 9), replicates=st.integers(1, 5), seed=st.integers(0, 10**6))
@@ -206,21 +194,19 @@ def test_replicates_are_added_until_the_intervals_are_narrow_and_the_anchor_stay
     assert [r.trial.order for r in results] == list(range(len(ran)))
 
 
-def test_growth_ends_at_the_limit_and_only_wide_levels_grow():
+def test_growth_ends_at_the_limit_and_confirming_replicates_are_asked_for_whatever_they_measure():
     chance = random.Random(5)
-    plan = planned(
-        cores="1..2",
-        method__replicates="3",
-        method__until_ci="5%",
-        method__replicates_max="6",
-        method__drift_check="off",
-    )
-    spread = {1.0: 0.0, 2.0: 0.5}
+    growing = {"method__replicates": "3", "method__until_ci": "5%", "method__replicates_max": "6"}
+    plan, spread = planned(cores="1..2", method__drift_check="off", **growing), {1.0: 0.0, 2.0: 0.5}
     _, ran, _ = campaign(plan, lambda t: t.level * math.exp(chance.gauss(0, spread[t.level])))
     ones = [name for name in ran if name.startswith("cores-1")]
     assert sum(name.startswith("cores-2") for name in ran) == 6
     assert 3 <= len(ones) <= 6
     assert planner_of(plan).bound().trials == 12 + 2, "six of each level, and a connections check of each"
+    plan = planned(cores="1", method__replicates="3", method__until_ci="5%", method__drift_check="off")
+    calm, _, _ = campaign(plan, lambda t: 1e6)
+    wild, _, _ = campaign(plan, lambda t: 1e6 if t.replicate <= 5 else 1.5e6)
+    assert len(calm) == 3 + EXTRA_ALONE[0][1] < len(wild), "a replicate that makes the interval wide asks for more"
 
 
 @pytest.mark.parametrize("until", ["5%", None])
@@ -243,26 +229,16 @@ def test_a_run_that_was_interrupted_goes_on_as_if_it_had_not_been(until):
         assert [r.trial.order for r in again] == list(range(len(ran)))
 
 
-def test_a_block_is_a_value_and_asking_twice_changes_nothing():
-    plan = planned(cores="1..3", method__replicates="2")
-    planner = planner_of(plan)
-    first = planner.next(())
-    assert first == planner.next(()) and len(first.trials) == 3
-    assert {t.block for t in first.trials} == {1}
-    assert with_block(plan, first) is plan
-
-
-def test_a_trial_that_is_not_valid_narrows_nothing():
+def test_without_valid_replicates_or_with_too_much_noise_nothing_is_claimed():
     unsteady = [make_result(1, 1e6, r, VerdictKind.UNSTEADY) for r in (1, 2, 3)]
     results = [*unsteady, *(make_result(2, 2e6, r) for r in (1, 2))]
     assert (1.0, "") in wide_above(50)(results)
-
-
-def test_a_smallest_difference_above_100_percent_is_no_figure():
+    report = noise_report([make_result(1), make_result(2)], "rows_per_s")
+    assert report.noise_percent is report.smallest_difference_percent is None
+    assert {i.half_percent for i in report.levels} == {None}
     results = [make_result(n, rate, r) for n in (1.0, 2.0) for r, rate in ((1, 1e6), (2, 4e6))]
     run = replace(synthetic_run(range(1, 3)), results=tuple(results), fit=None)
-    words = "too noisy to detect a difference between two levels in this run"
-    assert any(caution.startswith(words) for caution in fit_again(run).cautions)
+    assert any(caution.startswith("too noisy") for caution in fit_again(run).cautions)
 
 
 @pytest.mark.parametrize(("levels", "replicates", "of_each"), [(1, 3, 3 + EXTRA_ALONE[0][1]), (4, 3, 4), (8, 3, 3)])
@@ -272,13 +248,6 @@ def test_an_interval_that_is_narrow_at_once_is_confirmed_by_more_replicates(leve
     results, _, _ = campaign(plan, lambda t: 1e6 * t.level * (1 + 1e-3 * (t.replicate % 2)))
     points = [r.trial for r in results if r.trial.role == "point"]
     assert {sum(t.level == level for t in points) for level in range(1, levels + 1)} == {of_each}
-
-
-def test_confirming_replicates_are_asked_for_whatever_they_measure():
-    plan = planned(cores="1", method__replicates="3", method__until_ci="5%", method__drift_check="off")
-    calm, _, _ = campaign(plan, lambda t: 1e6)
-    wild, _, _ = campaign(plan, lambda t: 1e6 if t.replicate <= 5 else 1.5e6)
-    assert len(calm) == 3 + EXTRA_ALONE[0][1] < len(wild), "a replicate that makes the interval wide asks for more"
 
 
 @pytest.mark.monte_carlo

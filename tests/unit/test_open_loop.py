@@ -25,62 +25,51 @@ MET = ResourceUse(rate_per_s=20e3, server_cores=0.1, generator_cores=0.1, other_
 GOOD = Measurement(rows=10, window_s=10.0, rows_per_s=20e3)
 
 
-def judged(use=MET, **given):
-    verdict = diagnose(Evidence(resources=replace(GIVEN, **given), measurement=GOOD, window=use), CORES)
-    return f"{verdict.kind.value} {verdict.bottleneck.kind.value}", verdict.reasons[0]
+LATE = Lateness(percentile="p99", late_ms=7.0, of_ms=28.0, has_objective=False)
+# Of 2,000 requests of 100 rows in 10 s, 134 fewer are three standard deviations of random times.
+FEWER, RANDOM = {"rate_per_s": 19e3, "seconds": 10.0}, {"random_units": 100}
+IS_MET, NOT_MET = "VALID OFFERED_RATE", "OFFERED_NOT_MET"
 
 
-def test_what_was_offered_and_achieved_stands():
-    assert judged()[0] == "VALID OFFERED_RATE"
+def taken(others, stolen=0.0, whose="the server's"):
+    return {"taken": (TakenCpus(whose=whose, cpus=1, others=others, stolen=stolen),)}
 
 
-def test_fewer_requests_at_random_times_are_chance():
-    """Of 2,000 requests of 100 rows in 10 s, 134 fewer are three standard deviations. A backlog that grows is none."""
-    fewer = replace(MET, rate_per_s=19e3, seconds=10.0)
-    assert judged(fewer)[0].startswith("OFFERED_NOT_MET"), "at constant intervals there are as many as were offered"
-    assert judged(fewer, random_units=100)[0] == "VALID OFFERED_RATE"
-    assert judged(replace(fewer, rate_per_s=18e3), random_units=100)[0].startswith("OFFERED_NOT_MET")
-    assert judged(replace(fewer, backlog_per_s=500.0), random_units=100)[0].startswith("OFFERED_NOT_MET")
+def judged(use, given):
+    resources = replace(GIVEN, **given)
+    return diagnose(Evidence(resources=resources, measurement=GOOD, window=replace(MET, **use)), CORES)
 
 
-def test_throttling_and_the_generators_ceiling_are_judged_too():
-    assert judged(replace(MET, throttled=0.2))[0] == "THROTTLED THROTTLING"
-    assert judged(ceiling_per_s=21e3)[0] == "GENERATOR_BOUND GENERATOR_CEILING"
-    assert judged(ceiling_per_s=200e3)[0] == "VALID OFFERED_RATE"
+@pytest.mark.parametrize(
+    ("use", "given", "kinds"),
+    [
+        ({}, {}, IS_MET),
+        ({"backlog_per_s": 50.0}, {}, IS_MET),
+        (FEWER, {}, NOT_MET),  # at constant intervals there are as many as were offered
+        (FEWER, RANDOM, IS_MET),
+        ({**FEWER, "rate_per_s": 18e3}, RANDOM, NOT_MET),
+        ({**FEWER, "backlog_per_s": 500.0}, RANDOM, NOT_MET),
+        ({"throttled": 0.2}, {}, "THROTTLED THROTTLING"),
+        ({}, {"ceiling_per_s": 21e3}, "GENERATOR_BOUND GENERATOR_CEILING"),
+        ({}, {"ceiling_per_s": 200e3}, IS_MET),
+        (taken(0.05), {}, IS_MET),
+        (taken(0.42), {}, "RESOURCE_NOT_SATURATED OTHER_PROCESSES"),
+        (taken(0.02, 0.04), {}, "RESOURCE_NOT_SATURATED HYPERVISOR"),
+        ({**taken(0.42), "rate_per_s": 10e3}, {}, NOT_MET),  # others matter to a rate that was met only
+        ({"generator_cores": 0.86}, {}, "GENERATOR_BOUND GENERATOR_CPU"),
+        ({"late": (LATE,)}, {}, "GENERATOR_BOUND GENERATOR_LATE"),
+        ({"late": (replace(LATE, late_ms=2.8),)}, {}, IS_MET),
+    ],
+)
+def test_a_rate_that_was_offered_is_judged(use, given, kinds):
+    verdict = judged(use, given)
+    assert f"{verdict.kind.value} {verdict.bottleneck.kind.value}".startswith(kinds)
 
 
-def took(others=0.0, stolen=0.0, whose="the server's"):
-    return replace(MET, taken=(TakenCpus(whose=whose, cpus=1, others=others, stolen=stolen),))
-
-
-def test_others_on_the_cpus_of_server_or_load_generator_make_the_times_theirs():
-    assert judged(took(others=0.05))[0] == "VALID OFFERED_RATE"
-    kinds, reason = judged(took(others=0.42))
-    assert kinds == "RESOURCE_NOT_SATURATED OTHER_PROCESSES"
-    assert reason == "the response times are not the server's alone: other processes took 42 % of the server's 1 CPU"
-    kinds, reason = judged(took(others=0.02, stolen=0.04, whose="the load generator's"))
-    assert kinds == "RESOURCE_NOT_SATURATED HYPERVISOR"
-    assert reason.endswith(": the hypervisor took 4 % and other processes 2 % of the load generator's 1 CPU")
-
-
-def test_others_matter_to_a_rate_that_was_met_only():
-    crowded = replace(took(others=0.42), rate_per_s=10e3)
-    assert judged(crowded)[0].startswith("OFFERED_NOT_MET")
-
-
-def test_a_load_generator_without_idle_time_delays_requests():
-    assert judged(replace(MET, generator_cores=0.86))[0] == "GENERATOR_BOUND GENERATOR_CPU"
-
-
-def test_the_load_generators_own_lateness_is_judged():
-    late = Lateness(percentile="p99", late_ms=7.0, of_ms=28.0, has_objective=False)
-    kinds, reason = judged(replace(MET, late=(late,)))
-    assert kinds == "GENERATOR_BOUND GENERATOR_LATE"
-    assert reason == (
-        "the response times are not the server's alone: the load generator itself delayed requests by 7 ms at p99, "
-        "acceptable are 2.8 ms"
-    )
-    assert judged(replace(MET, late=(replace(late, late_ms=2.8),)))[0] == "VALID OFFERED_RATE"
+def test_a_verdict_on_an_offered_rate_says_whose_the_response_times_are(wording):
+    hypervisor = taken(0.02, 0.04, "the load generator's")
+    for use in (taken(0.42), hypervisor, {"late": (LATE,)}, {"rate_per_s": 0.981 * 20e3, "backlog_per_s": 380.0}):
+        wording(judged(use, {}).reasons[0])
 
 
 @pytest.mark.parametrize(
@@ -94,28 +83,16 @@ def test_lateness_stands_beside_the_response_time(late_us, response_us, limit_ms
 
 
 def intervals(backlog):
-    recorded = [
-        make_interval(t_s=float(i + 1), rows=1, rows_total=1, requests=1, backlog_rows=rows)
-        for i, rows in enumerate(backlog)
-    ]
-    return as_rated(recorded)
-
-
-def test_a_backlog_that_grows_is_not_met_at_98_percent():
-    growth = backlog_growth(intervals([380 * i for i in range(1, 13)]))
-    assert growth == pytest.approx(380)
-    kinds, reason = judged(replace(MET, rate_per_s=0.981 * 20e3, backlog_per_s=growth))
-    assert kinds.startswith("OFFERED_NOT_MET")
-    assert reason == "20 k rows/s offered, 19.6 k achieved, and the backlog grew by 380 rows/s"
+    plain = {"rows": 1, "rows_total": 1, "requests": 1}
+    return as_rated(
+        make_interval(t_s=float(at), backlog_rows=rows, **plain) for at, rows in enumerate(backlog, start=1)
+    )
 
 
 @pytest.mark.parametrize("backlog", [[500] * 12, [0, 900, 0, 0, 0, 0, 0, 0, 0, 800, 700, 0], [None] * 12, [5, 9], []])
-def test_a_backlog_that_comes_and_goes_is_no_growth(backlog):
+def test_a_backlog_that_grows_is_told_from_one_that_comes_and_goes(backlog):
+    assert backlog_growth(intervals([380 * i for i in range(1, 13)])) == pytest.approx(380)
     assert backlog_growth(intervals(backlog)) is None
-
-
-def test_a_slow_rise_within_the_offered_rate_is_none():
-    assert judged(replace(MET, backlog_per_s=50.0))[0] == "VALID OFFERED_RATE"
 
 
 def make_run(kinds):
@@ -125,31 +102,23 @@ def make_run(kinds):
     verdict = Verdict(
         kind=VerdictKind.VALID, bottleneck=Bottleneck(kind=BottleneckKind.OFFERED_RATE, sentence="offered")
     )
-    results = tuple(
-        replace(
-            make_result(level),
-            trial=make_trial(sweep, level=level, trial_id=f"cores-{level:g}-r1"),
-            measurement=m,
-            verdict=replace(verdict, kind=kind),
-        )
-        for level, kind in kinds.items()
-    )
+    results = []
+    for level, kind in kinds.items():
+        trial = make_trial(sweep, level=level, trial_id=f"cores-{level:g}-r1")
+        results.append(replace(make_result(level), trial=trial, measurement=m, verdict=replace(verdict, kind=kind)))
     plan = Plan(sweep=sweep, trials=tuple(r.trial for r in results), confounds=(), notes=(), seconds_estimated=1.0)
-    return StoredRun(path="results/x", manifest={}, plan=plan, results=results, timeseries={})
+    return StoredRun(path="results/x", manifest={}, plan=plan, results=tuple(results), timeseries={})
 
 
-def test_the_report_says_the_response_times_and_no_curve():
-    made = documents(make_run({1.0: VerdictKind.VALID, 2.0: VerdictKind.OFFERED_NOT_MET}))
-    sentence = (
-        "Open loop at 20 k rows/s: no scaling curve. Response times: p50 1.50 ms, p99 3.25 ms (service time 1.25 ms) at 1 core; not achieved "
-        "at 2 cores"
-    )
+def test_the_report_says_the_response_times_and_no_curve(wording):
+    run = make_run({1.0: VerdictKind.VALID, 2.0: VerdictKind.OFFERED_NOT_MET})
+    made = documents(run)
     fit = made.fits["fit.json"]
-    assert fit.sentence == sentence
+    wording(fit.sentence)
     assert (fit.points, fit.chosen, fit.verdict) == ((), None, "undecided")
-    assert sentence in made.pages["report.md"]
+    assert fit.sentence in made.pages["report.md"]
     assert "## Response times" in made.pages["report.md"] and "<h3>Response times</h3>" in made.pages["report.html"]
-    rows = response_table(make_run({1.0: VerdictKind.VALID, 2.0: VerdictKind.OFFERED_NOT_MET})).rows
+    rows = response_table(run).rows
     times = ("1.50 / 1.00", f"2.00 / {ABSENT}", "3.25 / 1.25", f"{ABSENT} / {ABSENT}", f"9.00 / {ABSENT}", "0.0500")
     assert rows[0] == ("1", "20,000", "20,000", *times, "1 VALID (short window)")
     assert rows[1][0] == "2 †"

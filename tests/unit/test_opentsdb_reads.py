@@ -35,46 +35,42 @@ def test_points_are_asked_up_to_the_last_moment_before_the_end():
     whole = json.loads(text)
     assert (whole["start"], whole["end"], whole["msResolution"]) == (START, START + 19, True)
     assert [one["metric"].removeprefix("measurement_") for one in whole["queries"]] == ["current", "voltage", "phase"]
-    assert {one["aggregator"] for one in whole["queries"]} == {"none"}
-    assert {one["filters"][0]["filter"] for one in whole["queries"]} == {"d1"}
-    found = [
-        one("current", "d1", (START, 1.5), (START + 10, 2.5)),
-        one("voltage", "d1", (START, 7)),
-        one("phase", "d1"),
-    ]
+    assert {(one["aggregator"], one["filters"][0]["filter"]) for one in whole["queries"]} == {("none", "d1")}
+    points = one("current", "d1", (START, 1.5), (START + 10, 2.5))
+    found = [points, one("voltage", "d1", (START, 7)), one("phase", "d1")]
     assert rows_of(text, found) == ((START, 1.5, 7, None), (START + 10, 2.5, None, None))
+    text = asked("range", "range.devices=2", "range.columns=current")
+    assert json.loads(text)["queries"][0]["filters"][0]["filter"] == "d1|d0"
+    found = [one("current", "d1", (START, 1.5)), one("current", "d0", (START, 2.5))]
+    assert rows_of(text, found) == ((START, "d0", 2.5), (START, "d1", 1.5)), "rows of several devices have their device"
 
 
 def test_a_moment_is_asked_as_the_time_before_the_next_row():
     assert rendered("point").startswith('{{"start":{at},"end":{until},')
     work = work_of("point")
     assert spec_lines(work)["ask.point.span_ms"] == str(work.data.step_ms), "what the load generator takes for {until}"
-
-
-def test_rows_of_several_devices_have_their_device():
-    text = asked("range", "range.devices=2", "range.columns=current")
-    assert json.loads(text)["queries"][0]["filters"][0]["filter"] == "d1|d0"
-    found = [one("current", "d1", (START, 1.5)), one("current", "d0", (START, 2.5))]
-    assert rows_of(text, found) == ((START, "d0", 2.5), (START, "d1", 1.5))
+    text = asked("range", "range.columns=device", **{"workload.columns": "device:float,v:float"})
+    assert json.loads(text)["queries"][0]["metric"] == "measurement_device", "also with the name of a mark"
+    with pytest.raises(CannotAsk, match="ends at least a millisecond"):
+        rendered("point", **{"workload.step_ms": "1"})
+    wide = {"workload.columns": "n:bigint,d:double"}
+    with pytest.raises(CannotAsk, match="values as doubles"):
+        rendered("aggregate", "aggregate.function=last", **wide)
+    assert "0all-max" in rendered("aggregate", "aggregate.function=max", **wide)
 
 
 @pytest.mark.parametrize(
-    ("mix", "operation", "end", "aggregator", "downsample"),
+    ("operation", "end", "aggregator", "downsample"),
     [
-        ("aggregate", (), START + 20, "none", "0all-avg"),
-        ("aggregate", ("aggregate.devices=2", "aggregate.function=max"), START + 20, "mimmax", "0all-max"),
-        ("group_by_time", ("group_by_time.step=10m",), START + 19, "none", "600000ms-avg"),
-        (
-            "group_by_time",
-            ("group_by_time.step=10m", "group_by_time.devices=2", "group_by_time.function=count"),
-            START + 19,
-            "zimsum",
-            "600000ms-count",
-        ),
+        ("aggregate", START + 20, "none", "0all-avg"),
+        ("aggregate devices=2 function=max", START + 20, "mimmax", "0all-max"),
+        ("group_by_time step=10m", START + 19, "none", "600000ms-avg"),
+        ("group_by_time step=10m devices=2 function=count", START + 19, "zimsum", "600000ms-count"),
     ],
 )
-def test_a_downsample_of_a_whole_range_excludes_its_end_and_others_do_not(mix, operation, end, aggregator, downsample):
-    text = asked(mix, *operation)
+def test_a_downsample_of_a_whole_range_excludes_its_end_and_others_do_not(operation, end, aggregator, downsample):
+    mix, *parameters = operation.split()
+    text = asked(mix, *(f"{mix}.{one}" for one in parameters))
     whole = json.loads(text)
     (series,) = whole["queries"]
     assert (whole["start"], whole["end"]) == (START, end)
@@ -94,44 +90,28 @@ def test_groups_are_asked_by_their_tag():
     assert json.loads(text)["queries"][0]["filters"][0]["filter"] == "3"
     found = [one("current", "d4", (START, 1.5), groupid="3")]
     assert rows_of(text, found) == ((START, "d4", 1.5),)
-
-
-def test_stretches_over_all_time_begin_with_one_of_them():
     text = asked("aggregate_tag", "aggregate_tag.function=sum", "aggregate_tag.bucket=7m")
     start = json.loads(text)["start"]
     assert start % 420_000 == 0 and START - DAY - 420_000 < start <= START - DAY
 
 
 @pytest.mark.parametrize(
-    ("mix", "operation", "words"),
+    ("operation", "word"),
     [
-        ("set", (), "has no UNION of points"),
-        ("latest", (), "by the time of its writing"),
-        ("range_desc", (), "oldest first"),
-        ("range_value", ("range_value.bound=9",), "no condition on values"),
-        ("range", ("range.devices=2",), "again for each column"),
-        ("range", ("range.span=1ms",), "ends at least a millisecond after its start"),
-        ("aggregate", ("aggregate.function=spread",), "OpenTSDB has no spread"),
-        ("aggregate", ("aggregate.devices=2",), "has no avg of the points of several devices"),
-        ("group_by_tag", (), "has no avg of the points of several devices"),
-        ("group_by_tag", ("group_by_tag.fraction=0.2", "group_by_tag.function=sum"), "tags as texts only"),
-        ("group_by_time", (), "whole stretches of time"),
+        ("set", "UNION"),
+        ("latest", "writing"),
+        ("range_desc", "oldest"),
+        ("range_value bound=9", "values"),
+        ("range devices=2", "again"),
+        ("range span=1ms", "millisecond"),
+        ("aggregate function=spread", "spread"),
+        ("aggregate devices=2", "avg"),
+        ("group_by_tag", "avg"),
+        ("group_by_tag fraction=0.2 function=sum", "texts"),
+        ("group_by_time", "whole stretches"),
     ],
 )
-def test_what_opentsdb_cannot_be_asked_is_refused(mix, operation, words):
-    with pytest.raises(CannotAsk, match=words):
-        rendered(mix, *operation)
-
-
-def test_a_moment_of_rows_a_millisecond_apart_and_whole_numbers_of_64_bits_are_refused():
-    with pytest.raises(CannotAsk, match="ends at least a millisecond"):
-        rendered("point", **{"workload.step_ms": "1"})
-    wide = {"workload.columns": "n:bigint,d:double"}
-    with pytest.raises(CannotAsk, match="values as doubles"):
-        rendered("aggregate", "aggregate.function=last", **wide)
-    assert "0all-max" in rendered("aggregate", "aggregate.function=max", **wide)
-
-
-def test_a_column_with_the_name_of_a_mark_keeps_it():
-    text = asked("range", "range.columns=device", **{"workload.columns": "device:float,v:float"})
-    assert json.loads(text)["queries"][0]["metric"] == "measurement_device"
+def test_what_opentsdb_cannot_be_asked_is_refused(operation, word):
+    mix, *parameters = operation.split()
+    with pytest.raises(CannotAsk, match=word):
+        rendered(mix, *(f"{mix}.{one}" for one in parameters))

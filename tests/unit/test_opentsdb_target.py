@@ -1,11 +1,13 @@
 """OpenTSDB without its servers: what is started and in which order, what is refused, what a count tells."""
 
 import json
+import re
 import subprocess
 import sys
 import time
 import zipfile
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -30,110 +32,78 @@ def spec_of(knobs=KNOBS):
     return load_target("opentsdb").server(trial_of(knobs=knobs), site, "")
 
 
-def test_both_programs_are_kept_on_loopback_and_in_the_trials_folder():
-    spec = spec_of()
+def files_of(spec):
+    """The properties of HBase, and the TSD's settings."""
     site, conf = (spec.files[f"/d/opentsdb/conf/{name}"] for name in ("hbase-site.xml", "opentsdb.conf"))
+    return dict(re.findall("<property><name>(.*?)</name><value>(.*?)</value></property>", site)), conf.splitlines()
+
+
+def test_both_programs_are_kept_on_loopback_in_the_trials_folder_and_at_its_level():
+    spec = spec_of()
+    site, conf = files_of(spec)
     assert spec.ports == (7001, 7002, 7003, 7004, 7005)
-    assert "tsd.network.bind = 127.0.0.1\ntsd.network.port = 7001\n" in conf
-    assert "tsd.storage.hbase.zk_quorum = 127.0.0.1:7002\n" in conf
-    for name, value in (
-        ("hbase.zookeeper.property.clientPort", "7002"),
-        ("hbase.master.port", "7003"),
-        ("hbase.regionserver.port", "7004"),
-        ("hbase.master.info.port", "7005"),
-        ("hbase.master.ipc.address", "127.0.0.1"),
-        ("hbase.regionserver.ipc.address", "127.0.0.1"),
-        ("hbase.master.info.bindAddress", "127.0.0.1"),
-        ("hbase.rootdir", "file:///d/opentsdb/hbase/data"),
-        ("hbase.zookeeper.property.dataDir", "/d/opentsdb/hbase/zookeeper"),
-    ):
-        assert f"<property><name>{name}</name><value>{value}</value></property>" in site
-    assert "0.0.0.0" not in site + conf
+    at = conf.index("tsd.network.bind = 127.0.0.1")
+    assert conf[at + 1] == "tsd.network.port = 7001"
+    assert {"tsd.storage.hbase.zk_quorum = 127.0.0.1:7002", "tsd.storage.enable_compaction = false"} < set(conf)
+    wanted = {
+        "hbase.zookeeper.property.clientPort": "7002",
+        "hbase.master.port": "7003",
+        "hbase.regionserver.port": "7004",
+        "hbase.master.info.port": "7005",
+        "hbase.master.ipc.address": "127.0.0.1",
+        "hbase.regionserver.ipc.address": "127.0.0.1",
+        "hbase.master.info.bindAddress": "127.0.0.1",
+        "hbase.rootdir": "file:///d/opentsdb/hbase/data",
+        "hbase.zookeeper.property.dataDir": "/d/opentsdb/hbase/zookeeper",
+    }
+    assert wanted.items() <= site.items()
+    assert "0.0.0.0" not in " ".join(spec.files.values())
+    both = spec.files["/d/opentsdb/both.sh"]
+    assert both.count("-XX:ActiveProcessorCount=2") == 2
+    assert "-Xmx256m" in both and "-Xmx128m" in both
 
 
 def test_in_an_image_only_what_is_asked_from_outside_listens_there_and_has_a_port():
     site = Site(data_dir="/d", port=7001, bind_address="0.0.0.0", home="/opt/opentsdb", in_image=True)
     spec = load_target("opentsdb").server(trial_of(), site, "")
-    hbase, conf = (spec.files[f"/d/opentsdb/conf/{name}"] for name in ("hbase-site.xml", "opentsdb.conf"))
+    hbase, conf = files_of(spec)
     assert spec.ports == (7001, 7003, 7004, 7005), "ZooKeeper is not asked"
-    assert "tsd.network.bind = 0.0.0.0\n" in conf and "zk_quorum = 127.0.0.1:7002\n" in conf
-    for name, value in (
-        ("hbase.zookeeper.quorum", "127.0.0.1"),
-        ("hbase.master.hostname", "127.0.0.1"),
-        ("hbase.master.ipc.address", "0.0.0.0"),
-        ("hbase.regionserver.ipc.address", "0.0.0.0"),
-    ):
-        assert f"<property><name>{name}</name><value>{value}</value></property>" in hbase
+    assert {"tsd.network.bind = 0.0.0.0", "tsd.storage.hbase.zk_quorum = 127.0.0.1:7002"} < set(conf)
+    assert hbase["hbase.zookeeper.quorum"] == hbase["hbase.master.hostname"] == "127.0.0.1"
+    assert hbase["hbase.master.ipc.address"] == hbase["hbase.regionserver.ipc.address"] == "0.0.0.0"
     both = spec.files["/d/opentsdb/both.sh"]
     assert both.count("setpriv --pdeathsig KILL /opt/java/openjdk/bin/java ") == 2
 
 
-def test_the_version_is_that_of_the_jar_also_where_the_folder_has_it_too(tmp_path):
+def test_an_item_goes_into_the_configuration_that_it_belongs_to():
+    of_tsd = {"tsd.storage.flush_interval": "7", "tsd.storage.enable_compaction": "true"}
+    of_its_client = {"hbase.nsre.high_watermark": "9"}
+    spec = spec_of({**KNOBS, **of_tsd, **of_its_client, "hbase.regionserver.handler.count": "<3>"})
+    site, conf = files_of(spec)
+    assert {f"{name} = {value}" for name, value in (of_tsd | of_its_client).items()} < set(conf)
+    assert site["hbase.regionserver.handler.count"] == "&lt;3&gt;"
+    assert not [line for line in conf if "handler" in line or "heap" in line]
+    assert not [name for name in site if "flush_interval" in name or "nsre" in name or "heap" in name]
+
+
+def test_tags_of_a_load_and_the_version_of_the_jar_are_known(tmp_path):
+    trial = trial_of()
+    for tags, limit in ((7, None), (9, "10")):
+        data = replace(trial.work.data, tags=tuple(f"t{i}:int" for i in range(tags)))
+        settings = load_target("opentsdb").settings(replace(trial, work=replace(trial.work, data=data)), is_ours=True)
+        assert settings.get("tsd.storage.max_tags") == limit
     (tmp_path / ROOT).mkdir()
     names = ("HdrHistogram-2.1.12", "hbase-server-2.4.18", "opentsdb-2.4.1")
     (tmp_path / ROOT / JARS).write_text(" ".join(f"/c/opentsdb-9.9/lib/{name}.jar" for name in names) + "\n")
-    address = Address(host="127.0.0.1", port=1, secret="", data_dir=str(tmp_path))
-    assert load_target("opentsdb").session(trial_of(), address).version() == "2.4.1"
+    assert session_of(tmp_path).version() == "2.4.1"
 
 
-def test_threads_and_memory_of_both_come_from_the_level():
-    both = spec_of().files["/d/opentsdb/both.sh"]
-    assert both.count("-XX:ActiveProcessorCount=2") == 2
-    assert "-Xmx256m" in both
-    assert "-Xmx128m" in both
-
-
-def test_an_item_goes_into_the_configuration_that_it_belongs_to():
-    items = {"tsd.storage.flush_interval": "7", "hbase.regionserver.handler.count": "<3>"}
-    spec = spec_of({**KNOBS, **items, "hbase.nsre.high_watermark": "9"})
-    site, conf = (spec.files[f"/d/opentsdb/conf/{name}"] for name in ("hbase-site.xml", "opentsdb.conf"))
-    assert "tsd.storage.flush_interval = 7\n" in conf
-    assert "<name>hbase.regionserver.handler.count</name><value>&lt;3&gt;</value>" in site
-    assert "handler" not in conf
-    assert "flush_interval" not in site
-    assert "hbase.nsre.high_watermark = 9\n" in conf, "the TSD's client of HBase reads the TSD's configuration"
-    assert "nsre" not in site
-    assert "heap" not in site + conf
-
-
-@pytest.mark.parametrize(("knobs", "value"), [({}, "false"), ({"tsd.storage.enable_compaction": "true"}, "true")])
-def test_the_tsd_merges_no_hours_that_are_written_meanwhile(knobs, value):
-    conf = spec_of({**KNOBS, **knobs}).files["/d/opentsdb/conf/opentsdb.conf"]
-    assert f"tsd.storage.enable_compaction = {value}\n" in conf
-
-
-@pytest.mark.parametrize(("tags", "limit"), [(7, None), (9, "10")])
-def test_a_series_may_have_all_tags_of_the_load_and_its_device(tags, limit):
-    data = replace(make_trial(make_sweep()).work.data, tags=tuple(f"t{i}:int" for i in range(tags)))
-    trial = make_trial(make_sweep(), knobs=KNOBS)
-    trial = replace(trial, work=replace(trial.work, data=data))
-    settings = load_target("opentsdb").settings(trial, is_ours=True)
-    assert settings.get("tsd.storage.max_tags") == limit
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("tsd.network.port", "is set by the trial"),
-        ("tsd.network.bind", "is set by the trial"),
-        ("hbase.rootdir", "is set by the trial"),
-        ("hbase.regionserver.ipc.address", "is set by the trial"),
-        ("hbase.zookeeper.property.clientPort", "is set by the trial"),
-        ("storage.flush_interval", "is an item of neither"),
-    ],
-)
-def test_a_knob_that_is_none_is_refused(name, words):
-    (finding,) = load_target("opentsdb").check(trial_of(knobs={**KNOBS, name: "1", "tsd.mode": "rw"}), None)
-    assert finding.blocking
-    assert f"{name} {words}" in finding.sentence
-
-
-def test_a_column_without_a_type_is_refused():
-    (finding,) = load_target("opentsdb").check(trial_of(workload__columns="a:bigint,v:ubigint"), None)
-    assert "v:ubigint" in finding.sentence
-
-
-def test_an_item_that_no_class_names_is_refused(tmp_path):
+def test_knobs_that_are_none_and_items_that_no_class_names_are_refused(tmp_path):
+    of_hbase = "hbase.rootdir hbase.regionserver.ipc.address hbase.zookeeper.property.clientPort"
+    for name in ("tsd.network.port", "tsd.network.bind", *of_hbase.split(), "storage.flush_interval"):
+        (finding,) = load_target("opentsdb").check(trial_of(knobs={**KNOBS, name: "1", "tsd.mode": "rw"}), None)
+        assert finding.blocking and name in finding.sentence.split()
+        assert ("neither" in finding.sentence) is (name == "storage.flush_interval")
     (tmp_path / "lib").mkdir()
     for jar, member, text in (
         ("opentsdb-2.4.1.jar", "net/Config.class", b"\0\x1etsd.storage.flush_interval\x01\0\x08tsd.mode\x01"),
@@ -144,27 +114,8 @@ def test_an_item_that_no_class_names_is_refused(tmp_path):
     known = {"tsd.storage.flush_interval": "1", "tsd.mode": "rw", "hbase.regionserver.handler.count": "3"}
     asked = trial_of(knobs={**KNOBS, **known, "tsd.storage.flush": "1"})
     (finding,) = load_target("opentsdb").check_installed(str(tmp_path), asked)
-    assert "has a setting tsd.storage.flush:" in finding.sentence
+    assert "tsd.storage.flush:" in finding.sentence
     assert load_target("opentsdb").check_installed("/nowhere", asked) == ()
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "ERROR PutDataPointRpc Internal server error",
-        "WARN FSHLog java.io.IOException: No space left on device",
-        "java.lang.OutOfMemoryError: Java heap space",
-        "put: HBase error: org.hbase.async.PleaseThrottleException",
-    ],
-)
-def test_a_log_that_tells_of_lost_rows_is_doubtful(line):
-    target = load_target("opentsdb")
-    assert target.suspicious(f"all is well\n{line}\n") == (line,)
-    for harmless in (
-        "WARN UniqueId Race condition: tried to assign ID 4",
-        "ERROR ClientCnxn Error while calling watcher.",
-    ):
-        assert target.suspicious(f"{harmless}\n") == ()
 
 
 def test_a_question_for_a_name_that_was_never_written_is_told_apart_from_others_that_fail():
@@ -215,29 +166,20 @@ def test_the_second_program_waits_for_the_tables_of_this_start(tmp_path):
     assert process.stdout.read() == ""
 
 
-def test_a_program_that_ends_takes_the_other_along(tmp_path):
+def test_a_program_that_ends_takes_the_other_along_and_is_the_last_to_speak(tmp_path):
     assert begun("sys.exit(3)", UP % "tsd", tmp_path)[0].wait(50) == 1
-    process = both_up(tmp_path, tsd="os.write(1, b'tsd up\\n')\nsys.exit(4)")
-    assert process.wait(50) == 4
-    assert process.stdout.read() == ""
-
-
-def test_a_program_that_ends_by_itself_is_the_last_to_speak(tmp_path):
     slowly = "signal.signal(15, lambda *_: (time.sleep(5), os.write(1, b'hbase ends\\n'), sys.exit(0)))\n"
     process = both_up(tmp_path, slowly + UP % "hbase", "os.write(1, b'tsd up\\nno memory\\n')\nsys.exit(3)")
     assert process.wait(50) == 3
     assert process.stdout.read() == "no memory\n"
 
 
-def test_a_signal_ends_the_second_one_first(tmp_path):
+def test_a_signal_ends_the_second_one_first_and_a_killed_shell_takes_both_along(tmp_path):
     ends = "signal.signal(15, lambda *_: (time.sleep(0.3), os.write(1, b'%s ends\\n'), sys.exit(0)))\n"
     process = both_up(tmp_path, ends % "hbase" + UP % "hbase", ends % "tsd" + UP % "tsd")
     process.terminate()
     assert process.wait(50) == 0
     assert process.stdout.read() == "tsd ends\nhbase ends\n"
-
-
-def test_a_shell_that_is_killed_takes_both_along(tmp_path):
     process = both_up(tmp_path)
     process.kill()
     process.wait(50)
@@ -278,23 +220,27 @@ def session_of(tmp_path, tables="2", **more):
 @pytest.mark.parametrize(
     ("f", "i", "words"),
     [
-        ({"d0": [60000, 60010], "d1": [60000]}, {"d0": [60000, 60010], "d1": [60000]}, ""),
-        ({"d0": [60000, 60020], "d1": [60000]}, {"d0": [60000, 60020], "d1": [60000]}, "are missing in"),
-        ({"d0": [60010], "d1": [60000]}, {"d0": [60010], "d1": [60000]}, "d0 is one"),
-        ({"d0": [60000], "d1": [60000]}, {"d0": [60000]}, "columns i have other rows than f"),
-        ({"d0": [60000, 60010]}, {}, "columns i have other rows than f"),
+        (None, None, ""),  # nothing was ever written
+        ("60000,60010 60000", "60000,60010 60000", ""),
+        ("60000,60020 60000", "60000,60020 60000", "d0"),
+        ("60010 60000", "60010 60000", "d0"),
+        ("60000 60000", "60000", "columns i "),
+        ("60000,60010", "", "columns i "),
     ],
 )
 def test_a_count_tells_which_device_lacks_rows(tmp_path, f, i, words):
+    def devices(text):
+        return {f"d{at}": list(map(int, times.split(","))) for at, times in enumerate(text.split())}
+
+    columns = {name: devices(text) for name, text in (("f", f), ("i", i)) if text is not None}
     session = session_of(tmp_path)
-    Points(session, f=f, i=i)
+    Points(session, **columns)
     counted = session.count()
-    assert counted.rows == sum(map(len, f.values()))
-    assert words in "".join(counted.gaps)
-    assert bool(counted.gaps) is bool(words)
+    assert counted.rows == sum(map(len, columns.get("f", {}).values()))
+    assert words in "".join(counted.gaps) and bool(counted.gaps) is bool(words)
 
 
-def test_a_device_may_have_series_of_other_tags(tmp_path):
+def test_a_device_may_have_series_of_other_tags_and_many_points_are_counted_in_parts(tmp_path, monkeypatch):
     session = session_of(tmp_path, tables="1")
     asked = Points(session, f={"d0": [60000, 60010]}, i={"d0": [60000, 60010]})
     one_by_one = asked.ask_json
@@ -309,16 +255,6 @@ def test_a_device_may_have_series_of_other_tags(tmp_path):
 
     asked.ask_json = also_one_of_other_tags
     assert (session.count().rows, session.count().gaps) == (3, ())
-
-
-def test_nothing_is_counted_of_what_was_never_written(tmp_path):
-    session = session_of(tmp_path)
-    Points(session)
-    assert (session.count().rows, session.count().gaps) == (0, ())
-
-
-def test_many_points_are_counted_in_parts(tmp_path, monkeypatch):
-    # with 1 GiB; the heap has 128 MiB
     monkeypatch.setattr("scale_sweep.server.targets.opentsdb.opentsdb_session.POINTS_AT_ONCE", 32)
     session = session_of(tmp_path, tables="5")
     times = {f"d{i}": [60000, 60010] for i in range(5)}
@@ -327,44 +263,31 @@ def test_many_points_are_counted_in_parts(tmp_path, monkeypatch):
     assert asked[:4] == ["d0", "d0|d1", "d2|d3", "d4"]
 
 
-def test_every_device_has_a_name_before_the_load(tmp_path):
-    class Asked:
-        said = []
-
-        def post_text(self, path, _within, text):
-            assert path == "/api/uid/assign"
-            self.said.append(json.loads(text))
-
-    session = session_of(tmp_path, tables=str(NAMES_AT_ONCE + 1))
-    session._web = Asked()
+@pytest.mark.parametrize(("mix", "has_groups"), [("scan_tag", True), ("", False)])
+def test_every_device_and_group_that_is_asked_for_has_a_name_before_the_load(tmp_path, mix, has_groups):
+    said, count = [], NAMES_AT_ONCE + 1
+    flags = {"tables": str(count), "mix": mix, "preload__rows": "1000", "workload__tags": "groupid:int"}
+    session = session_of(tmp_path, **flags)
+    session._web = SimpleNamespace(post_text=lambda path, _within, text: said.append((path, json.loads(text))))
     session.create_tables()
-    assert Asked.said[0] == {"metric": ["measurement_f", "measurement_i"], "tagk": ["device"]}
-    assert [len(one["tagv"]) for one in Asked.said[1:]] == [NAMES_AT_ONCE, 1]
-
-
-def test_groups_that_reads_ask_for_have_names_whether_or_not_a_device_is_in_them(tmp_path):
-    said = []
-    reads = {"mix": "scan_tag", "preload__rows": "1000", "workload__tags": "groupid:int"}
-    for flags, wanted in ((reads, True), ({**reads, "mix": ""}, False)):
-        session = session_of(tmp_path, **flags)
-        session._assign = said.append
-        session.create_tables()
-        assert any(set(map(str, range(1, 11))) <= set(one.get("tagv", ())) for one in said) is wanted
-        said.clear()
+    assert {path for path, _ in said} == {"/api/uid/assign"}
+    first, *more = (one for _, one in said)
+    assert (first["metric"], first["tagk"][0]) == (["measurement_f", "measurement_i"], "device")
+    assert max(len(one["tagv"]) for one in more) <= NAMES_AT_ONCE
+    named = [name for one in more for name in one["tagv"]]
+    assert {f"d{i}" for i in range(count)} <= set(named)
+    assert (set(map(str, range(1, 11))) <= set(named)) is has_groups
 
 
 @pytest.mark.parametrize("method", ["put", "telnet"])
 def test_rows_that_are_not_acknowledged_are_waited_for(tmp_path, monkeypatch, method):
-    class Clients:
-        left = [3, 1, 0, 0, 0, 0]
+    left = [3, 1, 0, 0, 0, 0]
 
-        def get_json(self, *_):
-            return [{"pendingRPCs": 0, "pendingBatchedRPCs": self.left.pop(0), "rpcsInFlight": 0}]
+    def clients(*_):
+        return [{"pendingRPCs": 0, "pendingBatchedRPCs": left.pop(0), "rpcsInFlight": 0}]
 
     monkeypatch.setattr("scale_sweep.server.targets.opentsdb.opentsdb_session.COLLECTED_S", 0.15)
-    session = session_of(tmp_path)
-    session._trial = replace(session._trial, subject=replace(session._trial.subject, method=method))
-    session._web = Clients()
+    session = session_of(tmp_path, method=method)
+    session._web = SimpleNamespace(get_json=clients)
     session._wait_for_tsd()
-    assert (len(Clients.left) < 4) is (method == "telnet")
-    Clients.left[:] = [3, 1, 0, 0, 0, 0]
+    assert (len(left) < 4) is (method == "telnet")

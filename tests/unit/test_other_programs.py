@@ -10,26 +10,15 @@ from scale_sweep.machine.host.other_programs import other_cores
 from scale_sweep.plan.preparing import machine_findings
 
 
-def test_a_program_that_runs_on_a_cpu_is_seen_there():
+def test_a_program_that_runs_on_a_cpu_is_seen_there(tmp_path):
     host = read_host()
-    command = [
-        sys.executable,
-        "-c",
-        f"import os; os.sched_setaffinity(0, {{{host.allowed[0]}}}); print(1, flush=True)\nwhile True: pass",
-    ]
-    busy = subprocess.Popen(command, stdout=subprocess.PIPE)
-    try:
+    program = f"import os; os.sched_setaffinity(0, {{{host.allowed[0]}}}); print(1, flush=True)\nwhile True: pass"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as busy:
         busy.stdout.readline()
         used = other_cores(host.allowed[:1])
-    finally:
         busy.kill()
-        busy.wait()
-        busy.stdout.close()
     assert 0.2 < used < 1.2, "half a second in which no CPU was idle"
-
-
-def test_an_unreadable_machine_has_no_figure(tmp_path):
-    assert other_cores((0,), tmp_path) is None
+    assert other_cores((0,), tmp_path) is None, "a machine that cannot be read has no figure"
 
 
 @pytest.mark.parametrize(
@@ -42,4 +31,4 @@ def test_a_high_load_average_alone_is_no_warning(monkeypatch, used, load, warned
     monkeypatch.setattr(machine_findings, "other_cores", lambda cpus: used)
     found = machine_findings.idle(host)
     assert bool(found) == warned
-    assert all("other programs run: load average is 4.0 per CPU" in one.sentence for one in found)
+    assert all("4.0 per CPU" in one.sentence for one in found)

@@ -31,13 +31,14 @@ DATA = {
     "workload.tables": "10",
     "workload.rows_per_request": "100",
 }
+MIX = "write=1,point=2,other=1"
 TEXTS = {f"ask.{name}.text": "SELECT {device}, {at}" for name in ("point", "other")}
 OTHER = "other.kind=point"
 
 
-def sweep_of(*operation: str, **flags: str):
-    given = {"axis.cores": "1", **DATA, "mix": "write=1,point=2,other=1", "operation": [OTHER, *operation], **flags}
-    return resolve_sweep("cpu", given)
+def sweep_of(*operation: str, mix: str = MIX, **flags: str):
+    own = [OTHER, *operation] if mix == MIX else [*operation]
+    return resolve_sweep("cpu", {"axis.cores": "1", **DATA, "mix": mix, "operation": own, **flags})
 
 
 def work_of(*operation: str) -> Work:
@@ -61,39 +62,30 @@ def test_each_trial_draws_its_own_requests_of_the_same_rows():
 
 
 @pytest.mark.parametrize(
-    ("flags", "words"),
+    ("operation", "flags", "named"),
     [
-        ({"operation": ["write.rate=fast"]}, "operation.write.rate: 'fast' is not a number"),
-        ({"operation": ["write.connections=0"]}, "operation.write.connections = 0: must be above 0"),
-        (
-            {"operation": [f"{n}.connections=2" for n in ("write", "point", "other")]},
-            "leave out the connections of one",
-        ),
-        ({"operation": ["write.rate=10k"], "load.rate": "100"}, "--rate: is the rate of one mix"),
-        ({"mix": "point", "operation": ["point.rate=10"]}, "operation.point: connections and rate are for one of"),
-        ({"mix": "write", "operation": ["write.rate=10"]}, "operation.write: connections and rate are for one of"),
+        (["write.rate=fast"], {}, "operation.write.rate"),
+        (["write.connections=0"], {}, "operation.write.connections"),
+        ([f"{n}.connections=2" for n in ("write", "point", "other")], {}, "leave out"),
+        (["write.rate=10k"], {"load.rate": "100"}, "--rate"),
+        (["point.rate=10"], {"mix": "point"}, "operation.point"),
+        (["write.rate=10"], {"mix": "write"}, "operation.write"),
     ],
 )
-def test_what_does_not_fit_is_named_and_nothing_starts(flags, words):
-    operation = [OTHER, *flags.pop("operation")] if "mix" not in flags else flags.pop("operation")
-    given = {"axis.cores": "1", **DATA, "mix": "write=1,point=2,other=1", "operation": operation, **flags}
+def test_what_does_not_fit_is_named_and_nothing_starts(operation, flags, named):
     with pytest.raises(UsageError) as refused:
-        resolve_sweep("cpu", given)
-    assert words in refused.value.message
-    assert len(refused.value.message.splitlines()) == 1
+        sweep_of(*operation, **flags)
+    (line,) = refused.value.message.splitlines()
+    assert named in line
 
 
-def test_a_mix_without_them_is_one_load_process():
+def test_each_group_is_a_load_with_its_operations_connections_and_rate():
     (spec,) = specs_of()
     assert spec["operations"] == "write:1,point:2,other:1"
     assert begun_together([spec], 5) == [spec]
     assert "# group" not in specs_text([spec])
-
-
-def test_each_group_is_a_load_with_its_operations_connections_and_rate():
     mixed, write = specs_of("write.connections=3", "write.rate=1234567")
-    assert mixed["operations"] == "point:2,other:1"
-    assert mixed["rate"] == "0"
+    assert (mixed["operations"], mixed["rate"]) == ("point:2,other:1", "0")
     assert {key for key in mixed if key.endswith(".text")} == set(TEXTS)
     assert (write["operations"], write["threads"], write["rate"]) == ("write:1", "3", "1234567")
     assert not [key for key in write if key.startswith("ask.")]
@@ -101,43 +93,34 @@ def test_each_group_is_a_load_with_its_operations_connections_and_rate():
     both = begun_together([mixed, write], 1_000)
     assert len({spec["start_at_ns"] for spec in both}) == 1
     assert specs_text(both).count("# group ") == 2
-
-
-def test_without_a_number_of_its_own_a_group_has_the_connections_of_the_trial():
     mixed, point = specs_of("point.rate=10")
     assert point["threads"] == mixed["threads"]
-    assert work_of("point.rate=10").connections(4) == 8
-    assert work_of("point.connections=3").connections(4) == 7
-    assert work_of().connections(4) == 4
+    given = ((), ("point.rate=10",), ("point.connections=3",))
+    assert [work_of(*operation).connections(4) for operation in given] == [4, 8, 7]
 
 
 def operation(name: str, answered: int, **more) -> OperationSummary:
     times = latency([100] * answered) if answered else None
-    told = {"unit": "requests", "weight": 1, "requests": answered, "errors": 0, "retries": 0, "units_acked": answered}
-    return OperationSummary(
-        **{
-            **told,
-            "name": name,
-            "units_window": answered,
-            "response": times,
-            "service": times,
-            "window_s": 10.0,
-            **more,
-        }
-    )
+    counts = {"requests": answered, "units_acked": answered, "units_window": answered, "errors": 0, "retries": 0}
+    told = {"name": name, "unit": "requests", "weight": 1, "response": times, "service": times, "window_s": 10.0}
+    return OperationSummary(**{**told, **counts, **more})
+
+
+WRITING = said([100] * 50, operations=(operation("write", 50, unit="rows", units_window=5000),))
 
 
 def test_the_rate_counts_operations_without_a_rate_of_their_own():
-    writing = said([100] * 50, operations=(operation("write", 50, unit="rows", units_window=5000),))
     reading = said([100] * 30, operations=(operation("point", 20), operation("other", 10)))
-    merged = merge_summaries([reading, writing])
+    merged = merge_summaries([reading, WRITING])
     assert [(o.name, o.units_window) for o in merged.operations] == [("point", 20), ("other", 10), ("write", 5000)]
-    assert requests_per_s(merged, work_of()) == pytest.approx(8.0)
-    assert requests_per_s(merged, work_of("write.connections=2")) == pytest.approx(8.0)
-    assert requests_per_s(merged, work_of("write.rate=500")) == pytest.approx(3.0)
-    every = work_of("write.rate=500", "point.rate=2", "other.rate=1")
-    assert requests_per_s(merged, every) == pytest.approx(8.0)
-    assert offered_per_s(every) == pytest.approx(500 / 100 + 2 + 1)
+    every = ("write.rate=500", "point.rate=2", "other.rate=1")
+    for own, rate in (((), 8.0), (("write.connections=2",), 8.0), (every[:1], 3.0), (every, 8.0)):
+        assert requests_per_s(merged, work_of(*own)) == pytest.approx(rate)
+    assert offered_per_s(work_of(*every)) == pytest.approx(500 / 100 + 2 + 1)
+    trial = make_trial(replace(make_sweep(), work=work_of("write.rate=600", "write.connections=3")))
+    (one,) = offered_of(trial, merge_summaries([said([100] * 9, operations=(operation("point", 9),)), WRITING]))
+    assert (one.name, one.offered_per_s, one.achieved_per_s) == ("write", 600.0, 500.0)
+    assert (one.units_of_request, one.connections, one.seconds) == (100, 3, 10.0)
 
 
 def part(t_s: float, operations: dict[str, int], **more):
@@ -160,26 +143,17 @@ def test_seconds_of_processes_with_other_operations_are_merged_by_name():
     assert counted.backlog is None
 
 
-def judged(*offered: OfferedOperation):
-    given = TrialResources(cores=1.0, quota=False, generator_cpus=1, shared_cpus=(), threads=8)
-    use = ResourceUse(
-        rate_per_s=3.0, server_cores=1.0, generator_cores=0.1, other_cores=0.0, throttled=0.0, in_flight=0.9
-    )
-    m = Measurement(requests_per_s=3.0, window_s=10.0)
-    return diagnose(Evidence(resources=given, measurement=m, window=use, offered=offered), load_axis("cores"))
-
-
 @pytest.mark.parametrize(
-    ("achieved", "changes", "met"),
+    ("achieved", "is_poisson", "met"),
     [
-        (1000.0, {}, True),
-        (970.0, {}, True),  # the edges of the window cut one request of each connection
-        (950.0, {}, False),
-        (950.0, {"is_poisson": True}, True),
-        (500.0, {"is_poisson": True}, False),
+        (1000.0, False, True),
+        (970.0, False, True),  # the edges of the window cut one request of each connection
+        (950.0, False, False),
+        (950.0, True, True),
+        (500.0, True, False),
     ],
 )
-def test_an_operation_that_does_not_achieve_its_rate_is_named(achieved, changes, met):
+def test_an_operation_that_does_not_achieve_its_rate_is_named(achieved, is_poisson, met):
     one = OfferedOperation(
         name="write",
         unit="rows",
@@ -188,40 +162,22 @@ def test_an_operation_that_does_not_achieve_its_rate_is_named(achieved, changes,
         units_of_request=100,
         connections=2,
         seconds=10.0,
-        is_poisson=False,
+        is_poisson=is_poisson,
     )
-    verdict = judged(replace(one, **changes))
+    given = TrialResources(cores=1.0, quota=False, generator_cpus=1, shared_cpus=(), threads=8)
+    used = {"server_cores": 1.0, "generator_cores": 0.1, "other_cores": 0.0, "throttled": 0.0, "in_flight": 0.9}
+    window, m = ResourceUse(rate_per_s=3.0, **used), Measurement(requests_per_s=3.0, window_s=10.0)
+    verdict = diagnose(Evidence(resources=given, measurement=m, window=window, offered=(one,)), load_axis("cores"))
     assert (verdict.kind is VerdictKind.OFFERED_NOT_MET) is not met
-    if not met:
-        assert verdict.reasons[0].startswith("write: 1 k rows/s offered, ")
+    assert verdict.reasons[0].startswith("write: ") is not met
 
 
-def test_what_was_offered_and_achieved_is_read_from_the_summary():
-    trial = make_trial(replace(make_sweep(), work=work_of("write.rate=600", "write.connections=3")))
-    writing = said([100] * 50, operations=(operation("write", 50, unit="rows", units_window=5000),))
-    (one,) = offered_of(trial, merge_summaries([said([100] * 9, operations=(operation("point", 9),)), writing]))
-    assert (one.name, one.offered_per_s, one.achieved_per_s) == ("write", 600.0, 500.0)
-    assert (one.units_of_request, one.connections, one.seconds) == (100, 3, 10.0)
-
-
-def test_the_report_says_which_operations_have_connections_of_their_own():
+def test_the_report_and_the_answers_know_operations_of_their_own(wording):
     run = synthetic_run()
     sweep = replace(run.plan.sweep, work=work_of("write.rate=20k", "other.connections=3"))
     load = dict(method_facts(replace(run, plan=replace(run.plan, sweep=sweep))))["Load"]
-    assert "write on as many separate connections, 20 k rows/s" in load
-    assert load.endswith("other on 3 separate connections")
-
-
-@pytest.mark.parametrize(
-    ("query", "does"),
-    [
-        (Query(tag="groupid", groups=1), True),
-        (Query(tag="groupid", function="avg", bucket_ms=1000), True),
-        (Query(tag="groupid", function="avg"), False),
-        (Query(tag="groupid", function="avg", by_tag=True), False),
-        (Query(latest=True), False),
-        (Query(when="range", span_ms=1000), False),
-    ],
-)
-def test_only_answers_over_all_time_grow_with_writes(query, does):
-    assert grows(query) is does
+    wording(load)
+    of_all = Query(tag="groupid", function="avg")
+    assert grows(Query(tag="groupid", groups=1)) and grows(replace(of_all, bucket_ms=1000))
+    for query in (of_all, replace(of_all, by_tag=True), Query(latest=True), Query(when="range", span_ms=1000)):
+        assert not grows(query)

@@ -39,29 +39,31 @@ def with_home(plan, home):
     return replace(plan, trials=tuple(trials))
 
 
+def with_trial(plan, **changes):
+    """The plan with its first trial changed as one more."""
+    return replace(plan, trials=(*plan.trials, replace(plan.trials[0], **changes)))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_plan_has_the_same_digest_after_it_was_stored(name, tmp_path):
     stored = read_run(unpacked(name, tmp_path))
     disks = DiskSource(kind="loop", loop_bytes=2**30, dirs=("/mnt/a",))
-    plan = replace(
-        with_home(stored.plan, "/opt/ä"), sweep=replace(stored.plan.sweep, disks=disks, constants={"memory": 4})
-    )
+    sweep = replace(stored.plan.sweep, disks=disks, constants={"memory": 4})
+    plan = replace(with_home(stored.plan, "/opt/ä"), sweep=sweep)
     RunWriter(Held(new_folder(tmp_path / "again")), plan, {**stored.manifest, "hosts": {**HOSTS, "clocks": [1]}})
     again = read_run(tmp_path / "again")
     assert digest_of(again.plan, of_hosts(again.manifest)) == digest_of(plan, HOSTS)
 
 
-def test_what_is_started_or_reached_changes_the_digest_and_questions_do_not(run):
+def test_a_run_is_ones_own_until_it_changes_and_under_any_path(run):
     digest = digest_of(run.plan, {})
     asked = replace(run.plan, sweep=replace(run.plan.sweep, predict=(4.0,), need=(1e6,)))
     assert digest_of(asked, {}) == digest
     knobs = replace(run.plan, trials=tuple(replace(t, knobs={**t.knobs, "x": "1"}) for t in run.plan.trials))
     changed = [digest_of(with_home(run.plan, "/x"), {}), digest_of(knobs, {}), digest_of(run.plan, HOSTS)]
     assert len({digest, *changed}) == 4
-
-
-def test_a_run_is_ones_own_until_it_changes_and_under_any_path(run):
-    assert not is_own(run)
+    compose.report(compose.reopen_to_report(run, Held(own_folder(Path(run.path)))))
+    assert not is_own(read_run(Path(run.path))), "a report does not make it one's own"
     remember(run.manifest["run"], run.plan, {})
     assert is_own(run) and is_own(replace(run, path="/elsewhere"))
     assert not is_own(replace(run, plan=with_home(run.plan, "/x")))
@@ -71,7 +73,7 @@ def test_a_run_is_ones_own_until_it_changes_and_under_any_path(run):
 
 def test_a_longer_plan_is_ones_own_before_and_after_it_is_stored(run):
     """A kill between the note and the new plan.json leaves a run that goes on."""
-    longer = replace(run.plan, trials=(*run.plan.trials, replace(run.plan.trials[0], trial_id="more")))
+    longer = with_trial(run.plan, trial_id="more")
     name = run.manifest["run"]
     growing(name, run.plan, {})(PlanGrew(plan=longer))
     assert not is_own(replace(run, plan=longer)), "a stranger's run does not become one's own by growing"
@@ -79,14 +81,9 @@ def test_a_longer_plan_is_ones_own_before_and_after_it_is_stored(run):
     note = growing(name, run.plan, {})
     note(PlanGrew(plan=longer))
     assert is_own(run) and is_own(replace(run, plan=longer))
-    longest = replace(longer, trials=(*longer.trials, replace(run.plan.trials[0], trial_id="most")))
+    longest = with_trial(longer, trial_id="most")
     note(PlanGrew(plan=longest))
     assert is_own(replace(run, plan=longest)) and is_own(replace(run, plan=longer)) and not is_own(run)
-
-
-def test_a_report_does_not_make_a_run_ones_own(run):
-    compose.report(compose.reopen_to_report(run, Held(own_folder(Path(run.path)))))
-    assert not is_own(read_run(Path(run.path)))
 
 
 @pytest.mark.parametrize("way", ["writable", "link", "two names"])
@@ -116,9 +113,8 @@ def test_the_files_are_bounded_and_clean_keeps_them(run, tmp_path, monkeypatch):
 
 
 def test_each_value_is_given_again_and_no_other(run):
-    plan = with_home(run.plan, "/a")
-    trials = (*plan.trials, replace(plan.trials[0], subject=replace(plan.trials[0].subject, home="/b")))
-    strange = replace(run, plan=replace(plan, trials=trials), results=())
+    subject = replace(run.plan.trials[0].subject, home="/b")
+    strange = replace(run, plan=with_trial(with_home(run.plan, "/a"), subject=subject), results=())
     assert named(strange) == {"--home": ("/a", "/b")}
     with pytest.raises(UsageError, match="--home /b") as refused:
         refuse_strange(strange, {"--home": ["/a"]})
@@ -131,17 +127,16 @@ def test_each_value_is_given_again_and_no_other(run):
 @pytest.mark.parametrize(
     "words",
     [
-        ("plan", "cpu", "--cores", "1", "--target", "postgres", "--endpoint", "me:S3cret@h:5432"),
-        ("plan", "cpu", "--cores", "1", "--target", "postgres", "--endpoint=me:S3cret@h:5432"),
-        ("plan", "cpu", "--cores", "1", "--target", "postgres", "--vary", "endpoint=h:1,me:S3cret@h:5432"),
-        ("plan", "file.toml"),
-        ("resume", "killed", "--results", ".", "--endpoint", "me:S3cret@h:5432"),
+        "plan cpu --cores 1 --target postgres --endpoint me:S3cret@h:5432",
+        "plan cpu --cores 1 --target postgres --endpoint=me:S3cret@h:5432",
+        "plan cpu --cores 1 --target postgres --vary endpoint=h:1,me:S3cret@h:5432",
+        "plan file.toml",
+        "resume killed --results . --endpoint me:S3cret@h:5432",
     ],
 )
 def test_a_password_in_an_address_is_refused_and_not_repeated(words, run, tmp_path):
-    (tmp_path / "file.toml").write_text(
-        '[target]\nname = "postgres"\nendpoint = "me:S3cret@h:5432"\n[axis]\ncores = "1"\n'
-    )
-    done = whole_commands.run(*words, cwd=tmp_path)
+    target = '[target]\nname = "postgres"\nendpoint = "me:S3cret@h:5432"\n'
+    (tmp_path / "file.toml").write_text(f'{target}[axis]\ncores = "1"\n')
+    done = whole_commands.run(*words.split(), cwd=tmp_path)
     said = done.stdout + done.stderr
     assert done.code == 2 and "SCALE_TARGET_PASSWORD" in said and "S3cret" not in said

@@ -9,7 +9,7 @@ from scale_sweep.analysis.fit.breaks import known_breaks
 from scale_sweep.machine.host import place, read_host, server_cpus_max
 from scale_sweep.machine.host.machine_file import read_machine
 from scale_sweep.machine.host.topology import Topology
-from scale_sweep.model import Placement, Resources
+from scale_sweep.model import SMT_WITHIN, Placement, Resources
 from scale_sweep.plan import complete, make_plan, with_constants
 from scale_sweep.server.runtimes.docker import _core_options
 from scale_sweep.server.targets import load_target
@@ -17,6 +17,7 @@ from scale_sweep.sweep.resolve import resolve_sweep
 
 MACHINES = Path(__file__).resolve().parents[2] / "sweeps/machines"
 NAMES = sorted(path.stem for path in MACHINES.glob("*.toml"))
+EIGHT = {"knobs__connections": "8"}
 POSTGRES = load_target("postgres")
 # The physical cores that the load generator keeps, and the CPUs that are left to the server.
 KEPT = {
@@ -44,16 +45,12 @@ def placements(plan):
     return {trial.level: trial.placement for trial in plan.trials}
 
 
-def test_every_shipped_machine_has_its_facts_here():
-    assert sorted(KEPT) == NAMES
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_the_load_generator_keeps_an_eighth_of_the_cores_and_the_server_has_the_rest(name):
+def test_the_load_generator_keeps_an_eighth_of_the_cores_and_each_level_holds_the_one_before_it(name):
     host = machine(name)
     top, (kept, left) = Topology(host), KEPT[name]
     assert server_cpus_max(host, (), ()) == left
-    at = placements(planned(name, axis__cores="1..all", knobs__connections="8"))
+    at = placements(planned(name, axis__cores="1..all", **EIGHT))
     assert max(at) == left
     (theirs,) = {placement.generator_cpus for placement in at.values()}
     cores = {top.core[cpu] for cpu in theirs}
@@ -62,33 +59,23 @@ def test_the_load_generator_keeps_an_eighth_of_the_cores_and_the_server_has_the_
     assert not set(theirs) & set(at[left].server_cpus)
     assert sorted((*theirs, *at[left].server_cpus)) == list(host.allowed), "no CPU is idle"
     assert not any(placement.sibling_cpus for placement in at.values())
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("what", ["clients", "disk"])
-def test_sweeps_of_other_axes_leave_the_load_generator_its_part_too(name, what):
-    levels = {"axis__clients": "1..4"} if what == "clients" else {"axis__disks": "1..2", "disks__dir": "/a,/b"}
-    at = placements(planned(name, what, **levels))
-    assert {len(placement.server_cpus) for placement in at.values()} == {KEPT[name][1]}
-    assert not any(placement.shared or placement.sibling_cpus for placement in at.values())
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_each_level_holds_the_one_before_it_and_whole_cores_come_first(name):
-    top = Topology(machine(name))
-    at = placements(planned(name, axis__cores="1..all", knobs__connections="8"))
     for level in sorted(at)[1:]:
         assert at[level].server_cpus[:-1] == at[level - 1].server_cpus
     for placement in at.values():
         threads = [top.thread[cpu] for cpu in placement.server_cpus]
-        assert threads == sorted(threads)
+        assert threads == sorted(threads), "whole cores come first"
         assert len(placement.smt_cpus) == sum(threads)
+    clients = planned(name, "clients", axis__clients="1..4")
+    for other in (clients, planned(name, "disk", axis__disks="1..2", disks__dir="/a,/b")):
+        of_axis = placements(other).values()
+        assert {len(placement.server_cpus) for placement in of_axis} == {left}
+        assert not any(placement.shared or placement.sibling_cpus for placement in of_axis)
 
 
 @pytest.mark.parametrize("name", ["chiplets", "eight-nodes"])
 def test_l3_domains_are_filled_one_after_the_other_and_the_load_generator_has_one_of_its_own(name):
     top = Topology(machine(name))
-    at = placements(planned(name, axis__cores="1..56", knobs__connections="8"))
+    at = placements(planned(name, axis__cores="1..56", **EIGHT))
     assert [len(at[n].l3_domains) for n in (1, 8, 9, 16, 17, 56)] == [1, 1, 2, 2, 3, 7]
     assert not any(placement.shared_l3_domains for placement in at.values())
     assert top.domains_of(at[1].generator_cpus) == {7}
@@ -97,86 +84,74 @@ def test_l3_domains_are_filled_one_after_the_other_and_the_load_generator_has_on
     assert len(few.generator_cpus) == 112, "all domains but the server's"
 
 
-def test_a_load_generator_without_a_domain_of_its_own_is_named():
-    plan = planned("chiplets", axis__cores="1..58:3", knobs__connections="8")
-    at = placements(plan)
+def test_a_load_generator_without_an_l3_domain_of_its_own_is_named():
+    at = placements(planned("chiplets", axis__cores="1..58:3", **EIGHT))
     assert {len({cpu % 64 for cpu in placement.generator_cpus}) for placement in at.values()} == {8}
-    crowded = planned("chiplets", axis__cores="8,60", cpus__generator="56-63", knobs__connections="8")
-    assert [placement.shared_l3_domains for _, placement in sorted(placements(crowded).items())] == [(), ()]
-    shared = planned("chiplets", axis__cores="8,58", cpus__generator="60-63", knobs__connections="8")
-    assert [placement.shared_l3_domains for _, placement in sorted(placements(shared).items())] == [(), (7,)]
-    assert "L3 between server and load generator" in {confound.knob for confound in shared.confounds}
+    for cores, own, domains in (("8,60", "56-63", [(), ()]), ("8,58", "60-63", [(), (7,)])):
+        plan = planned("chiplets", axis__cores=cores, cpus__generator=own, **EIGHT)
+        assert [placement.shared_l3_domains for _, placement in sorted(placements(plan).items())] == domains
+    assert any("L3" in confound.knob for confound in plan.confounds)
+    host = machine("chiplets")
+    top = Topology(host)
+    assert top.domains_of(place(host, 8, (), (0, 1), 8).server_cpus) == {1}
+    assert 0 not in top.domains_of(place(host, 4, (0, 1, 2, 3), (), 4).generator_cpus)
 
 
-def test_a_server_beside_named_cpus_of_the_load_generator_starts_in_another_l3_domain():
-    top = Topology(machine("chiplets"))
-    named = place(machine("chiplets"), 8, (), (0, 1), 8)
-    assert top.domains_of(named.server_cpus) == {1}
-    beside = place(machine("chiplets"), 4, (0, 1, 2, 3), (), 4)
-    assert 0 not in top.domains_of(beside.generator_cpus)
-
-
-def test_memory_is_bound_to_the_node_while_the_server_stays_in_one():
-    at = placements(planned("two-sockets", axis__cores="1,32,33,56", knobs__connections="8"))
+def test_memory_is_bound_to_a_node_and_slow_cores_come_after_the_fast_ones():
+    at = placements(planned("two-sockets", axis__cores="1,32,33,56", **EIGHT))
     assert [at[n].memory_nodes for n in (1, 32, 33, 56)] == [(0,), (0,), (), ()]
     assert {p.memory_nodes for p in placements(planned("chiplets", axis__cores="1,8")).values()} == {()}, "one node"
     for placement, nodes in ((at[32], {"cpuset_mems": "0"}), (at[33], {})):
         options = _core_options(Resources(amounts={}, placement=placement))
         assert {key: text for key, text in options.items() if key == "cpuset_mems"} == nodes
-
-
-def test_slow_cores_come_after_the_fast_ones_and_before_their_siblings_and_are_a_known_break():
-    plan = planned("hybrid", axis__cores="1..all", knobs__connections="8")
+    plan = planned("hybrid", axis__cores="1..all", **EIGHT)
     at = placements(plan)
     assert at[8].server_cpus == (0, 2, 4, 6, 8, 10, 12, 14)
     assert at[21].server_cpus[8:] == tuple(range(16, 29))
     assert at[29].server_cpus[21:] == (1, 3, 5, 7, 9, 11, 13, 15)
     assert {p.generator_cpus for p in at.values()} == {(29, 30, 31)}
-    assert {c.knob for c in plan.confounds} == {"SMT within the server", "slower cores of the server"}
+    assert {c.knob for c in plan.confounds} == {SMT_WITHIN, "slower cores of the server"}
     assert [(b.after, b.label) for b in known_breaks(at)] == [(8.0, "slower cores"), (21.0, "SMT siblings")]
-
-
-def test_the_plan_names_levels_at_the_edges_of_the_machine():
-    (note,) = edges(planned("two-sockets", axis__cores="1..all:x2", knobs__connections="8"))
-    assert "SMT siblings after 56" in note
-    assert "--cores 1,2,4,8,16,32,56,64" in note
-    (note,) = edges(planned("eight-nodes", axis__cores="1,56", knobs__connections="8"))
-    assert "another NUMA node after 8,16,24,32,40,48" in note
-    assert not edges(planned("eight-nodes", axis__cores="1..56", knobs__connections="8")), "a level at each edge"
-    assert not edges(planned("eight-nodes", "clients", axis__clients="1,64"))
+    of_an_older_run = Placement(server_cpus=(0,), generator_cpus=(1,))
+    assert known_breaks({1.0: of_an_older_run}) == ()
 
 
 def edges(plan):
     return [note for note in plan.notes if "other CPUs begin" in note]
 
 
-def test_a_load_generator_that_is_small_for_its_connections_is_warned_about_in_the_plan():
-    plan = planned("desktop", axis__cores="1..23", knobs__connections="12")
-    (note,) = [note for note in plan.notes if "GENERATOR_BOUND" in note]
-    assert "has 1 CPU for up to 12 connections" in note
-    assert not any("GENERATOR_BOUND" in n for n in planned("desktop", axis__cores="1..8", knobs__connections="8").notes)
-    (note,) = [n for n in planned("desktop", "clients", axis__clients="1..64:x2").notes if "GENERATOR_BOUND" in n]
-    assert note.startswith("at 64 clients the load generator has 4 CPUs for up to 64 connections")
+def small_generators(plan):
+    return [note for note in plan.notes if "GENERATOR_BOUND" in note]
 
 
-def test_small_machines_keep_a_core_for_the_load_generator_only_if_the_server_keeps_two():
+def test_the_plan_names_edges_of_the_machine_and_a_load_generator_that_is_small(wording):
+    wording(*edges(planned("two-sockets", axis__cores="1..all:x2", **EIGHT)))
+    wording(*edges(planned("eight-nodes", axis__cores="1,56", **EIGHT)))
+    assert not edges(planned("eight-nodes", axis__cores="1..56", **EIGHT)), "a level at each edge"
+    assert not edges(planned("eight-nodes", "clients", axis__clients="1,64"))
+    wording(*small_generators(planned("desktop", axis__cores="1..23", knobs__connections="12")))
+    wording(*small_generators(planned("desktop", "clients", axis__clients="1..64:x2")))
+    assert not small_generators(planned("desktop", axis__cores="1..8", **EIGHT))
+    search = planned("desktop", axis__cores="1..2", load__slo="p99 < 50ms")
+    assert min(int(trial.knobs["connections"]) for trial in search.trials) >= 64
+    assert not small_generators(search), "of its own default of connections"
     host = machine("desktop")
     sizes = {n: server_cpus_max(replace(host, allowed=tuple(range(n))), (), ()) for n in (1, 2, 3, 4, 8)}
     assert sizes == {1: 1, 2: 2, 3: 2, 4: 3, 8: 7}
 
 
 @pytest.mark.parametrize(
-    ("flags", "levels"),
+    ("cores", "flags", "levels"),
     [
-        ({"axis__cores": "1..all:8"}, (1, 9, 17)),
-        ({"axis__cores": "1..all:x2,all"}, (1, 2, 4, 8, 16, 20)),
-        ({"axis__cores": "all"}, (20,)),
-        ({"axis__cores": "2..all:2", "cpus__server": "0-5"}, (2, 4, 6)),
-        ({"axis__cores": "20..all", "cpus__generator": "0,1"}, (20, 21, 22)),
+        ("1..all:8", {}, [1, 9, 17]),
+        ("1..all:x2,all", {}, [1, 2, 4, 8, 16, 20]),
+        ("all", {}, [20]),
+        ("2..all:2", {"cpus__server": "0-5"}, [2, 4, 6]),
+        ("20..all", {"cpus__generator": "0,1"}, [20, 21, 22]),
     ],
 )
-def test_all_is_the_cpus_that_the_server_may_have(flags, levels):
-    assert tuple(sorted(placements(planned("desktop", knobs__connections="8", **flags)))) == levels
+def test_all_is_the_cpus_that_the_server_may_have(cores, flags, levels):
+    assert sorted(placements(planned("desktop", axis__cores=cores, **EIGHT, **flags))) == levels
 
 
 def test_the_kernels_files_say_caches_and_kinds(tmp_path):
@@ -194,13 +169,3 @@ def test_the_kernels_files_say_caches_and_kinds(tmp_path):
         (tmp_path / f"sys/devices/{name}").mkdir()
         (tmp_path / f"sys/devices/{name}/cpus").write_text(listed)
     assert [cpu.kind for cpu in read_host(tmp_path).cpus] == [0, 0, 0, 1]
-
-
-def test_a_placement_without_these_facts_is_that_of_an_older_run():
-    assert known_breaks({1.0: Placement(server_cpus=(0,), generator_cpus=(1,))}) == ()
-
-
-def test_a_search_is_not_warned_of_its_own_default_of_connections():
-    plan = planned("desktop", axis__cores="1..2", load__slo="p99 < 50ms")
-    assert min(int(trial.knobs["connections"]) for trial in plan.trials) >= 64
-    assert not any("GENERATOR_BOUND" in note for note in plan.notes)

@@ -19,18 +19,14 @@ def test_a_free_port_has_free_ports_behind_it_below_those_of_outgoing_connection
                 probe.bind(("127.0.0.1", one))
 
 
-def test_ports_of_which_one_is_taken_are_passed_over(monkeypatch):
+def test_ports_of_which_one_is_taken_are_passed_over_until_none_is_free(monkeypatch):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        tried = iter([taken.getsockname()[1] - 3, 12_345])
+        port = taken.getsockname()[1]
+        tried = iter([port - 3, 12_345])
         monkeypatch.setattr(local.random, "randrange", lambda *_: next(tried))
         assert local.free_port() == 12_345
-
-
-def test_no_free_port_is_said(monkeypatch):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        monkeypatch.setattr(local.random, "randrange", lambda *_: taken.getsockname()[1])
+        monkeypatch.setattr(local.random, "randrange", lambda *_: port)
         with pytest.raises(ProvisionError, match="free TCP ports"):
             local.free_port()
 
@@ -39,10 +35,8 @@ def test_too_many_open_files_are_not_taken_for_ports_in_use():
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (local.SERVER_PORTS, hard))
     try:
-        with pytest.raises(
-            ProvisionError, match=rf"too many open files: the limit is {local.SERVER_PORTS} \(ulimit -n\)"
-        ) as error:
+        with pytest.raises(ProvisionError, match=rf"open files: .* {local.SERVER_PORTS} \(ulimit -n\)") as error:
             local.free_port()
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    assert "ulimit -n 4096" in error.value.remedy
+    assert "ulimit -n" in error.value.remedy

@@ -1,6 +1,7 @@
 """What is chosen for each arm of a sweep, what a runtime cannot do for an axis, and the findings of each server."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -29,37 +30,35 @@ def refused(what, flags):
     return error.value
 
 
-def test_an_axis_asks_for_what_the_runtime_can():
-    cores = refused("cpu", {"axis.cores": "1..2"})
-    assert cores.message == "--endpoint: a server that already runs is never pinned, so its cores cannot be swept"
-    assert "--cores 8" in cores.remedy
-    disks = refused("disk", DISKS)
-    assert "are not moved, so its disks cannot be swept" in disks.message
-    assert disks.remedy == "let the sweep start the server: --runtime process or docker"
-
-
-def test_one_number_of_cores_needs_no_pinning_but_one_disk_must_be_placed():
+def test_an_axis_asks_for_what_the_runtime_can(wording):
+    for axis, flags in (("cpu", {"axis.cores": "1..2"}), ("disk", DISKS), ("disk", {**DISKS, "axis.disks": "1"})):
+        error = refused(axis, flags)
+        wording(f"{error.message}: {error.remedy}")
     one = resolve_sweep("cpu", {"axis.cores": "2", **RUNS_ALREADY})
-    refuse_unable(one, choose(one))
-    assert "moved" in refused("disk", {**DISKS, "axis.disks": "1"}).message
+    refuse_unable(one, choose(one))  # one number of cores needs no pinning
+    assert not list(client(replace(choose(one), runtime="docker", home="/nowhere")))  # the image has the library
+    assert refused("cpu", {"axis.cores": "1", "target.memory": "1GiB"}).message.startswith("--memory: ")
+    here = replace(make_sweep(target__memory="1GiB"), target="null")
+    refuse_unable(here, choose(here))
 
 
 def test_what_a_runtime_needs_follows_from_what_it_can():
     sources = {name: load_runtime(name).CAN.source for name in RUNTIMES.names()}
-    assert sources == {
-        "process": ServerSource.INSTALLATION,
-        "docker": ServerSource.IMAGE,
-        "endpoint": ServerSource.ENDPOINT,
-    }
+    known = (ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT)
+    assert sources == dict(zip(("process", "docker", "endpoint"), known, strict=True))
     assert runtimes_of(load_facts("tdengine")) == ("docker", "process", "endpoint")
     assert runtimes_of(load_facts("postgres")) == ("process", "docker", "endpoint")
     assert runtimes_of(load_facts("null")) == ("process",)
 
 
-def test_too_many_cores_are_refused_before_a_server_is_searched(tmp_path):
+def test_what_cannot_be_had_is_refused_before_a_server_is_searched(tmp_path):
     sweep = resolve_sweep("cpu", {"axis.cores": "100000", "target.name": "tdengine", "target.runtime": "docker"})
-    with pytest.raises(UsageError, match="100,000 cores asked for"):
+    with pytest.raises(UsageError, match="100,000 cores"):
         prepare(sweep, tmp_path)
+    with pytest.raises(UsageError, match="'oracle'"):
+        chosen_arms(make_sweep(vary=["target=postgres,oracle"]))
+    with pytest.raises(UsageError, match="--image: null .* as process"):
+        choose(replace(make_sweep(), target="null", image="null:1"))
 
 
 def test_each_arm_gets_the_server_that_it_asks_for_and_each_server_is_looked_for_once():
@@ -69,24 +68,6 @@ def test_each_arm_gets_the_server_that_it_asks_for_and_each_server_is_looked_for
     assert arms[0].choice is arms[1].choice and arms[2].choice is arms[3].choice
     assert len({subject_key(arm.sweep) for arm in arms}) == 2
     assert arms[0].sweep.home == load_target("postgres").find("").home
-
-
-def test_an_arm_that_cannot_be_had_is_refused_like_a_sweep():
-    with pytest.raises(UsageError, match="'oracle' is not one of auto"):
-        chosen_arms(make_sweep(vary=["target=postgres,oracle"]))
-
-
-def test_an_image_is_refused_where_none_can_be_run():
-    with pytest.raises(UsageError, match="--image: null does not run from an image; it runs as process"):
-        choose(replace(make_sweep(), target="null", image="null:1"))
-
-
-def test_a_memory_limit_that_nobody_sets_is_refused():
-    error = refused("cpu", {"axis.cores": "1", "target.memory": "1GiB"})
-    assert error.message == "--memory: a server that already runs keeps the memory that it has"
-    assert error.remedy == "leave it out"
-    here = replace(make_sweep(target__memory="1GiB"), target="null")
-    refuse_unable(here, choose(here))
 
 
 class Network(Axis):
@@ -107,24 +88,15 @@ def test_a_quantity_that_the_runtime_does_not_give_is_refused_by_its_name(monkey
 
 @pytest.mark.parametrize(("is_root", "closed"), [(True, True), (False, True), (True, False)])
 def test_a_server_that_gives_up_root_must_reach_its_data(tmp_path, is_root, closed):
-    folder = tmp_path / "data"
-    folder.mkdir(mode=0o700 if closed else 0o755)
-    folder = folder if closed else type(folder)("/var/tmp")
+    tmp_path.chmod(0o700)
+    folder, host = tmp_path if closed else Path("/var/tmp"), replace(make_host(), is_root=is_root)
     postgres = choose(replace(make_sweep(), target="postgres", runtime="process"))
-    found = list(without_root(postgres, replace(make_host(), is_root=is_root), folder))
-    assert [f.blocking for f in found] == [True] * (is_root and closed)
-    null = choose(replace(make_sweep(), target="null"))
-    assert not list(without_root(null, replace(make_host(), is_root=is_root), folder))
-
-
-def test_the_client_library_of_an_image_is_not_looked_for_here():
-    tdengine = choose(resolve_sweep("cpu", {"axis.cores": "1", **RUNS_ALREADY}))
-    in_image = replace(tdengine, runtime="docker", home="/nowhere")
-    assert not list(client(in_image))
+    assert [f.blocking for f in without_root(postgres, host, folder)] == [True] * (is_root and closed)
+    assert not list(without_root(choose(replace(make_sweep(), target="null")), host, folder))
 
 
 def test_each_run_draws_an_order_of_its_own_unless_its_seed_is_given():
     drawn = {with_order_seed(make_sweep()).order_seed for _ in range(20)}
     assert len(drawn) > 10 and None not in drawn
     assert with_order_seed(make_sweep(method__order_seed="7")).order_seed == 7
-    assert make_sweep(method__seed="9").seed_of_order == 9, "a run of before the order had a seed"
+    assert make_sweep(method__seed="9").seed_of_order == 9  # a run of before the order had a seed

@@ -37,52 +37,48 @@ swapper
 
 
 def test_stacks_are_folded_from_the_outermost_frame_on():
-    assert fold(SCRIPT.splitlines()) == ("postgres;__libc_start_main;[postgres];ExecInsert 2\nswapper;pv:native 1\n")
+    folded = fold(SCRIPT.splitlines())
+    assert folded.splitlines() == ["postgres;__libc_start_main;[postgres];ExecInsert 2", "swapper;pv:native 1"]
     assert fold([]) == ""
-
-
-def test_processes_without_a_name_are_one_frame():
-    script = ":28329\n\t 55d0 copy+0x1 (/usr/lib/postgres)\n\n:28330\n\t 55d0 copy+0x1 (/usr/lib/postgres)\n"
-    assert fold(script.splitlines()) == "[process];copy 2\n"
+    unnamed = ":28329\n\t 55d0 copy+0x1 (/usr/lib/postgres)\n\n:28330\n\t 55d0 copy+0x1 (/usr/lib/postgres)\n"
+    assert fold(unnamed.splitlines()) == "[process];copy 2\n"
 
 
 def test_the_lowest_and_the_highest_level_are_profiled_after_all_else_and_not_fitted():
     plan = planned(cores="1..4", method__profile="1")
-    profiled = [t for t in plan.trials if t.role == "profile"]
-    assert [(t.trial_id, t.level) for t in profiled] == [("cores-1-profile", 1), ("cores-4-profile", 4)]
+    assert [(t.trial_id, t.level) for t in profiled(plan)] == [("cores-1-profile", 1), ("cores-4-profile", 4)]
     assert [t.role for t in plan.trials[-3:]] == ["profile", "profile", "drift_check"]
     assert [t.order for t in plan.trials] == list(range(len(plan.trials)))
-    assert not any(t.role == "profile" for t in planned(cores="1..4").trials)
-    assert [t.trial_id for t in planned(cores="2", method__profile="1").trials if t.role == "profile"] == [
-        "cores-2-profile"
-    ]
+    assert not profiled(planned(cores="1..4"))
+    assert [t.trial_id for t in profiled(planned(cores="2", method__profile="1"))] == ["cores-2-profile"]
     result = make_result()
     seen = observations([result, replace(result, trial=replace(result.trial, role="profile"))], "rows_per_s")
     assert [one.mark for one in seen] == ["", "profiled"]
 
 
+def profiled(plan):
+    return [t for t in plan.trials if t.role == "profile"]
+
+
 def test_a_machine_without_perf_is_one_message_with_the_command_that_installs_it(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     (finding,) = machine_findings.profiling(wanted=True)
-    assert finding.blocking and "no program perf" in finding.sentence and finding.remedy == "apt-get install linux-perf"
+    assert finding.blocking and "program perf" in finding.sentence and finding.remedy.endswith(" linux-perf")
     assert machine_findings.profiling(wanted=False) == []
 
 
 def test_a_frame_is_as_wide_as_its_share_and_a_name_is_no_markup():
-    root = tree(LAST)
-    copy = root.calls["postgres"].calls["main"].calls["copy"]
-    assert copy.share == pytest.approx(1.0) and copy.calls["insert"].share == pytest.approx(0.7)
-    drawn = ET.fromstring(flame_svg(LAST, FIRST))
-    widths = {g.find("title").text.split(":")[0]: float(g.find("rect").get("width")) for g in drawn.iter("g")}
-    assert (widths["copy"], widths["parse"], widths["spin<lock>"]) == (1000.0, 300.0, 500.0)
-    titles = [g.find("title").text for g in drawn.iter("g")]
-    assert "spin<lock>: 50.0 % (+50.0)" in titles and "parse: 30.0 % (-30.0)" in titles
+    copy = tree(LAST).calls["postgres"].calls["main"].calls["copy"]
+    assert (copy.share, copy.calls["insert"].share) == pytest.approx((1.0, 0.7))
+    frames = {}
+    for g in ET.fromstring(flame_svg(LAST, FIRST)).iter("g"):
+        name, _, percents = g.find("title").text.partition(": ")
+        frames[name] = (float(g.find("rect").get("width")), percents, g.find("rect").get("fill"))
+    assert frames["copy"][0] == 1000.0
+    assert frames["parse"][:2] == (300.0, "30.0 % (-30.0)")
+    assert frames["spin<lock>"][:2] == (500.0, "50.0 % (+50.0)")
+    assert frames["main"][2] == "hsl(0,0%,92%)" != frames["spin<lock>"][2]  # what did not change is grey
     assert ET.fromstring(flame_svg("")).findall("g") == []
-    fills = {g.find("title").text.partition(":")[0]: g.find("rect").get("fill") for g in drawn.findall("g")}
-    assert fills["main"] == "hsl(0,0%,92%)" != fills["spin<lock>"], "what did not change is grey"
-
-
-def test_what_grew_is_named_by_its_own_share():
     assert grown(FIRST, LAST)[0] == ("spin<lock>", 0.0, 0.5)
     assert [name for name, *_ in grown(LAST, FIRST)] == ["parse", "insert"]
 
@@ -157,4 +153,4 @@ def test_a_recording_that_fails_says_why_and_is_not_the_end():
     recorder = StackRecorder()
     recorder.start(lambda: (2**22 + 1,), tuple(os.sched_getaffinity(0)))
     recorder.close()
-    assert recorder.folded == "" and recorder.trouble.startswith("perf recorded no stacks")
+    assert recorder.folded == "" and "no stacks" in recorder.trouble

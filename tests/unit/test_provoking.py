@@ -24,6 +24,9 @@ def test_the_seed_decides_the_cases_of_every_kind():
     assert len({case.words for case in cases}) > 60
     assert {"plan", "load", "fit", "show", "verify"} <= {case.words[0] for case in cases if case.words}
     assert cases != [case_of(8, number) for number in range(200)]
+    targets = ["null", "postgres"]
+    assert kills.kills_of(1, 6, targets) == kills.kills_of(1, 9, targets)[:6]
+    assert {kill.target for kill in kills.kills_of(1, 6, targets)} == set(targets)
 
 
 def test_random_cases_start_and_remove_nothing():
@@ -31,80 +34,65 @@ def test_random_cases_start_and_remove_nothing():
         words = case_of(3, number).words
         assert words[:1] not in (("sweep",), ("ab",), ("observe",))
         assert words[:1] != ("clean",) or words[1] == "--dry-run"
-        assert "install" not in words and "down" not in words
-
-
-def test_a_case_and_an_outcome_survive_the_way_to_another_process():
-    case = replace(CASE, words=("plan", "\udcff"), files=({"path": "a", "fifo": True},), limits={"nofile": 20})
-    assert case_of_line(to_line(case)) == case
-    assert outcome_of(to_line(REFUSED)) == REFUSED
+        assert not {"install", "down"} & set(words)
 
 
 def test_the_corpus_is_readable_and_its_cases_can_be_repeated():
     cases = corpus()
     assert len(cases) > 60
     assert all(named(case.name) == case for case in cases)
-    assert "--case 'show: no name'" in shown(named("show: no name"), REFUSED, ["no remedy"])
+    case = replace(CASE, words=("plan", "\udcff"), files=({"path": "a", "fifo": True},), limits={"nofile": 20})
+    assert (case_of_line(to_line(case)), outcome_of(to_line(REFUSED))) == (case, REFUSED)  # to another process
+    assert f"--case '{cases[0].name}'" in shown(cases[0], REFUSED, ["no remedy"])
 
 
 @pytest.mark.parametrize(
     ("outcome", "fault"),
     [
-        (Outcome(broken="no root"), "could not be run: no root"),
+        (Outcome(broken="no root"), "run: no root"),
         (Outcome(over_time=True, stack="at read()"), "at read()"),
         (Outcome(code=1, err="Traceback (most recent call last)\n"), "traceback"),
-        (Outcome(code=1), "exit code 1 is in no document"),
-        (Outcome(code=-9), "exit code -9"),
-        (replace(REFUSED, code=3), "exit code 3, not 2"),
+        (Outcome(code=1), "code 1"),
+        (Outcome(code=-9), "code -9"),
+        (replace(REFUSED, code=3), "3, not 2"),
         (replace(REFUSED, err=""), "0 messages"),
         (replace(REFUSED, err=REFUSED.err * 2), "2 messages"),
         (replace(REFUSED, err=REFUSED.err + "y" * 5000), "characters"),
         (replace(REFUSED, err="scale: no\n"), "no remedy"),
-        (replace(REFUSED, out="--memory"), "does not say '--tables'"),
+        (replace(REFUSED, out="--memory"), "'--tables'"),
         (replace(REFUSED, out="--tables \x1b[2J"), "control character"),
-        (replace(REFUSED, left=("process 7",)), "left behind: process 7"),
+        (replace(REFUSED, left=("process 7",)), "process 7"),
     ],
 )
 def test_the_oracle_finds(outcome, fault):
     case = replace(CASE, exits=(2,), says=("--tables",))
     assert any(fault in found for found in judge(case, outcome))
-
-
-def test_the_oracle_lets_a_good_end_pass():
     assert judge(CASE, Outcome(code=0, out="a run\n")) == []
     assert judge(replace(CASE, exits=(2,), says=("--cores",)), REFUSED) == []
-    assert judge(CASE, Outcome(code=12, out="it disagrees in 2 files\n")) == []
+    assert judge(CASE, Outcome(code=12, out="it disagrees\n")) == []
 
 
 def test_files_come_out_as_their_recipes_say(tmp_path):
-    files.make(
-        tmp_path,
-        (
-            {"path": "r", "run": "killed"},
-            {"path": "r/plan.json", "set": ["sweep", "name"], "to": "NaN"},
-            {"path": "r/manifest.json", "drop": ["status"]},
-            {"path": "r/trials/cores-1-r1/trial.json", "fifo": True},
-            {"path": "deep/link", "link": "/dev/zero"},
-            {"path": "big", "size": 1 << 34},
-            {"path": "r/points.csv", "cut": 0.5},
-            {"path": "r/trials/cores-1-r1/trial.json", "flip": 3, "try": True},
-        ),
+    trial = "r/trials/cores-1-r1/trial.json"
+    recipes = (
+        {"path": "r", "run": "killed"},
+        {"path": "r/plan.json", "set": ["sweep", "name"], "to": "NaN"},
+        {"path": "r/manifest.json", "drop": ["status"]},
+        {"path": trial, "fifo": True},
+        {"path": "deep/link", "link": "/dev/zero"},
+        {"path": "big", "size": 1 << 34},
+        {"path": "r/points.csv", "cut": 0.5},
+        {"path": trial, "flip": 3, "try": True},
     )
+    files.make(tmp_path, recipes)
     assert '"name": NaN' in (tmp_path / "r/plan.json").read_text()
     assert "status" not in json.loads((tmp_path / "r/manifest.json").read_text())
-    assert stat.S_ISFIFO((tmp_path / "r/trials/cores-1-r1/trial.json").stat().st_mode)
+    assert stat.S_ISFIFO((tmp_path / trial).stat().st_mode)
     assert os.readlink(tmp_path / "deep/link") == "/dev/zero"
     assert (tmp_path / "big").stat().st_size == 1 << 34
 
 
-@pytest.mark.parametrize(
-    "recipe", [{"path": "../x", "text": ""}, {"path": "x", "nonsense": 1}, {"path": "x", "cut": 1}]
-)
-def test_a_recipe_that_cannot_be_made_is_refused(tmp_path, recipe):
+@pytest.mark.parametrize("made", [{"path": "../x", "text": ""}, {"path": "x", "nonsense": 1}, {"path": "x", "cut": 1}])
+def test_a_recipe_that_cannot_be_made_is_refused(tmp_path, made):
     with pytest.raises((ValueError, OSError)):
-        files.make(tmp_path, (recipe,))
-
-
-def test_the_seed_decides_the_moments_of_kills():
-    assert kills.kills_of(1, 6, ["null", "postgres"]) == kills.kills_of(1, 9, ["null", "postgres"])[:6]
-    assert {kill.target for kill in kills.kills_of(1, 6, ["null", "postgres"])} == {"null", "postgres"}
+        files.make(tmp_path, (made,))

@@ -42,41 +42,34 @@ def test_blocks_are_added_while_the_time_lasts(wall_s, trials):
         assert sorted(r.trial.level for r in done if r.trial.block == block) == [1, 2]
 
 
-def test_a_fast_server_has_all_its_replicates_in_the_plan():
-    plan = planned("null", **QUICK, load__duration="3s", load__warmup="1s")
-    assert (plan.sweep.replicates, len(plan.trials)) == (7, 14)
-    assert plan.sweep.origin["method.replicates"] == "default"
-
-
-def test_a_slow_server_is_planned_with_three_and_the_plan_says_what_may_come():
-    plan = planned(**QUICK)
-    assert (plan.sweep.replicates, plan.sweep.origin["method.replicates"]) == (3, "time")
-    bound = planner_of(plan).bound()
-    assert bound.trials == 14
-    assert bound_sentence(plan, bound).endswith("with replicates while the time of --quick lasts")
-
-
 @pytest.mark.parametrize(
-    ("flags", "replicates"),
+    ("target", "flags", "replicates", "origin"),
     [
-        ({**QUICK, "method__replicates": "5"}, 5),
-        ({"method__replicates": "5"}, 5),
-        ({**QUICK, "method__until_ci": "5"}, 7),
+        ("null", {**QUICK, "load__duration": "3s", "load__warmup": "1s"}, 7, "default"),  # it is fast
+        ("questdb", QUICK, 3, "time"),
+        ("questdb", {**QUICK, "method__replicates": "5"}, 5, "flag"),
+        ("questdb", {"method__replicates": "5"}, 5, "flag"),
+        ("questdb", {**QUICK, "method__until_ci": "5"}, 7, "default"),
     ],
 )
-def test_a_number_that_was_given_stays(flags, replicates):
-    plan = planned(**flags)
-    assert plan.sweep.replicates == replicates
-    assert plan.sweep.origin["method.replicates"] != "time"
+def test_a_slow_server_is_planned_with_three_replicates_and_a_number_that_was_given_stays(
+    target, flags, replicates, origin
+):
+    plan = planned(target, **flags)
+    assert (plan.sweep.replicates, plan.sweep.origin["method.replicates"]) == (replicates, origin)
 
 
-def test_the_drift_check_stays_last():
+def test_the_plan_says_what_may_come():
+    plan = planned(**QUICK)
+    bound = planner_of(plan).bound()
+    assert bound.trials == 14
+    assert "--quick lasts" in bound_sentence(plan, bound)
+
+
+def test_the_drift_check_stays_last_and_the_ends_run_again_in_longer_windows():
     done = run(planned(load__quick="1", method__drift_check="on"), 12.0)
     assert [r.trial.role for r in done].count("drift_check") == 1
     assert done[-1].trial.role == "drift_check" and done[-1].trial.order == len(done) - 1
-
-
-def test_the_ends_run_again_in_longer_windows_whatever_the_number_of_blocks():
     flags = {**QUICK, "method__drift_check": "long"}
     last = run(planned(**flags), 9.0)[-2:]
     assert [(r.trial.trial_id, r.trial.level) for r in last] == [("cores-1-sentinel", 1), ("cores-2-sentinel", 2)]
@@ -94,13 +87,10 @@ def test_the_ends_run_again_in_longer_windows_whatever_the_number_of_blocks():
         ("iotdb", {}, 60.0),  # too slow for the time in any case
         ("postgres", {"load__warmup": "5s..30s"}, 30.0),
         ("postgres", {"method__replicates": "3"}, 30.0),
+        ("postgres", {"load__quick": ""}, 30.0),  # only --quick shortens it
     ],
 )
 def test_a_warm_up_ends_in_time_for_three_blocks(target, flags, bound):
-    plan = planned(target, **QUICK, **flags)
+    plan = planned(target, **{**QUICK, **flags})
     assert {trial.load.warmup_s for trial in plan.trials} == {bound}
     assert plan.sweep.load.warmup_s == bound
-
-
-def test_only_quick_shortens_a_warm_up():
-    assert planned("postgres").sweep.load.warmup_s == 30.0

@@ -27,6 +27,11 @@ def as_run(told: dict, run: Path) -> Path:
     return folder
 
 
+def judged_again(told: dict, run: Path):
+    folder, stored = as_run(told, run), Folder(run)
+    return trial_again(stored, read_plan(stored), read_result(stored, f"trials/{folder.name}/trial.json")).judged
+
+
 def test_at_least_five_limits_are_recorded():
     assert len({json.loads(gzip.decompress(path.read_bytes()))["limit"] for path in RECORDED}) >= 5
 
@@ -34,12 +39,9 @@ def test_at_least_five_limits_are_recorded():
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name.removesuffix(".json.gz"))
 def test_the_limit_that_was_provoked_is_named(path, tmp_path):
     told = json.loads(gzip.decompress(path.read_bytes()))
-    folder = as_run(told, tmp_path)
-    run = Folder(tmp_path)
-    again = trial_again(run, read_plan(run), read_result(run, f"trials/{folder.name}/trial.json"))
-    assert again.judged.bottleneck.kind == told["limit"]
-    assert again.judged.bottleneck.sentence
-    assert again.judged.bottleneck.shares
+    found = judged_again(told, tmp_path).bottleneck
+    assert found.kind == told["limit"]
+    assert found.sentence and found.shares
 
 
 @pytest.mark.parametrize(
@@ -51,9 +53,7 @@ def test_waits_in_recorded_samples_are_read(waiting, limit, tmp_path):
     told = json.loads(gzip.decompress(path.read_bytes()))
     for at, sample in enumerate(told["samples"]):
         sample["waits_total"] = {"lock: tuple": waiting * 5 * at, "at work": (1 - waiting) * 5 * at}
-    folder = as_run(told, tmp_path)
-    run = Folder(tmp_path)
-    judged = trial_again(run, read_plan(run), read_result(run, f"trials/{folder.name}/trial.json")).judged
+    judged = judged_again(told, tmp_path)
     assert judged.bottleneck.kind is limit
     assert judged.kind is VerdictKind.RESOURCE_NOT_SATURATED
     assert judged.once_checked is VerdictKind.SOFTWARE_BOTTLENECK

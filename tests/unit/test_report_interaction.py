@@ -2,14 +2,18 @@
 saved, paper has everything that is folded, and a narrow screen has no sideways scrolling."""
 
 import base64
+import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from scale_sweep.model import StoredRun, VerdictKind
 from scale_sweep.report import html
 from tests.contract.chromium import Tab, opened_tab
+from tests.unit.searched_run import Queue, searched_plan, searched_results
 from tests.unit.synthetic_run import mixed_run, on_shared_cpus, synthetic_run
 from tests.unit.test_report_browser import browser
 
@@ -54,19 +58,18 @@ def hovered(tab: Tab, expression: str) -> tuple[float, float]:
 
 
 def test_a_point_shows_its_figures_and_a_click_selects_its_trial(tab: Tab, tmp_path: Path) -> None:
-    run = mixed_run()
-    shown(tab, tmp_path / "report.html", html(run))
-    point = f"{POINT}.find(p => p.dataset.tip.startsWith('cores-4-r2:'))"
-    x, y = hovered(tab, point)
+    shown(tab, tmp_path / "report.html", html(mixed_run()))
+    x, y = hovered(tab, f"{POINT}.find(p => p.dataset.tip.startsWith('cores-4-r2:'))")
     tip = tab.value("document.querySelector('.tip:not([hidden])').textContent")
-    assert re.fullmatch(r"cores-4-r2: [\d.]+ M rows/s\nVALID.*\nserver: 3.88 of 4 cores\nresponse: .*", tip), tip
+    pattern = r"cores-4-r2: [\d.]+ M rows/s\nVALID.*\nserver: 3.88 of 4 cores\nresponse: .*"
+    assert re.fullmatch(pattern, tip), tip
     for kind in ("mousePressed", "mouseReleased"):
         mouse(tab, kind, x, y)
     assert tab.wait("document.querySelectorAll('tr.chosen').length > 0", 5)
     name = tab.value("document.querySelector('tr.chosen').id")
     assert tab.value(f"document.querySelector('#{name} th').textContent") == "cores-4-r2"
-    assert tab.value("document.activeElement.id") == name
-    assert tab.value("document.querySelector('.trial.chosen').dataset.trial") == name
+    drawn = tab.value("document.querySelector('.trial.chosen').dataset.trial")
+    assert tab.value("document.activeElement.id") == drawn == name
     tab.value(f"document.querySelector('#{name} td').click()")
     assert tab.value("document.querySelectorAll('.chosen').length") == 0
 
@@ -103,18 +106,14 @@ def test_paper_has_what_is_folded_on_few_pages(tab: Tab, tmp_path: Path, made: s
         models = tab.value("document.querySelector('#fit details.fold table').getBoundingClientRect().height")
     finally:
         tab.call("Emulation.setEmulatedMedia", media="")
-    assert end < 1031, "the curve is on the first page"
-    assert models > 50, "the models are open"
+    assert end < 1031 and models > 50  # the curve is on the first page, and the models are open
 
 
-def test_a_page_does_not_break_the_flag_of_a_command(tab: Tab, tmp_path: Path) -> None:
+def test_a_page_is_as_wide_as_a_phone_and_does_not_break_the_flag_of_a_command(tab: Tab, tmp_path: Path) -> None:
     shown(tab, tmp_path / "report.html", EXAMPLE.read_text(encoding="utf-8"), 390)
     flags = "[...document.querySelectorAll('.cautions .flag')]"
     assert "--quick" in tab.value(f"{flags}.map(flag => flag.textContent)")
     assert set(tab.value(f"{flags}.map(flag => flag.getClientRects().length)")) == {1}
-
-
-def test_nothing_of_a_page_is_wider_than_a_phone(tab: Tab, tmp_path: Path) -> None:
     shown(tab, tmp_path / "report.html", html(mixed_run()), 390)
     assert tab.value("document.documentElement.scrollWidth") == 390
 
@@ -164,3 +163,66 @@ def test_the_figures_at_the_top_fit_into_their_tiles(tab: Tab, tmp_path: Path, w
     shown(tab, tmp_path / "report.html", html(synthetic_run((1, 2, 4), 3)), width)
     wide = "[...document.querySelectorAll('.tile')].filter(t => t.scrollWidth > t.clientWidth).map(t => t.innerText)"
     assert tab.value(wide) == []
+
+
+# Of every visible picture of a search: its name, its marks inside and outside of its axes, texts that reach beyond the
+# picture or cover one another, and whether the line and the interval of the answer are drawn.
+PICTURES = """[...document.querySelectorAll("figure[data-name^='search-']")].map(figure => {
+  const svg = [...figure.querySelectorAll("svg.plot")].find(s => s.getBoundingClientRect().width > 0);
+  const box = svg.getBoundingClientRect(), near = 0.5;
+  const rect = e => e.getBoundingClientRect();
+  const within = (r, b) => r.left >= b.left - near && r.right <= b.right + near && r.top >= b.top - near &&
+    r.bottom <= b.bottom + near;
+  const covers = (a, b) => a.left < b.right - near && b.left < a.right - near && a.top < b.bottom - near &&
+    b.top < a.bottom - near;
+  const texts = [...svg.querySelectorAll("text")].filter(t => t.textContent.trim());
+  const marks = [...svg.querySelectorAll("path.m")].filter(m => m.querySelector("title") || m.dataset.tip);
+  return {
+    name: figure.dataset.name,
+    marks: marks.length,
+    outside: marks.filter(m => !within(rect(m), box)).length,
+    cut: texts.filter(t => !within(rect(t), box)).map(t => t.textContent),
+    covered: texts.flatMap((t, i) => texts.slice(i + 1).filter(o => covers(rect(t), rect(o)))
+      .map(o => t.textContent + " / " + o.textContent)),
+    answer: svg.querySelectorAll(".band, line.fit").length,
+  };
+})"""
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+def disturbed(result):
+    """The search with a step that others disturbed, one over capacity, and one without a percentile."""
+    if not result.trial.load.searches:
+        return result
+    steps = list(result.measurement.steps)
+    steps[3] = replace(
+        steps[3], usable=False, why="the hypervisor took 19 %", verdict=VerdictKind.RESOURCE_NOT_SATURATED
+    )
+    steps[5] = replace(steps[5], excess=None, response_ms={**steps[5].response_ms, "p99": 9e4, "p999": 9.5e4})
+    steps[7] = replace(steps[7], usable=False, why="UNSTEADY", response_ms={**steps[7].response_ms, "p99": None})
+    return replace(result, measurement=replace(result.measurement, steps=tuple(steps)))
+
+
+@pytest.fixture(scope="module")
+def searches() -> StoredRun:
+    plan, results = searched_results(searched_plan(2, 1), Queue(noise=0.03))
+    results = [disturbed(result) for result in results]
+    return StoredRun(path="r", manifest={}, plan=plan, results=tuple(results), timeseries={}, fit=None)
+
+
+@pytest.mark.parametrize("width", [400, 760, 1600])
+def test_the_pictures_of_searches_are_whole_at_each_width(
+    tab: Tab, tmp_path: Path, searches: StoredRun, width: int
+) -> None:
+    shown(tab, tmp_path / "report.html", html(searches), width)
+    pictures = tab.value(PICTURES)
+    if folder := os.environ.get("SCALE_PICTURES", ""):
+        tab.value("document.querySelector(\"figure[data-name^='search-']\").scrollIntoView()")
+        Path(folder, f"search-{width}.png").write_bytes(tab.picture())
+    assert [one["name"] for one in pictures] == ["search-cores-1-r1", "search-cores-2-r1"]
+    for one in pictures:
+        steps = next(r for r in searches.results if one["name"].endswith(r.trial.trial_id)).measurement.steps
+        assert (one["marks"], one["outside"], one["cut"], one["covered"]) == (len(steps), 0, [], []), one["name"]
+        assert one["answer"] >= 2  # the capacity and its interval
+    assert tab.value(OVERFLOW) == 0
+    assert tab.requests[-1].startswith("file:") and not [url for url in tab.requests if url.startswith("http")]

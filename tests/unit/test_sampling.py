@@ -17,39 +17,18 @@ from scale_sweep.machine.host.usable import kernel_bytes
 from scale_sweep.machine.sampling import Sampler, machine
 from scale_sweep.machine.sampling.subjects import NOTHING, ProcessTree, subject_reader
 from scale_sweep.machine.sampling.threads import ThreadReader
-from scale_sweep.model import Accounting, DataDisk, DiskSample, Sample, SubjectSample
-
-
-def disk_sample(written: int, busy_s: float) -> DiskSample:
-    return DiskSample(
-        written_bytes_total=written,
-        read_bytes_total=0,
-        writes_total=written // 4096,
-        busy_s_total=busy_s / 2,
-        queue_s_total=busy_s * 3,
-        free_bytes=10**9,
-    )
-
-
-def disk(block_name: str) -> DataDisk:
-    return DataDisk(
-        name="d1",
-        kind="dir",
-        path="/",
-        device="",
-        block_name=block_name,
-        file_system="ext4",
-        size_bytes=0,
-        free_bytes=0,
-    )
+from scale_sweep.model import Accounting, DiskSample, Sample, SubjectSample
+from tests.unit.factories import make_disk
 
 
 def sample(t_s: float, *, server=None, client=None, disk=None, memory=None, host=None, stolen=None):
+    fields = {"written_bytes_total": disk, "busy_s_total": t_s / 2, "queue_s_total": t_s * 3}
+    fields |= {"writes_total": (disk or 0) // 4096, "read_bytes_total": 0, "free_bytes": 10**9}
     return Sample(
         monotonic_ns=round(t_s * 1e9),
         server=SubjectSample(cpu_s_total=server, throttled_s_total=0.0, memory_bytes=memory),
         generator=SubjectSample(cpu_s_total=client, throttled_s_total=None, memory_bytes=None),
-        disks={} if disk is None else {"d1": disk_sample(disk, t_s)},
+        disks={} if disk is None else {"d1": DiskSample(**fields)},
         memory_available_bytes=memory,
         psi_some_s_total={},
         thread_cpu_s_total={},
@@ -63,29 +42,11 @@ def test_rates_over_a_window_between_the_ticks():
         sample(t, server=0.9 * t, client=0.2 * t, disk=1_000_000 * t, host=1.5 * t, stolen=0.3 * t) for t in range(11)
     ]
     use = measure_window(samples, 2_500_000_000, 7_500_000_000)
-    assert use.server_cores == pytest.approx(0.9)
-    assert use.generator_cores == pytest.approx(0.2)
-    assert use.other_cores == pytest.approx(0.4)
-    assert use.stolen_cores == pytest.approx(0.3)
-    assert use.disk_write_mb_per_s == pytest.approx(1.0)
-    assert use.disk_bytes == pytest.approx(5_000_000)
+    cores = (use.server_cores, use.generator_cores, use.other_cores, use.stolen_cores)
+    assert cores == pytest.approx((0.9, 0.2, 0.4, 0.3))
+    assert (use.disk_write_mb_per_s, use.disk_bytes) == pytest.approx((1.0, 5_000_000))
     assert use.disks["d1"].busy_percent == use.disk_busy_percent == pytest.approx(50)
     assert use.disks["d1"].queue == pytest.approx(3)
-
-
-def test_what_was_not_read_is_none_and_never_zero():
-    samples = [sample(t) for t in range(5)]
-    use = measure_window(samples, 10**9, 3 * 10**9)
-    assert (use.server_cores, use.disk_bytes, use.memory_used_bytes_max, use.psi_io_percent) == (None,) * 4
-    assert measure_window([], 0, 10**9).server_cores is None
-
-
-def test_a_window_that_the_samples_do_not_cover_is_none():
-    samples = [sample(t, server=t) for t in range(3)]
-    assert measure_window(samples, 0, 10 * 10**9).server_cores is None
-
-
-def test_extremes_and_threads():
     samples = [
         replace(sample(t, memory=m), thread_cpu_s_total={"vnode-write": 0.8 * t, "wal": 0.1 * t})
         for t, m in enumerate((3, 9, 5))
@@ -95,25 +56,37 @@ def test_extremes_and_threads():
     assert use.threads == {"vnode-write": pytest.approx(0.8), "wal": pytest.approx(0.1)}
 
 
-def test_cgroup_v1(tmp_path):
-    (tmp_path / "cpuacct.usage").write_text("2500000000\n")
-    (tmp_path / "cpu.stat").write_text("nr_periods 10\nnr_throttled 2\nthrottled_time 300000000\n")
-    (tmp_path / "cpuacct.stat").write_text("user 210\nsystem 40\n")
-    (tmp_path / "memory.stat").write_text("cache 99\nrss 5\ntotal_rss 4096\ntotal_shmem 100\ntotal_pgfault 77\n")
-    paths = {name: str(tmp_path) for name in ("cpuacct", "cpu", "memory")}
-    read = subject_reader(Accounting(kind="cgroup1", paths=paths))
-    known = SubjectSample(cpu_s_total=2.5, throttled_s_total=0.3, memory_bytes=4196)
-    assert read() == replace(known, system_s_total=0.4, page_faults_total=77)
+def test_what_was_not_read_or_covered_is_none_and_never_zero():
+    use = measure_window([sample(t) for t in range(5)], 10**9, 3 * 10**9)
+    assert (use.server_cores, use.disk_bytes, use.memory_used_bytes_max, use.psi_io_percent) == (None,) * 4
+    assert measure_window([], 0, 10**9).server_cores is None
+    assert measure_window([sample(t, server=t) for t in range(3)], 0, 10 * 10**9).server_cores is None
 
 
-def test_cgroup_v2(tmp_path):
-    (tmp_path / "cpu.stat").write_text(
-        "usage_usec 2500000\nuser_usec 1\nsystem_usec 400000\nnr_periods 3\nthrottled_usec 300000\n"
-    )
-    (tmp_path / "memory.stat").write_text("anon 4096\nfile 9\nshmem 100\npgfault 77\npgmajfault 3\n")
-    read = subject_reader(Accounting(kind="cgroup2", paths={"unified": str(tmp_path)}))
+CGROUP1 = {
+    "cpuacct.usage": "2500000000\n",
+    "cpu.stat": "nr_periods 10\nnr_throttled 2\nthrottled_time 300000000\n",
+    "cpuacct.stat": "user 210\nsystem 40\n",
+    "memory.stat": "cache 99\nrss 5\ntotal_rss 4096\ntotal_shmem 100\ntotal_pgfault 77\n",
+}
+CGROUP2 = {
+    "cpu.stat": "usage_usec 2500000\nuser_usec 1\nsystem_usec 400000\nnr_periods 3\nthrottled_usec 300000\n",
+    "memory.stat": "anon 4096\nfile 9\nshmem 100\npgfault 77\npgmajfault 3\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "controllers", "files"),
+    [("cgroup1", ("cpuacct", "cpu", "memory"), CGROUP1), ("cgroup2", ("unified",), CGROUP2)],
+)
+def test_both_versions_of_cgroups(tmp_path, kind, controllers, files):
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    read = subject_reader(Accounting(kind=kind, paths=dict.fromkeys(controllers, str(tmp_path))))
     known = SubjectSample(cpu_s_total=2.5, throttled_s_total=0.3, memory_bytes=4196)
     assert read() == replace(known, system_s_total=0.4, page_faults_total=77)
+    gone = {"unified": str(tmp_path / "gone")}
+    assert subject_reader(Accounting(kind="cgroup2", paths=gone))() == NOTHING
 
 
 FAULTS = """
@@ -139,18 +112,9 @@ def test_the_page_faults_of_a_program_that_touches_so_many_pages():
     assert 100_000 <= after.page_faults_total - before.page_faults_total < 110_000
     used_s, system_s = after.cpu_s_total - before.cpu_s_total, after.system_s_total - before.system_s_total
     assert 0 < system_s <= used_s
-    rows = time_series((), [taken(1, before), taken(3, after)], 0)
+    rows = time_series((), [replace(sample(t_s), server=server) for t_s, server in ((1, before), (3, after))], 0)
     assert rows[0][1]["server_page_faults_per_s"] == pytest.approx(50_000, rel=0.1)
     assert rows[0][1]["server_system_cores"] == pytest.approx(system_s / 2)
-
-
-def taken(t_s: float, server: SubjectSample) -> Sample:
-    return replace(sample(t_s), server=server)
-
-
-def test_a_group_that_is_gone_reads_as_nothing(tmp_path):
-    gone = {"unified": str(tmp_path / "gone")}
-    assert subject_reader(Accounting(kind="cgroup2", paths=gone))() == NOTHING
 
 
 def test_a_process_tree_keeps_what_an_ended_child_had_used():
@@ -177,9 +141,9 @@ def test_a_process_tree_keeps_what_an_ended_child_had_used():
 
 def test_disks_memory_pressure_and_cpu_of_this_machine():
     names = [line.split()[2] for line in Path("/proc/diskstats").read_text().splitlines()]
-    found = machine.disk_samples([disk(names[0])])["d1"]
+    found, none = (machine.disk_samples([make_disk("d1", block_name=name)])["d1"] for name in (names[0], "no disk"))
     assert found.written_bytes_total is not None and found.busy_s_total is not None and found.free_bytes > 0
-    assert machine.disk_samples([disk("no such disk")])["d1"].written_bytes_total is None
+    assert none.written_bytes_total is None
     assert machine.disk_samples([]) == {}
     assert kernel_bytes("MemAvailable") > 10**6
     assert machine.cpu_busy_s() > 0
@@ -199,7 +163,7 @@ def test_threads_by_name():
     thread.start()
     clock, begun = time.pthread_getcpuclockid(thread.ident), time.monotonic()
     try:
-        assert reader.read([os.getpid()]).peak_cores == {}, "nothing to compare with"
+        assert reader.read([os.getpid()]).peak_cores == {}
         before = time.clock_gettime(clock)
         while time.clock_gettime(clock) < before + 0.5 or time.monotonic() < begun + 1:
             time.sleep(0.05)
@@ -208,7 +172,7 @@ def test_threads_by_name():
     finally:
         spinning.set()
     assert sum(found.cpu_s_total.values()) > 0
-    assert 0.5 * cores < max(found.peak_cores.values()) < 1.3, "one thread, one core, however little of it"
+    assert 0.5 * cores < max(found.peak_cores.values()) < 1.3
 
 
 def test_a_thread_that_ended_stays_counted(tmp_path):
@@ -226,23 +190,17 @@ def test_a_thread_that_ended_stays_counted(tmp_path):
     assert seconds(t1=100, t2=40) == 140
     assert seconds(t1=110) == 150
     assert seconds(t1=120, t3=5) == 165
-    assert seconds(t1=3, t3=5) == 168, "its number belongs to another thread now"
+    assert seconds(t1=3, t3=5) == 168  # its number belongs to another thread now
 
 
 def test_the_sampler_keeps_its_schedule_and_says_what_it_cost():
-    taken = []
-    with Sampler(
-        server=None,
-        generator=Accounting(kind="processes", root_pids=(os.getpid(),)),
-        disks=(),
-        hz=10,
-        on_sample=taken.append,
-    ) as sampler:
+    seen, own = [], Accounting(kind="processes", root_pids=(os.getpid(),))
+    with Sampler(server=None, generator=own, disks=(), hz=10, on_sample=seen.append) as sampler:
         time.sleep(1.05)
     cost = sampler.cost()
     assert cost.ticks + cost.missed_ticks == pytest.approx(10 * cost.wall_s, abs=2)
     assert 0 < cost.cpu_s < cost.wall_s
-    assert len(taken) == cost.ticks + 1
+    assert len(seen) == cost.ticks + 1
 
 
 def test_a_failing_sampler_is_not_silent():
@@ -255,9 +213,8 @@ def test_a_failing_sampler_is_not_silent():
 
 def test_clock_rates_are_those_of_cpufreq_else_of_cpuinfo(tmp_path):
     (tmp_path / "proc").mkdir()
-    (tmp_path / "proc/cpuinfo").write_text(
-        "processor\t: 0\ncpu MHz\t\t: 2250.0\n\nprocessor\t: 1\ncpu MHz\t\t: 3400.5\n"
-    )
+    cpus = (f"processor\t: {cpu}\ncpu MHz\t\t: {mhz}\n" for cpu, mhz in enumerate((2250.0, 3400.5)))
+    (tmp_path / "proc/cpuinfo").write_text("\n".join(cpus))
     assert machine.cpu_mhz((1, 9), tmp_path) == {"1": 3400.5}
     for cpu, khz in ((0, 2100000), (1, 3000000)):
         folder = tmp_path / f"sys/devices/system/cpu/cpu{cpu}/cpufreq"

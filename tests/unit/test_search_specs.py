@@ -18,7 +18,7 @@ from tests.unit.test_loadgen import summary
 from tests.unit.whole_commands import run
 
 SEARCH = {"load__slo": "p99 < 20ms", "load__arrival": "poisson"}
-LAST = summary([1.0], newest_row=99)
+LAST, NULL = summary([1.0], newest_row=99), {"driver": "null"}
 SWEEP = ("plan", "cpu", "--cores", "1", "--target", "null", "--rows-per-request", "1")
 
 
@@ -28,43 +28,43 @@ def trial():
 
 
 def test_a_search_with_random_arrivals_begins_with_a_closed_loop(trial):
-    whole = trial_spec(trial, {"driver": "null"})
+    whole = trial_spec(trial, NULL)
     opening = search_spec(whole, opening_of(trial).load)
     assert (whole["arrival"], opening["arrival"], opening["rate"]) == ("constant", "constant", "0")
     step = search_spec(whole, step_of(trial, 700.0).load, LAST, 1)
     assert (step["arrival"], step["rate"]) == ("poisson", "700")
     rows, connections = trial.work.data.rows_per_request, trial.load.connections
-    confirming = trial_spec(step_of(trial, 700.0), {"driver": "null"})
-    assert float(confirming["behind_s"]) == pytest.approx(2 * connections * rows / 700, rel=1e-4), "an overload"
-    assert "behind_s" not in whole and "behind_s" not in step, "a step begins with an empty queue"
+    confirming = trial_spec(step_of(trial, 700.0), NULL)
+    assert float(confirming["behind_s"]) == pytest.approx(2 * connections * rows / 700, rel=1e-4)  # an overload
+    assert "behind_s" not in whole and "behind_s" not in step  # a step begins with an empty queue
 
 
 def test_no_two_steps_and_no_two_trials_have_the_same_arrivals(trial):
-    specs = [trial_spec(replace(trial, order=order), {"driver": "null"}) for order in range(3)]
+    specs = [trial_spec(replace(trial, order=order), NULL) for order in range(3)]
     load = step_of(trial, 700.0).load
     steps = [search_spec(spec, load, LAST, number) for spec in specs for number in range(1, 15)]
     assert len({spec["arrival_seed"] for spec in (*specs, *steps)}) == 3 + 3 * 14
-    assert {spec["seed"] for spec in steps} == {specs[0]["seed"]}, "the rows are the same"
-    assert steps[0] == search_spec(specs[0], load, LAST, 1), "the plan alone says what is drawn"
+    assert {spec["seed"] for spec in steps} == {specs[0]["seed"]}  # the rows are the same
+    assert steps[0] == search_spec(specs[0], load, LAST, 1)  # the plan alone says what is drawn
 
 
 def test_no_load_of_a_search_has_a_deadline_that_the_driver_does_not_keep(trial):
     assert trial.load.request_timeout_s > 0
-    whole = trial_spec(trial, {"driver": "null"})
+    whole = trial_spec(trial, NULL)
     kept = {key: value for key, value in whole.items() if key != "request_timeout_s"}
     opening, step = opening_of(trial).load, step_of(trial, 700.0).load
-    for spec in (search_spec(kept, opening), search_spec(kept, step, LAST, 1)):
-        assert "request_timeout_s" not in spec
-    for spec in (search_spec(whole, opening), search_spec(whole, step, LAST, 1)):
-        assert spec["request_timeout_s"] == whole["request_timeout_s"]
+    for spec in (kept, whole):
+        deadlines = [
+            made.get("request_timeout_s") for made in (search_spec(spec, opening), search_spec(spec, step, LAST, 1))
+        ]
+        assert deadlines == [spec.get("request_timeout_s")] * 2
 
 
 def test_the_knobs_of_the_simulated_server_are_keys_of_the_driver(trial):
-    target = NullTarget(load_facts("null"))
+    target, knobs = NullTarget(load_facts("null")), {"null_servers": "4", "null_service_us": "4000"}
     assert not set(SIMULATED) & set(planned_spec(trial, target))
-    knobs = {"null_servers": "4", "null_service_us": "4000", "connections": "8"}
-    spec = planned_spec(replace(trial, knobs=knobs), target)
-    assert {name: spec[name] for name in SIMULATED if name in spec} == {"null_servers": "4", "null_service_us": "4000"}
+    spec = planned_spec(replace(trial, knobs={**knobs, "connections": "8"}), target)
+    assert {name: spec[name] for name in SIMULATED if name in spec} == knobs
 
 
 def test_the_plan_of_a_search_with_random_arrivals_is_accepted(tmp_path):
@@ -77,10 +77,10 @@ def test_the_plan_of_a_search_with_random_arrivals_is_accepted(tmp_path):
 @pytest.mark.parametrize(
     ("knob", "words"),
     [
-        ("null_law=pareto", "null_law: 'pareto' is none of constant, exponential"),
-        ("null_servers=0", "null_servers: '0' is not a whole number of 1..1024"),
-        ("null_stall_us=5", "null_stall_every_ms: null_stall_us needs it"),
-        ("null_server=5", "null_server: null has no knob null_server"),
+        ("null_law=pareto", "null_law: 'pareto'"),
+        ("null_servers=0", "null_servers: '0'"),
+        ("null_stall_us=5", "null_stall_every_ms: null_stall_us"),
+        ("null_server=5", "null_server: null"),
     ],
 )
 def test_wrong_settings_of_the_simulated_server_are_refused_by_name(tmp_path, knob, words):

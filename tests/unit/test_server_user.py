@@ -4,6 +4,7 @@ import os
 import pwd
 import re
 import subprocess
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.cli import doctor
+from scale_sweep.loadgen.binary import loopback_path
 from scale_sweep.machine.host import server_user as module
 from scale_sweep.machine.host.server_user import (
     NO_SETPRIV,
@@ -21,13 +23,15 @@ from scale_sweep.machine.host.server_user import (
     server_user,
     why_stuck,
 )
-from scale_sweep.model import ServerSpec
+from scale_sweep.model import ServerSpec, SiteRequest
 from scale_sweep.plan.preparing import choose
 from scale_sweep.plan.preparing.server_findings import without_root
-from scale_sweep.server.runtimes.local import lay_out, open_log, tail
-from scale_sweep.server.targets import all_facts
+from scale_sweep.server.runtimes import process
+from scale_sweep.server.runtimes.local import lay_out, open_log, remove_directories, tail
+from scale_sweep.server.targets import all_facts, load_target
+from scale_sweep.server.targets.java import outside, program
 from tests.needs import needs
-from tests.unit.factories import make_sweep
+from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_plan import make_host
 
 NOBODY = pwd.getpwnam("nobody")
@@ -44,20 +48,24 @@ def open_path(tmp_path):
     return server
 
 
+@pytest.fixture
+def data_dir(open_path):
+    """The place of the servers' data, which their user may enter."""
+    path = open_path.parent / "data"
+    path.mkdir(mode=0o755)
+    return path
+
+
 @needs("root")
 def test_a_user_of_servers_alone_is_preferred_and_no_name_of_root_is_taken(monkeypatch):
-    monkeypatch.setattr(module, "NAMES", ("no-such-user", "nobody"))
-    assert server_user() == NOBODY
-    monkeypatch.setattr(module, "NAMES", ("daemon", "nobody"))
-    assert server_user().pw_name == "daemon"
+    for names, taken in ((("no-such-user", "nobody"), "nobody"), (("daemon", "nobody"), "daemon")):
+        monkeypatch.setattr(module, "NAMES", names)
+        assert server_user().pw_name == taken
     monkeypatch.setattr(module, "NAMES", ("root",))
-    with pytest.raises(ProvisionError, match="servers do not run as root") as refused:
+    with pytest.raises(ProvisionError) as refused:
         server_user()
     assert "useradd --system" in refused.value.remedy
     assert server_user(needs_root=True) is None
-
-
-def test_a_user_without_root_keeps_his_own(monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert server_user() is None
     assert not [word for word in as_user(None) if "uid" in word]
@@ -65,9 +73,7 @@ def test_a_user_without_root_keeps_his_own(monkeypatch):
 
 @needs("root")
 def test_a_program_has_the_user_no_other_group_and_no_way_to_more_rights():
-    said = subprocess.run(
-        [*as_user(NOBODY), "cat", "/proc/self/status"], capture_output=True, text=True, check=True
-    ).stdout
+    said = subprocess.check_output([*as_user(NOBODY), "cat", "/proc/self/status"], text=True)
     status = dict(re.findall(r"^(\w+):[ \t]*(.*)$", said, re.MULTILINE))
     assert set(status["Uid"].split()) == {str(NOBODY.pw_uid)}
     assert (status["Groups"].strip(), status["NoNewPrivs"]) == ("", "1")
@@ -92,42 +98,40 @@ def test_users_and_capabilities_are_those_of_the_kernel():
 
 @needs("root")
 def test_rights_are_given_up_for_a_block_and_come_back(tmp_path):
-    (tmp_path / "roots").write_text("")
-    (tmp_path / "roots").chmod(0o600)
+    own = tmp_path / "roots"
+    own.touch(mode=0o600)
     with pytest.raises(PermissionError), rights_of(NOBODY):
-        (tmp_path / "roots").read_text()
-    assert (tmp_path / "roots").read_text() == ""
+        own.read_text()
+    assert own.read_text() == ""
 
 
 @needs("root")
 def test_a_configuration_is_the_users_and_follows_no_link_of_a_server(open_path):
-    roots = open_path.parent / "of-root"
+    roots, conf = open_path.parent / "of-root", open_path / "conf" / "x"
     roots.mkdir()
     (roots / "file").write_text("root's")
-    spec = ServerSpec(argv=("true",), folders=(f"{open_path}/data",), files={f"{open_path}/conf/x": "new"})
+    spec = ServerSpec(argv=("true",), folders=(f"{open_path}/data",), files={str(conf): "new"})
     lay_out(spec, (str(open_path),), NOBODY)
-    for path in (open_path / "data", open_path / "conf", open_path / "conf" / "x"):
-        assert path.owner() == "nobody"
-    assert (open_path / "conf" / "x").stat().st_mode & 0o777 == 0o600
-    (open_path / "conf" / "x").unlink()
-    (open_path / "conf" / "x").symlink_to(roots / "file")
+    assert {path.owner() for path in (open_path / "data", conf.parent, conf)} == {"nobody"}
+    assert conf.stat().st_mode & 0o777 == 0o600
+    conf.unlink()
+    conf.symlink_to(roots / "file")
     lay_out(spec, (str(open_path),), NOBODY)
-    assert ((roots / "file").read_text(), (open_path / "conf" / "x").read_text()) == ("root's", "new")
+    assert ((roots / "file").read_text(), conf.read_text()) == ("root's", "new")
     assert (roots / "file").owner() == "root"
     (open_path / "elsewhere").symlink_to(roots)
-    with pytest.raises(ProvisionError, match="cannot be made by nobody"):
+    with pytest.raises(ProvisionError, match="nobody"):
         lay_out(replace(spec, files={f"{open_path}/elsewhere/file": "new"}), (str(open_path),), NOBODY)
     assert (roots / "file").read_text() == "root's"
 
 
 @needs("root")
 def test_a_log_is_the_users_and_nobody_elses_file_is_read_as_one(open_path):
-    log = open_path / "console.log"
+    log, secret = open_path / "console.log", open_path.parent / "secret"
     with open_log(log, NOBODY) as file:
         file.write(b"first\nlast\n")
     assert log.owner() == "nobody"
     assert tail([log], 1, NOBODY.pw_uid) == "last"
-    secret = open_path.parent / "secret"
     secret.write_text("root's\n")
     log.unlink()
     log.symlink_to(secret)
@@ -141,56 +145,102 @@ def test_a_log_is_the_users_and_nobody_elses_file_is_read_as_one(open_path):
 
 @needs("root")
 def test_a_program_that_the_user_may_not_run_is_named(open_path):
-    program = open_path.parent / "server-program"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o700)
-    with pytest.raises(ProvisionError, match=f"runs as nobody, who may not execute {program}"):
-        refuse_unexecutable(str(program), NOBODY)
-    program.chmod(0o755)
-    refuse_unexecutable(str(program), NOBODY)
+    own = open_path.parent / "server-program"
+    own.touch(mode=0o700)
+    with pytest.raises(ProvisionError, match=f"nobody, who .* {own}"):
+        refuse_unexecutable(str(own), NOBODY)
+    own.chmod(0o755)
+    refuse_unexecutable(str(own), NOBODY)
     refuse_unexecutable("no-such-program", NOBODY)
 
 
-def needing_root(monkeypatch, reason):
+def findings(folder, is_root=True, needs_root=""):
     chosen = choose(replace(make_sweep(), target="postgres", runtime="process"))
-    monkeypatch.setattr(chosen.target, "facts", replace(chosen.facts, needs_root=reason))
-    return chosen
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(chosen.target, "facts", replace(chosen.facts, needs_root=needs_root))
+        return list(without_root(chosen, replace(make_host(), is_root=is_root), folder))
 
 
-def test_a_target_that_needs_root_gives_its_reason_and_none_of_ours_does(monkeypatch, tmp_path):
+def users_ability():
+    (ability,) = [a for a in doctor.examine() if a.subject == "user"]
+    return ability
+
+
+def test_a_target_that_needs_root_gives_its_reason_and_none_of_ours_does(tmp_path):
     assert [facts.name for facts in all_facts() if facts.needs_root] == []
-    chosen = needing_root(monkeypatch, "it mounts its own file system")
-    (finding,) = without_root(chosen, replace(make_host(), is_root=True), tmp_path)
-    assert (finding.blocking, finding.sentence) == (False, "postgres runs as root: it mounts its own file system")
-    assert not list(without_root(chosen, replace(make_host(), is_root=False), tmp_path))
+    (finding,) = findings(tmp_path, needs_root="it mounts")
+    assert not finding.blocking and finding.sentence.endswith(" as root: it mounts")
+    assert not findings(tmp_path, is_root=False, needs_root="it mounts")
 
 
 def test_root_that_cannot_become_another_user_is_refused_before_the_start(monkeypatch, tmp_path):
-    chosen = choose(replace(make_sweep(), target="postgres", runtime="process"))
-    monkeypatch.setattr("scale_sweep.plan.preparing.server_findings.why_stuck", lambda: "setpriv: setresuid failed")
-    (finding,) = without_root(chosen, replace(make_host(), is_root=True), tmp_path)
+    monkeypatch.setattr("scale_sweep.plan.preparing.server_findings.why_stuck", lambda: "setresuid failed")
+    (finding,) = findings(tmp_path)
     assert finding.blocking and "setresuid failed" in finding.sentence
 
 
 def test_a_machine_without_setpriv_is_refused_before_the_start_and_named_by_the_doctor(monkeypatch, tmp_path):
-    chosen = choose(replace(make_sweep(), target="postgres", runtime="process"))
     with monkeypatch.context() as minimal:
         minimal.setenv("PATH", str(tmp_path))  # as in a minimal image of a container
-        findings = [list(without_root(chosen, replace(make_host(), is_root=root), tmp_path)) for root in (True, False)]
-        (ability,) = [a for a in doctor.examine() if a.subject == "user"]
+        found = [*findings(tmp_path), *findings(tmp_path, is_root=False)]
+        ability = users_ability()
     assert why_stuck() != NO_SETPRIV, "the answer of one PATH was kept for another"
-    for (finding,) in findings:
-        assert finding.blocking and "no program setpriv" in finding.sentence
+    assert len(found) == 2
+    for finding in found:
+        assert finding.blocking and "program setpriv" in finding.sentence
         assert finding.remedy == ability.remedy == "apt-get install util-linux"
-    assert not ability.there and ability.state == findings[0][0].sentence
+    assert not ability.there and ability.state == found[0].sentence
 
 
 def test_the_doctor_names_the_user(monkeypatch):
-    (ability,) = [a for a in doctor.examine() if a.subject == "user"]
+    ability = users_ability()
     assert ability.there
-    assert ability.state == (
-        f"servers run as {server_user().pw_name}" if os.geteuid() == 0 else "servers run as this user"
-    )
-    monkeypatch.setattr(doctor, "why_stuck", lambda: "setpriv: setresuid failed")
-    (ability,) = [a for a in doctor.examine() if a.subject == "user"]
+    assert ability.state.endswith(f" as {server_user().pw_name}" if os.geteuid() == 0 else " as this user")
+    monkeypatch.setattr(doctor, "why_stuck", lambda: "setresuid failed")
+    ability = users_ability()
     assert not ability.there and "setresuid failed" in ability.state
+
+
+@pytest.fixture
+def closed_java(tmp_path, monkeypatch):
+    """A Java runtime that root alone may reach."""
+    home = tmp_path / "closed" / "jdk"
+    (home / "bin").mkdir(parents=True)
+    home.parent.chmod(0o700)
+    (home / "bin" / "java").write_text("#!/bin/sh\necho 'openjdk version \"17.0.1\"'\n")
+    (home / "bin" / "java").chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    return home
+
+
+@contextmanager
+def site_for(data_dir: Path, programs):
+    wanted = SiteRequest(run_id="r", trial_id="t", data_dir=str(data_dir), home="", programs=tuple(programs))
+    site = process.site(wanted)
+    try:
+        yield site
+    finally:
+        remove_directories(site)
+
+
+def said_by_user(*words):
+    return subprocess.check_output([*as_user(server_user()), *words], text=True)
+
+
+@needs("root")
+def test_a_java_or_a_file_that_the_user_cannot_reach_is_copied_and_runs(data_dir, closed_java):
+    assert outside("", 17, 17) == (str(closed_java),)
+    library = closed_java.parent / "lib.so"
+    library.write_text("code")
+    with site_for(data_dir, [*outside("", 17, 17), str(library)]) as site:
+        java, copy = program(site, "", 17, 17), site.reachable(str(library))
+        assert not java.startswith(str(closed_java)) and copy != str(library)
+        assert "17.0.1" in said_by_user(java) and said_by_user("cat", copy) == "code"
+        for name in ("cassandra", "opentsdb", "iotdb", "kairosdb", "questdb"):
+            assert str(closed_java) in load_target(name).programs(make_trial(), "/nowhere"), name
+    assert loopback_path() in load_target("iotdb").programs(make_trial(), "/nowhere")
+
+
+def test_what_the_user_reaches_is_not_copied(data_dir):
+    with site_for(data_dir, ["/usr/bin"]) as site:
+        assert (site.reachable("/usr/bin"), site.reachable("/never/asked")) == ("/usr/bin", "/never/asked")

@@ -19,31 +19,27 @@ from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_ab import plan_of
 from tests.unit.test_several_databases import measured, several
 
-DURABILITY_AND_MAINTENANCE = {"synchronous_commit", "autovacuum", "wal_level", "shared_buffers", "max_wal_size"}
-
 
 def postgres_settings(settings, **knobs):
     trial = make_trial(replace(make_sweep(), target="postgres"), knobs={"partitions": "4", "connections": "4", **knobs})
     return load_target("postgres").settings(replace(trial, settings=settings), is_ours=True)
 
 
-def test_several_databases_have_the_vendors_durability_and_maintenance():
-    plan = several()
-    assert {trial.settings for trial in plan.trials} == {DEFAULTS}
-    assert plan.sweep.settings == DEFAULTS
-    assert not DURABILITY_AND_MAINTENANCE & set(postgres_settings(DEFAULTS))
+def test_several_databases_and_variants_have_the_vendors_durability_and_maintenance():
+    for plan in (several(), plan_of(knobs__connections="9")):
+        assert {trial.settings for trial in plan.trials} == {plan.sweep.settings} == {DEFAULTS}
+    durability = {"synchronous_commit", "autovacuum", "wal_level", "shared_buffers", "max_wal_size"}
+    assert not durability & set(postgres_settings(DEFAULTS))
+    for facts in all_facts():
+        assert not {*facts.loading, *(facts.fsynced or {})} - set(facts.vendor_defaults), facts.name
 
 
 def test_one_database_has_the_vendors_defaults_too_and_the_set_for_loading_if_it_is_asked():
     sweep = complete(replace(make_sweep(), target="postgres"), load_facts("postgres"))
     assert sweep.settings == DEFAULTS
-    loading = postgres_settings(LOADING)
-    assert loading["synchronous_commit"] == loading["autovacuum"] == "off"
-    assert loading["wal_level"] == "minimal" and loading["shared_buffers"] == "1GB"
-
-
-def test_two_variants_are_compared_with_the_vendors_defaults():
-    assert {trial.settings for trial in plan_of(knobs__connections="9").trials} == {DEFAULTS}
+    loading = {"synchronous_commit": "off", "autovacuum": "off", "wal_level": "minimal", "shared_buffers": "1GB"}
+    assert loading.items() <= postgres_settings(LOADING).items()
+    assert postgres_settings(LOADING, autovacuum="on")["autovacuum"] == "on"  # a knob goes before the set
 
 
 @pytest.mark.parametrize("asked", [DEFAULTS, LOADING])
@@ -59,32 +55,16 @@ def test_the_first_line_of_the_results_names_the_set():
     run = replace(run, manifest={**run.manifest, "vendor_defaults": {"postgres": {"fsync": "on"}}})
     trials = tuple(replace(t, subject=replace(t.subject, target="postgres")) for t in run.plan.trials)
     run = replace(run, plan=replace(run.plan, trials=trials))
-    assert console_table(run).title.endswith(" · postgres 16.2 · settings: defaults")
+    assert console_table(run).title.endswith(" · settings: defaults")
     assert " · settings: defaults · " in eyebrow_of(run)
     theirs = tuple(replace(t, subject=replace(t.subject, endpoint="h:5432")) for t in trials)
     assert "settings" not in console_table(replace(run, plan=replace(run.plan, trials=theirs))).title
 
 
-def test_knobs_go_before_the_set():
-    assert postgres_settings(LOADING, autovacuum="on")["autovacuum"] == "on"
-
-
-def test_every_setting_of_a_set_has_the_vendors_default():
-    for facts in all_facts():
-        assert not set(facts.loading) - set(facts.vendor_defaults), facts.name
-        assert not set(facts.fsynced or {}) - set(facts.vendor_defaults), facts.name
-
-
 def test_the_report_has_a_row_for_each_setting_that_differs_as_read_back():
     run = measured(several())
-    said = {
-        "wal_level": "replica",
-        "synchronous_commit": "off",
-        "work_mem": "64MB",
-        "max_wal_size": "1024MB",
-        "port": "5432",
-        "partitions": "4",
-    }
+    said = {"wal_level": "replica", "synchronous_commit": "off", "work_mem": "64MB", "max_wal_size": "1024MB"}
+    said |= {"port": "5432", "partitions": "4"}
     results = tuple(
         replace(r, effective={**r.effective, **said}) if r.trial.subject.target == "postgres" else r
         for r in run.results
@@ -98,39 +78,34 @@ def test_the_report_has_a_row_for_each_setting_that_differs_as_read_back():
     )
     assert "--settings defaults" in table.notes[0]
     page = documents(run).pages["report.html"]
-    assert page.index(table.title) < page.index("Report of each variant"), "on the first page"
-    terms = subjects.terms_table(run).notes[0]
-    assert terms.startswith("durability and maintenance: the vendors' defaults (--settings defaults)")
+    assert page.index(table.title) < page.index("Report of each variant")  # on the first page
+    assert "(--settings defaults)" in subjects.terms_table(run).notes[0]
+    stored = tuple(replace(t, settings=LOADING) for t in run.plan.trials)  # without a set: it was that for loading
+    old = replace(run, plan=replace(run.plan, trials=stored), manifest={})
+    assert settings_table(old) is None
+    assert "for loading" in subjects.terms_table(old).notes[0]
 
 
-def test_a_caution_names_the_settings_for_loading_and_where_rows_were():
+def test_a_caution_names_the_settings_for_loading_and_where_rows_were(wording):
     run = synthetic_run((1, 2))
     at = {"synchronous_commit": "off", "autovacuum": "off", "acknowledged": "in memory"}
-    loading = tuple(replace(r, trial=replace(r.trial, settings=LOADING), effective=at) for r in run.results)
-    run = replace(
-        run, results=loading, manifest={"vendor_defaults": {"postgres": load_facts("postgres").vendor_defaults}}
-    )
-    assert (
-        "not the vendors' defaults: autovacuum, synchronous_commit; rows were acknowledged in memory, so a crash of the "
-        "machine can lose the last of them. Compare with --settings defaults"
-    ) in cautions_of(run, ())
-    vendor = tuple(replace(r, trial=replace(r.trial, settings=DEFAULTS)) for r in run.results)
-    assert not [c for c in cautions_of(replace(run, results=vendor), ()) if c.startswith("not the")]
+    manifest = {"vendor_defaults": {"postgres": load_facts("postgres").vendor_defaults}}
+    cautions = {}
+    for settings, effective in ((LOADING, at), (DEFAULTS, {})):
+        results = tuple(
+            replace(r, trial=replace(r.trial, settings=settings), effective=effective or r.effective)
+            for r in run.results
+        )
+        told = cautions_of(replace(run, results=results, manifest=manifest), ())
+        cautions[settings] = [c for c in told if c.startswith("not the vendors'")]
+    wording(*cautions[LOADING])
+    assert (len(cautions[LOADING]), cautions[DEFAULTS]) == (1, [])
 
 
-def test_a_caution_tells_pauses_of_a_quota():
+def test_a_caution_tells_pauses_of_a_quota(wording):
     run = synthetic_run((0.5, 1), sweep=make_sweep(cores="0.5,1"))
-    trials = tuple(
-        replace(t, resources=replace(t.resources, placement=replace(t.placement, server_cpus=(1,), quota_cores=quota)))
-        for t in run.plan.trials
-        for quota in [0.5 if t.level < 1 else None]
-    )
-    (said,) = quota_words(replace(run, plan=replace(run.plan, trials=trials)))
-    assert said.startswith("0.5 cores: a CPU quota. The kernel stops the server for up to about 50 ms in each 100 ms")
-
-
-def test_a_run_that_was_stored_without_a_set_had_the_one_for_loading():
-    run = measured(several())
-    old = replace(run, plan=replace(run.plan, trials=tuple(replace(t, settings=LOADING) for t in run.plan.trials)))
-    assert settings_table(old) is None
-    assert "the set of settings for loading" in subjects.terms_table(old).notes[0]
+    trials = []
+    for t in run.plan.trials:
+        placement = replace(t.placement, server_cpus=(1,), quota_cores=0.5 if t.level < 1 else None)
+        trials.append(replace(t, resources=replace(t.resources, placement=placement)))
+    wording(*quota_words(replace(run, plan=replace(run.plan, trials=tuple(trials)))))

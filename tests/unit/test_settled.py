@@ -29,34 +29,19 @@ SWEEP = make_sweep(load__duration="10s", load__warmup="2s")
 @pytest.mark.parametrize(
     ("rates", "passed"),
     [
-        (STEADY, 0),
-        (STEADY * 3, 0),
-        (RAMP + STEADY, 8),
-        ([*RAMP, *STEADY[:5]], None),
-        (list(reversed(RAMP)) + [100] * 10, 8),
-        (FOR_EVER, None),
-        (SLOW, None),
-        ([0, 0, *STEADY], 2),
-        (STEADY[:5] + [0] + STEADY[:5], None),
-        ([1000, 0, 0, *STEADY], None),
-        (STEADY[:5] + [0] + STEADY + STEADY[:4], 0),
-        ([1000, 400] * 12, None),
-        ([5, 1000], 0),
-    ],
-    ids=[
-        "steady",
-        "steady for long",
-        "ramp",
-        "ramp, steady too briefly",
-        "falls, then steady",
-        "drifts for ever",
-        "drifts slowly for ever",
-        "nothing at first",
-        "one stall",
-        "a stall near the start",
-        "a stall diluted",
-        "jumps for ever",
-        "too short to tell",
+        pytest.param(STEADY, 0, id="steady"),
+        pytest.param(STEADY * 3, 0, id="steady for long"),
+        pytest.param(RAMP + STEADY, 8, id="ramp"),
+        pytest.param([*RAMP, *STEADY[:5]], None, id="ramp, steady too briefly"),
+        pytest.param(list(reversed(RAMP)) + [100] * 10, 8, id="falls, then steady"),
+        pytest.param(FOR_EVER, None, id="drifts for ever"),
+        pytest.param(SLOW, None, id="drifts slowly for ever"),
+        pytest.param([0, 0, *STEADY], 2, id="nothing at first"),
+        pytest.param(STEADY[:5] + [0] + STEADY[:5], None, id="one stall"),
+        pytest.param([1000, 0, 0, *STEADY], None, id="a stall near the start"),
+        pytest.param(STEADY[:5] + [0] + STEADY + STEADY[:4], 0, id="a stall diluted"),
+        pytest.param([1000, 400] * 12, None, id="jumps for ever"),
+        pytest.param([5, 1000], 0, id="too short to tell"),
     ],
 )
 def test_only_a_trend_is_discarded(rates, passed):
@@ -83,51 +68,42 @@ def interval(at_s, rows, before, value_us=None):
     )
 
 
-def facts_of(rates, sweep=SWEEP):
-    """A trial whose warm-up had 50 rows/s and whose measuring these rates."""
-    intervals = []
+def intervals_of(rates):
+    """The seconds of a warm-up of 50 rows/s and of measuring these rates."""
+    made = []
     for at_s, rows in enumerate([50] * WARMUP_S + list(rates), 1):
-        intervals.append(interval(at_s, rows, sum(i.rows for i in intervals)))
-    end_ns = (WARMUP_S + len(rates)) * 10**9
-    facts = TrialFacts(load_start_ns=0, measure_start_ns=WARMUP_S * 10**9, intervals=tuple(intervals))
-    return with_summary(facts, said(rates, end_ns), sweep.load, sweep.work)
+        made.append(interval(at_s, rows, sum(i.rows for i in made)))
+    return made
+
+
+def facts_of(rates, sweep=SWEEP, intervals=()):
+    """A trial whose warm-up had 50 rows/s and whose measuring these rates."""
+    own = tuple(intervals or intervals_of(rates))
+    facts = TrialFacts(load_start_ns=0, measure_start_ns=WARMUP_S * 10**9, intervals=own)
+    return with_summary(facts, said(rates, (WARMUP_S + len(rates)) * 10**9), sweep.load, sweep.work)
 
 
 def said(rates, end_ns):
-    return summary(
-        [900] * 100,
-        window_start_ns=WARMUP_S * 10**9,
-        window_end_ns=end_ns,
-        window_s=float(len(rates)),
-        rows_window=sum(rates),
-        rows_per_s=sum(rates) / len(rates),
-        rows_acked=sum(rates) + 100,
-        cpu_window_s=1.0,
-    )
+    ends = {"window_start_ns": WARMUP_S * 10**9, "window_end_ns": end_ns, "window_s": float(len(rates))}
+    rows = {"rows_window": sum(rates), "rows_per_s": sum(rates) / len(rates), "rows_acked": sum(rates) + 100}
+    return summary([900] * 100, cpu_window_s=1.0, **ends, **rows)
 
 
 def test_every_figure_is_of_the_stretch_that_was_steady():
-    facts = facts_of(RAMP + STEADY)
-    m = measurement(make_trial(), facts)
+    m = measurement(make_trial(), facts_of(RAMP + STEADY))
     assert (m.rows, m.transient_s) == (sum(STEADY), pytest.approx(8.00004))
-    assert m.window_s == pytest.approx(10)
-    assert m.rows_per_s == pytest.approx(1000)
-    assert m.generator_cpu_cores == pytest.approx(0.1)
-    assert m.transient_rate == pytest.approx(450)
-    assert m.response_ms_p50 == pytest.approx(1.0, rel=0.02), "of the stretch: a request of the ramp took up to 10 ms"
+    assert (m.window_s, m.rows_per_s, m.generator_cpu_cores, m.transient_rate) == pytest.approx((10, 1000, 0.1, 450))
+    assert m.response_ms_p50 == pytest.approx(1.0, rel=0.02)  # a request of the ramp took up to 10 ms
     assert m.response_ms_max < 1.1
     assert m.rate_cv_percent < 1
     assert abs(m.rate_drift_percent) < 2
     assert m.rows_acked == sum(RAMP + STEADY) + 100
 
 
-def test_the_verdict_says_what_was_discarded_and_why():
-    facts = facts_of([0, *RAMP, *STEADY])
-    verdict = outcome(load_axis("cores"), make_trial(SWEEP), facts).verdict
-    told = [reason for reason in verdict.reasons if "were discarded" in reason]
-    assert len(told) == 1
-    assert told[0].startswith("the first 9.0 s after the warm-up were discarded (400 rows/s, 1 of them nearly still)")
-    assert "with them the rate rose from 27 % to 173 % of its mean" in told[0]
+def test_the_verdict_says_what_was_discarded_and_why(wording):
+    verdict = outcome(load_axis("cores"), make_trial(SWEEP), facts_of([0, *RAMP, *STEADY])).verdict
+    (told,) = (reason for reason in verdict.reasons if "discarded" in reason)
+    wording(told)
     assert verdict.kind is not VerdictKind.UNSTEADY
 
 
@@ -136,38 +112,26 @@ def test_a_rate_that_never_settles_is_unsteady_over_all_that_was_measured():
     assert facts.transient is None
     m, verdict = measurement(make_trial(), facts), outcome(load_axis("cores"), make_trial(SWEEP), facts).verdict
     assert (m.rows, m.window_s, m.transient_s) == (sum(FOR_EVER), 30.0, 0.0)
-    assert any("the rate rose from" in reason for reason in verdict.reasons)
+    assert any("rate rose" in reason for reason in verdict.reasons)
 
 
-@pytest.mark.parametrize(
-    "sweep",
-    [
-        make_sweep(load__duration="10s", load__window_max="0"),
-        replace(SWEEP, load=replace(SWEEP.load, may_discard=False)),
-        make_sweep(load__rows="20000"),
-    ],
-    ids=["a window that may not grow", "a disk sweep", "fixed work"],
-)
-def test_other_windows_stay_what_they_are(sweep):
-    assert facts_of(RAMP + STEADY, sweep).transient is None
-
-
-def test_lines_of_an_older_load_core_give_the_window_they_gave():
-    facts = facts_of(RAMP + STEADY)
-    facts = replace(facts, intervals=tuple(replace(i, cpu_s=None, response_hdr=()) for i in facts.intervals))
-    facts = with_summary(facts, said(RAMP + STEADY, 20 * 10**9), SWEEP.load, SWEEP.work)
+def test_other_windows_and_lines_of_an_older_load_core_stay_what_they_were():
+    older = [replace(i, cpu_s=None, response_hdr=()) for i in intervals_of(RAMP + STEADY)]
+    facts = facts_of(RAMP + STEADY, intervals=older)
     assert (facts.transient, facts.summary.rows_window) == (None, sum(RAMP + STEADY))
+    may_not_grow = make_sweep(load__duration="10s", load__window_max="0")
+    of_disks = replace(SWEEP, load=replace(SWEEP.load, may_discard=False))
+    for sweep in (may_not_grow, of_disks, make_sweep(load__rows="20000")):
+        assert facts_of(RAMP + STEADY, sweep).transient is None
 
 
 def test_no_row_is_lost_where_a_reading_was_late():
     """A late reading makes a long second and a short one; the short one is not judged, but its rows are counted."""
-    rates = RAMP + STEADY
-    intervals = [interval(at_s, rows, 0) for at_s, rows in enumerate([50] * WARMUP_S + rates, 1)]
+    intervals = intervals_of(RAMP + STEADY)
     late = intervals[14]
     intervals[14] = replace(late, t_s=late.t_s + 0.2, monotonic_ns=late.monotonic_ns + 200_000_000, rows=1200)
     intervals[15] = replace(intervals[15], rows=intervals[15].rows - 200)
-    facts = TrialFacts(load_start_ns=0, measure_start_ns=WARMUP_S * 10**9, intervals=tuple(intervals))
-    facts = with_summary(facts, said(rates, 20 * 10**9), SWEEP.load, SWEEP.work)
+    facts = facts_of(RAMP + STEADY, intervals=intervals)
     start = next(i for i, x in enumerate(facts.intervals) if x.monotonic_ns == facts.summary.window_start_ns)
     assert facts.summary.rows_window == sum(i.rows for i in facts.intervals[start + 1 :])
     assert facts.summary.rows_per_s == pytest.approx(1000, rel=0.03)
@@ -188,7 +152,7 @@ def test_no_row_is_lost_where_a_reading_was_late():
     ],
 )
 def test_the_measuring_goes_on_until_a_window_has_settled(rates, enough):
-    intervals = as_rated(interval(at_s, rows, 0) for at_s, rows in enumerate([50] * WARMUP_S + list(rates), 1))
+    intervals = as_rated(intervals_of(rates))
     start_ns = WARMUP_S * 10**9
     assert window_is_enough(SWEEP.load, intervals, start_ns) is enough
     assert window_is_enough(make_sweep(load__duration="10s", load__window_max="0").load, intervals, start_ns) is False
@@ -196,14 +160,12 @@ def test_the_measuring_goes_on_until_a_window_has_settled(rates, enough):
 
 def test_several_processes_are_one_stretch():
     """The histograms of all processes are added; a mean of percentiles would say something else."""
-    one = facts_of(RAMP + STEADY)
-    merged = [merge_interval([i, replace(i, response_hdr=(histogram(50_000, i.requests),))]) for i in one.intervals]
-    facts = TrialFacts(load_start_ns=0, measure_start_ns=WARMUP_S * 10**9, intervals=tuple(merged))
-    facts = with_summary(facts, said(RAMP + STEADY, 20 * 10**9), SWEEP.load, SWEEP.work)
-    assert facts.summary.rows_window == 2 * sum(STEADY)
-    assert facts.summary.response.count == 2 * sum(r // 50 for r in STEADY)
-    assert facts.summary.response.p90_us == pytest.approx(50_000, rel=0.02)
-    assert facts.summary.cpu_window_s == pytest.approx(2 * sum(STEADY) / 10_000)
+    each = intervals_of(RAMP + STEADY)
+    merged = [merge_interval([i, replace(i, response_hdr=(histogram(50_000, i.requests),))]) for i in each]
+    summary = facts_of(RAMP + STEADY, intervals=merged).summary
+    assert (summary.rows_window, summary.response.count) == (2 * sum(STEADY), 2 * sum(r // 50 for r in STEADY))
+    assert summary.response.p90_us == pytest.approx(50_000, rel=0.02)
+    assert summary.cpu_window_s == pytest.approx(2 * sum(STEADY) / 10_000)
 
 
 def test_the_panel_shades_the_window_and_its_times_stay_inside():

@@ -8,8 +8,6 @@ from scale_sweep.analysis.compare import compare_with_first
 from scale_sweep.base.errors import UsageError
 from scale_sweep.model import VerdictKind
 from scale_sweep.report.side_by_side import (
-    cautions,
-    facts_table,
     host_runs,
     money_table,
     ratio_table,
@@ -20,9 +18,9 @@ from tests.unit.synthetic_run import synthetic_run, synthetic_sweep
 GAMMAS = {"slow": 4e5, "same": 4e5, "fast": 5e5}
 
 
-def on_host(name, number, *, share_load=False, **changes):
+def on_host(name, number, **changes):
     run = synthetic_run(seed=number, gamma=GAMMAS.get(name, 4e5), alpha=0.03, **changes)
-    manifest = {**run.manifest, "fleet": {"host": name, "share_load": share_load}, "hosts": {"load": [f"load-{name}"]}}
+    manifest = {**run.manifest, "fleet": {"host": name}, "hosts": {"load": [f"load-{name}"]}}
     return replace(run, path=f"/results/run-{number}", manifest=manifest)
 
 
@@ -35,29 +33,30 @@ def three():
     return [on_host(name, number) for number, name in enumerate(GAMMAS, start=1)]
 
 
-def test_a_faster_server_has_an_interval_above_one_and_an_equal_one_around_it(three):
+def test_the_page_has_every_host_every_trial_and_no_foreign_address(three):
     slow, same, fast = hosts_of(three)
     assert slow.comparison is None
     assert same.comparison.overall.low < 1 < same.comparison.overall.high
     assert fast.comparison.overall.low > 1.15 and fast.comparison.overall.high < 1.35
-
-
-def test_the_page_has_every_host_every_trial_and_no_foreign_address(three):
-    page = side_by_side_html(hosts_of(three), "EUR")
+    page = side_by_side_html((slow, same, fast), "EUR")
     assert all(page.count(name) > 3 for name in GAMMAS)
     assert all(f"load-{name}" in page for name in GAMMAS)
     assert page.count("cores-1-r1") >= 3
-    assert (
-        page.count("<svg") >= 1 and "src=" not in page and "://" not in page.replace("http://www.w3.org/2000/svg", "")
-    )
+    assert page.count("<svg") >= 1 and "src=" not in page
+    assert "://" not in page.replace("http://www.w3.org/2000/svg", "")
     identities = [part.partition('"')[0] for part in page.split(' id="')[1:]]
     assert len(identities) == len(set(identities))
-    assert "Rate for the money" not in page
-
-
-def test_a_verdict_of_one_host_is_on_the_page():
+    assert "for the money" not in page
     worse = on_host("fast", 2, verdicts={(4, 2): VerdictKind.UNSTEADY})
     assert "UNSTEADY" in side_by_side_html(hosts_of([on_host("slow", 1), worse]), "EUR")
+
+
+def test_two_runs_of_one_host_and_a_level_that_one_lacks():
+    hosts = hosts_of([on_host("a", 1), on_host("a", 2, levels=(1, 2))])
+    assert [host.name for host in hosts] == ["a (1)", "a (2)"]
+    table = ratio_table(hosts)
+    assert table.headers[1:] == ("1", "2", "3", "4", "all")
+    assert table.rows[1][3:5] == ("–", "–") and "to" in table.rows[1][5]
 
 
 def test_the_rate_for_the_money_is_of_hosts_with_a_price(three):
@@ -66,23 +65,6 @@ def test_the_rate_for_the_money_is_of_hosts_with_a_price(three):
     rate, of_money = (float(table.rows[0][at].split(" ")[0].replace(",", "")) for at in (3, 4))
     assert of_money == pytest.approx(rate / 0.5, rel=1e-3)
     assert "to" in table.rows[0][4]
-
-
-def test_shared_load_hosts_are_said(three):
-    assert not any("shared" in words for words in cautions(hosts_of(three)))
-    shared = [on_host("slow", 1, share_load=True), on_host("fast", 2, share_load=True)]
-    assert any("--share-load" in words for words in cautions(hosts_of(shared)))
-    assert "shared with the other servers" in facts_table(hosts_of(shared)).rows[0][-1]
-
-
-def test_two_runs_of_one_host_have_names_of_their_own():
-    assert [host.name for host in hosts_of([on_host("a", 1), on_host("a", 2)])] == ["a (1)", "a (2)"]
-
-
-def test_a_level_that_one_host_lacks_has_no_ratio():
-    table = ratio_table(hosts_of([on_host("slow", 1), on_host("fast", 2, levels=(1, 2))]))
-    assert table.headers[1:] == ("1", "2", "3", "4", "all")
-    assert table.rows[1][3:5] == ("–", "–") and "to" in table.rows[1][5]
 
 
 @pytest.mark.parametrize(

@@ -19,13 +19,8 @@ LEVELS = range(1, 13)
 
 
 def make_run(*results):
-    plan = Plan(
-        sweep=make_sweep(cores="1..12"),
-        trials=tuple(r.trial for r in results),
-        confounds=(),
-        notes=(),
-        seconds_estimated=1.0,
-    )
+    trials = tuple(r.trial for r in results)
+    plan = Plan(sweep=make_sweep(cores="1..12"), trials=trials, confounds=(), notes=(), seconds_estimated=1.0)
     return StoredRun(path="results/x", manifest={}, plan=plan, results=results, timeseries={})
 
 
@@ -48,17 +43,15 @@ def test_the_levels_above_a_lock_are_fitted_and_bend_the_curve():
     assert fit_curve(locked(VerdictKind.GENERATOR_BOUND)).verdict == "linear", "what an external reason hides"
 
 
-def test_tables_pictures_and_points_name_them():
+def test_tables_pictures_and_points_name_them(wording):
     run = make_run(*locked(OWN))
     assert verdict_counts(run) == [(VerdictKind.VALID, 6), (OWN, 6)]
     table = article_table(run)
     assert [row[0] for row in table.rows][5:8] == ["6", "7 ‡", "8 ‡"]
-    assert any("SOFTWARE_BOTTLENECK" in note for note in table.notes)
-    assert "SOFTWARE_BOTTLENECK (6)" in curve_svg(run)
-    page = html(run)
-    assert "6 of 12" in page
-    assert "6 more with a software bottleneck" in page
-    assert points_text(run.plan, run.results).count("SOFTWARE_BOTTLENECK") == 6
+    wording(*(note for note in table.notes if OWN in note))
+    assert f"{OWN} (6)" in curve_svg(run)
+    assert "6 of 12" in html(run)
+    assert points_text(run.plan, run.results).count(OWN) == 6
 
 
 def test_an_open_loop_says_nothing_of_what_a_level_can_do():

@@ -1,8 +1,6 @@
-"""Children are started by one thread that lasts: on their CPUs, with errors handed back, and told of their parent's death
-when the process ends and not before."""
+"""Children are started by one thread that lasts: on their CPUs, with errors handed back, and they die with the process."""
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -57,29 +55,24 @@ def test_a_child_survives_the_thread_that_asked_for_it_and_runs_where_it_should(
 
 
 def test_a_child_of_a_thread_dies_with_a_runner_that_is_killed():
-    runner = subprocess.Popen([sys.executable, "-c", RUNNER], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    pid = int(runner.stdout.readline())
-    try:
-        time.sleep(0.5)
-        assert lives(pid)
-    finally:
-        runner.send_signal(signal.SIGKILL)
-        runner.communicate()
+    with subprocess.Popen([sys.executable, "-c", RUNNER], cwd=ROOT, stdout=subprocess.PIPE, text=True) as runner:
+        pid = int(runner.stdout.readline())
+        try:
+            time.sleep(0.5)
+            assert lives(pid)
+        finally:
+            runner.kill()
     deadline = time.monotonic() + 50
     while lives(pid):
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
 
-def test_what_cannot_be_started_is_raised_where_it_was_asked_for():
+def test_what_cannot_be_started_is_raised_and_a_forked_process_has_a_starter_of_its_own():
     with pytest.raises(FileNotFoundError):
         spawn(["/no/such/program"], [CPU])
     with pytest.raises(OSError, match="Invalid argument"):
         spawn(["true"], [4095])
-    assert spawn(["true"], [CPU]).wait() == 0
-
-
-def test_a_forked_process_has_a_starter_of_its_own():
     assert spawn(["true"], [CPU]).wait() == 0
     pid = os.fork()
     if not pid:

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from scale_sweep.analysis.fit import Terms, fit_curve
+from scale_sweep.analysis.fit import Terms, fit_curve, fit_rows
 from scale_sweep.model import Observation
 
 
@@ -26,39 +26,42 @@ def blocks(ratios, steps):
 RATIOS = (0.50, 0.54, 0.47, 0.52, 0.49)
 
 
-def test_two_levels_are_students_paired_t_on_the_logarithm_of_the_ratios():
-    point = last(blocks(RATIOS, (0.0,) * 5))
+def test_two_levels_are_students_paired_t_on_the_logarithm_of_the_ratios(wording):
+    curve = fit_curve(blocks(RATIOS, (0.0,) * 5), Terms())
+    point = curve.points[-1]
     # mean 0.504, standard deviation 0.02702, t(4) = 2.7764, half 0.03355
     assert point.speedup == pytest.approx(math.exp(0.504))
     assert (point.speedup_low, point.speedup_high) == pytest.approx((math.exp(0.47045), math.exp(0.53755)), rel=1e-4)
     assert (point.speedup_blocks, point.speedup_degrees) == (5, 4)
+    moving = last(blocks(RATIOS, STEPS))
+    assert (moving.speedup_low, moving.speedup_high) == pytest.approx((point.speedup_low, point.speedup_high))
+    assert moving.speedup == pytest.approx(point.speedup), (
+        "what changes from block to block is not noise of the speedup"
+    )
+    wording(curve.sentence)
 
 
-def test_what_changes_from_block_to_block_is_not_noise_of_the_speedup():
-    still, moving = last(blocks(RATIOS, (0.0,) * 5)), last(blocks(RATIOS, (0.0, 0.4, -0.3, 0.2, -0.5)))
-    assert (moving.speedup_low, moving.speedup_high) == pytest.approx((still.speedup_low, still.speedup_high))
-    assert moving.speedup == pytest.approx(still.speedup)
+STEPS = (0.0, 0.4, -0.3, 0.2, -0.5)
 
 
 def test_a_rejected_trial_leaves_its_blocks_other_levels_and_no_ratio():
-    observed = blocks(RATIOS, (0.0, 0.4, -0.3, 0.2, -0.5))
+    observed = blocks(RATIOS, STEPS)
     whole = last([o for o in observed if o.block != 3])
     point = last([seen(o.block, o.level, 0.0, "UNSTEADY") if (o.block, o.level) == (3, 2) else o for o in observed])
     assert point.speedup_blocks == 4
     assert (point.speedup, point.speedup_low) == pytest.approx((whole.speedup, whole.speedup_low))
 
 
-def test_too_few_blocks_give_the_ratio_of_means_with_the_pooled_spread():
-    observed = blocks((0.50, 0.54), (0.0, 0.0))
-    point = last(observed)
-    assert point.speedup_blocks == 0
-    assert point.speedup_degrees == 2
+def test_without_shared_blocks_the_ratio_of_means_has_the_pooled_spread():
+    point = last(blocks((0.50, 0.54), (0.0, 0.0)))
+    assert (point.speedup_blocks, point.speedup_degrees) == (0, 2)
     assert point.speedup_low < point.speedup < point.speedup_high
-
-
-def test_levels_that_share_no_block_are_not_paired():
-    observed = [seen(b, 1, 0.01 * b) for b in range(4)] + [seen(b, 2, 0.5 + 0.01 * b) for b in range(4, 8)]
-    assert last(observed).speedup_blocks == 0
+    apart = [seen(b, 1, 0.01 * b) for b in range(4)] + [seen(b, 2, 0.5 + 0.01 * b) for b in range(4, 8)]
+    assert last(apart).speedup_blocks == 0
+    point = fit_rows([(1, 100.0), (1, 102.0), (1, 98.0), (2, 200.0), (2, 204.0), (2, 196.0)], Terms()).points[-1]
+    assert (point.speedup_blocks, point.speedup_degrees) == (0, 4)
+    # pooled standard deviation of ln 0.020002, t(4) = 2.7764, √(2/3)
+    assert point.speedup_low == pytest.approx(2 * math.exp(-2.7764 * 0.020002 * math.sqrt(2 / 3)), rel=1e-3)
 
 
 @pytest.mark.monte_carlo
@@ -70,17 +73,3 @@ def test_a_noisy_level_has_the_interval_of_its_own_ratios():
     assert points[-1].speedup_degrees == 4
     assert points[1].speedup_degrees == 12
     assert points[-1].speedup_low < 4 < points[-1].speedup_high
-
-
-def test_the_headline_says_the_interval_and_no_standard_error():
-    said = fit_curve(blocks(RATIOS, (0.0,) * 5), Terms()).sentence
-    assert said.startswith("1 → 2 cores: speedup 1.66 (1.60 to 1.71), efficiency 83 %")
-
-
-def test_plain_rows_have_no_blocks_and_students_t():
-    from scale_sweep.analysis.fit import fit_rows
-
-    point = fit_rows([(1, 100.0), (1, 102.0), (1, 98.0), (2, 200.0), (2, 204.0), (2, 196.0)], Terms()).points[-1]
-    assert (point.speedup_blocks, point.speedup_degrees) == (0, 4)
-    # pooled standard deviation of ln 0.020002, t(4) = 2.7764, √(2/3)
-    assert point.speedup_low == pytest.approx(2 * math.exp(-2.7764 * 0.020002 * math.sqrt(2 / 3)), rel=1e-3)

@@ -18,40 +18,34 @@ def kept(file, statement):
 
 
 def test_a_second_run_stands_beside_the_first(tmp_path):
-    other = replace(RUN, path="/elsewhere/another")
-    for run in (RUN, other, RUN):
+    for run in (RUN, replace(RUN, path="/elsewhere/another"), RUN):
         tables = tables_of(run)
         write(tables[0].rows[0][0], tables, f"sqlite:///{tmp_path}/r.db")
     found = kept(tmp_path / "r.db", "SELECT run, count(*) FROM scale_trials GROUP BY run")
-    assert len(found) == 2
-    assert {count for _, count in found} == {len(RUN.results)}
+    assert [count for _, count in found] == [len(RUN.results)] * 2
 
 
 def test_a_column_that_an_older_version_had_not_is_added(tmp_path):
+    def without_rates(table):
+        kept = [(at, name) for at, name in enumerate(table.kinds) if name != "rows_per_s"]
+        rows = [("old", *(row[at] for at, _ in kept[1:])) for row in table.rows]
+        return replace(table, kinds={name: table.kinds[name] for _, name in kept}, rows=rows)
+
     tables = tables_of(RUN)
-    older = [
-        replace(
-            t,
-            kinds={k: v for k, v in t.kinds.items() if k != "rows_per_s"},
-            rows=[tuple(c for c, k in zip(row, t.kinds, strict=True) if k != "rows_per_s") for row in t.rows],
-        )
-        for t in tables
-    ]
-    write("old", [replace(t, rows=[("old", *row[1:]) for row in t.rows]) for t in older], f"sqlite:///{tmp_path}/r.db")
     name = tables[0].rows[0][0]
+    write("old", list(map(without_rates, tables)), f"sqlite:///{tmp_path}/r.db")
     write(name, tables, f"sqlite:///{tmp_path}/r.db")
     rates = dict(kept(tmp_path / "r.db", "SELECT run, max(rows_per_s) FROM scale_trials GROUP BY run"))
     assert rates["old"] is None
     assert rates[name] > 0
 
 
-def test_settings_are_a_row_each(tmp_path):
-    settings = tables_of(RUN)[1]
+def test_settings_are_a_row_each():
     run = RUN.path.rstrip("/").rpartition("/")[2]
     manifest = {**RUN.manifest, "sweep": {"load": {"rate": 0.0, "arrival": "constant"}, "levels": [1, 2]}}
-    rows = tables_of(replace(RUN, manifest=manifest))[1].rows
+    settings = tables_of(replace(RUN, manifest=manifest))[1]
     assert set(settings.kinds) == {"run", "setting", "value"}
-    assert rows == [(run, "levels", "[1, 2]"), (run, "load.arrival", "constant"), (run, "load.rate", "0.0")]
+    assert settings.rows == [(run, "levels", "[1, 2]"), (run, "load.arrival", "constant"), (run, "load.rate", "0.0")]
 
 
 @pytest.mark.parametrize(

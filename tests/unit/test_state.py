@@ -50,7 +50,34 @@ def servers():
     return [x for x in find_leftovers() if x.kind != "container"]
 
 
-def test_folders_are_made_for_this_user_alone(place):
+@contextlib.contextmanager
+def living(**environment):
+    """A process of a victim, which ends with the block, and when it began."""
+    sleeping = [sys.executable, "-c", "import time; time.sleep(60)"]
+    with subprocess.Popen(sleeping, cwd="/", env={**os.environ, **environment}) as victim:
+        yield victim, {"server_pid": victim.pid, "server_started": started_ticks(victim.pid)}
+        assert victim.poll() is None
+        victim.kill()
+
+
+def remove_all():
+    assert [remove(x) for x in servers()] == [""]
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """A directory that no record may have removed, with its file."""
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept/file").touch()
+    yield tmp_path / "kept"
+    assert (tmp_path / "kept/file").exists()
+
+
+def test_folders_are_made_for_this_user_alone_and_not_by_reading(place):
+    assert state.read_records() == state.Records(records=())
+    assert state.read_record("x") is None
+    state.forget("x")
+    assert not place.exists()
     before = os.umask(0)
     try:
         for name in ("records", "scratch", "clients", "programs", "data"):
@@ -59,33 +86,12 @@ def test_folders_are_made_for_this_user_alone(place):
         os.umask(before)
     modes = {path.name: path.stat().st_mode & 0o777 for path in (place, *place.iterdir())}
     passed = 0o711 if os.geteuid() == 0 else 0o700
-    assert modes == {
-        "state": passed, "records": 0o700, "scratch": 0o700, "clients": 0o700, "programs": passed, "data": passed,
-    }  # fmt: skip
+    own = dict.fromkeys(("records", "scratch", "clients"), 0o700)
+    assert modes == {"state": passed, "programs": passed, "data": passed, **own}
 
 
 @needs("root")
-@pytest.mark.parametrize("made", ["mkdir {}", "ln -s /root {}", "mkdir -m 0777 {}"])
-def test_a_folder_that_somebody_else_made_is_refused_with_its_owner(made, shared, monkeypatch):
-    monkeypatch.setenv("SCALE_STATE_DIR", str(shared / "inner" / "state"))
-    (shared / "inner").mkdir(mode=0o777)
-    (shared / "inner").chmod(0o777)
-    as_other(made.format(shared / "inner" / "state"))
-    (shared / "inner").chmod(0o755)
-    with pytest.raises(PreflightError, match=rf"{shared}/inner/state .*12345") as error:
-        state.folder("records")
-    assert error.value.exit_code == 3
-
-
-@needs("root")
-def test_roots_folders_are_not_where_everybody_can_create_names(shared, monkeypatch):
-    monkeypatch.setenv("SCALE_STATE_DIR", str(shared / "state"))
-    with pytest.raises(PreflightError, match="no place for root's files"):
-        state.folder("records")
-
-
-@needs("root")
-def test_a_folder_that_others_come_to_change_is_refused_at_its_next_use(place):
+def test_roots_folders_are_neither_where_everybody_can_create_names_nor_changed_by_others(shared, place, monkeypatch):
     state.save(dead_record("one"))
     (place / "records").chmod(0o777)
     with pytest.raises(PreflightError, match="can be changed by other users"):
@@ -94,16 +100,53 @@ def test_a_folder_that_others_come_to_change_is_refused_at_its_next_use(place):
     os.chown(place / "records", OTHER, OTHER)
     with pytest.raises(PreflightError, match="belongs to user 12345"):
         state.save(dead_record("two"))
+    monkeypatch.setenv("SCALE_STATE_DIR", str(shared / "state"))
+    with pytest.raises(PreflightError, match="no place for root's files"):
+        state.folder("records")
 
 
 @needs("root")
-def test_records_that_another_user_wrote_end_and_delete_nothing(place, tmp_path):
-    records, kept = state.folder("records"), tmp_path / "kept"
-    kept.mkdir()
-    (kept / "file").touch()
-    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as victim:
-        began = started_ticks(victim.pid)
-        planted = dead_record("planted", kept, server_pid=victim.pid, server_started=began)
+@pytest.mark.parametrize("made", ["mkdir {}", "mkdir -m 0777 {}", "ln -s /root {}"])
+def test_a_folder_or_data_directory_that_somebody_else_made_is_refused_with_its_owner(made, shared, monkeypatch):
+    for path in (shared / "inner/state", shared / "data"):
+        path.parent.mkdir(exist_ok=True)
+        path.parent.chmod(0o1777)
+        as_other(made.format(path))
+    (shared / "inner").chmod(0o755)
+    monkeypatch.setenv("SCALE_STATE_DIR", str(shared / "inner/state"))
+    with pytest.raises(PreflightError, match=rf"{shared}/inner/state .*12345") as error:
+        state.folder("records")
+    assert error.value.exit_code == 3
+    with pytest.raises(PreflightError, match=rf"{shared}/data .*12345"):
+        state.make_ready(shared / "data/deeper")
+    state.make_ready(shared / "mine/deeper")
+    (shared / "link").symlink_to(shared / "mine")
+    state.make_ready(shared / "link/deeper")
+
+
+def test_a_record_of_another_form_is_ignored_and_one_that_cannot_be_written_is_refused(place):
+    records = state.folder("records")
+    good = asdict(state.record_of("good", []))
+    texts = {"list": "[]", "deep": "[" * 100_000, "name": json.dumps(good)}
+    texts |= {
+        name: json.dumps({**good, "name": name, **part})
+        for name, part in (("more", {"x": 1}), ("text", {"server_pid": "1"}))
+    }
+    for name, text in texts.items():
+        (records / f"{name}.json").write_text(text)
+    assert state.read_records().records == ()
+    assert len(state.read_records().ignored) == 5
+    (records / "x.json.partial").mkdir()
+    with pytest.raises(PreflightError, match=f"the state directory {place} cannot be written") as refused:
+        state.save(state.record_of("x", ()))
+    assert "SCALE_STATE_DIR" in refused.value.remedy
+
+
+@needs("root")
+def test_records_that_another_user_wrote_end_and_delete_nothing(place, tmp_path, kept, wording):
+    records = state.folder("records")
+    with living() as (_, began):
+        planted = dead_record("planted", kept, **began)
         state.save(planted)
         os.chown(records / "planted.json", OTHER, OTHER)
         for name, mode in (("group", 0o620), ("world", 0o602)):
@@ -114,45 +157,19 @@ def test_records_that_another_user_wrote_end_and_delete_nothing(place, tmp_path)
         (records / "link.json").symlink_to(tmp_path / "second name")
         os.mkfifo(records / "fifo.json")
         assert servers() == []
-        assert victim.poll() is None and (kept / "file").exists()
-        ignored = "\n".join(find_ignored())
-        for word in ("planted.json: belongs to user 12345", "group.json: can be written", "world.json: can be written",
-                     "linked.json: has 2 names", "link.json: ", "fifo.json: is not a regular file"):  # fmt: skip
-            assert f"{records}/{word}" in ignored
-        victim.kill()
+    ignored = [sentence.replace(str(records), "RECORDS") for sentence in find_ignored()]
+    wording(*sorted(sentence for sentence in ignored if "RECORDS" in sentence))
 
 
-def test_a_record_ends_no_process_without_a_mark_of_its_run(place, tmp_path):
-    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], cwd="/") as victim:
-        state.save(dead_record("one", server_pid=victim.pid, server_started=started_ticks(victim.pid)))
-        assert [remove(x) for x in servers()] == [""]
-        assert victim.poll() is None
-        victim.kill()
+@pytest.mark.parametrize(("mark", "boot"), [({}, {}), ({state.SERVER_VARIABLE: "one"}, {"boot": "another"})])
+def test_a_record_ends_no_process_without_a_mark_of_its_run_or_of_another_boot(place, mark, boot):
+    with living(**mark) as (_, began):
+        state.save(dead_record("one", **began, **boot))
+        remove_all()
 
 
-def test_a_record_of_another_boot_ends_no_process(place, tmp_path):
-    marked = {**os.environ, state.SERVER_VARIABLE: "one"}
-    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], env=marked) as victim:
-        began = started_ticks(victim.pid)
-        state.save(dead_record("one", server_pid=victim.pid, server_started=began, boot="another"))
-        assert [remove(x) for x in servers()] == [""]
-        assert victim.poll() is None
-        victim.send_signal(signal.SIGKILL)
-
-
-def test_a_record_names_only_its_own_control_group(place, tmp_path):
-    group = tmp_path / "scale-other"
-    group.mkdir()
-    (group / "cgroup.procs").write_text(f"{os.getppid()}\n")
-    state.save(dead_record("one", cgroup_paths=(str(group), f"/sys/fs/cgroup/../..{group}")))
-    assert [remove(x) for x in servers()] == [""]
-    assert group.is_dir()
-
-
-def test_only_the_very_directory_that_the_run_made_is_removed(place, tmp_path):
-    data, kept = tmp_path / "data", tmp_path / "kept"
-    kept.mkdir()
-    (kept / "file").touch()
+def test_only_the_very_directory_that_the_run_made_is_removed_and_its_own_control_group(place, tmp_path, kept):
+    data = tmp_path / "data"
     for replaced in ("link", "directory", "unknown"):
         if replaced != "unknown":
             data.mkdir()
@@ -164,54 +181,25 @@ def test_only_the_very_directory_that_the_run_made_is_removed(place, tmp_path):
         else:
             data.mkdir()
             (data / "file").touch()
-        assert [remove(x) for x in servers()] == [""]
+        remove_all()
         assert (data / "file").exists() and (kept / "file").exists()
         subprocess.run(["rm", "-rf", str(data)], check=True)
-
-
-def test_links_below_a_directory_are_not_followed(place, tmp_path):
-    data, kept = tmp_path / "data", tmp_path / "kept"
     (data / "deep").mkdir(parents=True)
-    kept.mkdir()
-    (kept / "file").touch()
-    (data / "link").symlink_to(kept)
-    (data / "deep" / "link").symlink_to(kept)
+    for link in (data / "link", data / "deep/link"):
+        link.symlink_to(kept)  # and is not followed
     state.save(dead_record("one", data))
-    assert [remove(x) for x in servers()] == [""]
-    assert not data.exists() and (kept / "file").exists()
-
-
-def test_a_record_of_another_form_is_ignored(place):
-    records = state.folder("records")
-    good = asdict(state.record_of("good", []))
-    for name, text in {
-        "list": "[]",
-        "deep": "[" * 100_000,
-        "more": json.dumps({**good, "name": "more", "x": 1}),
-        "name": json.dumps(good),
-        "text": json.dumps({**good, "name": "text", "server_pid": "1"}),
-    }.items():
-        (records / f"{name}.json").write_text(text)
-    assert state.read_records().records == ()
-    assert len(state.read_records().ignored) == 5
+    remove_all()
+    assert not data.exists()
+    group = tmp_path / "scale-other"
+    group.mkdir()
+    (group / "cgroup.procs").write_text(f"{os.getppid()}\n")
+    state.save(dead_record("one", cgroup_paths=(str(group), f"/sys/fs/cgroup/../..{group}")))
+    remove_all()
+    assert group.is_dir()
 
 
 @needs("root")
-@pytest.mark.parametrize("way", ["mkdir {}", "mkdir {} && chmod 0777 {}", "ln -s /root {}"])
-def test_a_data_directory_that_another_user_can_change_is_refused(way, shared):
-    as_other(way.replace("{}", str(shared / "data")))
-    with pytest.raises(PreflightError, match=rf"{shared}/data .*12345"):
-        state.make_ready(shared / "data" / "deeper")
-
-
-def test_a_data_directory_of_this_user_in_a_shared_one_is_used(shared):
-    state.make_ready(shared / "mine" / "deeper")
-    (shared / "link").symlink_to(shared / "mine")
-    state.make_ready(shared / "link" / "deeper")
-
-
-@needs("root")
-def test_a_copied_program_that_was_changed_is_made_again(place, tmp_path):
+def test_a_copied_program_or_library_that_was_changed_is_made_again(place, tmp_path):
     source = tmp_path / "home"
     (source / "bin").mkdir(parents=True)
     (source / "bin" / "server").write_text("right")
@@ -223,14 +211,12 @@ def test_a_copied_program_that_was_changed_is_made_again(place, tmp_path):
     (copy / "complete").touch()
     assert state.copy_of({"pkg/home": source}, "programs") == copy
     assert program.read_text() == "right"
-
-
-def test_a_copied_library_that_was_changed_is_not_used(place):
-    path = state.keep_file(b"right", "image", "lib/x.so", "clients")
-    assert state.kept_file("image", "lib/x.so", "clients") == path
+    library = ("image", "lib/x.so", "clients")
+    path = state.keep_file(b"right", *library)
+    assert state.kept_file(*library) == path
     path.write_bytes(b"other")
-    assert state.kept_file("image", "lib/x.so", "clients") is None
-    assert state.keep_file(b"right", "image", "lib/x.so", "clients") == path
+    assert state.kept_file(*library) is None
+    assert state.keep_file(b"right", *library) == path
     assert path.read_bytes() == b"right"
 
 
@@ -245,38 +231,21 @@ def test_a_file_of_this_user_is_not_written_through_a_link(tmp_path):
     assert state.read_own(tmp_path / "mine") == "x"
 
 
-DYING = """
-import sys
-from scale_sweep.machine.state import scratch
-with scratch("trace") as folder:
-    (folder / "file").touch()
-    print(folder, flush=True)
-    sys.stdin.read()
-"""
-
-
 def test_files_of_a_trial_are_removed_at_its_end_and_by_clean_after_a_kill(place):
     with state.scratch("trace") as folder:
         (folder / "file").touch()
         assert folder.parent == place / "scratch" and folder.stat().st_mode & 0o777 == 0o700
         assert servers() == [], "it lives"
     assert not folder.exists() and state.read_records().records == ()
-    with subprocess.Popen([sys.executable, "-c", DYING], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run:
-        left = Path(run.stdout.readline().decode().strip())
-        run.kill()
+    child = os.fork()
+    if not child:
+        try:
+            with state.scratch("trace") as folder:
+                (folder / "file").touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+        finally:
+            os._exit(1)
+    os.waitpid(child, 0)
+    (left,) = (place / "scratch").iterdir()
     assert [(x.kind, remove(x)) for x in servers()] == [("scratch", "")]
     assert not left.exists()
-
-
-def test_reading_makes_no_folder(place):
-    assert state.read_records() == state.Records(records=())
-    assert state.read_record("x") is None
-    state.forget("x")
-    assert not place.exists()
-
-
-def test_a_record_that_cannot_be_written_names_the_state_directory_and_its_variable(place):
-    (state.folder("records") / "x.json.partial").mkdir()
-    with pytest.raises(PreflightError, match=f"the state directory {place} cannot be written") as refused:
-        state.save(state.record_of("x", ()))
-    assert refused.value.remedy == "set SCALE_STATE_DIR to a directory that this user can make"

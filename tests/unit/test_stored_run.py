@@ -1,4 +1,4 @@
-"""A stored run from Python: its frames have the cells of points.csv and timeseries.csv, by both libraries."""
+"""A stored run from Python: its frames have the cells of points.csv and timeseries.csv."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from scale_sweep.results.formats import as_csv, columns_of
 from tests.needs import module
 from tests.unit.stored_runs import unpacked
 
-pandas, polars = module("pandas"), module("polars")
+pandas = module("pandas")
 
 
 @pytest.fixture(scope="module")
@@ -28,30 +28,23 @@ def rows_of(run: scale_sweep.Run, what: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(as_csv(columns_of(run.stored, what)).decode())))
 
 
-@pytest.mark.parametrize(("frames", "kind"), [("pandas", pandas.DataFrame), ("polars", polars.DataFrame)])
 @pytest.mark.parametrize(("what", "attribute"), [("points", "points"), ("timeseries", "seconds")])
-def test_frames_have_the_rows_of_the_files(results, frames, kind, what, attribute):
-    run = scale_sweep.load("last", results, frames=frames)
-    frame = getattr(run, attribute)
-    assert isinstance(frame, kind)
-    expected = rows_of(run, what)
+def test_frames_have_the_rows_of_the_files(results, what, attribute):
+    frame = getattr(scale_sweep.load("last", results), attribute)
+    assert isinstance(frame, pandas.DataFrame)
+    expected = rows_of(scale_sweep.load("last", results), what)
     assert len(frame) == len(expected) > 3
     assert list(frame.columns) == list(expected[0])
-    column = list(frame["rows_per_s"])
-    for cell, text in zip(column, (row["rows_per_s"] for row in expected), strict=True):
+    for cell, text in zip(list(frame["rows_per_s"]), (row["rows_per_s"] for row in expected), strict=True):
         missing = cell is None or cell is pandas.NA or cell != cell
         assert missing if text == "" else cell == float(text)
 
 
-def test_whole_numbers_and_texts_keep_their_types(results):
-    points = scale_sweep.load("last", results, frames="pandas").points
-    assert str(points.replicate.dtype) == "Int64"
-    assert str(points.verdict.dtype) == "string"
-    assert points.groupby("cores").rows_per_s.mean().is_monotonic_increasing
-
-
-def test_the_fit_the_curve_and_the_report(results, tmp_path):
+def test_the_types_of_points_the_fit_the_curve_and_the_report(results, tmp_path):
     run = scale_sweep.load(results=results)
+    assert str(run.points.replicate.dtype) == "Int64"
+    assert str(run.points.verdict.dtype) == "string"
+    assert run.points.groupby("cores").rows_per_s.mean().is_monotonic_increasing
     assert [point.level for point in run.fit.points] == [0.5, 1]
     assert run.curve._repr_svg_().startswith("<svg")
     run.curve.save(tmp_path / "curve.svg")
@@ -63,17 +56,9 @@ def test_the_fit_the_curve_and_the_report(results, tmp_path):
 def test_mistakes_are_one_message(results, monkeypatch):
     with pytest.raises(UsageError, match="no run 'nothing'"):
         scale_sweep.load("nothing", results)
-    with pytest.raises(UsageError, match="'R' is neither"):
-        scale_sweep.load("last", results, frames="R")
     monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"a data frame needs pandas, .* \[pandas\]"):
         scale_sweep.load("last", results)
-
-
-def test_the_library_that_is_installed_is_taken(results, monkeypatch):
-    real = extras.importlib.util.find_spec
-    monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: None if name == "pandas" else real(name))
-    assert scale_sweep.load("last", results).frames == "polars"
 
 
 def test_import_alone_is_light_and_other_names_do_not_exist():

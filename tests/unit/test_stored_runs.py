@@ -35,6 +35,41 @@ def path(name, tmp_path) -> Path:
     return unpacked(name, tmp_path)
 
 
+def test_trials_that_join_the_plan_are_followed_and_their_roles_and_variants_read_back(tmp_path):
+    path = unpacked("ablation", tmp_path)
+    plan = read_run(path).plan
+    assert {t.role for t in plan.trials} == {"point", "drift_check", "ablation"}
+    assert [t.knobs_of_level for t in plan.trials if t.role == "ablation"] == [1.0]
+    (path / "plan.json").write_text(to_json(replace(plan, trials=plan.trials[:1])))
+    follower = Follower(Folder(path))
+    assert not [event for event in follower.poll() if isinstance(event, PlanGrew)]
+    (path / "plan.json").write_text(to_json(plan))
+    events = list(follower.poll())
+    assert events[0] == PlanGrew(plan=plan)
+    assert len([e for e in events if isinstance(e, TrialFinished)]) == len(plan.trials) - 1
+    varied = read_run(unpacked("varied", tmp_path))
+    assert {t.variant["rows_per_request"] for t in varied.plan.trials} == {"100", "500"}
+
+
+def test_it_is_listed_shown_followed_and_compared_with_itself(name, path):
+    rows = json.loads(scale("list", "--results", path.parent, "--json").stdout)
+    status = "interrupted" if name == "killed" else "complete"
+    assert [(row["run"], row["target"], row["status"]) for row in rows] == [(path.name, "postgres", status)]
+    assert scale("show", path).exit_code == 0
+    shown = json.loads(scale("show", path, "--json").stdout)
+    rates = {t["trial"]["trial_id"]: t["measurement"]["rows_per_s"] for t in shown["trials"]}
+    documents = stored_documents(path)
+    assert rates == {i: t["measurement"]["rows_per_s"] for i, t in documents.items()}
+    followed = Follower(Folder(path)).poll()
+    finished = [event.result.trial.trial_id for event in followed if isinstance(event, TrialFinished)]
+    assert sorted(finished) == sorted(documents)
+    valid = [r for r in read_run(path).results if r.verdict.kind == "VALID" and r.trial.role == "point"]
+    points = json.loads(scale("compare", path, path, "--json").stdout)["points"]
+    known = [point for point in points if point["ratio"] is not None]
+    assert sum(point["trials_a"] for point in known) == len(valid)
+    assert all(math.isclose(point["ratio"], 1.0) for point in known)
+
+
 def scale(*words: object):
     done = CliRunner().invoke(app, [str(word) for word in words])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
@@ -47,6 +82,10 @@ def stored_documents(path: Path) -> dict[str, dict]:
     found = {p.parent.name: json.loads(p.read_text()) for p in path.glob("trials/*/trial.json")}
     assert found
     return found
+
+
+def disagreeing(path: Path) -> set[str]:
+    return {d.file for d in verify_run(path).disagreements}
 
 
 def test_it_opens_with_its_trials_figures_and_verdicts(name, path):
@@ -67,118 +106,52 @@ def test_it_opens_with_its_trials_figures_and_verdicts(name, path):
     assert (run.fit is None) == (name in ("killed", "varied"))  # varied has a fit for each variant
 
 
-def test_the_list_names_it(name, path):
-    rows = json.loads(scale("list", "--results", path.parent, "--json").stdout)
-    status = "interrupted" if name == "killed" else "complete"
-    assert [(row["run"], row["target"], row["status"]) for row in rows] == [(path.name, "postgres", status)]
-
-
-def test_it_is_shown_with_its_figures(path):
-    assert scale("show", path).exit_code == 0
-    shown = json.loads(scale("show", path, "--json").stdout)
-    rates = {t["trial"]["trial_id"]: t["measurement"]["rows_per_s"] for t in shown["trials"]}
-    assert rates == {i: t["measurement"]["rows_per_s"] for i, t in stored_documents(path).items()}
-
-
-def disagreeing(path: Path) -> set[str]:
-    return {d.file for d in verify_run(path).disagreements}
-
-
-def test_verify_agrees_with_a_whole_run_and_names_what_a_killed_one_lacks(name, path):
+def test_verify_agrees_with_a_whole_run_and_names_what_a_killed_one_lacks_and_a_changed_figure(name, path):
     unreported = UNREPORTED if name == "killed" else set()
     assert disagreeing(path) == unreported
     assert scale("verify", path).exit_code == (EXIT_DISAGREES if unreported else 0)
-
-
-def test_a_changed_figure_is_found(path):
-    measured = {i: t["measurement"]["rows_per_s"] for i, t in stored_documents(path).items()}
-    trial_id = next(i for i, rate in measured.items() if rate)
-    document = path / "trials" / trial_id / "trial.json"
-    stored = json.loads(document.read_text())
+    trial_id, stored = next((i, t) for i, t in stored_documents(path).items() if t["measurement"]["rows_per_s"])
     stored["measurement"]["rows_per_s"] *= 1.01
-    document.write_text(json.dumps(stored))
+    (path / "trials" / trial_id / "trial.json").write_text(json.dumps(stored))
     assert f"trials/{trial_id}/trial.json" in disagreeing(path)
 
 
-def test_it_is_reported_anew_and_agrees_then(path):
-    before = read_run(path)
+def test_it_is_reported_anew_with_another_question_and_agrees_then(path):
+    def contents():
+        return {str(p.relative_to(path)): p.read_bytes() for p in path.rglob("*") if p.is_file()}
+
+    before, files = read_run(path), contents()
     assert scale("report", path).exit_code == 0
-    after = read_run(path)
-    assert after.results == before.results
-    assert after.plan == before.plan
-    assert disagreeing(path) == set()
-
-
-def test_it_is_reported_with_another_question(path):
-    assert scale("report", path, "--predict", "2", "--need", "90k").exit_code == 0
-    assert read_run(path).plan.sweep.predict == (2.0,)
-    assert read_run(path).manifest["sweep"]["need"] == [90000.0]
-    assert disagreeing(path) == set()
-
-
-def contents(path: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(path)): p.read_bytes() for p in path.rglob("*") if p.is_file()}
-
-
-def changed(before: dict[str, bytes], path: Path) -> set[str]:
-    after = contents(path)
-    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
-
-
-def is_document_of_a_report(file: str) -> bool:
-    return file in ("manifest.json", "SHA256SUMS") or file.startswith(("fit", "report"))
-
-
-def test_a_report_leaves_plan_trials_and_tables_to_the_byte(path):
-    before = contents(path)
-    assert scale("report", path).exit_code == 0
-    assert all(is_document_of_a_report(file) for file in changed(before, path))
+    changed = {name for name, content in contents().items() if files.get(name) != content}
+    assert files.keys() <= contents().keys()
+    assert all(name.startswith(("manifest.json", "SHA256SUMS", "fit", "report")) for name in changed)
     assert read_manifest(Folder(path))["reported_by"]["code"] == identity()["code"]
-
-
-@pytest.mark.parametrize(
-    ("file", "value"),
-    [("manifest.json", "synthetic-host"), ("plan.json", "cpu"), ("trials/cores-1-r1/trial.json", "2026-01-02T03")],
-)
-def test_opening_a_run_again_does_not_make_an_edited_document_good(tmp_path, file, value):
-    path = unpacked("cpu", tmp_path)
-    document = path / file
-    assert f'"{value}' in document.read_text()
-    document.write_text(document.read_text().replace(f'"{value}', f'"{value}1', 1))
-    compose.report(reopened(path))
-    assert file in disagreeing(path)
+    after = read_run(path)
+    assert (after.results, after.plan) == (before.results, before.plan)
+    assert disagreeing(path) == set()
+    assert scale("report", path, "--predict", "2", "--need", "90k").exit_code == 0
+    after = read_run(path)
+    assert after.plan.sweep.predict == (2.0,)
+    assert after.manifest["sweep"]["need"] == [90000.0]
+    assert disagreeing(path) == set()
 
 
 @pytest.mark.parametrize("file", ["manifest.json", "plan.json", "fit.json", "trials/cores-1-r1/trial.json"])
-@pytest.mark.parametrize("schema", [1, SCHEMA - 1, SCHEMA + 1, True, "3", None])
-def test_a_document_of_another_schema_is_refused_with_a_remedy(tmp_path, file, schema):
+def test_a_document_of_another_schema_or_shape_is_refused_by_its_name(tmp_path, file):
     path = unpacked("cpu", tmp_path)
     document = json.loads((path / file).read_text())
-    (path / file).write_text(json.dumps({**document, "schema": schema}))
-    with pytest.raises(StoreError, match=f"{file} was stored by another version of scale: its schema is {schema}") as e:
-        read_run(path)
-    assert f"this version reads {SCHEMA}" in e.value.message
-    assert "use the version that stored it" in e.value.remedy
+    for schema in (1, SCHEMA - 1, SCHEMA + 1, True, "3", None):
+        (path / file).write_text(json.dumps({**document, "schema": schema}))
+        with pytest.raises(StoreError, match=f"{file} was stored by another version .* schema is {schema}") as e:
+            read_run(path)
+        assert f" {SCHEMA}" in e.value.message and e.value.remedy
+    for content in ("[]", "{}", "1", "null", '{"sweep": 1}', '{"trial": []}', '{"sch'):
+        (path / file).write_text(content)
+        with pytest.raises(StoreError, match=file):
+            read_run(path)
 
 
-@pytest.mark.parametrize("file", ["manifest.json", "plan.json", "fit.json", "trials/cores-1-r1/trial.json"])
-@pytest.mark.parametrize("content", ["[]", "{}", "1", "null", '{"sweep": 1}', '{"trial": []}', '{"sch'])
-def test_a_document_of_another_shape_is_refused_by_its_name(tmp_path, file, content):
-    path = unpacked("cpu", tmp_path)
-    (path / file).write_text(content)
-    with pytest.raises(StoreError, match=file):
-        read_run(path)
-
-
-def test_it_compares_with_itself(name, path):
-    valid = [r for r in read_run(path).results if r.verdict.kind == "VALID" and r.trial.role == "point"]
-    done = scale("compare", path, path, "--json")
-    known = [p for p in json.loads(done.stdout)["points"] if p["ratio"] is not None]
-    assert sum(p["trials_a"] for p in known) == len(valid)
-    assert all(math.isclose(p["ratio"], 1.0) for p in known)
-
-
-def test_its_points_are_exported_as_they_are_stored(path, tmp_path):
+def test_its_points_and_ticks_are_exported_as_they_are_stored(path, tmp_path):
     module("pyarrow")
     files = {kind: tmp_path / f"points.{kind}" for kind in ("csv", "json", "parquet")}
     flags = [word for kind, file in files.items() for word in (f"--{kind}", file)]
@@ -193,35 +166,20 @@ def test_its_points_are_exported_as_they_are_stored(path, tmp_path):
     assert files["parquet"].read_bytes()[:4] == b"PAR1"
     with files["csv"].open() as file:
         assert len(list(csv.DictReader(file))) == len(stored)
-
-
-def test_its_ticks_are_exported_with_their_times(path, tmp_path):
     ticks, metrics = tmp_path / "ticks.json", tmp_path / "metrics"
     assert scale("export", path, "--what", "timeseries", "--json", ticks, "--openmetrics", metrics).exit_code == 0
     assert {row["trial_id"] for row in json.loads(ticks.read_text())} == set(stored_documents(path))
     assert metrics.read_bytes().endswith(b"# EOF\n")
 
 
-def test_it_can_be_followed(name, path):
-    finished = [e.result.trial.trial_id for e in Follower(Folder(path)).poll() if type(e).__name__ == "TrialFinished"]
-    assert sorted(finished) == sorted(stored_documents(path))
-
-
-def test_trials_that_join_the_plan_are_followed(tmp_path):
-    path = unpacked("ablation", tmp_path)
-    plan = read_run(path).plan
-    (path / "plan.json").write_text(to_json(replace(plan, trials=plan.trials[:1])))
-    follower = Follower(Folder(path))
-    assert not [event for event in follower.poll() if isinstance(event, PlanGrew)]
-    (path / "plan.json").write_text(to_json(plan))
-    events = list(follower.poll())
-    assert events[0] == PlanGrew(plan=plan)
-    assert len([e for e in events if isinstance(e, TrialFinished)]) == len(plan.trials) - 1
-
-
-def test_the_roles_and_variants_of_trials_are_read_back(tmp_path):
-    ablation = read_run(unpacked("ablation", tmp_path))
-    assert {t.role for t in ablation.plan.trials} == {"point", "drift_check", "ablation"}
-    assert [t.knobs_of_level for t in ablation.plan.trials if t.role == "ablation"] == [1.0]
-    varied = read_run(unpacked("varied", tmp_path))
-    assert {t.variant["rows_per_request"] for t in varied.plan.trials} == {"100", "500"}
+@pytest.mark.parametrize(
+    ("file", "value"),
+    [("manifest.json", "synthetic-host"), ("plan.json", "cpu"), ("trials/cores-1-r1/trial.json", "2026-01-02T03")],
+)
+def test_opening_a_run_again_does_not_make_an_edited_document_good(tmp_path, file, value):
+    path = unpacked("cpu", tmp_path)
+    document = path / file
+    assert f'"{value}' in document.read_text()
+    document.write_text(document.read_text().replace(f'"{value}', f'"{value}1', 1))
+    compose.report(reopened(path))
+    assert file in disagreeing(path)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft7Validator
 
+from scale_sweep.cli.commands import load_command
 from scale_sweep.experiment.axes import all_axes
 from scale_sweep.machine.host import read_host
 from scale_sweep.sweep.find import bundled_sweeps
@@ -43,22 +44,19 @@ def test_every_sweep_of_the_project_follows_the_schema(path):
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("[load]\ndurations = '4s'", "durations"),
-        ("[loads]\nduration = '4s'", "loads"),
-        ("[load]\narrival = 'burst'", "burst"),
-        ("[load]\nquick = 'yes'", "yes"),
-        ("name = 4", "4"),
-        ("[mix]\nwrite = 'nine'", "nine"),
+        ("[load]\ndurations = '4s'", ["durations"]),
+        ("[loads]\nduration = '4s'", ["loads"]),
+        ("[load]\narrival = 'burst'", ["burst"]),
+        ("[load]\nquick = 'yes'", ["yes"]),
+        ("name = 4", ["4"]),
+        ("[mix]\nwrite = 'nine'", ["nine"]),
+        ("[knobs]\nwal_level = 2\n[tags]\nrack = 'a'\n[vary]\nconnections = [4, 8]", []),
     ],
 )
-def test_the_schema_refuses(text, named):
+def test_the_schema_names_a_mistake_and_accepts_settings_of_a_server_and_lists(text, named):
     found = mistakes(text)
-    assert len(found) == 1
-    assert named in found[0]
-
-
-def test_the_schema_accepts_settings_of_a_server_and_lists():
-    assert not mistakes("[knobs]\nwal_level = 2\n[tags]\nrack = 'a'\n[vary]\nconnections = [4, 8]")
+    assert len(found) == len(named)
+    assert all(name in found[0] for name in named)
 
 
 @pytest.mark.parametrize("axis", all_axes(), ids=lambda axis: axis.facts.command)
@@ -74,10 +72,8 @@ def test_a_first_file_is_a_sweep_and_so_is_each_of_its_comments(axis, tmp_path):
 
 
 def test_the_commands_print_both(capfd):
-    from scale_sweep.cli.commands import load_command
-
     for words in (["init", "cpu", "--target", "postgres"], ["schema"]):
         load_command(words[0]).main(words[1:], standalone_mode=False)
     printed = capfd.readouterr().out
     assert 'name = "postgres"' in printed
-    assert '"$schema": "http://json-schema.org/draft-07/schema#"' in printed
+    assert '"$schema": "http://json-schema.org/' in printed

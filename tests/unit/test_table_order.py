@@ -10,7 +10,6 @@ from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.plan import complete
 from scale_sweep.report.run_facts import method_facts
 from scale_sweep.server.targets import load_target
-from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep
 from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_plan import planned
@@ -18,13 +17,18 @@ from tests.unit.test_plan import planned
 COPY = {"driver": "postgres", "method": "copy"}
 
 
-def test_it_is_told_and_the_plan_says_so():
-    plan = planned(workload__requests_per_table="5")
+def test_it_is_told_and_the_plan_and_the_report_say_so(wording):
+    plan, usual = planned(workload__requests_per_table="5"), planned()
     assert all(trial_spec(trial, COPY)["requests_per_table"] == "5" for trial in plan.trials)
-    assert any(note.startswith("5 requests of a table come before the next table's") for note in plan.notes)
-    usual = planned()
     assert {trial_spec(trial, COPY)["requests_per_table"] for trial in usual.trials} == {"1"}
-    assert not any("of a table" in note for note in usual.notes)
+    assert len(set(plan.notes) - set(usual.notes)) == 1
+    wording(*set(plan.notes) - set(usual.notes), *map(rows_of_report, ("1", "3")))
+
+
+def rows_of_report(number: str) -> str:
+    run = synthetic_run()
+    sweep = replace(run.plan.sweep, work=make_sweep(workload__requests_per_table=number).work)
+    return dict(method_facts(replace(run, plan=replace(run.plan, sweep=sweep))))["Rows"]
 
 
 def test_it_can_be_varied_and_each_has_a_ceiling_of_its_own():
@@ -42,29 +46,14 @@ def test_it_can_be_varied_and_each_has_a_ceiling_of_its_own():
         ({"workload__interlace_rows": "10", "vary": ["requests_per_table=1,2"]}, "leave out --interlace-rows"),
         ({"vary": ["requests_per_table=0,2"]}, "--vary requests_per_table: '0' is not a whole number from 1 on"),
         ({"vary": ["rows_per_request=0"]}, "--vary rows_per_request: '0' is not a whole number from 1 on"),
+        ({"workload__requests_per_table": "0"}, "--requests-per-table: '0' is below 1"),
     ],
 )
 def test_what_cannot_be_is_one_line(settings, words):
     with pytest.raises(UsageError, match=words) as caught:
         planned(**settings)
     assert "\n" not in caught.value.message
-
-
-def test_another_load_generator_has_an_order_of_its_own():
     flags = {"load__generator": "taosbenchmark", "load__rows": "10", "workload__requests_per_table": "2"}
     sweep = replace(make_sweep(**flags), target="tdengine", runtime="process")
     with pytest.raises(UsageError, match="--requests-per-table: taosbenchmark has a fixed order"):
         complete(sweep, load_target("tdengine").facts)
-
-
-def test_no_requests_at_all_are_refused():
-    with pytest.raises(UsageError, match=r"--requests-per-table: '0' is below 1"):
-        resolve_sweep("cpu", {"axis.cores": "1", "workload.requests_per_table": "0"})
-
-
-@pytest.mark.parametrize(("number", "is_said"), [("1", False), ("3", True)])
-def test_the_report_says_it(number, is_said):
-    run = synthetic_run()
-    sweep = replace(run.plan.sweep, work=make_sweep(workload__requests_per_table=number).work)
-    run = replace(run, plan=replace(run.plan, sweep=sweep))
-    assert ("3 requests of a table in a row" in dict(method_facts(run))["Rows"]) is is_said

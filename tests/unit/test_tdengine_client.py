@@ -23,43 +23,33 @@ def trial(sweep=None, **knobs):
     return make_trial(sweep, cores=6.0, knobs={"vgroups": "4", "connections": "4", "commit_threads": "2", **knobs})
 
 
-def test_a_name_that_does_not_resolve_is_found_once_with_what_to_do():
+def test_the_plan_says_what_derives_from_the_cores_and_what_the_server_admits():
+    settings = TDENGINE.settings(trial(buffer="64", keep="10d"), is_ours=True)
+    expected = {"numOfCores": "6", "numOfRpcThreads": "3", "supportVnodes": "12", "buffer": "64", "vgroups": "4"}
+    assert settings | expected == settings
+    assert TDENGINE.reserves(trial(), 16 * 2**30)["vnodes"] == "4 of supportVnodes 12"
+
+
+def test_what_a_client_or_a_server_lacks_is_found_with_what_to_do(wording):
     def resolve(host):
         if host == "td1":
             raise OSError("unknown")
         return "127.0.0.1"
 
-    found = names_that_do_not_resolve(["localhost", "td1", "td1"], resolve)
-    assert [f.blocking for f in found] == [True]
-    assert "td1" in found[0].sentence and "/etc/hosts" in found[0].remedy
-
-
-def test_the_plan_says_what_derives_from_the_cores_and_what_the_server_admits():
-    settings = TDENGINE.settings(trial(buffer="64", keep="10d"), is_ours=True)
-    assert settings["numOfCores"] == "6" and settings["numOfRpcThreads"] == "3" and settings["supportVnodes"] == "12"
-    assert settings["buffer"] == "64" and settings["vgroups"] == "4"
-    assert TDENGINE.reserves(trial(), 16 * 2**30)["vnodes"] == "4 of supportVnodes 12"
-
-
-def test_too_little_space_for_minimal_data_dir_is_found():
+    (name,) = names_that_do_not_resolve(["localhost", "td1", "td1"], resolve)
     around = Surroundings(memory_bytes=16 * 2**30, free_bytes=10 * 2**30)
-    few = TDENGINE.check(trial(minimalDataDirGB="50"), around)
-    assert any(f.blocking and "minimalDataDirGB" in f.sentence for f in few)
+    (space,) = TDENGINE.check(trial(minimalDataDirGB="50"), around)
     assert TDENGINE.check(trial(minimalDataDirGB="5"), around) == ()
+    assert too_few_vnodes([(8, 2), (4, 4)], 6) == ()
+    (some,), (none,) = too_few_vnodes([(8, 2), (4, 4)], 7), too_few_vnodes([(4, 6)], 1)
+    assert all(finding.blocking for finding in (name, space, some, none))
+    wording(*(f"{finding.sentence} → {finding.remedy}" for finding in (name, space, some, none)))
 
 
 def test_the_question_for_gaps_is_in_the_units_of_the_database():
     sweep = make_sweep(workload__step_ms="10", workload__start_ms="1000")
     assert "a <> 1000 OR b - a + 10 <> n * 10" in count.not_consecutive(trial(sweep), "d", "t", "ts")
     assert "a <> 1000000 OR b - a + 10000" in count.not_consecutive(trial(sweep, precision="'us'"), "d", "t", "ts")
-
-
-def test_vgroups_beyond_the_free_vnodes_of_a_server_that_runs_already_are_refused_with_the_number_that_fits():
-    assert too_few_vnodes([(8, 2), (4, 4)], 6) == ()
-    (found,) = too_few_vnodes([(8, 2), (4, 4)], 7)
-    assert found.blocking and "7 vgroups" in found.sentence and "--vgroups 6" in found.remedy
-    (none,) = too_few_vnodes([(4, 6)], 1)
-    assert "drop databases" in none.remedy and "--vgroups" not in none.remedy
 
 
 def test_a_server_that_runs_already_without_an_adapter_is_not_loaded_by_rest(monkeypatch):

@@ -11,78 +11,31 @@ from scale_sweep.loadgen.recorded import read_recorded
 from scale_sweep.loadgen.together import LineSource, Seconds, marked, source_of
 from scale_sweep.model import Interval, LoadSummary
 
-LATENCY = {
-    "count": 0,
-    "min_us": None,
-    "mean_us": None,
-    "p50_us": None,
-    "p90_us": None,
-    "p95_us": None,
-    "p99_us": None,
-    "p999_us": None,
-    "max_us": None,
-    "hdr": HdrHistogram(1, 3_600_000_000, 3).encode().decode(),
-}
-
 
 def interval(t_s: float, rows: int, rows_total: int, phase: str = "measure") -> str:
-    return json.dumps(
-        {
-            "event": "interval",
-            "t_s": t_s,
-            "monotonic_ns": int(t_s * 1e9),
-            "phase": phase,
-            "rows": rows,
-            "rows_total": rows_total,
-            "requests": 1,
-            "errors": 0,
-            "retries": 0,
-            "response_us_p50": None,
-            "response_us_p99": 1.0,
-            "response_us_max": 2.0,
-            "backlog_rows": None,
-            "cpu_s": 0.5,
-        }
-    )
+    figures = {"t_s": t_s, "monotonic_ns": int(t_s * 1e9), "phase": phase, "rows": rows, "rows_total": rows_total}
+    figures |= {"requests": 1, "errors": 0, "retries": 0, "backlog_rows": None, "cpu_s": 0.5}
+    figures |= {"response_us_p50": None, "response_us_p99": 1.0, "response_us_max": 2.0}
+    return json.dumps({"event": "interval", **figures})
 
 
 def summary(rows: int, end_s: float) -> str:
+    end_ns = int(end_s * 1e9)
+    empty = dict.fromkeys(f"{name}_us" for name in ("min", "mean", "p50", "p90", "p95", "p99", "p999", "max"))
+    latency = {"count": 0, **empty, "hdr": HdrHistogram(1, 3_600_000_000, 3).encode().decode()}
+    figures = {"outcome": "ok", "window_s": end_s, "window_start_ns": 0, "window_end_ns": end_ns, "last_ack_ns": end_ns}
+    figures |= {"rows_window": rows, "rows_per_s": rows / end_s, "rows_acked": rows, "rows_failed": 0}
+    figures |= {"requests": 1, "errors": 0, "retries": 0, "cpu_window_s": 1.0, "offered_rows_per_s": None}
     return json.dumps(
-        {
-            "event": "summary",
-            "outcome": "ok",
-            "window_s": end_s,
-            "window_start_ns": 0,
-            "window_end_ns": int(end_s * 1e9),
-            "last_ack_ns": int(end_s * 1e9),
-            "rows_window": rows,
-            "rows_per_s": rows / end_s,
-            "rows_acked": rows,
-            "rows_failed": 0,
-            "requests": 1,
-            "errors": 0,
-            "retries": 0,
-            "cpu_window_s": 1.0,
-            "offered_rows_per_s": None,
-            "workers": [],
-            "response": LATENCY,
-            "service": LATENCY,
-            "partitions": [],
-        }
+        {"event": "summary", **figures, "workers": [], "partitions": [], "response": latency, "service": latency}
     )
 
 
 HELLO = json.dumps({"event": "hello", "version": "1", "driver": "null", "method": "discard"})
 # Fixed work: the first process is through after 1.3 s, the second after 3.4 s.
 FIRST = [HELLO, interval(1.001, 10, 10), interval(1.3, 3, 13), summary(13, 1.3)]
-SECOND = [
-    HELLO,
-    interval(1.002, 10, 10),
-    interval(2.0, 10, 20),
-    interval(3.0, 10, 30),
-    interval(3.4, 4, 34),
-    summary(34, 3.4),
-]
+SECONDS = ((1.002, 10, 10), (2.0, 10, 20), (3.0, 10, 30), (3.4, 4, 34))
+SECOND = [HELLO, *(interval(*figures) for figures in SECONDS), summary(34, 3.4)]
 MERGED = [(1.002, 20, 20), (2.0, 13, 33), (3.0, 10, 43), (3.4, 4, 47)]
 
 
@@ -116,20 +69,23 @@ def test_a_process_that_ends_earlier_loses_no_interval_whatever_the_order(order)
 
 def test_while_the_trial_runs_a_second_is_told_when_all_have_said_it_or_have_ended():
     seconds, told = Seconds(2), []
-    for process, text in [
-        (0, FIRST[1]),
-        (0, FIRST[2]),
-        (1, SECOND[1]),
-        (1, SECOND[2]),
-        (1, SECOND[3]),
-        (0, FIRST[3]),
-        (1, SECOND[4]),
-        (1, SECOND[5]),
-    ]:
-        line = parse_line(text)
+    first, second = ([parse_line(text) for text in lines[1:]] for lines in (FIRST, SECOND))
+    order = [(0, first[0]), (0, first[1]), *((1, line) for line in second[:3]), (0, first[2])]
+    for process, line in [*order, *((1, line) for line in second[3:])]:
         assert isinstance(line, Interval | LoadSummary)
         told.append([i.t_s for i in seconds.take(process, line)])
     assert told == [[], [], [1.002], [2.0], [], [3.0], [3.4], []]
+
+
+def test_a_line_is_marked_with_its_process_if_there_are_several():
+    source = LineSource(process=1, processes=3)
+    assert source_of(marked('{"event":"hello"}\n', source)) == source
+    assert marked("no JSON\n", source) == "no JSON\n"
+    for text in ("", "[]", "{}", '{"process":1}', '{"process":"x","processes":2}'):
+        assert source_of(text) is None
+    whole = read_recorded("".join(f"{line}\n" for line in FIRST))
+    assert whole == read_recorded("".join(marked(line, LineSource(process=0, processes=1)) for line in FIRST))
+    assert whole.intervals and whole.summary is not None
 
 
 def test_a_part_that_ended_before_the_others_neither_shortens_the_second_nor_gives_it_its_phase():
@@ -150,21 +106,6 @@ def test_a_process_that_ended_without_a_summary_is_waited_for():
     text = recorded((0, FIRST[:2]), (1, SECOND))
     assert merged(text) == MERGED[:1]
     assert read_recorded(text).summary is None
-
-
-def test_lines_of_one_process_alone_have_no_process_number():
-    whole = read_recorded("".join(f"{line}\n" for line in FIRST))
-    assert whole == read_recorded("".join(marked(line, LineSource(process=0, processes=1)) for line in FIRST))
-    assert whole.intervals and whole.summary is not None
-
-
-def test_a_line_is_marked_with_its_process():
-    assert source_of(marked('{"event":"hello"}\n', LineSource(process=1, processes=3))) == LineSource(
-        process=1, processes=3
-    )
-    assert marked("no JSON\n", LineSource(process=1, processes=3)) == "no JSON\n"
-    for text in ("", "[]", "{}", '{"process":1}', '{"process":"x","processes":2}'):
-        assert source_of(text) is None
 
 
 @pytest.mark.parametrize(("process", "processes"), [(2, 2), (-1, 2), (0, 3)])

@@ -1,6 +1,7 @@
 """Requests that a trial keeps: the Parquet file says what the summary says, and nothing is kept unasked."""
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,8 +22,9 @@ from tests.unit.trial_orders import artifact_of, notes_of, trial_order
 parquet = module("pyarrow.parquet")
 
 
-def traces_of(events):
-    return [event for event in events if isinstance(event, ArtifactMade) and event.name == "trace.parquet"]
+def trace_of(events):
+    (made,) = (event for event in events if isinstance(event, ArtifactMade) and event.name == "trace.parquet")
+    return parquet.read_table(io.BytesIO(made.content))
 
 
 def trial_of(folder, **flags: str):
@@ -31,8 +33,7 @@ def trial_of(folder, **flags: str):
 
 def test_a_trial_keeps_its_requests(tmp_path):
     events = trial_of(tmp_path, load__trace="1", load__trace_max="10M")
-    (made,) = traces_of(events)
-    table = parquet.read_table(io.BytesIO(made.content))
+    table = trace_of(events)
     summary = read_recorded(artifact_of(events, "loadgen.jsonl")).summary
     assert summary is not None
     assert table.num_rows == summary.requests > 10
@@ -49,42 +50,35 @@ def test_a_trial_keeps_its_requests(tmp_path):
     assert metadata[b"scale.one_in"] == b"1"
 
 
-def test_without_a_trace_there_is_no_file(tmp_path):
-    assert not traces_of(trial_of(tmp_path))
-
-
-def test_what_has_no_room_is_noted(tmp_path):
+def test_requests_beyond_the_most_are_noted_and_without_a_trace_there_is_no_file(tmp_path):
     events = trial_of(tmp_path, load__trace="2", load__trace_max="5")
-    (made,) = traces_of(events)
-    assert parquet.read_table(io.BytesIO(made.content)).num_rows == 5
+    assert trace_of(events).num_rows == 5
     (note,) = notes_of(events)
-    assert "requests are not in trace.parquet" in note and "--trace-max 5" in note
+    assert "--trace-max 5" in note
+    plain = trial_of(tmp_path)
+    assert "trace.parquet" not in {event.name for event in plain if isinstance(event, ArtifactMade)}
 
 
-def test_records_of_several_processes_are_one_table_by_time(tmp_path):
+def test_records_of_several_processes_are_one_table_by_time_with_a_digest(tmp_path):
     specs = with_files([{"operations": "range:2,point:1"}, {"operations": "write:1"}, {}], str(tmp_path))
-    one = b"".join(
-        np.array(record, dtype=RECORD).tobytes() for record in ((5, 6, 9, 3, 0, 0, 1, 0), (8, 8, 30, 0, 0, 1, 0, 1))
-    )
-    two = np.array((7, 7, 8, 100, 0, 0, 0, 2), dtype=RECORD).tobytes()
-    for spec, content in zip(specs, (one, two), strict=False):
-        with open(spec["trace"], "wb") as file:
-            file.write(content)
-    table = parquet.read_table(io.BytesIO(parquet_of(str(tmp_path), 5, 20, {"scale.trial": "a"})))
-    assert table["operation"].to_pylist() == ["point", "write", "range"]
-    assert table["outcome"].to_pylist() == ["ok", "unanswered", "failed"]
-    assert table["load_process"].to_pylist() == [0, 1, 0]
-    assert table["due_ns"].to_pylist() == [0, 2, 3]
-    assert table["answered_ns"].to_pylist() == [4, 3, 25]
-    assert table["rows"].to_pylist() == [3, 100, 0]
-    assert table["in_window"].to_pylist() == [True, True, False]
-
-
-def test_a_file_that_is_not_text_has_a_digest(tmp_path):
+    records = (((5, 6, 9, 3, 0, 0, 1, 0), (8, 8, 30, 0, 0, 1, 0, 1)), ((7, 7, 8, 100, 0, 0, 0, 2),))
+    for spec, several in zip(specs, records, strict=False):
+        Path(spec["trace"]).write_bytes(np.array(list(several), dtype=RECORD).tobytes())
+    content = parquet_of(str(tmp_path), 5, 20, {"scale.trial": "a"})
+    table = parquet.read_table(io.BytesIO(content)).to_pydict()
+    assert {
+        "operation": ["point", "write", "range"],
+        "outcome": ["ok", "unanswered", "failed"],
+        "load_process": [0, 1, 0],
+        "due_ns": [0, 2, 3],
+        "answered_ns": [4, 3, 25],
+        "rows": [3, 100, 0],
+        "in_window": [True, True, False],
+    }.items() <= table.items()
     files = RunFiles(Folder(tmp_path))
-    files.write_bytes("trace.parquet", b"\xff\x00PAR1")
+    files.write_bytes("trace.parquet", content)
     files.write_sums()
-    assert (tmp_path / "trace.parquet").read_bytes() == b"\xff\x00PAR1"
+    assert (tmp_path / "trace.parquet").read_bytes() == content
     assert "trace.parquet" in (read_sums(Folder(tmp_path)) or {})
 
 

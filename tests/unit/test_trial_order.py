@@ -1,5 +1,4 @@
-"""A trial is an order in and events out: wherever it is carried out, whatever becomes of its load, and when it is asked
-to end. On the null target, with the real load generator."""
+"""A trial is an order in and events out, on the null target with the real load generator."""
 
 import json
 import pickle
@@ -8,6 +7,7 @@ import threading
 import time
 from dataclasses import fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -45,9 +45,8 @@ def folder(tmp_path):
     others = psutil.Process().children(recursive=True)  # servers that other tests share
     yield tmp_path
     assert list(tmp_path.iterdir()) == []
-    assert not list(Path("/sys/fs/cgroup").glob(f"*/scale-{RUN}-*")) + list(
-        Path("/sys/fs/cgroup").glob(f"scale-{RUN}-*")
-    )
+    groups = Path("/sys/fs/cgroup")
+    assert [*groups.glob(f"*/scale-{RUN}-*"), *groups.glob(f"scale-{RUN}-*")] == []
     children = set(psutil.Process().children(recursive=True)) - set(others)
     assert [c.cmdline() for c in children if c.status() != psutil.STATUS_ZOMBIE] == []
 
@@ -55,10 +54,13 @@ def folder(tmp_path):
 def test_the_same_events_in_a_thread_and_in_another_process(folder):
     order = trial_order(folder)
     assert pickle.loads(pickle.dumps(order)) == order
-    told = story(here(order))
+    events = here(order)
+    told = story(events)
     assert told[:3] == ["PhaseEntered provision", "PhaseEntered ready", "PhaseEntered schema"]
     assert told[-1] == "TrialFinished"
     assert "IntervalSeen measure" in told
+    server = result_of(events).server
+    assert server["user"] and server["data_dir"].startswith(str(folder))
     assert story(in_a_thread(order)) == told
     events = in_a_process(order)
     assert story(events) == told
@@ -66,41 +68,31 @@ def test_the_same_events_in_a_thread_and_in_another_process(folder):
     assert result_of(events).measurement.rows_per_s > 0
 
 
-def test_every_field_of_a_stage_is_a_fact():
-    facts = {f.name for f in fields(TrialFacts)}
-    for stage in (SchemaMade, LoadSeen, Verified, Ended, Aborted):
-        assert {f.name for f in fields(stage)} <= facts
+def two_lines(server):
+    """A load that says two seconds at once, and that it was ended."""
+    left = iter((1, 2))
 
+    def lines(limit_s):
+        for at in left:
+            server.wait_for_sample()
+            yield make_interval(t_s=float(at), rows=5, rows_total=5 * at, requests=1)
 
-def asked_to_end(order, stop, when):
-    """Runs the order in a thread and asks it to end at the first event that `when` takes; what it raised."""
-    raised = []
-
-    def work():
-        try:
-            for event in run_trial(order, stop):
-                if when(event):
-                    raised.append(event)
-                    threading.Timer(0.3, stop.request).start()
-        except BaseException as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join(120)
-    assert not thread.is_alive()
-    return raised
+    acts = dict.fromkeys(("start", "stop", "begin_window", "end_window", "summary"), lambda: None)
+    return SimpleNamespace(pids=(), raw=[], troubles=[], lines=lines, **acts)
 
 
 @pytest.mark.parametrize("phase", ["ready", "measure"])
 def test_it_ends_when_it_is_asked_from_another_thread(folder, phase):
-    order = trial_order(folder, load__duration="600s")
-    first, error = asked_to_end(order, Stop(), lambda e: isinstance(e, PhaseEntered) and e.phase == phase)
-    assert first.phase == phase
-    assert isinstance(error, Stopped)
+    stop, phases = Stop(), []
+    with pytest.raises(Stopped):
+        for event in run_trial(trial_order(folder, load__duration="600s"), stop):
+            phases += [event.phase] if isinstance(event, PhaseEntered) else []
+            if isinstance(event, PhaseEntered) and event.phase == phase:
+                threading.Timer(0.3, stop.request).start()
+    assert phase in phases
 
 
-def test_commits_are_those_of_the_window(folder, monkeypatch):
+def test_commits_are_those_of_the_window_and_not_counted_if_the_server_takes_too_long(folder, monkeypatch):
     commits, phases, events = {"warmup": 30, "measure": 100, "drain": 350, "flush": 900}, [], []
     monkeypatch.setattr(NullSession, "commit_cycles", lambda self: commits[phases[-1]])
     for event in run_trial(trial_order(folder), Stop()):
@@ -108,16 +100,50 @@ def test_commits_are_those_of_the_window(folder, monkeypatch):
         phases += [event.phase] if isinstance(event, PhaseEntered) else []
     assert set(commits) <= set(phases)
     assert result_of(events).measurement.commits == 350 - 100
-
-
-def test_a_server_that_does_not_count_in_time_costs_the_trial_nothing_but_the_count(folder, monkeypatch):
     monkeypatch.setattr("scale_sweep.measure.trial.loading.COMMITS_S", 0.2)
     over = threading.Event()
     monkeypatch.setattr(NullSession, "commit_cycles", lambda self: over.wait(60))
-    result = result_of(here(trial_order(folder)))
+    measurement = result_of(here(trial_order(folder))).measurement
     over.set()
-    assert result.measurement.rows_per_s > 0
-    assert result.measurement.commits is None
+    assert measurement.rows_per_s > 0
+    assert measurement.commits is None
+
+
+@pytest.mark.parametrize(
+    ("number", "processes", "reason"),
+    [
+        (signal.SIGTERM, 1, "the load was interrupted from outside"),
+        (signal.SIGTERM, 2, "the load was interrupted from outside"),
+        (signal.SIGKILL, 1, "died of signal 9"),
+    ],
+)
+def test_a_load_that_is_ended_from_outside_aborts_the_trial_with_all_that_was_seen(
+    folder, monkeypatch, number, processes, reason
+):
+    monkeypatch.setattr(
+        "scale_sweep.measure.trial.loads.split_spec", lambda spec, n, now_ns: split_spec(spec, 2 // processes, now_ns)
+    )
+    order = trial_order(folder, load__duration="20s" if number == signal.SIGKILL else "4s")
+    order = replace(order, trial=replace(order.trial, load=replace(order.trial.load, connections=2)))
+    events, loads = [], []
+    for event in run_trial(order, Stop()):
+        events.append(event)
+        if isinstance(event, IntervalSeen) and event.interval.phase == "measure" and not loads:
+            loads = sorted((c for c in psutil.Process().children() if "scale-loadgen" in c.name()), key=lambda c: c.pid)
+            loads[0].send_signal(number)
+    result = result_of(events)
+    assert len(loads) == processes
+    assert result.verdict.kind is VerdictKind.ABORTED
+    assert reason in result.verdict.reasons[0]
+    assert notes_of(events) == []
+    lines = [json.loads(line) for line in artifact_of(events, "loadgen.jsonl").splitlines()]
+    outcomes = sorted(line["outcome"] for line in lines if line["event"] == "summary")
+    if number == signal.SIGKILL:
+        assert json.loads(artifact_of(events, "facts.json"))["sampler_cost"]["ticks"] >= 2
+        assert outcomes == [] and any(line.get("phase") == "measure" for line in lines)
+    else:
+        assert result.measurement.rows_acked > 0
+        assert outcomes == ["interrupted", *["ok"] * (processes - 1)]
 
 
 def test_an_answer_is_waited_for_so_long_and_a_refusal_is_raised():
@@ -147,44 +173,11 @@ def test_a_load_that_is_refused_under_way_keeps_its_samples_its_summary_and_its_
     assert sum(e.interval.rows for e in events if isinstance(e, IntervalSeen)) == last["rows_acked"]
 
 
-class TwoLines:
-    """A load that says two seconds at once, and that it was ended."""
-
-    pids = ()
-
-    def __init__(self, server):
-        self.raw, self.troubles, self._left = [], [], [1, 2]
-        self._server = server
-
-    def start(self):
-        pass
-
-    def stop(self):
-        pass
-
-    def begin_window(self):
-        pass
-
-    def end_window(self):
-        pass
-
-    def lines(self, limit_s):
-        while self._left:
-            self._server.wait_for_sample()
-            at = self._left.pop(0)
-            yield make_interval(t_s=float(at), rows=5, rows_total=5 * at, requests=1)
-
-    def summary(self):
-        return None
-
-
 class WatchedServer:
     """Nothing that could be looked at, and the samples that are taken of it."""
 
     sampling = LoadSampling(by_thread=True, waits=True)  # each sample begins with the question for the processes
-
-    def __init__(self):
-        self._asked = 0
+    asked = 0
 
     def accounting(self):
         return None
@@ -193,13 +186,13 @@ class WatchedServer:
         return True
 
     def pids(self):
-        self._asked += 1
+        self.asked += 1
         return ()
 
     def wait_for_sample(self):
         """Until a sample that begins after the call has been taken, which the next one's begin shows."""
-        wanted, deadline = self._asked + 2, time.monotonic() + 60
-        while self._asked < wanted:
+        wanted, deadline = self.asked + 2, time.monotonic() + 60
+        while self.asked < wanted:
             assert time.monotonic() < deadline
             time.sleep(0.01)
 
@@ -207,76 +200,20 @@ class WatchedServer:
 def test_the_line_that_came_with_the_sample_that_ended_the_load_is_kept(tmp_path):
     order = replace(trial_order(tmp_path), disk_free_min_bytes=2**62)
     address = Address(host="", port=0, secret="")
-    server = WatchedServer()
+    server, events = WatchedServer(), []
     reached = Reached(server=server, address=address, session=NullSession(order.trial, address))
-    loading = Loading(order, reached, TwoLines(server), Stop(), LOCAL, server.sampling)
-    events = []
+    loading = Loading(order, reached, two_lines(server), Stop(), LOCAL, server.sampling)
     with pytest.raises(LoadError, match="about to fill"):
         events.extend(loading.events())
     assert [i.t_s for i in loading.loaded().intervals] == [1.0, 2.0]
     assert len([e for e in events if isinstance(e, IntervalSeen)]) == 2
 
 
-def test_a_load_core_that_dies_aborts_the_trial_with_all_that_was_seen(folder, monkeypatch):
-    order = trial_order(folder, load__duration="20s")
-    events = []
-    for event in run_trial(order, Stop()):
-        events.append(event)
-        if isinstance(event, IntervalSeen) and event.interval.phase == "measure":
-            for child in psutil.Process().children():
-                if "scale-loadgen" in child.name():
-                    child.send_signal(signal.SIGKILL)
-    result = result_of(events)
-    assert result.verdict.kind is VerdictKind.ABORTED
-    assert "died of signal 9" in result.verdict.reasons[0]
-    assert json.loads(artifact_of(events, "facts.json"))["sampler_cost"]["ticks"] >= 2
-    assert '"measure"' in artifact_of(events, "loadgen.jsonl")
-    assert notes_of(events) == []
-
-
-def test_what_the_runtime_says_of_the_server_is_kept_with_the_trial(folder):
-    said = result_of(here(trial_order(folder))).server
-    assert said["user"]
-    assert said["data_dir"].startswith(str(folder))
-
-
 def test_the_manifest_says_of_the_server_what_is_the_same_in_every_trial():
     image = {"image": "postgres:16", "image_digest": "postgres@sha256:0123"}
-    results = [
-        replace(make_result(replicate=n), effective={"server_version": "16.2"}, server={**image, "container": f"c{n}"})
-        for n in (1, 2)
-    ]
+    result = replace(make_result(), effective={"server_version": "16.2"})
+    results = [replace(result, server={**image, "container": f"c{n}"}) for n in (1, 2)]
     assert server_facts(results) == {"version": "16.2", **image}
-    assert server_facts([]) == {"version": ""}
-    assert server_facts([replace(make_result(), server={})]) == {"version": ""}
-
-
-def signal_the_load(order, number, *, only=None):
-    """The trial's events; its load processes, or one of them, get a signal in the middle of the window."""
-    events = []
-    for event in run_trial(order, Stop()):
-        events.append(event)
-        if isinstance(event, IntervalSeen) and event.interval.phase == "measure" and number:
-            loads = sorted((c for c in psutil.Process().children() if "scale-loadgen" in c.name()), key=lambda c: c.pid)
-            for child in loads[:only]:
-                child.send_signal(number)
-            number = None
-    return events
-
-
-@pytest.mark.parametrize("processes", [1, 2])
-def test_a_load_that_somebody_interrupts_aborts_the_trial(folder, monkeypatch, processes):
-    monkeypatch.setattr(
-        "scale_sweep.measure.trial.loads.split_spec", lambda spec, n, now_ns: split_spec(spec, 2 // processes, now_ns)
-    )
-    order = trial_order(folder, load__duration="4s")
-    order = replace(order, trial=replace(order.trial, load=replace(order.trial.load, connections=2)))
-    events = signal_the_load(order, signal.SIGTERM, only=1)
-    result = result_of(events)
-    assert result.verdict.kind is VerdictKind.ABORTED
-    assert "the load was interrupted from outside" in result.verdict.reasons[0]
-    assert result.measurement.rows_acked > 0
-    summaries = [
-        x for x in map(json.loads, artifact_of(events, "loadgen.jsonl").splitlines()) if x["event"] == "summary"
-    ]
-    assert sorted(s["outcome"] for s in summaries) == ["interrupted", *["ok"] * (processes - 1)]
+    assert server_facts([]) == server_facts([make_result()]) == {"version": ""}
+    facts = {f.name for f in fields(TrialFacts)}
+    assert all({f.name for f in fields(stage)} <= facts for stage in (SchemaMade, LoadSeen, Verified, Ended, Aborted))

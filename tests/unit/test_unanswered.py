@@ -29,10 +29,15 @@ def judged(counted, **more):
     return m, diagnose(evidence(trial, facts, m), load_axis("cores"))
 
 
-def test_rows_are_those_that_the_database_counted():
-    m, _ = judged(Counted(rows=900))
+def test_rows_are_those_that_the_database_counted_and_the_word_stands_beside_the_number():
+    m, verdict = judged(Counted(rows=900))
     assert (m.rows_sent, m.rows_acked, m.rows_counted) == (1200, None, 900)
     assert (m.rows, m.rows_per_s, m.durable_rows_per_s) == (750, 75.0, 75.0)
+    assert "unacknowledged" in marks(TrialResult(trial=make_trial(), measurement=m, verdict=verdict))
+    m, verdict = judged(Counted(rows=1200), is_answered=True)
+    assert "unacknowledged" not in marks(TrialResult(trial=make_trial(), measurement=m, verdict=verdict))
+    m, verdict = judged(Counted(rows=0))
+    assert (m.rows, m.rows_per_s, verdict.kind) == (0, 0.0, VerdictKind.ERRORS)
 
 
 @pytest.mark.parametrize(("rows", "is_lost"), [(1200, False), (900, False), (1201, True)])
@@ -40,40 +45,22 @@ def test_only_rows_that_were_not_sent_are_denied(rows, is_lost):
     gaps = ("2 devices lack rows",) if rows < 1200 else ()
     _, verdict = judged(Counted(rows=rows, gaps=gaps))
     assert (verdict.kind is VerdictKind.LOST_ROWS) is is_lost
-    assert any(f"of 1,200 rows sent the database counted {rows:,}" in reason for reason in verdict.reasons)
+    assert any("1,200" in reason and f"{rows:,}" in reason for reason in verdict.reasons)
     lost = judged(Counted(rows=900), is_answered=True)[1]
     assert lost.kind is VerdictKind.LOST_ROWS, "rows that were acknowledged must be there"
 
 
-@pytest.mark.parametrize(("rows", "kind"), [(1210, VerdictKind.ERRORS), (1211, VerdictKind.LOST_ROWS)])
-def test_rows_of_a_request_that_was_refused_may_be_there(rows, kind):
-    assert judged(Counted(rows=rows), rows_failed=7, rows_unanswered=3, errors=1)[1].kind is kind
-
-
-def test_a_window_too_short_to_tell_a_steady_rate_is_that_of_the_networks_buffers():
+def test_a_window_too_short_to_tell_a_steady_rate_is_that_of_the_networks_buffers(wording):
     def of(m):
         return diagnose(evidence_of(make_trial(), m), load_axis("cores"))
 
     short = replace(judged(Counted(rows=1200))[0], server_cpu_cores=1.0, server_cpu_percent=100.0)
     assert short.rate_drift_percent is None
     assert of(short).kind is VerdictKind.UNSTEADY
-    assert "too short for a method without answers" in of(short).reasons[0]
+    wording(of(short).reasons[0])
     assert of(replace(short, rows_sent=None)).kind is VerdictKind.VALID
     steady = replace(short, rate_drift_percent=0.1, rate_drift_error_percent=0.1, rate_cv_percent=1.0)
     assert of(steady).kind is VerdictKind.VALID
-
-
-def test_nothing_that_arrived_is_no_number():
-    m, verdict = judged(Counted(rows=0))
-    assert (m.rows, m.rows_per_s) == (0, 0.0)
-    assert verdict.kind is VerdictKind.ERRORS
-
-
-def test_the_word_stands_beside_the_number():
-    m, verdict = judged(Counted(rows=900))
-    assert "unacknowledged" in marks(TrialResult(trial=make_trial(), measurement=m, verdict=verdict))
-    answered, verdict = judged(Counted(rows=1200), is_answered=True)
-    assert "unacknowledged" not in marks(TrialResult(trial=make_trial(), measurement=answered, verdict=verdict))
 
 
 @pytest.mark.parametrize("name", ["questdb", "victoriametrics", "kairosdb"])
@@ -83,10 +70,8 @@ def test_the_plan_says_what_is_missing(name):
     assert facts.methods[0] not in facts.unanswered
     for method in facts.methods:
         sweep = replace(make_sweep(load__method=method), target=name, runtime="process")
-        plan = make_plan(complete(sweep, facts), make_host(), facts)
-        said = [note for note in plan.notes if "has no answers" in note]
-        assert bool(said) is (method in facts.unanswered)
-        assert all(note.startswith(f"{name}: the method {method} has no answers") for note in said)
+        notes = make_plan(complete(sweep, facts), make_host(), facts).notes
+        assert any(note.startswith(f"{name}: the method {method} ") for note in notes) is (method in facts.unanswered)
 
 
 def test_lines_without_milliseconds_are_refused_where_rows_are_closer():
@@ -105,7 +90,9 @@ def test_lines_without_milliseconds_are_refused_where_rows_are_closer():
 @pytest.mark.parametrize("has_parts", [True, False])
 def test_a_failed_request_may_be_stored_in_part_where_requests_are_no_transactions(rows, kind, has_parts):
     counted = Counted(rows=rows, gaps=("1 device lacks rows",), has_parts=has_parts)
-    failed = {"is_answered": True, "rows_failed": 7, "rows_unanswered": 3, "errors": 1}
-    verdict = judged(counted, **failed)[1]
+    failed = {"rows_failed": 7, "rows_unanswered": 3, "errors": 1}
+    verdict = judged(counted, is_answered=True, **failed)[1]
     assert verdict.kind is VerdictKind(kind if has_parts else "LOST_ROWS")
     assert judged(replace(counted, rows=1200), is_answered=True)[1].kind is VerdictKind.LOST_ROWS, "no request failed"
+    if rows >= 1210:
+        assert judged(Counted(rows=rows), **failed)[1].kind is VerdictKind(kind)

@@ -16,10 +16,16 @@ from scale_sweep.base import units
         ("0.5,1,1.5", (0.5, 1, 1.5)),
         ("0.5..1.5:0.5", (0.5, 1, 1.5)),
         ("4,1..2,2", (1, 2, 4)),
+        ("1..64:x2", (1, 2, 4, 8, 16, 32, 64)),
+        ("1..50:x2", (1, 2, 4, 8, 16, 32)),
+        ("0.5..4:x2", (0.5, 1, 2, 4)),
+        ("1..10:x1.5", (1, 1.5, 2.25, 3.375, 5.0625, 7.59375)),
+        ("3,1..4:x2", (1, 2, 3, 4)),
     ],
 )
-def test_levels(text, levels):
+def test_levels_are_read_and_survive_the_round_trip(text, levels):
     assert units.parse_levels(text) == levels
+    assert units.parse_levels(units.format_levels(levels)) == levels
 
 
 @pytest.mark.parametrize(
@@ -37,6 +43,7 @@ def test_levels(text, levels):
         ("inf", "above 0"),
         ("1..99999", "at most"),
         ("-1", "above 0"),
+        *((text, ".") for text in ("1..8:x1", "1..8:x0.5", "1..8:x", "1..1000:x1.0001", "8..1:x2")),
     ],
 )
 def test_levels_refused_with_the_reason(text, word):
@@ -44,76 +51,45 @@ def test_levels_refused_with_the_reason(text, word):
         units.parse_levels(text)
 
 
-@pytest.mark.parametrize("text", ["1..12", "1,2", "1,2,4,8", "0.5,1,1.5", "3"])
-def test_levels_survive_the_round_trip(text):
-    assert units.parse_levels(units.format_levels(units.parse_levels(text))) == units.parse_levels(text)
-
-
-def test_amounts():
-    assert units.parse_bytes("4GiB") == 4 * 2**30
-    assert units.parse_bytes("4GB") == 4 * 10**9
-    assert units.parse_seconds("1.5m") == 90
-    assert units.parse_seconds("250ms") == 0.25
-    assert units.parse_count("100M") == 100_000_000
-    assert units.parse_count("10_000") == 10_000
-
-
 @pytest.mark.parametrize(
-    ("parse", "text"),
+    ("read", "text", "value"),
     [
-        (units.parse_bytes, "4 apples"),
-        (units.parse_seconds, "-3s"),
-        (units.parse_count, "1.5"),
-        (units.parse_cpus, "3-1"),
-        (units.parse_cpus, "a"),
+        (units.parse_bytes, "4GiB", 4 * 2**30),
+        (units.parse_bytes, "4GB", 4 * 10**9),
+        (units.parse_bytes, "4 apples", None),
+        (units.parse_seconds, "1.5m", 90),
+        (units.parse_seconds, "250ms", 0.25),
+        (units.parse_seconds, "-3s", None),
+        (units.parse_count, "100M", 100_000_000),
+        (units.parse_count, "10_000", 10_000),
+        (units.parse_count, "1.5", None),
+        (units.parse_cpus, "4,0-2", (4, 0, 1, 2)),
+        (units.parse_cpus, "3-1", None),
+        (units.parse_cpus, "a", None),
     ],
 )
-def test_amounts_refused(parse, text):
+def test_amounts_are_read_or_refused(read, text, value):
+    if value is not None:
+        assert read(text) == value
+        return
     with pytest.raises(ValueError, match=r"."):
-        parse(text)
-
-
-def test_cpu_lists_keep_the_order_given():
-    assert units.parse_cpus("4,0-2") == (4, 0, 1, 2)
-    assert units.format_cpus((4, 0, 1, 2)) == "0-2,4"
+        read(text)
 
 
 def test_texts_for_people():
-    assert units.format_rate(1_234_567) == "1.23 M"
-    assert units.format_rate(None) == "–"
-    assert units.format_seconds(75) == "1 min 15 s"
-    assert units.format_number(2.0) == "2"
-
-
-@pytest.mark.parametrize(
-    ("text", "levels"),
-    [
-        ("1..64:x2", (1, 2, 4, 8, 16, 32, 64)),
-        ("1..50:x2", (1, 2, 4, 8, 16, 32)),
-        ("0.5..4:x2", (0.5, 1, 2, 4)),
-        ("1..10:x1.5", (1, 1.5, 2.25, 3.375, 5.0625, 7.59375)),
-        ("3,1..4:x2", (1, 2, 3, 4)),
-    ],
-)
-def test_geometric_levels(text, levels):
-    assert units.parse_levels(text) == levels
-
-
-@pytest.mark.parametrize("text", ["1..8:x1", "1..8:x0.5", "1..8:x", "1..1000:x1.0001", "8..1:x2"])
-def test_geometric_levels_refused(text):
-    with pytest.raises(ValueError, match=r"."):
-        units.parse_levels(text)
-
-
-def test_a_number_with_its_unit():
+    assert units.format_cpus((4, 0, 1, 2)) == "0-2,4"
+    assert [units.format_rate(1_234_567), units.format_rate(None)] == ["1.23 M", "–"]
+    assert " ".join((units.format_seconds(75), units.format_number(2.0))).split() == ["1", "min", "15", "s", "2"]
     assert [units.counted(n, "core") for n in (1.0, 1, 0.5, 2)] == ["1 core", "1 core", "0.5 cores", "2 cores"]
-
-
-def test_numbers_of_things_are_right_for_none_one_and_many():
     assert [units.counted(n, "row") for n in (0, 1, 2, 1200)] == ["0 rows", "1 row", "2 rows", "1,200 rows"]
     assert [units.counted(n, "query", "queries") for n in (1, 2)] == ["1 query", "2 queries"]
-    parts = [units.part_of(part, whole, "trial") for part, whole in ((0, 0), (0, 1), (1, 1), (0, 4), (1, 4), (4, 4))]
-    assert parts == ["no trial", "no trial", "the one trial", "none of 4 trials", "1 of 4 trials", "all 4 trials"]
+    assert [units.percent_words(p) for p in (31.4, 9.96, 3.04, 0.52, 120.0)] == [
+        f"{p} %" for p in (31, 10, 3, 0.52, 120)
+    ]
+
+
+def test_a_part_of_a_number_of_things(wording):
+    wording(*(units.part_of(*counts, "trial") for counts in ((0, 0), (0, 1), (1, 1), (0, 4), (1, 4), (4, 4))))
 
 
 @pytest.mark.parametrize(
@@ -134,17 +110,9 @@ def test_numbers_of_things_are_right_for_none_one_and_many():
 )
 def test_a_number_with_its_interval(value, low, high, words):
     assert units.with_interval(value, low, high) == words
-
-
-def test_the_unit_of_an_interval_stands_behind_it():
-    assert units.with_interval(335.0, 329.0, 341.0, " k") == "335 (329 to 341) k"
-    assert units.change_words(0.958, 0.939, 0.977) == "-4.2 (-6.1 to -2.3) %"
+    assert units.with_interval(value, low, high, " k") == f"{words} k"
+    assert units.change_words(0.958, 0.939, 0.977) == f"{units.with_interval(-4.2, -6.1, -2.3)} %"
     assert units.change_words(1.05, None, None) == "+5.0 %"
-
-
-def test_percentages_have_two_digits():
-    words = ["31 %", "10 %", "3 %", "0.52 %", "120 %"]
-    assert [units.percent_words(p) for p in (31.4, 9.96, 3.04, 0.52, 120.0)] == words
 
 
 @pytest.mark.parametrize(

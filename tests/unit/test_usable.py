@@ -50,42 +50,40 @@ def test_the_least_quota_of_the_groups_counts(tmp_path, groups, files, quota):
     assert read_host(root).cpu_quota == quota
 
 
-def limits(used: str, limit: str, folder: str, of_v1: bool) -> dict[str, str]:
-    names = (
-        ("memory_of_usage_in_bytes", "memory_of_limit_in_bytes") if of_v1 else ("memory_of_current", "memory_of_max")
-    )
-    return {f"{folder}__{names[0]}": used, f"{folder}__{names[1]}": limit}
-
-
 @pytest.mark.parametrize(
-    ("groups", "files", "memory", "left"),
+    ("groups", "folder", "used", "limit", "cache", "expected"),
     [
-        ("0::/a/b\n", limits(str(100 * MIB), str(600 * MIB), "a", False), 600, 500),
-        ("0::/a/b\n", limits("0", "max", "a__b", False), 8192, 4096),
-        ("0::/a/b\n", limits(str(MIB), str(6144 * MIB), "a__b", False), 6144, 4096),
-        (V1, limits(str(100 * MIB), str(600 * MIB), "memory__a__b", True), 600, 500),
-        (V1, limits(str(700 * MIB), str(600 * MIB), "memory__a__b", True), 600, 0),
-        ("", {}, 8192, 4096),
+        ("0::/a/b\n", "a", 100, 600, 0, (600, 500)),
+        ("0::/a/b\n", "a__b", 0, "max", 0, (8192, 4096)),
+        ("0::/a/b\n", "a__b", 1, 6144, 0, (6144, 4096)),
+        (V1, "memory__a__b", 100, 600, 0, (600, 500)),
+        (V1, "memory__a__b", 700, 600, 0, (600, 0)),
+        (V1, "memory__a__b", 400, 600, 300, (600, 500)),  # the kernel frees the page cache first
+        ("", "", 0, 0, 0, (8192, 4096)),
     ],
 )
-def test_the_least_limit_of_the_groups_counts(tmp_path, groups, files, memory, left):
+def test_the_least_limit_of_the_groups_counts(tmp_path, groups, folder, used, limit, cache, expected):
+    names = ("usage_in_bytes", "limit_in_bytes") if groups == V1 else ("current", "max")
+    values = (str(used * MIB), str(limit * MIB) if isinstance(limit, int) else limit)
+    files = {f"{folder}__memory_of_{name}": value for name, value in zip(names, values, strict=True) if folder}
+    if cache:
+        files[f"{folder}__memory_of_stat"] = f"inactive_file 7\ntotal_inactive_file {cache * MIB}\nhierarchical 1"
     root = machine(tmp_path, groups, **files)
-    assert (memory_bytes(root) // MIB, memory_left_bytes(root) // MIB) == (memory, left)
-    assert read_host(root).memory_bytes == memory * MIB
+    assert (memory_bytes(root) // MIB, memory_left_bytes(root) // MIB) == expected
+    assert read_host(root).memory_bytes == expected[0] * MIB
 
 
-def test_the_page_cache_that_the_kernel_frees_first_is_left(tmp_path):
-    stat = {"memory__a__b__memory_of_stat": f"inactive_file 7\ntotal_inactive_file {300 * MIB}\nhierarchical 1"}
-    root = machine(tmp_path, V1, **limits(str(400 * MIB), str(600 * MIB), "memory__a__b", True), **stat)
-    assert memory_left_bytes(root) == 500 * MIB
-
-
-def test_a_quota_leaves_as_many_cpus_as_can_be_busy():
+def test_a_quota_leaves_as_many_cpus_as_can_be_busy_and_the_doctor_says_so(monkeypatch):
     host = replace(make_host(8), cpu_quota=4.5)
     assert cpu_order(host) == (0, 1, 2, 3)
     assert server_cpus_max(host, (), ()) == 3, "one is the load generator's"
     placements = [trial.placement for trial in planned(host, cores="1..3").trials]
     assert {cpu for p in placements for cpu in (*p.server_cpus, *p.generator_cpus)} == {0, 1, 2, 3}
+    limited = replace(make_host(2), cpu_quota=0.5, memory_bytes=600 * MIB)
+    monkeypatch.setattr(doctor, "read_host", lambda: limited)
+    said = {ability.subject: ability for ability in doctor.examine()}
+    assert said["CPUs"].state.startswith("0.5 usable of 2 (quota")
+    assert (said["memory"].state, said["CPUs"].there) == ("0.6 GB", False)
 
 
 @pytest.mark.parametrize(("text", "asked"), [("1..all", "1 core"), ("2", "2 cores"), ("0.6", "0.6 cores")])
@@ -94,11 +92,3 @@ def test_cores_beyond_the_quota_are_refused_by_its_name(text, asked):
     with pytest.raises(UsageError, match=f"--cores: {asked} asked for, the quota .* control group is 0.5 CPUs"):
         refuse_ungranted(resolve_sweep("cpu", {"axis.cores": text}, host), host)
     refuse_ungranted(resolve_sweep("cpu", {"axis.cores": "0.25,0.5"}, host), host)
-
-
-def test_the_doctor_says_what_can_be_used(monkeypatch):
-    limited = replace(make_host(2), cpu_quota=0.5, memory_bytes=600 * MIB)
-    monkeypatch.setattr(doctor, "read_host", lambda: limited)
-    said = {ability.subject: ability for ability in doctor.examine()}
-    assert said["CPUs"].state.startswith("0.5 usable of 2 (quota of the control group), ")
-    assert (said["memory"].state, said["CPUs"].there) == ("0.6 GB", False)

@@ -35,35 +35,32 @@ def test_the_window_that_is_asked_for(flags, duration_s, window_max_s, carries_c
     assert not found.soak
 
 
-def test_quick_shortens_the_window_of_a_file(tmp_path):
-    path = tmp_path / "s.toml"
-    path.write_text('[axis]\ncores = "1"\n[load]\nduration = "60s"\n')
-    assert resolve_sweep(str(path), {}).load.duration_s == 60
-    assert resolve_sweep(str(path), {"load.quick": "1"}).load.duration_s == 5
+def test_quick_has_a_short_window_seven_replicates_and_no_drift_check_unless_they_are_given(tmp_path):
+    def method(file="", **flags):
+        path = tmp_path / "s.toml"
+        path.write_text(f'[axis]\ncores = "1..2"\n{file}')
+        sweep = resolve_sweep(
+            str(path) if file else "cpu", {"axis.cores": "1..2", **{k.replace("__", "."): v for k, v in flags.items()}}
+        )
+        return sweep.load.duration_s, sweep.replicates, sweep.drift_check
+
+    quick, minute = {"load__quick": "1"}, '[load]\nduration = "60s"\n'
+    for file, flags, expected in (
+        ("", {}, (40, 3, True)),
+        ("", quick, (5, 7, False)),
+        ("", {**quick, "method__replicates": "2", "method__drift_check": "on"}, (5, 2, True)),
+        ("[load]\nquick = true\n[method]\nreplicates = 4\n", {}, (5, 4, False)),
+        ("[load]\nquick = false\n", {}, (40, 3, True)),
+        (minute, {}, (60, 3, True)),
+        (minute, quick, (5, 7, False)),
+    ):
+        assert method(file, **flags) == expected
 
 
-def test_quick_has_seven_replicates_and_no_drift_check_unless_they_are_given(tmp_path):
-    def method(what="cpu", **flags):
-        sweep = resolve_sweep(what, {"axis.cores": "1..2", **{k.replace("__", "."): v for k, v in flags.items()}})
-        return sweep.replicates, sweep.drift_check
-
-    assert method() == (3, True)
-    assert method(load__quick="1") == (7, False)
-    assert method(load__quick="1", method__replicates="2", method__drift_check="on") == (2, True)
-    path = tmp_path / "s.toml"
-    path.write_text('[axis]\ncores = "1..2"\n[load]\nquick = true\n[method]\nreplicates = 4\n')
-    assert method(str(path)) == (4, False)
-    path.write_text('[axis]\ncores = "1..2"\n[load]\nquick = false\n')
-    assert method(str(path)) == (3, True)
-
-
-def test_a_soak_is_one_trial_that_neither_grows_nor_discards():
+def test_a_soak_is_one_trial_that_neither_grows_nor_discards_whatever_a_file_says(tmp_path):
     sweep = resolve_sweep("cpu", {"axis.cores": "2", "load.soak": "30m", "load.window_max": "50s"})
     assert (sweep.load.duration_s, sweep.load.window_max_s, sweep.load.may_discard) == (1800, None, False)
     assert (sweep.load.soak, sweep.load.carries_claim, sweep.replicates, sweep.drift_check) == (True, True, 1, False)
-
-
-def test_a_soak_takes_the_place_of_a_files_rows_and_replicates(tmp_path):
     path = tmp_path / "s.toml"
     path.write_text('[axis]\ncores = "1"\n[load]\nrows = "1M"\n[method]\nreplicates = 5\n')
     sweep = resolve_sweep(str(path), {"load.soak": "2m"})
@@ -103,9 +100,8 @@ def test_what_contradicts_itself_is_refused_by_its_flag(flags, named):
 )
 def test_the_words_beside_a_number(duration, window_s, commits, expected):
     result = make_result(1.0, 1e6)
-    trial = replace(make_trial(), load=load(duration=duration))
     measured = replace(result.measurement, window_s=window_s, commits=commits)
-    result = replace(result, trial=trial, measurement=measured)
+    result = replace(result, trial=replace(make_trial(), load=load(duration=duration)), measurement=measured)
     assert marks(result) == expected
     flushed = tuple(word for word in expected if word != "buffered rate")
     assert marks(result, "durable_rows_per_s") == flushed, "to the end of the flush nothing is only buffered"

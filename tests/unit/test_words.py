@@ -1,16 +1,34 @@
-"""The pages use one word for each thing (docs/glossary.md): a word that was replaced is refused, with its replacement.
+"""Pages, help texts and messages are plain English, and use one word for each thing (docs/glossary.md).
 
-Text between backticks and code blocks are left out: there stand names of files, keys and flags, some of which are old
-names that are still read.
+A replaced word is refused with its replacement, except between backticks and in code blocks: there stand names of files,
+keys and flags. A number in a message gets the plural of its noun from `counted`: "1 cores" is refused. Nothing speaks that
+is no person, no noun phrase begins with "what", a sentence has one idea and at most 35 words (tools/prose).
 """
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from scale_sweep.sweep.settings import SETTINGS
 from tests.offenders import assert_none
+from tools.prose.messages import PACKAGE, messages, sources
+from tools.prose.rules import offences
+from tools.prose.sentences import sentences, split
+from tools.prose.texts import texts, unreleased
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = {str(p.relative_to(ROOT)): p for p in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"))}
+PAGES = {
+    str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"))
+}
+NOUNS = "cores|trials|levels|replicates|blocks|disks|points|variants|sessions|samples|degrees|connections"
+PLURAL = re.compile(rf" (?:{NOUNS})\b")
+LEFT_OUT = ("taosbenchmark/", "iotbenchmark/")  # the output of other programs, as it is there
+CODE_BLOCK = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
+NAME = re.compile(r"--[\w-]+|\b\w+(?:\.\w+)+\b")  # a flag, or a name of a package
 
 # A pattern of whole words, and what to write instead.
 REPLACED = {
@@ -43,40 +61,137 @@ REPLACED = {
 
 def prose(text: str) -> str:
     """A page without code blocks, text between backticks, links' targets and names of pages; lines stay in place."""
-    text = re.sub(
-        r"^ *```.*?^ *```", lambda block: "\n" * block.group().count("\n"), text, flags=re.MULTILINE | re.DOTALL
-    )
+    text = CODE_BLOCK.sub(lambda block: "\n" * block.group().count("\n"), text)
     text = re.sub(r"`[^`\n]*`", "``", text)
     return re.sub(r"(?:\[[\w./-]+\.md)?\]\([^)\s]*\)", "", text)
 
 
 def found_in(text: str) -> list[str]:
     """Each word of `text` that was replaced: its line, the word, and the word to use."""
-    found = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        for pattern, better in REPLACED.items():
-            for word in re.findall(rf"\b(?:{pattern})\b", line, re.IGNORECASE):
-                found.append(f"line {number}: {word!r}: write {better}")
-    return found
+    return [
+        f"line {number}: {word!r}: write {better}"
+        for number, line in enumerate(text.splitlines(), start=1)
+        for pattern, better in REPLACED.items()
+        for word in re.findall(rf"\b(?:{pattern})\b", line, re.IGNORECASE)
+    ]
 
 
-def test_pages_use_the_words_of_the_glossary():
-    texts = {name: prose(path.read_text(encoding="utf-8")) for name, path in PAGES.items()}
-    assert_none(f"{name}: {word}" for name, text in texts.items() for word in found_in(text))
-
-
-def test_the_lines_of_pages_are_at_most_120_columns_wide():
-    assert_none(f"{name}: {line}" for name, path in PAGES.items() for line in wide(path.read_text(encoding="utf-8")))
+def replaced(text: str) -> list[str]:
+    """The words of a message that were replaced."""
+    return found_in(NAME.sub("", prose(text)).replace("\n", " "))
 
 
 def wide(page: str) -> list[str]:
     """The lines that are too wide, except those of tables, pictures and code."""
-    text = re.sub(r"^ *```.*?^ *```", "", page, flags=re.MULTILINE | re.DOTALL)
-    return [line for line in text.splitlines() if len(line) > 120 and not line.startswith(("|", "![", "> |"))]
+    lines = CODE_BLOCK.sub("", page).splitlines()
+    return [line for line in lines if len(line) > 120 and not line.startswith(("|", "![", "> |"))]
 
 
-def test_a_replaced_word_is_found_and_a_longer_word_is_not():
-    assert found_in("The Generator is told.") != []
-    assert len(found_in("an anchor\nthe roof")) == 2
-    assert found_in("The load generator of a mushroom; bridged networks; intellect; the storyteller.") == []
-    assert found_in(prose("the key `passed_over_s`, see [loadgen.md](anchor.md)\n```\nroom\n```\n")) == []
+def plain_numbers(source: str) -> Iterator[str]:
+    """Each value of an f-string that a plural follows, unless it has decimals ("0.95 cores") or is a constant of the
+    module."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.JoinedStr):
+            continue
+        for value, text in zip(node.values, node.values[1:], strict=False):
+            if not isinstance(value, ast.FormattedValue) or not isinstance(text, ast.Constant):
+                continue
+            has_decimals = value.format_spec is not None and "f" in ast.unparse(value.format_spec)[2:]
+            words = ast.unparse(value.value)
+            is_number = not isinstance(value.value, ast.IfExp) and ".join(" not in words and not words.isupper()
+            if PLURAL.match(str(text.value)) and not has_decimals and is_number:
+                yield f"line {node.lineno}: {words}{text.value[:16]!r}: use counted()"
+
+
+def test_pages_use_the_words_of_the_glossary_in_lines_of_120_columns():
+    assert_none(f"{name}: {words}" for name, page in PAGES.items() for words in (*found_in(prose(page)), *wide(page)))
+
+
+def test_messages_and_help_texts_use_them_and_the_plural_of_a_noun():
+    said = [(f"{path.relative_to(PACKAGE)}, line {line}", text) for path in sources() for line, text in messages(path)]
+    said += [(setting.flag, setting.help) for setting in SETTINGS]
+    assert_none(f"{place}: {text!r}: {words}" for place, text in said if (words := replaced(text)))
+    own = {str(path.relative_to(PACKAGE)): path.read_text("utf-8") for path in sources()}
+    assert_none(
+        f"{name}, {words}"
+        for name, source in own.items()
+        for words in plain_numbers(source)
+        if not name.startswith(LEFT_OUT)
+    )
+
+
+def test_pages_and_messages_are_plain_english():
+    found = (
+        f"{place}: {rule.kind} ({words!r}; {rule.better}): {sentence}"
+        for place, sentence in texts()
+        for rule, words in offences(sentence)
+    )
+    assert_none(found, "python -m tools.prose lists them")
+
+
+def test_a_replaced_word_is_found_and_no_other():
+    number = 'f"{n} cores"', 'f"{a} of {b:,} trials are"'
+    for find, text, count in (
+        (found_in, "The Generator is told.", 2),
+        (found_in, "an anchor\nthe roof", 2),
+        (found_in, "The load generator of a mushroom; bridged networks; intellect; the storyteller.", 0),
+        (found_in, prose("the key `passed_over_s`, see [loadgen.md](anchor.md)\n```\nroom\n```\n"), 0),
+        (replaced, "the anchor of the run", 1),
+        (replaced, "give --generator-cpus", 0),
+        *((plain_numbers, text, 1) for text in number),
+        (plain_numbers, 'f"{n:.2f} cores, {MOST} trials, {counted(n, 1)} and {n} cored"', 0),
+    ):
+        assert len(list(find(text))) == count, text
+
+
+def test_messages_are_literals_f_strings_and_help_texts(tmp_path):
+    module = tmp_path / "cli" / "module.py"
+    module.parent.mkdir()
+    module.write_text(
+        '"""Not for a user."""\ndef f(x):\n    """Help of f."""\n    return f"a {x} b", "key", "two words"\n'
+    )
+    assert {text for _, text in messages(module)} == {"Not for a user.", "Help of f.", "a {} b", "two words"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("a thing that speaks", "The plan says how long the sweep takes."),
+        ("a thing that speaks", "This is all that the output can tell."),
+        ("a thing that speaks", "The fit does not know the machine."),
+        ("what as a noun", "What the server left idle is shown."),
+        ("what as a noun", "It stores what the sampler read."),
+        ("its own", "Each operation has connections of its own."),
+        ("is of", "journal.jsonl is not of the run."),
+        ("has none", "The curve has a peak, or it has none."),
+        ("as asked", "The target is postgres, as asked."),
+        ("a condition with where", "Where the kernel has no counters, the rule is silent."),
+        ("a condition with where", "The interval is wide where few levels are."),
+        ("a double negative", "No rate is shown without an interval."),
+        (
+            "a chain of semicolons",
+            "The server begins to write its rows; the sampler reads all of its files; the load generator waits until it is done.",
+        ),
+        ("a long sentence", f"It {'really ' * 35}works."),
+        ("", "What is the bottleneck?"),
+        ("", "See what limited it."),
+        ("", "You say how many; users know the answer."),
+        ("", "Say how many shards to sweep, like 1..4."),
+        ("", "X(n) / X(n₀), where n₀ is the smallest level."),
+        ("", "This is the directory where the runs are."),
+        ("", "None of the trials failed."),
+        ("", "tcp: 1; http: 2; telnet: 3."),
+        ("", "Cores, disks; 40 of 55 trials; 12 s."),
+        ("", "`a`, `b` (its name), `c` and `d` are files."),
+    ],
+)
+def test_each_kind_of_offence_is_found_and_honest_sentences_pass(kind, sentence):
+    kinds = [rule.kind for part in split(sentence) for rule, _ in offences(part)]
+    assert kind in kinds if kind else kinds == []
+
+
+def test_a_page_is_read_sentence_by_sentence_without_code_and_of_a_changelog_the_next_release():
+    page = "# A heading\nOne sentence\nover two lines. Another, e.g. this.\n\n```\nwhat\n```\n- an item\n\n| a | `what` |\n"
+    lines = [(1, "A heading"), (2, "One sentence over two lines."), (2, "Another, e.g. this.")]
+    assert list(sentences(page)) == [*lines, (8, "an item"), (10, "a"), (10, "`x`")]
+    assert unreleased("# Log\n## Unreleased\nnew\n## 0.1\nold\n") == "# Log\n## Unreleased\nnew\n"

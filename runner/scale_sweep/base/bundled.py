@@ -1,8 +1,4 @@
-"""Files that come with the project, by name, so that they are found from any folder: sweeps and published tables.
-
-A checkout has them where people read them; an installation has copies of these folders in the package, in `bundled/`.
-Refuses to look anywhere else, and to read them.
-"""
+"""Files that come with the project, by name, so that they are found from any folder: sweeps and published tables."""
 
 from __future__ import annotations
 

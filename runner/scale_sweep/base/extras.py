@@ -1,7 +1,4 @@
-"""Parts of the installation that are optional, by the names that pyproject.toml gives them (its extras).
-
-Refuses to import anything: whether a module is there is looked up without running it.
-"""
+"""Parts of the installation that are optional, by the names that pyproject.toml gives them (its extras)."""
 
 from __future__ import annotations
 
@@ -18,14 +15,8 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "pandas": ("pandas",),
     "parquet": ("pyarrow",),
     "png": ("matplotlib",),
-    "polars": ("polars",),
     "sql": ("sqlalchemy", "pymysql"),
 }
-
-
-def is_installed(extra: str) -> bool:
-    """Whether every module of the extra can be found."""
-    return all(importlib.util.find_spec(name) is not None for name in MODULES[extra])
 
 
 def install_command(packages: Sequence[str]) -> str:

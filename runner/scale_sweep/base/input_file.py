@@ -1,8 +1,4 @@
-"""Reads a file that a user names: a sweep file, a configuration, a table.
-
-Refuses directories, devices and sockets, a file that is too large before it is in memory, and text that is not UTF-8.
-A pipe is read to its end; one into which nobody writes is empty.
-"""
+"""Reads a file that a user names: a sweep file, a configuration, a table."""
 
 from __future__ import annotations
 

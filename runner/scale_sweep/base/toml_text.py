@@ -1,8 +1,4 @@
-"""Reads TOML of a file that a user names.
-
-Refuses a key with very many parts ("a.a.a...") before Python's parser reads it: its time grows with the square of their
-number, so that a file of 1 MiB would take half an hour.
-"""
+"""Reads TOML of a file that a user names."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Texts from outside (names, tags, a server's words) with every character that would command a terminal written out.
-
-The doors to people use it: console, reports, metrics. Refuses to change files of results, which keep each text as it
-came.
-"""
+"""Texts from outside (names, tags, a server's words) with every character that would command a terminal written out."""
 
 from __future__ import annotations
 

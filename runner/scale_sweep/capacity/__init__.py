@@ -1,9 +1,5 @@
-"""The highest rate that holds an objective: the objective's text, the search by steps, and its answer with an interval.
-
-Pure: the rates that were offered and what was seen at each go in, the next rate or the answer comes out. The same steps
-give the same answer, so `scale verify` repeats a search from what is stored. Refuses to know a server, a clock and the
-load generator.
-"""
+"""The highest rate that holds an objective: the objective's text, the search by steps, and its answer with an
+interval."""
 
 from scale_sweep.capacity.answer import Capacity, answer_of, held_words
 from scale_sweep.capacity.confirming import confirmed, next_window

@@ -1,7 +1,4 @@
-"""The answer of a search: the highest rate that holds the objective with its 95 % interval, or why there is none. Pure.
-
-Refuses an answer from fewer than USABLE_LEAST probes, and one beyond what was offered.
-"""
+"""The answer of a search: the highest rate that holds the objective with its 95 % interval, or why there is none."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
-"""The windows that confirm a capacity, each on a fresh server: which rate comes next, and what they make of the answer.
-
-Each begins after an overload, and they go from the capacity up or down by 5 % until one rate held and the next higher
-one did not. A step begins with an empty queue: a server that slows with its queue, or stops now and then, holds more in
-it than in a minute that begins with a full one. Pure. Refuses an answer of which no window held.
-"""
+"""The windows that confirm a capacity, each on a fresh server: which rate comes next, and what they make of the
+answer."""
 
 from __future__ import annotations
 

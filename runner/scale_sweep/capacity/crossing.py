@@ -1,10 +1,5 @@
 """Where the response time crosses its limit: the logarithm of the excess over the limit, regressed on the logarithm of
-the rate near the crossing. Pure.
-
-Probes far from the crossing say little about it, because the curve bends; their weight falls with their distance. Few
-probes do not know the slope; until they do, it is near that of a queue at 80 % (SLOPE). Refuses to believe the value of
-an overloaded step, which grows with its length: it counts as CAP.
-"""
+the rate near the crossing."""
 
 from __future__ import annotations
 

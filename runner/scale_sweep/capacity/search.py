@@ -1,9 +1,4 @@
-"""Which rate to offer next. Pure: the same probes give the same rate, so that a search is repeated from what is stored.
-
-A search begins below what a closed loop reached, moves until one probe holds the objective and one does not, and then
-stays near the crossing, on both sides of it. Refuses to end early while an answer is in reach: the interval needs the
-probes.
-"""
+"""Which rate to offer next."""
 
 from __future__ import annotations
 
@@ -27,14 +22,14 @@ AROUND = (0.0, -0.06, 0.04, -0.02, 0.06, -0.04, 0.02)  # from the crossing, in t
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """A step as the search sees it. excess: ln(value / limit) of the condition furthest from holding; None: the rate
-    was over capacity (not achieved, or a backlog that grew). usable: False for a step that others disturbed.
-    too_fast: of such a step, the load generator could not keep up, so that a lower rate may be usable."""
+    """A step as the search sees it."""
 
     rate: float
+    # ln(value / limit) of the condition furthest from holding; None: the rate was over capacity (not achieved, or a
+    # backlog that grew)
     excess: float | None
-    usable: bool = True
-    too_fast: bool = False
+    usable: bool = True  # False for a step that others disturbed
+    too_fast: bool = False  # of such a step, the load generator could not keep up, so that a lower rate may be usable
 
     @property
     def holds(self) -> bool:
@@ -77,12 +72,10 @@ def believed(probes: Sequence[Probe]) -> list[Probe]:
 
 
 def _repetitions(probes: Sequence[Probe]) -> list[Probe]:
-    """The probes at the rate of the first one."""
     return [probe for probe in probes[1:] if abs(probe.rate / probes[0].rate - 1) <= SAME]
 
 
 def _is_hopeless(probes: Sequence[Probe]) -> bool:
-    """Whether an answer is out of reach: the last HOPELESS probes were all left out, or too few are left."""
     usable, last = len(believed(probes)), probes[-HOPELESS:]
     if usable >= USABLE_LEAST:
         return False

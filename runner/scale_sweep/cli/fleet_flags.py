@@ -39,14 +39,6 @@ class FleetFlags:
             "--skip-missing", help="Leave out levels that a host does not have, on that host.", rich_help_panel=_PANEL
         ),
     ] = False
-    in_step: Annotated[
-        bool,
-        typer.Option("--in-step", help="Begin each block on all servers together.", rich_help_panel=_PANEL),
-    ] = False
-    share_load: Annotated[
-        bool,
-        typer.Option("--share-load", help="Use all load hosts for every server at once.", rich_help_panel=_PANEL),
-    ] = False
 
     @property
     def is_wanted(self) -> bool:
@@ -55,7 +47,7 @@ class FleetFlags:
 
     def refuse_alone(self) -> None:
         """Raises UsageError for an option that needs a fleet."""
-        options = {"--skip-missing": self.skip_missing, "--in-step": self.in_step, "--share-load": self.share_load}
-        for flag, is_given in options.items():
-            if is_given:
-                raise UsageError(f"{flag}: the sweep has one server", remedy="--each-server or --cluster has several")
+        if self.skip_missing:
+            raise UsageError(
+                "--skip-missing: the sweep has one server", remedy="--each-server or --cluster has several"
+            )

@@ -76,10 +76,8 @@ def _order(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> FleetOrder
         what=request.what,
         flags=flags,
         results=request.results,
-        fleet={"id": secrets.token_hex(4), "share_load": fleet.share_load, "in_step": fleet.in_step},
+        fleet={"id": secrets.token_hex(4)},
         insecure_network=request.insecure_network,
-        in_step=fleet.in_step,
-        share_load=fleet.share_load,
         resolve=resolve,
         campaign=_Campaign(0 if request.no_metrics else request.metrics_port),
     )
@@ -87,9 +85,9 @@ def _order(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> FleetOrder
 
 @dataclass(frozen=True)
 class _Campaign:
-    """Executes one server's run and stores it. metrics_port: the first that is tried; 0: no metrics."""
+    """Executes one server's run and stores it."""
 
-    metrics_port: int
+    metrics_port: int  # the first that is tried; 0: no metrics
 
     def __call__(self, run: HereRun) -> Path:
         writer = compose.new_run(run.prepared, ["scale", *sys.argv[1:]])
@@ -99,7 +97,7 @@ class _Campaign:
 
         def before(event: Event) -> None:
             if isinstance(event, TrialStarted):
-                run.before_trial(event.trial.block)
+                run.before_trial()
 
         with ExitStack() as stack:
             sinks: list[Sink] = [before]

@@ -1,8 +1,4 @@
-"""How the help of a command is written: plain text in two columns, and no line longer than the terminal.
-
-A name that is too wide for its column has a separate line, so that every flag can be copied. Refuses to know a
-flag: the commands and the table of settings have them.
-"""
+"""How the help of a command is written: plain text in two columns, and no line longer than the terminal."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """A mistake on the command line, as Typer finds it, as a UsageError in the words of all other errors: one line that
-names the flag, a hint, exit code 2.
-
-Refuses to read the command line: Typer has done that.
-"""
+names the flag, a hint, exit code 2."""
 
 from __future__ import annotations
 

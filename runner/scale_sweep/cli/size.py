@@ -1,5 +1,4 @@
-"""`scale size`: the level that a rate needs, and the cheapest machine of a price list. Wiring only; see
-scale_sweep/analysis/sizing."""
+"""`scale size`: the level that a rate needs, and the cheapest machine of a price list."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The engine for a Dask cluster that exists: one task for each host, which runs a whole sweep there.
-
-Dask finds the hosts and starts one long task on each. Refuses a cluster on which a lost worker could mean a second
-trial, or on which anybody may run code: without TLS, with nannies, other versions, stealing or retries.
-Refuses to unpickle anything that a host sends: answers are bytes of JSON, and archives.
-"""
+"""The engine for a Dask cluster that exists: one task for each host, which runs a whole sweep there."""
 
 from __future__ import annotations
 
@@ -139,7 +134,6 @@ class ClusterFleet:
                 )
 
     def _refuse_other_versions(self) -> None:
-        """`get_versions(check=True)` only warns. A Python that differs in its last number runs the same code."""
         versions = self._client.get_versions()
         own = versions["client"]["packages"]
         for place, there in {"its scheduler": versions["scheduler"], **versions["workers"]}.items():
@@ -181,9 +175,6 @@ class ClusterFleet:
 
     def tasks(self, order: FleetOrder) -> Sequence[ClusterTask]:
         """A task for each host. Raises UsageError or PreflightError that names the host."""
-        for flag, is_given in {"--in-step": order.in_step, "--share-load": order.share_load}.items():
-            if is_given:
-                raise UsageError(f"{flag} beside {FLAG}: each host runs its sweep alone", remedy="leave it out")
         return [self._task(order, number) for number in range(len(self.hosts))]
 
     def _task(self, order: FleetOrder, number: int) -> ClusterTask:
@@ -241,7 +232,6 @@ class ClusterTask:
         threading.Thread(target=self._renew, name=f"lease {self.host}", daemon=True).start()
 
     def _renew(self) -> None:
-        """A client that cannot renew the lease has lost the cluster: the task ends by itself."""
         for number in itertools.count(1):
             if self._is_stopped.wait(on_worker.BEAT_S) or self.has_ended():
                 return
@@ -281,5 +271,4 @@ def _version(packaged: str | None) -> str:
 
 
 def _line(error: BaseException) -> str:
-    """Dask's own words, in one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"

@@ -1,23 +1,18 @@
-"""The engine for the servers of an inventory: one run for each, in threads of this process, over OpenSSH.
-
-A load host belongs to one server at a time: servers that must share one are measured one after the other, unless the
-load hosts are shared. Refuses to trust a host with more than its own run.
-"""
+"""The engine for the servers of an inventory: one run for each, in threads of this process, over OpenSSH."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-from scale_sweep.base.errors import ProvisionError, ScaleError, UsageError
+from scale_sweep.base.errors import ProvisionError, ScaleError
 from scale_sweep.base.interrupts import Stop, Stopped
 from scale_sweep.base.units import counted
 from scale_sweep.fleet.engine import Announced, FleetHost, FleetOrder, HereRun, Say
-from scale_sweep.fleet.pace import InStep, Turn, out_of_step
+from scale_sweep.fleet.pace import Turn, out_of_step
 from scale_sweep.hosts import setup
 from scale_sweep.hosts.inventory import Inventory, by_server, read_inventory
 from scale_sweep.hosts.link import AgentLink
@@ -43,36 +38,27 @@ class InventoryFleet:
     def __init__(self, inventory: Inventory, links: dict[str, AgentLink], stack: ExitStack) -> None:
         self._inventory, self._links, self._stack = inventory, links, stack
         self.hosts = tuple(
-            FleetHost(name=place.server, host=place.host, machine=place.machine) for place in self._places(shared=False)
+            FleetHost(name=place.server, host=place.host, machine=place.machine) for place in self._places()
         )
 
-    def _places(self, *, shared: bool) -> Iterator[HostsPlace]:
-        for own in by_server(self._inventory, shared=shared):
+    def _places(self) -> Iterator[HostsPlace]:
+        for own in by_server(self._inventory):
             yield HostsPlace(own, {host.name: self._links[host.name] for host in own.hosts}, self._stack)
 
     def tasks(self, order: FleetOrder) -> Sequence[ServerTask]:
         """A task for each server. Raises UsageError or PreflightError that names the server."""
-        if order.in_step and not order.share_load and len(self._inventory.load) < len(self.hosts):
-            raise UsageError(
-                f"--in-step: {len(self.hosts)} servers have {counted(len(self._inventory.load), 'load host')}, so they "
-                "are measured one after the other",
-                remedy="name more hosts in [load], or give --share-load",
-            )
-        places = list(self._places(shared=order.share_load))
+        places = list(self._places())
         prepared = [_prepared(place, order) for place in places]
-        in_step = InStep(len(places))
         turns = {host.name: Turn() for host in self._inventory.load}
         made = []
         for number, (place, plan) in enumerate(zip(places, prepared, strict=True)):
             trial_s = plan.plan.seconds_estimated / max(1, len(plan.plan.trials))
-            before = in_step.before(number) if order.in_step else out_of_step(number, len(places), trial_s)
             run = _Run(
                 place=place,
                 prepared=plan,
                 order=order,
-                before_trial=before,
-                ended=partial(in_step.leave, number),
-                turn=None if order.share_load else turns[place.load[0]],
+                before_trial=out_of_step(number, len(places), trial_s),
+                turn=turns[place.load[0]],
             )
             made.append(ServerTask(run))
         return made
@@ -87,14 +73,13 @@ def _prepared(place: HostsPlace, order: FleetOrder) -> Prepared:
 
 @dataclass(frozen=True, kw_only=True)
 class _Run:
-    """One server's run. turn: held while it measures, by one server of a load host at a time; None: not needed."""
+    """One server's run."""
 
     place: HostsPlace
     prepared: Prepared
     order: FleetOrder
-    before_trial: Callable[[int], None]
-    ended: Callable[[], None]
-    turn: Turn | None
+    before_trial: Callable[[], None]
+    turn: Turn  # held while it measures, by one server of a load host at a time
 
 
 class ServerTask:
@@ -137,7 +122,7 @@ class ServerTask:
     def _work(self, say: Say) -> None:
         run = self._run
         try:
-            with self._stop.here(), _own_turn(run.turn, say):
+            with self._stop.here(), run.turn.held(lambda: say("waits for its load hosts, which another server uses")):
                 here = HereRun(
                     host=self.host,
                     place=run.place,
@@ -153,12 +138,3 @@ class ServerTask:
             self._error = error
         except Exception as error:  # of one host's run: the others go on
             self._error = ProvisionError(f"{type(error).__name__}: {error}")
-        finally:
-            run.ended()
-
-
-def _own_turn(turn: Turn | None, say: Say) -> AbstractContextManager[None]:
-    """Waits until no other server uses the load hosts. Raises Stopped."""
-    if turn is None:
-        return nullcontext()
-    return turn.held(lambda: say("waits for its load hosts, which another server uses"))

@@ -1,9 +1,5 @@
-"""When the runs of a fleet begin: each trial later than that of the run before it, or block by block together, or one
-run after the other.
-
-Out of step, the disks of a shared rack do not flush together. In step, every server is measured in the same minutes.
-Refuses to wait for a run that has ended, and to look again and again: who is waited for wakes who waits.
-"""
+"""When the runs of a fleet begin: each trial later than that of the run before it, or one run after the other, so that
+the disks of a shared rack do not flush together."""
 
 from __future__ import annotations
 
@@ -18,12 +14,12 @@ from scale_sweep.base.interrupts import current
 LOOK_S = 30.0  # the longest time until the next look, if a thread died without waking the others
 
 
-def out_of_step(number: int, many: int, trial_s: float) -> Callable[[int], None]:
+def out_of_step(number: int, many: int, trial_s: float) -> Callable[[], None]:
     """A function that run `number` of `many` calls before each trial. Before the first one it waits for its part of a
     trial's length."""
     has_begun = threading.Event()
 
-    def before(block: int) -> None:
+    def before() -> None:
         if not has_begun.is_set():
             has_begun.set()
             current().sleep(trial_s * number / many)
@@ -31,88 +27,46 @@ def out_of_step(number: int, many: int, trial_s: float) -> Callable[[int], None]
     return before
 
 
-class _Waiting:
-    """The threads that wait until something is so."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self._wakes: list[Callable[[], None]] = []
-
-    def until(self, is_so: Callable[[], bool]) -> None:
-        """Waits until `is_so`, called with the lock held, is true. Raises Stopped after a request to end."""
-        news: SimpleQueue[None] = SimpleQueue()
-        wake, stop = partial(news.put, None), current()
-        with stop.waking(wake):
-            with self.lock:
-                self._wakes.append(wake)
-            try:
-                while True:
-                    stop.look()
-                    with self.lock:
-                        if is_so():
-                            return
-                    with suppress(Empty):
-                        news.get(timeout=LOOK_S)
-            finally:
-                with self.lock:
-                    self._wakes.remove(wake)
-
-    def wake(self) -> None:
-        """Lets everybody look again. Called with the lock held."""
-        for wake in self._wakes:
-            wake()
-
-
 class Turn:
-    """Held by one run at a time."""
+    """Held by one run at a time. A run that ends wakes those that wait for it."""
 
     def __init__(self) -> None:
-        self._waiting, self._is_held = _Waiting(), False
+        self._lock, self._is_held = threading.Lock(), False
+        self._wakes: list[Callable[[], None]] = []
 
     @contextmanager
     def held(self, on_wait: Callable[[], None]) -> Iterator[None]:
         """Waits until nobody else has it, and has it until the end of the block. on_wait: called before it waits.
         Raises Stopped."""
-        with self._waiting.lock:
-            is_taken = self._take()
-        if not is_taken:
+        if not self._take():
             on_wait()
-            self._waiting.until(self._take)
+            self._wait()
         try:
             yield
         finally:
-            with self._waiting.lock:
+            with self._lock:
                 self._is_held = False
-                self._waiting.wake()
+                for wake in self._wakes:
+                    wake()
 
     def _take(self) -> bool:
-        was_held, self._is_held = self._is_held, True
+        with self._lock:
+            was_held, self._is_held = self._is_held, True
         return not was_held
 
-
-class InStep:
-    """Runs that begin each block together."""
-
-    def __init__(self, many: int) -> None:
-        self._blocks: dict[int, int | None] = dict.fromkeys(range(many), None)
-        self._waiting = _Waiting()
-
-    def before(self, number: int) -> Callable[[int], None]:
-        """A function that run `number` calls before each trial. It waits until the others have reached the block."""
-
-        def wait(block: int) -> None:
-            with self._waiting.lock:
-                self._blocks[number] = block
-                self._waiting.wake()
-            self._waiting.until(lambda: not self._is_ahead(block))
-
-        return wait
-
-    def leave(self, number: int) -> None:
-        """The run has ended: nobody waits for it."""
-        with self._waiting.lock:
-            self._blocks.pop(number, None)
-            self._waiting.wake()
-
-    def _is_ahead(self, block: int) -> bool:
-        return any(reached is None or reached < block for reached in self._blocks.values())
+    def _wait(self) -> None:
+        news: SimpleQueue[None] = SimpleQueue()
+        wake, stop = partial(news.put, None), current()
+        with stop.waking(wake):
+            with self._lock:
+                self._wakes.append(wake)
+            try:
+                while True:
+                    stop.look()
+                    if self._take():
+                        return
+                    with suppress(Empty):
+                        news.get(timeout=LOOK_S)
+            finally:
+                with self._lock:
+                    self._wakes.remove(wake)

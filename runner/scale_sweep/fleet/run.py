@@ -1,8 +1,4 @@
-"""Runs the tasks of a fleet together, whatever the engine: starts them, waits, and says how each ended.
-
-A run that fails ends alone. Ctrl-C stops all of them and waits until each has removed what it made. Refuses fewer than
-two hosts, and one machine under two names.
-"""
+"""Runs the tasks of a fleet together, whatever the engine: starts them, waits, and says how each ended."""
 
 from __future__ import annotations
 
@@ -22,11 +18,11 @@ SayOf = Callable[[str, str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class RunEnding:
-    """How the run of a host ended. path: of its directory; None if it did not come to its end. error: why."""
+    """How the run of a host ended."""
 
     host: str
-    path: Path | None
-    error: ScaleError | None = None
+    path: Path | None  # of its directory; None if it did not come to its end
+    error: ScaleError | None = None  # why
 
 
 def refuse_few(hosts: Sequence[FleetHost], flag: str) -> None:

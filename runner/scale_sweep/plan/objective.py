@@ -1,8 +1,4 @@
-"""An objective in a plan: requests small enough for its percentiles, connections, the time of a search. Pure.
-
-A percentile exists only with 10/(1-q) requests in a step. Refuses a method without answers, and requests so large that
-the percentile would not exist.
-"""
+"""An objective in a plan: requests small enough for its percentiles, connections, the time of a search."""
 
 from __future__ import annotations
 

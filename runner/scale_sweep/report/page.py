@@ -23,7 +23,6 @@ from scale_sweep.report.fitted import FORMULA, asked_table, derived_table, model
 from scale_sweep.report.flame import profile_html
 from scale_sweep.report.headline import headline_html
 from scale_sweep.report.levels import levels_table
-from scale_sweep.report.load_hosts import load_hosts
 from scale_sweep.report.markup import escape, meaning_of, table_html
 from scale_sweep.report.noise import ablations_table, noise_of, noise_sentences
 from scale_sweep.report.once import once
@@ -33,6 +32,7 @@ from scale_sweep.report.reference_curve import speedup_svg
 from scale_sweep.report.reference_reads import is_of_reads, reads_tables
 from scale_sweep.report.replicates import parts_table
 from scale_sweep.report.residuals import residuals_svg
+from scale_sweep.report.run_facts import load_hosts
 from scale_sweep.report.run_headline import headline_of
 from scale_sweep.report.search_figure import searches_html
 from scale_sweep.report.section import Section, folded, listed, sections_html

@@ -280,3 +280,10 @@ def _rows(
         if any(not is_same_value(value, default) for value in values):
             rows.append((database, setting, " / ".join(values), default))
     return rows
+
+
+def load_hosts(run: StoredRun) -> tuple[Fact, ...]:
+    """The names of the hosts that made the load; none for a load on the server's machine."""
+    hosts = run.manifest.get("hosts")
+    names = hosts.get("load") if isinstance(hosts, Mapping) else None
+    return (("Load hosts", ", ".join(map(str, names))),) if isinstance(names, (list, tuple)) and names else ()

@@ -14,9 +14,8 @@ from scale_sweep.model.compared import Comparison, PointRatio
 from scale_sweep.report.figure import figure_html
 from scale_sweep.report.figures import axis_name, fitted_rate
 from scale_sweep.report.headline import Headline, Tile, headline_html, valid_words
-from scale_sweep.report.load_hosts import is_shared, load_hosts
 from scale_sweep.report.markup import table_html
-from scale_sweep.report.run_facts import Fact, machine_facts
+from scale_sweep.report.run_facts import Fact, load_hosts, machine_facts
 from scale_sweep.report.section import Section, folded, sections_html
 from scale_sweep.report.shell import shell
 from scale_sweep.report.subject_curves import overlaid_svg
@@ -30,13 +29,12 @@ _NOT_OF_A_HOST = ("Host", "Chosen because")  # the first is the row's name
 
 @dataclass(frozen=True, kw_only=True)
 class HostRun:
-    """A run and the name of its host. comparison: with the first run; None for that one itself. price_per_hour: in
-    units of `money`; None if no list has it."""
+    """A run and the name of its host."""
 
     name: str
     run: StoredRun
-    comparison: Comparison | None
-    price_per_hour: float | None = None
+    comparison: Comparison | None  # with the first run; None for that one itself
+    price_per_hour: float | None = None  # in units of `money`; None if no list has it
     curves: tuple[SubjectCurve, ...] = field(default=())
 
 
@@ -122,7 +120,6 @@ def _overall(host: HostRun) -> PointRatio | None:
 
 def cautions(hosts: Sequence[HostRun]) -> tuple[str, ...]:
     """The sentences that weaken the whole page."""
-    shared = [host.name for host in hosts if is_shared(host.run)]
     known = [h for h in hosts if h.comparison is not None and any(p.low is not None for p in h.comparison.points)]
     sentences = [
         (
@@ -134,8 +131,6 @@ def cautions(hosts: Sequence[HostRun]) -> tuple[str, ...]:
         sentences.append(
             f"{len(hosts) - 1} servers are compared with one: among many intervals of 95 %, some exclude the true ratio"
         )
-    if shared:
-        sentences.append(f"the load hosts were shared (--share-load): {', '.join(shared)} waited for each other's load")
     if len(known) < len(hosts) - 1:
         sentences.append("some ratios have no interval: fewer than two trials of a level count")
     return tuple(sentences)

@@ -1,7 +1,4 @@
-"""Reads a sweep file (TOML) into texts by key, and reports every mistake by its key.
-
-Refuses to interpret values: settings.py and resolve.py do that. A sweep file cannot run anything.
-"""
+"""Reads a sweep file (TOML) into texts by key, and reports every mistake by its key."""
 
 from __future__ import annotations
 
@@ -65,7 +62,6 @@ def _take(texts: dict[str, str | list[str]], section: str, value: object) -> lis
 
 
 def _take_description(texts: dict[str, str | list[str]], key: str, value: object) -> list[str]:
-    """Reads the name or the question."""
     if not isinstance(value, str):
         return [f"{key}: a text is expected"]
     try:
@@ -76,7 +72,6 @@ def _take_description(texts: dict[str, str | list[str]], key: str, value: object
 
 
 def _take_pairs(texts: dict[str, str | list[str]], section: str, pairs: Mapping[str, object]) -> list[str]:
-    """Reads [tags], [vary] or [mix], whose keys the user chooses."""
     values = {name: _text(entry) for name, entry in pairs.items()}
     written = [f"{name}={text}" for name, text in values.items() if text is not None]
     texts[section] = ",".join(written) if section == "mix" else written

@@ -1,8 +1,4 @@
-"""Reads a price list (TOML) of machines, and names each mistake with its line.
-
-A list is found as a sweep file is: a file by its path, else a bundled list by its name. Refuses more than 1 MiB or
-1,000 machines, unknown keys, and a number that is missing, negative or not finite. A price list cannot run anything.
-"""
+"""Reads a price list (TOML) of machines, and names each mistake with its line."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""default < file < flag: makes one Sweep, each setting with its origin, or one error that lists every mistake.
-
-Refuses to look at the machine: this module checks only what the texts show. It gets the facts of a machine for words
-such as `all`.
-"""
+"""default < file < flag: makes one Sweep, each setting with its origin, or one error that lists every mistake."""
 
 from __future__ import annotations
 
@@ -213,7 +209,6 @@ def _question(swept: Axis, work: Work, objective: Objective | None) -> str:
 
 
 def _knobs(v: Mapping[str, Any]) -> dict[str, Rule]:
-    """The rules by the names that the user gave. The target's names are found later."""
     rules = {name: v[f"knobs.{name}"] for name in KNOB_NAMES}
     return {**{name: rule for name, rule in rules.items() if rule is not None}, **v["knobs.other"]}
 

@@ -1,7 +1,4 @@
-"""Reads a JSON object key by key: checks types, names the path of a key in each message, and refuses unknown keys.
-
-Refuses a number written as text, a key given twice, and a document without bounds.
-"""
+"""Reads a JSON object key by key: checks types, names the path of a key in each message, and refuses unknown keys."""
 
 from __future__ import annotations
 
@@ -89,7 +86,6 @@ class ObjectReader:
         return self.choice(key, default, ("yes", "no")) == "yes"
 
     def number(self, key: str, default: int, bounds_name: str) -> int:
-        """A whole number within the bounds of that name."""
         value = self._take(key, default)
         if isinstance(value, bool) or not isinstance(value, int):
             self.refuse(key, f"{_shown(value)} should be a whole number")

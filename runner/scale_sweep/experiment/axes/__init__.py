@@ -1,8 +1,4 @@
-"""Axes: the quantities that a sweep varies from level to level. Each axis is one module or package.
-
-`load_axis` returns an axis' facts, `axis_of` the axis itself. A module outside this package reads facts and never
-compares a name. Refuses to look at the machine, to know a database, and to run anything.
-"""
+"""Axes: the quantities that a sweep varies from level to level."""
 
 from __future__ import annotations
 

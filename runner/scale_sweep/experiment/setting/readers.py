@@ -63,7 +63,6 @@ def at_least(low: int, read_number: Callable[[str], int]) -> Callable[[str], int
 
 
 def above_zero(read_number: Callable[[str], float]) -> Callable[[str], float]:
-    """A reader for an amount above zero."""
 
     def read(text: str) -> float:
         value = read_number(text)

@@ -1,9 +1,4 @@
-"""Work: the operations on a database. Each kind of operation is one module.
-
-`operation_of` returns a kind, `spec_lines` a work's lines for the load generator, `rate_of` its fitted rate. Other
-packages register kinds by entry points of the group scale_sweep.operations. Refuses to know a database, and the
-intensity of the load (model/declared.py).
-"""
+"""Work: the operations on a database."""
 
 from __future__ import annotations
 

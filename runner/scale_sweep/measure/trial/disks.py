@@ -136,7 +136,6 @@ def _disk_words(name: str, disks: Sequence[DataDisk]) -> str:
 
 
 def _together(name: str, disks: Sequence[DataDisk]) -> str:
-    """The disk's name. Striped disks fill together, so the names of all of them."""
     path = next((disk.path for disk in disks if disk.name == name), None)
     return "+".join(disk.name for disk in disks if disk.path == path) or name
 

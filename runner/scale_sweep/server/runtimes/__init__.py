@@ -1,8 +1,4 @@
-"""Runtimes: where a server runs. They know Docker, processes and cgroups, and no database.
-
-Each module implements the Protocol below and is registered by its name. A runtime leaves nothing behind: everything it
-creates has the run's name, `Server.stop` removes it, and `clean` removes what a power cut left.
-"""
+"""Runtimes: where a server runs."""
 
 from __future__ import annotations
 

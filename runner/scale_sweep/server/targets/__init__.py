@@ -1,9 +1,4 @@
-"""Targets: what a database needs. They know a database, and no Docker, no processes and no timing.
-
-A target is its facts (data: target_facts.py) and a class (base.py). The class is imported only when the target is used,
-not for a help text. It says how to start the server, which schema the workload needs, and how to count the rows; others
-decide when and where. Refuses to name a target: they are registered.
-"""
+"""Targets: what a database needs."""
 
 from __future__ import annotations
 
@@ -51,8 +46,6 @@ TARGETS = Registry(
         "null": "scale_sweep.server.targets.null:FACTS",
         "influxdb": "scale_sweep.server.targets.influxdb.influxdb_facts:FACTS",
         "influxdb2": "scale_sweep.server.targets.influxdb.influxdb2_facts:FACTS",
-        "influxdb3": "scale_sweep.server.targets.influxdb.influxdb3_facts:FACTS",
-        "greptimedb": "scale_sweep.server.targets.greptimedb.greptimedb_facts:FACTS",
         "victoriametrics": "scale_sweep.server.targets.victoriametrics.victoriametrics_facts:FACTS",
         "prometheus": "scale_sweep.server.targets.prometheus.prometheus_facts:FACTS",
         "questdb": "scale_sweep.server.targets.questdb.questdb_facts:FACTS",
@@ -69,8 +62,13 @@ TARGETS = Registry(
 )
 
 
+REMOVED = dict.fromkeys(("greptimedb", "influxdb3"), "written from its documentation and never run, so it was removed")
+
+
 def load_facts(name: str) -> Facts:
     """The facts of a target. Its implementation is not imported. Raises UsageError that lists the known ones."""
+    if name in REMOVED and name not in TARGETS:
+        raise UsageError(f"--target {name}: {REMOVED[name]}", remedy="a package can add it: docs/architecture.md")
     if name not in TARGETS:
         raise UsageError(f"--target: {not_one_of(name, ('auto', *TARGETS.names()))}")
     try:

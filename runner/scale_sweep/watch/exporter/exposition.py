@@ -83,7 +83,6 @@ class LineWriter:
 
 
 def generate_text(points: Iterable[Point], common: Mapping[str, str]) -> str:
-    """The text of `text`, before encoding."""
     return text(points, common).decode()
 
 

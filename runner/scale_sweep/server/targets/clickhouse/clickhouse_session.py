@@ -80,7 +80,6 @@ class ClickhouseSession(Session):
         return f"/?{urlencode({'database': database, **self._named, **_ANSWER})}"
 
     def _of_server(self, sql: str) -> list[list[Any]]:
-        """Before there is a database of the trial."""
         return self._rows(sql, "system")
 
     def not_ready(self) -> str:

@@ -222,7 +222,6 @@ class OpentsdbSession(Session):
         return ["|".join(f"d{i}" for i in range(first, min(first + size, tables))) for first in firsts]
 
     def _points_by_device(self, column: str, groups: Sequence[str]) -> dict[str, int]:
-        """The number of points of each device."""
         begin = self._trial.work.data.start_ms - FIRST_MS
         counts: Counter[str] = Counter()
         for group in groups:

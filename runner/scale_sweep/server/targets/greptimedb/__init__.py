@@ -1,1 +1,0 @@
-"""GreptimeDB: its facts, its start and checks, and a session."""

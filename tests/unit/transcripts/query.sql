@@ -1,0 +1,3 @@
+select 3;
+
+select 4
