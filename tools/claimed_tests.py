@@ -24,7 +24,7 @@ import pytest
 CLAIMS = "SCALE_CLAIMS"
 DATABASES = (
     *("test_database_contract", "test_databases", "test_clickhouse_engine", "test_data_sets_on_databases"),
-    *("test_running_servers", "test_sql_databases", "test_iot"),
+    *("test_running_servers", "test_sql_databases", "test_iot_benchmark"),
 )
 SEVERAL_DATABASES = ("test_containers_of_databases", "test_named_workloads")  # in one trial, or beside a container
 DISKS = ("test_disks", "test_disk_sweep", "test_striped_disks")

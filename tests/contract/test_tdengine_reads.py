@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.base.interrupts import Stop
+from scale_sweep.experiment.work import queries_of
 from scale_sweep.measure.trial.run import run_trial
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER
 from tests.unit.reading_trials import (
@@ -24,7 +25,7 @@ from tests.unit.reading_trials import (
     reading_order,
     shapes_order,
 )
-from tests.unit.test_tsbs_devops import DEVOPS
+from tests.unit.test_tsbs_devops import devops
 from tests.unit.trial_orders import result_of, trial_order
 
 pytestmark = list(NEEDS_SERVER)
@@ -68,7 +69,7 @@ def test_all_queries_of_tsbs_devops_are_answered_rightly(open_folder):
     events = list(run_trial(replace(order, home=str(HOME), client_home=str(HOME)), Stop()))
     result, answers = result_of(events), answers_of(events)
     assert result.verdict.kind not in WRONG, result.verdict.reasons
-    assert set(answers) == set(DEVOPS)
+    assert set(answers) == set(queries_of(devops().work))
     assert all(one["whole"] and not one["wrong"] for one in answers.values()), answers
     assert all(answers[name]["compared"] for name in ("high-cpu-1", "single-groupby-5-8-1")), answers
 

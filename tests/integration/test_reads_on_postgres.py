@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from scale_sweep.experiment.work import queries_of
 from scale_sweep.model import VerdictKind
 from scale_sweep.server.targets.postgres import queries
 from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
@@ -23,7 +24,7 @@ from tests.unit.reading_trials import (
     reading_order,
     shapes_order,
 )
-from tests.unit.test_tsbs_devops import DEVOPS
+from tests.unit.test_tsbs_devops import devops
 from tests.unit.trial_orders import here, result_of, trial_order
 
 
@@ -135,7 +136,7 @@ def test_wrong_bounds_and_orders_are_found_out(folder, monkeypatch):
 def test_all_queries_of_tsbs_devops_are_answered_rightly(folder):
     flags = {"workload__name": "tsbs-devops", "workload__tables": "10", "preload__rows": "45k"}
     events = here(trial_order(folder, "postgres", load__duration="3s", **flags))
-    none_wrong(events, DEVOPS)
+    none_wrong(events, queries_of(devops().work))
     result, answers = result_of(events), answers_of(events)
     assert sum(one["compared"] for one in answers.values()) > 0
     assert answers["high-cpu-1"]["compared"] and answers["high-cpu-1"]["devices"], (
