@@ -1,4 +1,4 @@
-"""One trial of a few rows on a real server: the part of its contract that runs where its start takes long, what happens to\nrows of the same time, and what the kernel says of its server: whose its processes are, what they may do, and whose its\ndirectory is."""
+"""One trial of a few rows on a real server: what it counts, and what the kernel says of the rights of its server."""
 
 from __future__ import annotations
 

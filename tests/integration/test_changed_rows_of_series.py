@@ -1,4 +1,4 @@
-"""Rows and tags that are changed in databases behind the load: the trial is WRONG_ROWS and names the devices, or LOST_ROWS if\nrows are missing. IoTDB and Cassandra take 10 to 20 CPU seconds to start: with SCALE_SLOW_TESTS=1."""
+"""Rows and tags that are changed in databases behind the load: the trial is WRONG_ROWS or LOST_ROWS and names the devices."""
 
 from __future__ import annotations
 

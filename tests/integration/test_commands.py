@@ -1,4 +1,4 @@
-"""Commands as they are typed: bad input and faults found before the start give one clear message, its exit code, no\ntraceback, and nothing is started, also of a client library that is missing, incomplete or of another version (the tests'\nstub of libtaos); `scale fit` and `scale observe` as their users call them."""
+"""Commands as they are typed: bad input gives one clear message and its exit code, and nothing is started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each database in a container: an image of the server that is installed here, made by `scale images build`, and a sweep of\none core in it; and the image of a small stand-in for an installed TDengine. What this cannot show is that the vendor's own\nimage has its programs at the same paths."""
+"""Each database in a container: an image of the server that is installed here, made by `scale images build`, and a sweep."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""What `scale dashboards` starts, stops, remembers and loads, as a process and in a container with Debian's real Prometheus;\nno sweep runs, so nothing here measures. Grafana's image can be had from a registry only; both in containers are in\ntests/contract/test_dashboard_containers.py."""
+"""What `scale dashboards` starts, stops, remembers and loads, as a process and in a container; nothing here measures."""
 
 from __future__ import annotations
 

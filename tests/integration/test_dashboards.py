@@ -1,4 +1,4 @@
-"""A real sweep as it is seen: by the queries of the dashboards in a real Prometheus, and again after the run was loaded; by a\nsecond Prometheus, and in one that has the exported run; in its terminal, and by `scale watch`. Grafana is not needed."""
+"""A real sweep as it is seen: in Prometheus, live and as a stored run, in its terminal, and by `scale watch`."""
 
 from __future__ import annotations
 

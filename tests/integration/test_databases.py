@@ -1,4 +1,4 @@
-"""What some databases do beside the contract of all (test_database_contract.py), on their real servers: where their tables\nlie, which tokens they ask for, what they say of a line or a row that they cannot store.\n\nNo registry has CrateDB, InfluxDB 2 and TimescaleDB: SCALE_CRATEDB_HOME, SCALE_INFLUXDB2_HOME and\nSCALE_TIMESCALEDB_HOME name one. Debian's ClickHouse is of 2018; test_clickhouse_engine.py asks a current engine."""
+"""What some databases do beside the contract of all (test_database_contract.py), on their real servers."""
 
 import json
 import os

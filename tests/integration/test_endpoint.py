@@ -1,4 +1,4 @@
-"""A server that already runs, on another host (a network namespace) and on this one: its processes are looked for at its\nown address, and a local program with the same port is not taken for it. No proxy is asked for this machine. A real\ninterface that a token bucket (tc tbf) keeps slow is named."""
+"""A server that already runs, on another host (a network namespace) and on this one, and networks on the way to it."""
 
 import json
 import os

@@ -154,15 +154,15 @@ def test_clusters_that_could_start_a_trial_twice_are_refused(abandoned, tmp_path
     safe = {"SCHEDULER__ALLOWED_FAILURES": "0", "SCHEDULER__WORK_STEALING": "False"}
     off = {f"WORKER__MEMORY__{name}": "False" for name in ("TARGET", "SPILL", "PAUSE", "TERMINATE")}
     plain = {"DASK_CONFIG": str(tmp_path), "HOME": str(tmp_path)}
-    worker = ("worker", tmp_path, where[1])
+    scheduler, worker = ("scheduler", tmp_path, "--port", "8797"), ("worker", tmp_path, where[1])
     assert "requires encryption" in told(*where)
-    with local("scheduler", tmp_path, "--port", "8797"):
+    with local(*scheduler):
         assert "has no workers" in told(*where, **plain)
         with local(*worker, "--no-nanny"):
             assert "allowed-failures is 3" in told(*where, **plain)
         with local(*worker):
             assert "has a nanny" in told(*where, **plain)
-    with local("scheduler", tmp_path, "--port", "8797", **safe):
+    with local(*scheduler, **safe):
         with local(*worker, "--no-nanny"):
             assert "memory manager" in told(*where, **plain)
         with local(*worker, "--no-nanny", **off), local(*worker, "--no-nanny", **off):

@@ -1,4 +1,5 @@
-"""`scale load --iot` on real databases: files of IoT-benchmark, the tables of the article about it scaled to seconds, and\nwhat TEST_DATA_PERSISTENCE=MySQL stores.\n\nThe keys are the article's; 100 clients and devices became 10, 3000 sensors 60, 10000 loops of writes 600, and 30 of\nqueries 12."""
+"""`scale load --iot` on real databases, with the keys of the article about IoT-benchmark scaled to seconds: what it writes,
+asks and stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sweeps that measure. Limits provoked on a real PostgreSQL: the verdict names the right one, or, honestly, the others on\nthis machine. A search on the simulated server of the null driver, whose capacity is known: steps of 2 s are too short for a\ncapacity, so the test asks the search itself what these steps come to. And the main job from end to end: two points,\nverdicts, a curve, and nothing left behind."""
+"""Sweeps that measure: provoked limits are named, a search finds a known capacity, and the main job from end to end."""
 
 import csv
 import json

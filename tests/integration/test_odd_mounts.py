@@ -1,4 +1,4 @@
-"""Mounts that are unlike those of a usual machine, a disk for results that fills, and one that shares blocks: the command as it\nis typed. What mounts data has a mount namespace of its own, so that nothing stays mounted."""
+"""Mounts that are unlike those of a usual machine, a disk for results that fills, and one that shares blocks."""
 
 import json
 import os

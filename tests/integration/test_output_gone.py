@@ -1,4 +1,4 @@
-"""What goes away or is not there. Output: a sweep goes on and ends with the code of its results; any other command ends with\none message and code 6, or quietly if its reader has ended; Ctrl-C while modules are still imported. A data directory: it is\nsaid before the start, made for the run, and gone with it, its parents too."""
+"""What goes away or is not there: output, a terminal, the data directory."""
 
 import json
 import os

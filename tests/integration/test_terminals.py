@@ -1,4 +1,4 @@
-"""The view of a sweep in a small terminal and in none; streams and locales that lack characters: no command ends for it, and\nits output has an ASCII form or `?` instead."""
+"""The view of a sweep in a small terminal and in none, and streams and locales that lack characters."""
 
 import json
 import os

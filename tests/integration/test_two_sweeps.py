@@ -1,4 +1,4 @@
-"""Two sweeps at once on one machine, which name each other; and two writers of one run, of which one is refused."""
+"""Two sweeps at once name each other, and of two writers of one run one is refused."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""scale ab: blocks in order, both variants as asked, resumed, shown again, its exit codes; two servers that only say when\nthey run that they are the same."""
+"""scale ab: blocks in order, both variants as asked, resumed, shown again, its exit codes, and two servers that are the same."""
 
 import json
 import shutil

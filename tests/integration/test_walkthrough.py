@@ -1,4 +1,4 @@
-"""The commands of README and the tutorial, run as a reader would type them, print what the pages show; those without an\noutput there read a stored run, and so does docs/notebook.ipynb, in a kernel that knows only the package."""
+"""The commands of README and the tutorial print what the pages show, and docs/notebook.ipynb runs on a stored run."""
 
 import os
 from pathlib import Path

@@ -1,7 +1,6 @@
-"""The steps of the GitHub Action and of the GitLab template, taken from their files and run, and the script of both.\n\nA step is what a runner gives to its shell, with the environment that the file states; expressions are replaced as the\nrunner replaces them. The checkout is a clone with the tag of a release. Not run here: the runners themselves, the images\nthat the files name, and `uses:` of other actions. The release workflow is in test_packages.py."""
+"""The steps of the GitHub Action and of the GitLab template, taken from their files and run, and the script of both."""
 
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -80,7 +79,6 @@ def test_the_template_clones_installs_measures_and_keeps_the_page(checkout, cach
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "tools/prove_not_slower.py"
 ACTION = ROOT / ".github/actions/prove-not-slower/action.yml"
-TEMPLATE = ROOT / ".gitlab/prove-not-slower.yml"
 TIMEOUT_S = 120
 STAND_IN = """#!/bin/sh
 # ab cpu --cores 1 --b FLAGS --prove-not-slower MARGIN --results DIR ...
@@ -150,26 +148,6 @@ def test_open_quotes_are_refused(tmp_path):
     done = run(tmp_path, "5%", "cpu --b '--knob a=b")
     assert done.returncode == 2
     assert "--arguments: No closing quotation" in done.stderr
-
-
-def commands_of(text: str) -> list[list[str]]:
-    """The calls of the script in lines of a shell."""
-    lines = text.replace("\\\n", " ").splitlines()
-    return [shlex.split(line) for line in lines if SCRIPT.name in line]
-
-
-def test_both_call_the_script_with_flags_that_it_has():
-    action = yaml.safe_load(ACTION.read_text())
-    template = yaml.safe_load(TEMPLATE.read_text())[".prove-not-slower"]
-    of_action = [call for step in action["runs"]["steps"] for call in commands_of(step["run"])]
-    of_template = [call for line in template["script"] for call in commands_of(line)]
-    known = subprocess.run([sys.executable, SCRIPT, "--help"], capture_output=True, text=True, check=True).stdout
-    for calls in (of_action, of_template):
-        (call,) = calls
-        flags = [word for word in call if word.startswith("--")]
-        assert {"--margin", "--arguments", "--results"} <= set(flags)
-        assert all(flag in known for flag in flags)
-    assert (ACTION.parent / "../../..").resolve() == ROOT, "where the action looks for the project"
 
 
 def test_no_input_is_a_part_of_a_script():

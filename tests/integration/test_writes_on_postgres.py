@@ -1,4 +1,4 @@
-"""Writes on a real PostgreSQL: its methods beside COPY, rows that are counted table by table, writes and reads on connections\nof their own, and what its connections wait for."""
+"""Writes on a real PostgreSQL: its methods beside COPY, what is counted, and what its connections wait for."""
 
 import io
 import json

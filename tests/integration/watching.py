@@ -1,4 +1,4 @@
-"""A real Prometheus on loopback; the queries of the dashboards' panels, asked of it as a page would ask them, and what their\nanswers must hold; and one real sweep of PostgreSQL, seen in every way at once: in its own terminal, in a second one by\n`scale watch`, by the Prometheus of `scale dashboards up`, and by another one that reads the address which it said.\n\nOne sweep for all of that, because each costs half a minute. Its metrics' port is taken when it starts."""
+"""A real Prometheus, the queries of the dashboards' panels, and one real sweep that is seen in every way at once."""
 
 from __future__ import annotations
 
