@@ -16,7 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from stub_taos.stub_library import library, remove_libraries
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.loadgen import checked
@@ -31,6 +30,9 @@ from tests.integration.cli import SCALE, run
 from tests.needs import needs
 from tests.unit.factories import make_sweep
 from tests.unit.test_plan import make_host
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "loadgen"))
+from stub_taos.stub_library import library, remove_libraries
 
 POSTGRES = ("--target", "postgres", "--runtime", "process")
 
@@ -364,9 +366,6 @@ def test_bad_input_is_one_message(tmp_path):
         done = cli.run("observe", *words, cwd=tmp_path)
         assert (done.returncode, words[0] in done.stderr) == (2, True), done.stderr
     assert not list(tmp_path.iterdir())
-
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "loadgen"))
 
 
 @pytest.fixture(scope="module", autouse=True)

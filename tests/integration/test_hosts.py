@@ -1,6 +1,5 @@
 """Server and load on hosts of their own, for real: four hosts in namespaces (tools/hosts), Debian's sshd, Ansible,
-PostgreSQL. The clock of host3 is 100 s ahead in every test. What ends hosts is tried on two pairs of them at once.
-And the same sweep on two servers."""
+PostgreSQL."""
 
 import json
 import signal

@@ -1,7 +1,4 @@
-"""A server's setup that is killed at any moment leaves no shared memory on the machine, whoever is killed.
-
-PostgreSQL's initdb starts children, and each has shared memory that it removes itself unless it is killed.
-"""
+"""A server's setup that is killed at any moment leaves no shared memory on the machine, whoever is killed."""
 
 import contextlib
 import os

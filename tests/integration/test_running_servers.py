@@ -1,8 +1,5 @@
 """A server that runs already, by the command as a user types it: its rows are counted, what the trial made is removed,
-and a server that has something under these names is refused before anything is sent.
-
-The engine of a current ClickHouse has a file of its own (test_clickhouse_engine.py), InfluxDB 2 and TDengine too.
-"""
+and a server that has something under these names is refused before anything is sent."""
 
 import csv
 import os

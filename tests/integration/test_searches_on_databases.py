@@ -1,8 +1,4 @@
-"""Searches on real servers: rows of all steps are counted, a killed search begins again, `verify` agrees.
-
-The steps are too short for a capacity. On a busy machine they are left out, and the verdict says so;
-test_simulated_server.py has a search with all its steps.
-"""
+"""Searches on real servers: rows of all steps are counted, a killed search begins again, `verify` agrees."""
 
 import json
 import os

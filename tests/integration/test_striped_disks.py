@@ -1,9 +1,4 @@
-"""Striped disks on real loop devices, through the real playbook: made anew for each level, kept, refused, removed.
-
-On a kernel with md everything is real. On one without, only the array itself is played: a loop device in the place of
-the md device, made by a role that takes the place of the role `stripe`, and a folder in the place of its part of /sys.
-Both ways meet the same tests, so what the stand-in promises is what md was seen to do wherever the kernel has it.
-"""
+"""Striped disks on real loop devices, through the real playbook: made anew for each level, kept, refused, removed."""
 
 import os
 import shutil
