@@ -118,7 +118,8 @@ def test_rows_are_counted_and_survive_a_kill(name, room, monkeypatch):
         assert counted.rows == its.loaded + 1
         assert counted.gaps and "are missing in" in counted.gaps[0]
         server.end()
-        assert target.suspicious(server.log()) == ()
+        wrong = [line for line in target.suspicious(server.log()) if "context canceled" not in line]
+        assert wrong == [], "but for a compaction that its end stopped"
     assert ours_running(room) == []
 
 
