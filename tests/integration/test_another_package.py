@@ -54,10 +54,7 @@ def swept(installed, data_dir, tmp_path_factory):
     command, _ = COMMAND.findall(RECIPE)
     done = run(
         *shlex.split(command),
-        "--window-max",
-        "0",
-        "--json",
-        "--data-dir",
+        *"--window-max 0 --json --data-dir".split(),
         str(data_dir),
         cwd=folder,
         PYTHONPATH=beside(installed),

@@ -147,20 +147,7 @@ def test_a_plan_that_could_not_start_says_so_first_and_ends_with_3(tmp_path):
 def test_a_sweep_without_a_valid_trial_ends_with_10(tmp_path, data_dir):
     """One connection for two cores: the number is not the cores', on any machine."""
     flags = ("--target", "postgres", "--runtime", "process", "--connections", "1", "--cores", "2")
-    short = (
-        "--replicates",
-        "1",
-        "--duration",
-        "1s",
-        "--warmup",
-        "0s",
-        "--window-max",
-        "0",
-        "--connections-check",
-        "off",
-        "--rate",
-        "900M",
-    )
+    short = "--replicates 1 --duration 1s --warmup 0s --window-max 0 --connections-check off --rate 900M".split()
     done = run("sweep", "cpu", *flags, *short, "--data-dir", str(data_dir), cwd=tmp_path)
     assert done.returncode == 10, done.stderr
     assert "OFFERED_NOT_MET" in done.stderr

@@ -20,20 +20,7 @@ from tests.needs import need, needs
 
 LIMITS = Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")
 ROWS = ("--columns", "d:double,n:bigint,s:binary(400)", "--text", "random", "--rows-per-request", "500")
-SERVER = (
-    "--target",
-    "postgres",
-    "--runtime",
-    "process",
-    "--replicates",
-    "1",
-    "--tables",
-    "24",
-    "--warmup",
-    "0s",
-    "--window-max",
-    "0",
-)
+SERVER = "--target postgres --runtime process --replicates 1 --tables 24 --warmup 0s --window-max 0".split()
 pytestmark = needs("root", "fio")
 
 

@@ -54,20 +54,8 @@ def test_each_sweep_names_the_other_with_its_run(first, tmp_path):
 
 WRITING = ("sweep", "cpu", "--target", "null", "--cores", "0.5", "--replicates", "3", "--drift-check", "off")
 TIMES = (
-    "--duration",
-    "1s",
-    "--warmup",
-    "0s",
-    "--window-max",
-    "0",
-    "--rate",
-    "20k",
-    "--connections-check",
-    "off",
-    "--no-metrics",
-    "--results",
-    "r",
-    "-y",
+    *"--duration 1s --warmup 0s --window-max 0 --rate 20k --connections-check off --no-metrics".split(),
+    *"--results r -y".split(),
 )
 
 

@@ -7,21 +7,7 @@ from tests.integration.cli import run
 from tests.integration.leftovers import assert_nothing_left
 from tests.integration.real_server import required
 
-FLAGS = (
-    "--cores",
-    "1",
-    "--target",
-    "null",
-    "--duration",
-    "1s",
-    "--warmup",
-    "0s",
-    "--window-max",
-    "0",
-    "--connections",
-    "1",
-    "-y",
-)
+FLAGS = "--cores 1 --target null --duration 1s --warmup 0s --window-max 0 --connections 1 -y".split()
 
 
 def test_two_variants_in_turn(tmp_path, data_dir):
@@ -53,20 +39,7 @@ def test_two_variants_in_turn(tmp_path, data_dir):
     assert_nothing_left(data_dir)
 
 
-SAME = (
-    "--cores",
-    "1",
-    "--runtime",
-    "process",
-    "--duration",
-    "1s",
-    "--warmup",
-    "0s",
-    "--window-max",
-    "0",
-    "--rows-per-request",
-    "500",
-)
+SAME = "--cores 1 --runtime process --duration 1s --warmup 0s --window-max 0 --rows-per-request 500".split()
 VARIANTS = ("--a", "--knob wal_buffers=-1", "--b", "--knob wal_buffers=4MB", "--blocks", "1")
 
 
