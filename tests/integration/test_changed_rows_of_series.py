@@ -23,14 +23,7 @@ from scale_sweep.server.targets.mariadb.mariadb_session import MariadbSession
 from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
 from scale_sweep.server.targets.questdb.questdb_session import QuestdbSession
 from scale_sweep.server.targets.victoriametrics.victoriametrics_session import VictoriametricsSession
-from tests.integration.changing import (
-    changed_before_the_count,
-    changed_in_the_load,
-    differing,
-    once_stored,
-    summed,
-    verdict_of,
-)
+from tests.integration import changing
 from tests.integration.real_server import required, with_rows
 from tests.unit.trial_orders import result_of, trial_order
 
@@ -65,7 +58,7 @@ class Rows:
     def row(self, session: Any, device: str, row: int) -> Any:
         """As soon as it is stored."""
         columns, place = ", ".join(self.columns(session)), self.place(device, at(session, row))
-        (found,) = once_stored(lambda: session._rows(f"SELECT {columns} FROM {place}"))
+        (found,) = changing.once_stored(lambda: session._rows(f"SELECT {columns} FROM {place}"))
         return [str(cell) for cell in found[-len(self.columns(session)) :]]
 
     def place(self, device: str, time_ms: int) -> str:
@@ -107,7 +100,7 @@ class InInfluxdb(Rows):
         return tags, {**values, "d": values["d"] * 1000}
 
     def row(self, session: InfluxdbSession, device: str, row: int) -> tuple[Cells, Cells]:
-        (found,) = once_stored(lambda: session._run(f"SELECT * FROM {self.place(device, at(session, row))}"))
+        (found,) = changing.once_stored(lambda: session._run(f"SELECT * FROM {self.place(device, at(session, row))}"))
         cells = dict(zip(found["columns"], found["values"][0], strict=True))
         columns = self.columns(session)
         tags = {name: cell for name, cell in cells.items() if name not in (*columns, "time")}
@@ -187,10 +180,10 @@ class InCassandra(Rows):
 
 
 DATABASES = {
-    "influxdb": (InInfluxdb(), changed_in_the_load),
-    "victoriametrics": (InVictoriametrics(), changed_before_the_count),
-    "iotdb": (InIotdb(), changed_in_the_load),
-    "cassandra": (InCassandra(), changed_in_the_load),
+    "influxdb": (InInfluxdb(), changing.changed_in_the_load),
+    "victoriametrics": (InVictoriametrics(), changing.changed_before_the_count),
+    "iotdb": (InIotdb(), changing.changed_in_the_load),
+    "cassandra": (InCassandra(), changing.changed_in_the_load),
 }
 
 BY_HAND = pytest.mark.skipif(not os.environ.get("SCALE_SLOW_TESTS"), reason="10 to 20 CPU seconds for each start")
@@ -209,7 +202,7 @@ def summed_trial(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, chang
 
 
 def of_devices(events: list[Event]) -> set[str]:
-    return {one.rpartition(".")[2] for one in differing(events)}
+    return {one.rpartition(".")[2] for one in changing.differing(events)}
 
 
 @names
@@ -220,7 +213,7 @@ def test_changed_rows_are_found_in_their_devices(folder: Path, monkeypatch, name
         database.copied(session, "d3")
 
     events = summed_trial(folder, monkeypatch, name, change)
-    verdict = verdict_of(events)
+    verdict = changing.verdict_of(events)
     assert verdict.kind is VerdictKind.WRONG_ROWS, verdict
     assert "d1: d: sum: stored " in verdict.reasons[0]
     assert of_devices(events) == {"d1", "d2", "d3"}, verdict
@@ -229,16 +222,16 @@ def test_changed_rows_are_found_in_their_devices(folder: Path, monkeypatch, name
 @names
 def test_a_missing_row_is_lost(folder: Path, monkeypatch, name):
     events = summed_trial(folder, monkeypatch, name, lambda database, session: database.delete(session, "d4"))
-    assert verdict_of(events).kind is VerdictKind.LOST_ROWS, verdict_of(events)
+    assert changing.verdict_of(events).kind is VerdictKind.LOST_ROWS, changing.verdict_of(events)
     assert of_devices(events) == {"d4"}
 
 
 @names
 def test_rows_that_nobody_changed_are_right(folder: Path, monkeypatch, name):
     events = summed_trial(folder, monkeypatch, name, None)
-    verdict, found = verdict_of(events), summed(events)
+    verdict, found = changing.verdict_of(events), changing.summed(events)
     assert verdict.kind not in (VerdictKind.WRONG_ROWS, VerdictKind.LOST_ROWS), verdict
-    assert (differing(events), "of 10 tables" in found["note"], len(found["tables"])) == (set(), False, 10)
+    assert (changing.differing(events), "of 10 tables" in found["note"], len(found["tables"])) == (set(), False, 10)
     measured = result_of(events).measurement
     assert measured.rows_compared == measured.rows_counted > 0
 
@@ -286,7 +279,7 @@ def in_cratedb(session: Any, devices: tuple[str, ...]) -> None:
 
 def in_clickhouse(session: Any, devices: tuple[str, ...]) -> None:
     session._rows(f"ALTER TABLE device UPDATE {TAG} = {OTHER} WHERE device_id IN ({numbers(devices)})")
-    once_stored(lambda: session._rows(f"SELECT count() FROM device WHERE {TAG} = {OTHER}") == [[len(devices)]])
+    changing.once_stored(lambda: session._rows(f"SELECT count() FROM device WHERE {TAG} = {OTHER}") == [[len(devices)]])
 
 
 def numbers(devices: tuple[str, ...]) -> str:
@@ -320,18 +313,18 @@ def test_another_tag_is_found(folder, monkeypatch, target, devices):
     required(target)
     session, change = CHANGES[target]
     order = order_of(folder, target)
-    events = changed_before_the_count(order, session, lambda own: change(own, devices), monkeypatch)
-    verdict = verdict_of(events)
+    events = changing.changed_before_the_count(order, session, lambda own: change(own, devices), monkeypatch)
+    verdict = changing.verdict_of(events)
     assert verdict.kind is VerdictKind.WRONG_ROWS, verdict
     assert f"{TAG}={OTHER}" in verdict.reasons[0] and verdict.reasons[0].startswith("device ")
-    assert len(summed(events)["wrong_tags"]) == min(3, len(devices))
+    assert len(changing.summed(events)["wrong_tags"]) == min(3, len(devices))
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_tags_that_nobody_changed_are_right(folder, monkeypatch, target):
     required(target)
     order = order_of(folder, target)
-    events = changed_before_the_count(order, CHANGES[target][0], None, monkeypatch)
-    assert summed(events)["wrong_tags"] == []
-    assert verdict_of(events).kind is not VerdictKind.WRONG_ROWS
-    assert "tags: not compared" not in json.dumps(verdict_of(events).reasons)
+    events = changing.changed_before_the_count(order, CHANGES[target][0], None, monkeypatch)
+    assert changing.summed(events)["wrong_tags"] == []
+    assert changing.verdict_of(events).kind is not VerdictKind.WRONG_ROWS
+    assert "tags: not compared" not in json.dumps(changing.verdict_of(events).reasons)

@@ -8,17 +8,7 @@ import pytest
 
 from tests.integration.cli import assert_measured, run
 from tests.integration.clickhouse_engine import engine
-from tests.unit.reading_trials import (
-    KINDS,
-    MORE,
-    SHAPES,
-    checked,
-    functions_order,
-    grouped_order,
-    none_wrong,
-    reading_order,
-    shapes_order,
-)
+from tests.unit import reading_trials as reading
 from tests.unit.trial_orders import here
 
 COLUMNS = "f:float,b:bool,s:smallint,l:bigint,v:ubigint,t:binary(12),x:varbinary(6)"
@@ -46,11 +36,11 @@ def test_a_sweep_of_a_running_server_counts_and_compares(address, tmp_path):
 
 
 def test_every_kind_of_query_is_answered_rightly(address, tmp_path):
-    order = reading_order(tmp_path, "clickhouse", ",".join((*KINDS, *MORE, "write")))
-    result, answers = checked(here(at(address, order)))
-    assert set(answers) == {*KINDS, *MORE} and result.effective["server_version"].startswith("26.")
-    _, answers = checked(here(at(address, grouped_order(tmp_path, "clickhouse"))))
+    order = reading.reading_order(tmp_path, "clickhouse", ",".join((*reading.KINDS, *reading.MORE, "write")))
+    result, answers = reading.checked(here(at(address, order)))
+    assert set(answers) == {*reading.KINDS, *reading.MORE} and result.effective["server_version"].startswith("26.")
+    _, answers = reading.checked(here(at(address, reading.grouped_order(tmp_path, "clickhouse"))))
     assert {"intersect", "except", "some"} <= set(answers)
-    _, answers = checked(here(at(address, functions_order(tmp_path, "clickhouse"))))
+    _, answers = reading.checked(here(at(address, reading.functions_order(tmp_path, "clickhouse"))))
     assert {"median", "p95_each", "rate", "several"} <= set(answers)
-    none_wrong(here(at(address, shapes_order(tmp_path, "clickhouse"))), SHAPES)
+    reading.none_wrong(here(at(address, reading.shapes_order(tmp_path, "clickhouse"))), reading.SHAPES)

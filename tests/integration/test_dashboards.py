@@ -13,21 +13,8 @@ from typing import Any
 import pytest
 
 from scale_sweep.watch.exporter.values import PHASES
+from tests.integration import watching
 from tests.integration.cli import run
-from tests.integration.watching import (
-    BOARDS,
-    Observed,
-    Watched,
-    blocks_of,
-    check,
-    checked,
-    prometheus,
-    scale,
-    targets,
-    up,
-    values_of,
-    watch,
-)
 
 pytestmark = pytest.mark.alone
 
@@ -38,31 +25,33 @@ def room(dashboards: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def results(observed: Observed) -> Path:
+def results(observed: watching.Observed) -> Path:
     return observed.folder / "r"
 
 
 @pytest.fixture(scope="module")
-def watched(observed: Observed, room: Path) -> Watched:
-    return watch(up(room), observed.path)
+def watched(observed: watching.Observed, room: Path) -> watching.Watched:
+    return watching.watch(watching.up(room), observed.path)
 
 
 @pytest.mark.parametrize("board", ["live", "trial"])
-def test_every_query_of_a_running_sweep_has_data(watched: Watched, board: str) -> None:
-    check(watched, board, values_of(watched), watched.at)
+def test_every_query_of_a_running_sweep_has_data(watched: watching.Watched, board: str) -> None:
+    watching.check(watched, board, watching.values_of(watched), watched.at)
 
 
-def test_the_page_of_operations_shows_also_a_load_that_only_writes(watched: Watched) -> None:
+def test_the_page_of_operations_shows_also_a_load_that_only_writes(watched: watching.Watched) -> None:
     """Its table and its median over n are of loads that read."""
-    for title, target in targets("operations"):
+    for title, target in watching.targets("operations"):
         if "scale_trial_operation" not in target["expr"]:
-            seen = [watched.instant(target["expr"], watched.at - back, values_of(watched)) for back in range(4)]
+            seen = [
+                watched.instant(target["expr"], watched.at - back, watching.values_of(watched)) for back in range(4)
+            ]
             assert any(seen), title
 
 
 @pytest.mark.parametrize("board", ["live", "curve", "targets", "trial", "operations"])
-def test_variables_offer_the_run_and_its_trials(watched: Watched, board: str) -> None:
-    variables = json.loads((BOARDS / f"{board}.json").read_text())["templating"]["list"]
+def test_variables_offer_the_run_and_its_trials(watched: watching.Watched, board: str) -> None:
+    variables = json.loads((watching.BOARDS / f"{board}.json").read_text())["templating"]["list"]
     offered = {v["name"]: offers(watched, v) for v in variables}
     assert offered["run"] == [watched.run]
     assert offered["sweep"] == ["cpu"]
@@ -76,59 +65,62 @@ def test_variables_offer_the_run_and_its_trials(watched: Watched, board: str) ->
         assert offered["axis"] == ["cores"] and offered["variant"] == []
 
 
-def offers(seen: Watched, variable: dict[str, Any]) -> list[str]:
+def offers(seen: watching.Watched, variable: dict[str, Any]) -> list[str]:
     """What Grafana would offer: values of a label, or what the pattern finds in the series as text."""
     query = variable["definition"]
     if match := re.fullmatch(r"label_values\((.*), (\w+)\)", query):
-        selector = seen.filled(match[1], values_of(seen))
+        selector = seen.filled(match[1], watching.values_of(seen))
         return list(seen.get(f"label/{match[2]}/values", **{"match[]": selector, "start": seen.begin, "end": seen.end}))
     inner = query.removeprefix("query_result(").removesuffix(")")
-    texts = [json.dumps(one["metric"]).replace('": "', '="') for one in seen.instant(inner, seen.end, values_of(seen))]
+    texts = [
+        json.dumps(one["metric"]).replace('": "', '="')
+        for one in seen.instant(inner, seen.end, watching.values_of(seen))
+    ]
     pattern = variable["regex"].strip("/").replace('run="', 'run="')
     return [found[1] for text in texts if (found := re.search(pattern, text))]
 
 
 @pytest.mark.parametrize("board", ["live", "trial"])
-def test_annotations_lie_at_the_boundaries_of_trials(watched: Watched, board: str) -> None:
-    for one in json.loads((BOARDS / f"{board}.json").read_text())["annotations"]["list"]:
-        series = watched.instant(one["expr"], watched.at, values_of(watched))
+def test_annotations_lie_at_the_boundaries_of_trials(watched: watching.Watched, board: str) -> None:
+    for one in json.loads((watching.BOARDS / f"{board}.json").read_text())["annotations"]["list"]:
+        series = watched.instant(one["expr"], watched.at, watching.values_of(watched))
         assert series, one["name"]
         if one.get("useValueForTime"):
             begins = [float(s["value"][1]) / 1000 for s in series]
             assert all(watched.begin - 1 <= t <= watched.end for t in begins) and len(set(begins)) == 3
 
 
-def test_the_figures_are_the_stored_ones(watched: Watched, results: Path) -> None:
+def test_the_figures_are_the_stored_ones(watched: watching.Watched, results: Path) -> None:
     stored = [json.loads(path.read_text()) for path in results.glob("*/trials/*/trial.json")]
     rows = {one["trial"]["trial_id"]: one for one in stored}
-    (table,) = (t for title, t in targets("live") if title == "Trials that ended" and t["refId"] == "B")
-    series = watched.instant(table["expr"], watched.end, values_of(watched))
+    (table,) = (t for title, t in watching.targets("live") if title == "Trials that ended" and t["refId"] == "B")
+    series = watched.instant(table["expr"], watched.end, watching.values_of(watched))
     shown = {one["metric"]["trial"]: float(one["value"][1]) for one in series}
     assert shown == {name: pytest.approx(row["measurement"]["rows_per_s"]) for name, row in rows.items()}
 
 
-def test_a_stored_run_gives_the_same_answers(watched: Watched, room: Path, results: Path) -> None:
+def test_a_stored_run_gives_the_same_answers(watched: watching.Watched, room: Path, results: Path) -> None:
     before = {board: answers(watched, board, watched.at) for board in ("live", "trial")}
     ended = answers(watched, "live", watched.end)["Trials that ended", "B"]
-    scale(room, "dashboards", "down", "--purge", cwd=results.parent)
+    watching.scale(room, "dashboards", "down", "--purge", cwd=results.parent)
     assert not room.exists()
-    url = up(room)
-    said = scale(room, "dashboards", "load", watched.run, "--results", str(results), cwd=results.parent)
+    url = watching.up(room)
+    said = watching.scale(room, "dashboards", "load", watched.run, "--results", str(results), cwd=results.parent)
     assert said["run"] == watched.run and said["loaded"] is True
-    again = scale(room, "dashboards", "load", watched.run, "--results", str(results), cwd=results.parent)
+    again = watching.scale(room, "dashboards", "load", watched.run, "--results", str(results), cwd=results.parent)
     assert again["loaded"] is False
     loaded = replace(watched, prometheus=url)
     assert answers(loaded, "live", watched.end)["Trials that ended", "B"] == pytest.approx(ended)
     for board, expected in before.items():
-        check(loaded, board, values_of(loaded), watched.at)
+        watching.check(loaded, board, watching.values_of(loaded), watched.at)
         assert {k for k, v in answers(loaded, board, watched.at).items() if v} >= {k for k, v in expected.items() if v}
 
 
-def answers(seen: Watched, board: str, at: float) -> dict[tuple[str, str], dict[str, float]]:
+def answers(seen: watching.Watched, board: str, at: float) -> dict[tuple[str, str], dict[str, float]]:
     """Values by labels, for each query."""
     found = {}
-    for title, target in targets(board):
-        series = seen.instant(target["expr"], at, values_of(seen))
+    for title, target in watching.targets(board):
+        series = seen.instant(target["expr"], at, watching.values_of(seen))
         found[title, target["refId"]] = {json.dumps(s["metric"], sort_keys=True): float(s["value"][1]) for s in series}
     return found
 
@@ -136,7 +128,7 @@ def answers(seen: Watched, board: str, at: float) -> dict[tuple[str, str], dict[
 @pytest.fixture(scope="module")
 def seen(observed):
     """The run's folder, the Prometheus that read it, and the run's document."""
-    with prometheus(observed.folder, data=observed.tsdb) as server:
+    with watching.prometheus(observed.folder, data=observed.tsdb) as server:
         yield observed.folder, server, observed.document()
 
 
@@ -147,8 +139,8 @@ def past(seen, tmp_path_factory):
     done = run("export", "last", "--results", "r", "--openmetrics", str(folder / "run.om"), cwd=seen[0])
     assert done.returncode == 0, done.stderr
     assert (folder / "run.om").read_text().endswith("# EOF\n")
-    blocks_of(folder / "run.om", folder / "tsdb")
-    with prometheus(folder) as server:
+    watching.blocks_of(folder / "run.om", folder / "tsdb")
+    with watching.prometheus(folder) as server:
         yield server
 
 
@@ -157,7 +149,7 @@ def end_of(server, trial: str) -> float:
 
 
 def test_promtool_finds_nothing_wrong_with_the_page(observed):
-    assert checked(observed.page) == ""
+    assert watching.checked(observed.page) == ""
 
 
 def test_prometheus_knows_the_curve_when_the_sweep_has_ended(seen):

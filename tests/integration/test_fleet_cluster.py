@@ -10,24 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.hosts_of_tools import (
-    LIGHT,
-    NETWORK,
-    ROOT,
-    SWEEP,
-    await_gone,
-    environment,
-    hosts,
-    manifest_of,
-    on,
-    refused,
-    scale,
-    started,
-)
+from tests.integration import hosts_of_tools as lab
 from tests.needs import needs
 
-DASK = ROOT / "tools/dask"
-ADDRESS = f"tls://{NETWORK}.1:8786"
+DASK = lab.ROOT / "tools/dask"
+ADDRESS = f"tls://{lab.NETWORK}.1:8786"
 CONFIG = Path.home() / ".config/dask/scale-dask.yaml"
 FOLDERS = "ls -d /tmp/scale-fleet-* 2>/dev/null"
 SWEEPS = "|scale_sweep sweep|fleet.leased"
@@ -44,7 +31,7 @@ def cluster(word, *words):
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    with hosts(tmp_path_factory.mktemp("cluster"), "3", "--servers", "2") as path:
+    with lab.hosts(tmp_path_factory.mktemp("cluster"), "3", "--servers", "2") as path:
         cluster("up", path)
         yield cluster("address")
         cluster("down")
@@ -53,7 +40,9 @@ def address(tmp_path_factory):
 
 def begun(address, results, *words, measuring=("host1", "host2")):
     """A fleet of which these hosts measure now. host2 begins half a trial later than host1."""
-    process = started(*SWEEP, *LIGHT, "--duration", "15s", "--cluster", address, "--results", results, *words)
+    process = lab.started(
+        *lab.SWEEP, *lab.LIGHT, "--duration", "15s", "--cluster", address, "--results", results, *words
+    )
     lines, deadline = [], time.monotonic() + 120
     while time.monotonic() < deadline and process.poll() is None:
         lines.append(process.stdout.readline())
@@ -65,21 +54,21 @@ def begun(address, results, *words, measuring=("host1", "host2")):
 
 
 def tokens(host):
-    return on(host, "ls /var/lib/scale/fleet 2>/dev/null | wc -l").strip()
+    return lab.on(host, "ls /var/lib/scale/fleet 2>/dev/null | wc -l").strip()
 
 
 def test_a_fleet_of_two_runs_arrives_with_its_digests(address, tmp_path):
-    swept = scale(*SWEEP, *LIGHT, "--duration", "5s", "--cluster", address, "--results", tmp_path, "--json")
+    swept = lab.scale(*lab.SWEEP, *lab.LIGHT, "--duration", "5s", "--cluster", address, "--results", tmp_path, "--json")
     assert swept.returncode in (0, 21, 22), swept.stderr
     first, second = json.loads(swept.stdout)
     assert (first["host"], second["host"]) == ("host1", "host2") and first["error"] is second["error"] is None
     for one in (first, second):
-        manifest = manifest_of(Path(one["path"]))
+        manifest = lab.manifest_of(Path(one["path"]))
         assert manifest["status"] == "complete" and manifest["host"]["hostname"] == one["host"]
-        verified = scale("verify", one["path"])
+        verified = lab.scale("verify", one["path"])
         assert verified.returncode == 0, verified.stdout + verified.stderr
-    await_gone((1, 2), 90, SWEEPS)
-    assert on(1, FOLDERS) == on(2, FOLDERS) == ""
+    lab.await_gone((1, 2), 90, SWEEPS)
+    assert lab.on(1, FOLDERS) == lab.on(2, FOLDERS) == ""
 
 
 def test_ctrl_c_ends_both_sweeps(address, tmp_path):
@@ -87,7 +76,7 @@ def test_ctrl_c_ends_both_sweeps(address, tmp_path):
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=200)
     assert process.returncode == 130, output
-    await_gone((1, 2), 90, SWEEPS)
+    lab.await_gone((1, 2), 90, SWEEPS)
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +90,7 @@ def abandoned(address, tmp_path_factory):
 
 def told(*words, **changes):
     """The refusal of a sweep: a message and its remedy."""
-    said = refused(*SWEEP, *words, seconds=200, **changes)
+    said = lab.refused(*lab.SWEEP, *words, seconds=200, **changes)
     assert len(said.strip().splitlines()) <= 3, said
     return said
 
@@ -138,7 +127,7 @@ def local(what, folder, *words, **settings):
         [sys.executable, "-m", f"distributed.cli.dask_{what}", "--host", "127.0.0.1", "--no-dashboard", *words],
         stderr=subprocess.PIPE,
         text=True,
-        env={**environment(), **variables},
+        env={**lab.environment(), **variables},
     )
     try:
         assert process.stderr is not None
@@ -170,20 +159,20 @@ def test_clusters_that_could_start_a_trial_twice_are_refused(abandoned, tmp_path
 
 
 def test_sweeps_of_a_client_that_was_killed_end_with_their_lease(abandoned):
-    await_gone((1, 2), 100, SWEEPS)
-    assert on(1, FOLDERS) == on(2, FOLDERS) == ""
+    lab.await_gone((1, 2), 100, SWEEPS)
+    assert lab.on(1, FOLDERS) == lab.on(2, FOLDERS) == ""
 
 
 def test_a_worker_that_was_killed_ends_its_own_run_and_no_trial_begins_again(address, tmp_path):
     """The last test: the worker does not come back."""
     before = [tokens(1), tokens(2)]
     process = begun(address, tmp_path)
-    on(1, "kill -9 $(cat /root/.scale-dask/pid)")
+    lab.on(1, "kill -9 $(cat /root/.scale-dask/pid)")
     output, _ = process.communicate(timeout=200)
     assert process.returncode in (21, 22), output
     (run,) = tmp_path.iterdir()
-    assert manifest_of(run)["host"]["hostname"] == "host2"
-    await_gone((1, 2), 90, SWEEPS)
-    assert on(1, FOLDERS) == ""
+    assert lab.manifest_of(run)["host"]["hostname"] == "host2"
+    lab.await_gone((1, 2), 90, SWEEPS)
+    assert lab.on(1, FOLDERS) == ""
     assert [int(tokens(1)) - int(before[0]), int(tokens(2)) - int(before[1])] == [1, 1]
     assert "only host2" in told("--cluster", address)

@@ -8,20 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.integration.hosts_of_tools import (
-    LIGHT,
-    SWEEP,
-    await_gone,
-    await_measuring,
-    hosts,
-    left_on,
-    manifest_of,
-    on,
-    refused,
-    scale,
-    started,
-    trials_of,
-)
+from tests.integration import hosts_of_tools as lab
 from tests.needs import needs
 
 PAIRS = ((1, 2), (4, 3))  # a server's host and a load host
@@ -36,13 +23,13 @@ pytestmark = [pytest.mark.timeout(420), needs("root", "sshd")]
 
 @pytest.fixture(scope="module")
 def inventory(tmp_path_factory):
-    with hosts(tmp_path_factory.mktemp("hosts"), "4", "--servers", "1", "--ahead", "host3=100") as path:
+    with lab.hosts(tmp_path_factory.mktemp("hosts"), "4", "--servers", "1", "--ahead", "host3=100") as path:
         yield path
 
 
 @pytest.fixture(scope="module")
 def prepared(inventory):
-    first = scale("hosts", "prepare", inventory, "--json")
+    first = lab.scale("hosts", "prepare", inventory, "--json")
     assert first.returncode == 0, first.stderr
     assert all(one["changed"] > 0 for one in json.loads(first.stdout))
     return inventory
@@ -87,18 +74,20 @@ def only_run(results):
 
 def swept(inventory, results, *words):
     """The run of a sweep; on a busy machine no trial may be VALID."""
-    done = scale(*SWEEP, *ONE, "--hosts", inventory, *words, "--results", results)
+    done = lab.scale(*lab.SWEEP, *ONE, "--hosts", inventory, *words, "--results", results)
     assert done.returncode in (0, 10), done.stderr
     return only_run(results), done.stderr
 
 
 def begun(inventory, results, *more):
     """A sweep that measures now."""
-    process = started(*SWEEP, *LIGHT, "--hosts", inventory, "--duration", "12s", *more, "--results", results)
+    process = lab.started(
+        *lab.SWEEP, *lab.LIGHT, "--hosts", inventory, "--duration", "12s", *more, "--results", results
+    )
     deadline = time.monotonic() + 180
     while not list(results.glob("*/plan.json")) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.2)
-    return await_measuring(process, next(results.glob("*"), results))
+    return lab.await_measuring(process, next(results.glob("*"), results))
 
 
 def assert_aborted(trial, words, output):
@@ -110,12 +99,12 @@ def assert_measured(trial, output):
 
 
 def test_a_second_preparation_changes_nothing(prepared):
-    again = scale("hosts", "prepare", prepared, "--json")
+    again = lab.scale("hosts", "prepare", prepared, "--json")
     assert [one["changed"] for one in json.loads(again.stdout)] == [0, 0, 0, 0], again.stderr
 
 
 def test_check_shows_the_database_the_clock_that_is_ahead_and_the_network(prepared):
-    checked = scale("hosts", "check", prepared, "--json")
+    checked = lab.scale("hosts", "check", prepared, "--json")
     assert checked.returncode == 0, checked.stderr
     server, near, ahead, last = json.loads(checked.stdout)
     assert [one["role"] for one in (server, near, ahead, last)] == ["server", "load", "load", "load"]
@@ -130,9 +119,9 @@ def test_check_shows_the_database_the_clock_that_is_ahead_and_the_network(prepar
 
 def test_a_sweep_counts_every_row_of_three_load_hosts_though_one_clock_is_ahead(prepared, tmp_path):
     run, _ = swept(prepared, tmp_path, "--quick", "--rows", "400k", "--connections", "4")
-    manifest = manifest_of(run)
+    manifest = lab.manifest_of(run)
     assert manifest["hosts"]["load"] == ["host2", "host3", "host4"] and manifest["host"]["hostname"] == "host1"
-    (trial,) = trials_of(run)
+    (trial,) = lab.trials_of(run)
     assert trial["verdict"]["kind"] not in LOST, trial["verdict"]
     assert trial["measurement"]["rows_counted"] == 400_000
     lines = [json.loads(line) for line in next(run.glob("trials/*/loadgen.jsonl")).read_text().splitlines()]
@@ -150,39 +139,39 @@ def test_a_sweep_counts_every_row_of_three_load_hosts_though_one_clock_is_ahead(
     assert seen["host1"]["received_mb_per_s"] > 0 and seen["host1"]["load_cpu_cores"] is None
     assert trial["measurement"]["other_cpu_cores"] is not None
     assert not [path for path in run.rglob("*") if path.is_file() and b"SCALE_PASSWORD" in path.read_bytes()]
-    verified = scale("verify", "last", "--results", tmp_path)
+    verified = lab.scale("verify", "last", "--results", tmp_path)
     assert verified.returncode == 0, verified.stdout + verified.stderr
-    await_gone((1, 2, 3), 60)
+    lab.await_gone((1, 2, 3), 60)
 
 
 def test_a_slow_link_is_named_with_its_host(pairs, tmp_path):
-    on(2, "tc qdisc add dev eth0 root tbf rate 10mbit burst 64kb latency 200ms")
+    lab.on(2, "tc qdisc add dev eth0 root tbf rate 10mbit burst 64kb latency 200ms")
     try:
         run, _ = swept(pairs[0], tmp_path, "--duration", "6s", "--warmup", "3s", "--connections", "4")
     finally:
-        on(2, "tc qdisc del dev eth0 root")
-    (trial,) = trials_of(run)
+        lab.on(2, "tc qdisc del dev eth0 root")
+    (trial,) = lab.trials_of(run)
     assert trial["verdict"]["bottleneck"]["kind"] == "NETWORK", trial["verdict"]
     assert "the network of host2 was full: it sent" in json.dumps(trial["verdict"]["reasons"])
-    (slow,) = [one for one in manifest_of(run)["hosts"]["network"] if one["host"] == "host2"]
+    (slow,) = [one for one in lab.manifest_of(run)["hosts"]["network"] if one["host"] == "host2"]
     assert 0.5e6 < slow["sent_bytes_per_s"] < 2e6 < slow["received_bytes_per_s"]
 
 
 def ends_with_its_controller(inventory, server, load, results):
     process = begun(inventory, results)
-    assert "postgres" in left_on(server) and "scale-loadgen" in left_on(load)
+    assert "postgres" in lab.left_on(server) and "scale-loadgen" in lab.left_on(load)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
-    await_gone((server, load), 60)
+    lab.await_gone((server, load), 60)
 
 
 def is_aborted_without(inventory, host, what, results):
     """A trial that loses a process by `kill -9` names its host, and the sweep ends as it should."""
     process = begun(inventory, results)
-    on(host, f"pkill -9 -f '^[^ ]*(python3 -P -m |/){what}'")
+    lab.on(host, f"pkill -9 -f '^[^ ]*(python3 -P -m |/){what}'")
     output, _ = process.communicate(timeout=240)
     assert process.returncode == 10, output
-    (trial,) = trials_of(only_run(results))
+    (trial,) = lab.trials_of(only_run(results))
     assert_aborted(trial, f"host{host}" if what == AGENT else "load generator", output)
 
 
@@ -192,7 +181,7 @@ def test_nothing_is_left_of_a_killed_controller_or_of_a_trial_that_lost_a_load_h
         lambda results: ends_with_its_controller(pairs[0], 1, 2, results),
         lambda results: is_aborted_without(pairs[1], 3, AGENT, results),
     )
-    await_gone((1, 2, 3, 4), 60)
+    lab.await_gone((1, 2, 3, 4), 60)
 
 
 def test_a_trial_that_loses_the_servers_agent_or_a_load_process_is_aborted_by_name(pairs, tmp_path):
@@ -201,50 +190,50 @@ def test_a_trial_that_loses_the_servers_agent_or_a_load_process_is_aborted_by_na
         lambda results: is_aborted_without(pairs[0], 1, AGENT, results),
         lambda results: is_aborted_without(pairs[1], 3, "scale-loadgen", results),
     )
-    assert "scale-loadgen" not in left_on(2)
-    assert "data" in on(1, "ls /var/lib/scale")  # only files stay, until the next agent or `clean`
-    await_gone((2, 3, 4), 60)
+    assert "scale-loadgen" not in lab.left_on(2)
+    assert "data" in lab.on(1, "ls /var/lib/scale")  # only files stay, until the next agent or `clean`
+    lab.await_gone((2, 3, 4), 60)
 
 
 def memory_on(host):
     """Mounts of data in memory on a host, and their directories."""
-    return on(host, "grep scale-ram /proc/mounts; ls /var/lib/scale/ram").split()
+    return lab.on(host, "grep scale-ram /proc/mounts; ls /var/lib/scale/ram").split()
 
 
 def test_data_in_memory_is_on_the_servers_host_and_gone_after_the_run_and_after_its_agent(pairs, tmp_path):
     process = begun(pairs[0], tmp_path, "--duration", "4s", "--replicates", "2", "--data-dir", "ram:2GiB")
     assert "tmpfs" in memory_on(1) and memory_on(2) == []
-    on(1, f"pkill -9 -f '^[^ ]*python3 -P -m {AGENT}'")
+    lab.on(1, f"pkill -9 -f '^[^ ]*python3 -P -m {AGENT}'")
     output, _ = process.communicate(timeout=240)
-    lost, second = trials_of(only_run(tmp_path))
+    lost, second = lab.trials_of(only_run(tmp_path))
     assert_aborted(lost, "host1", output)
     assert_measured(second, output)
-    (disk,) = manifest_of(only_run(tmp_path))["data_disks"]
+    (disk,) = lab.manifest_of(only_run(tmp_path))["data_disks"]
     assert (disk["kind"], disk["size_bytes"]) == ("ram", 2 * 2**30)
     assert memory_on(1) == []
 
 
 def test_loop_disks_are_on_the_servers_host_and_gone_after_the_run(pairs, tmp_path):
     argv = "sweep disk --disks 1..2 --loop 400MiB --target postgres --replicates 1 -y --no-metrics --rows 100k".split()
-    done = scale(*argv, *ONE, "--hosts", pairs[0], "--results", tmp_path)
+    done = lab.scale(*argv, *ONE, "--hosts", pairs[0], "--results", tmp_path)
     assert done.returncode in (0, 10), done.stderr
     run = only_run(tmp_path)
-    manifest = manifest_of(run)
+    manifest = lab.manifest_of(run)
     assert [(disk["kind"], disk["name"]) for disk in manifest["data_disks"]] == [("loop", "d1"), ("loop", "d2")]
     assert len(manifest["disk_ceilings"]) == 3
-    assert [trial["measurement"]["rows_counted"] for trial in trials_of(run)] == [100_000, 100_000]
+    assert [trial["measurement"]["rows_counted"] for trial in lab.trials_of(run)] == [100_000, 100_000]
     left = f"grep {run.name} /proc/mounts; ls /var/lib/scale-disks; losetup -n -O BACK-FILE | grep {run.name}"
-    assert on(1, left) == ""
+    assert lab.on(1, left) == ""
 
 
 def cut(host):
     """Drops everything that reaches a host, or leaves it, until its lease has ended its agent with all that it made."""
-    on(host, "iptables -I INPUT ! -i lo -j DROP; iptables -I OUTPUT ! -o lo -j DROP")
-    await_gone([host], CUT_S)
+    lab.on(host, "iptables -I INPUT ! -i lo -j DROP; iptables -I OUTPUT ! -o lo -j DROP")
+    lab.await_gone([host], CUT_S)
 
 
 def join(host):
-    on(host, "iptables -F INPUT; iptables -F OUTPUT")
+    lab.on(host, "iptables -F INPUT; iptables -F OUTPUT")
 
 
 def goes_on_after_a_cut(inventory, load, results):
@@ -255,7 +244,7 @@ def goes_on_after_a_cut(inventory, load, results):
     finally:
         join(load)
     output, _ = process.communicate(timeout=240)
-    first, second = trials_of(only_run(results))
+    first, second = lab.trials_of(only_run(results))
     assert_aborted(first, f"host{load}", output)
     assert_measured(second, output)
 
@@ -269,10 +258,10 @@ def is_resumed_after_a_cut(inventory, server, results):
     finally:
         join(server)
     output, _ = process.communicate(timeout=240)
-    (first,) = trials_of(only_run(results))
+    (first,) = lab.trials_of(only_run(results))
     assert_aborted(first, f"host{server}", output)
-    resumed = scale("resume", "last", "--results", results, "--no-metrics")
-    first, second = trials_of(only_run(results))
+    resumed = lab.scale("resume", "last", "--results", results, "--no-metrics")
+    first, second = lab.trials_of(only_run(results))
     assert_measured(second, resumed.stderr)
 
 
@@ -282,7 +271,7 @@ def test_a_host_that_nobody_reaches_for_a_while_costs_one_trial(pairs, tmp_path)
         lambda results: goes_on_after_a_cut(pairs[0], 2, results),
         lambda results: is_resumed_after_a_cut(pairs[1], 4, results),
     )
-    await_gone((1, 2, 3, 4), 60)
+    lab.await_gone((1, 2, 3, 4), 60)
 
 
 A, B, C = (f"{name} ansible_host=10.87.0.{number}" for name, number in (("a", 11), ("b", 12), ("c", 13)))
@@ -304,7 +293,7 @@ A, B, C = (f"{name} ansible_host=10.87.0.{number}" for name, number in (("a", 11
 def test_a_wrong_inventory_is_refused_before_anything_starts(prepared, tmp_path, text, words):
     path = tmp_path / "wrong.ini"
     path.write_text(text)
-    assert words in refused(*SWEEP, "--hosts", path, results=tmp_path / "results")
+    assert words in lab.refused(*lab.SWEEP, "--hosts", path, results=tmp_path / "results")
 
 
 @pytest.mark.parametrize(
@@ -316,50 +305,52 @@ def test_a_wrong_inventory_is_refused_before_anything_starts(prepared, tmp_path,
     ],
 )
 def test_what_the_hosts_cannot_do_is_refused_by_its_flag(pairs, tmp_path, words, names):
-    assert names in refused(*SWEEP, *words, "--hosts", pairs[0], results=tmp_path / "results", codes=(2, 3))
+    assert names in lab.refused(*lab.SWEEP, *words, "--hosts", pairs[0], results=tmp_path / "results", codes=(2, 3))
 
 
 def runs_by_host(results):
     """A run that has just begun has no host in its manifest yet."""
     runs = [path.parent for path in results.glob("*/manifest.json")]
-    return {manifest_of(run).get("fleet", {}).get("host"): run for run in runs}
+    return {lab.manifest_of(run).get("fleet", {}).get("host"): run for run in runs}
 
 
 def test_two_servers_run_in_parallel_and_stand_on_one_page(fleet, tmp_path):
     results, page = tmp_path / "results", tmp_path / "fleet.html"
-    words = (*SWEEP, *EACH, *LIGHT, "--duration", "3s", "--cores", "0.5,1", "--hosts", fleet, "--json")
-    done = scale(*words, "--results", results)
+    words = (*lab.SWEEP, *EACH, *lab.LIGHT, "--duration", "3s", "--cores", "0.5,1", "--hosts", fleet, "--json")
+    done = lab.scale(*words, "--results", results)
     assert done.returncode in (0, 21, 22), done.stderr  # on a busy machine no trial may be VALID
     runs = runs_by_host(results)
-    manifests = {name: manifest_of(run) for name, run in runs.items()}
+    manifests = {name: lab.manifest_of(run) for name, run in runs.items()}
     assert sorted(runs) == ["host1", "host2"]
     assert [manifests[name]["hosts"]["load"] for name in sorted(runs)] == [["host3"], ["host4"]]
     assert len({manifest["fleet"]["id"] for manifest in manifests.values()}) == 1
-    trials = [trials_of(run) for run in runs.values()]
+    trials = [lab.trials_of(run) for run in runs.values()]
     assert all(manifest["status"] == "complete" for manifest in manifests.values())
     assert {trial["verdict"]["kind"] for of_run in trials for trial in of_run}.isdisjoint(LOST)
     first, second = ([trial["trial"]["trial_id"] for trial in of_run] for of_run in trials)
     assert first == second and len(first) == 2
-    compared = scale("compare", *runs.values(), "--side-by-side", "--html", page)
+    compared = lab.scale("compare", *runs.values(), "--side-by-side", "--html", page)
     assert compared.returncode == 0, compared.stderr
     assert "host1" in page.read_text() and "host2" in page.read_text()
-    await_gone((1, 2, 3, 4), 60)
+    lab.await_gone((1, 2, 3, 4), 60)
 
 
 def test_a_host_that_loses_its_agent_ends_no_other_run(fleet, tmp_path):
-    process = started(*SWEEP, *LIGHT, "--duration", "8s", "--each-server", "--hosts", fleet, "--results", tmp_path)
+    process = lab.started(
+        *lab.SWEEP, *lab.LIGHT, "--duration", "8s", "--each-server", "--hosts", fleet, "--results", tmp_path
+    )
     deadline = time.monotonic() + 120
     while "host1" not in runs_by_host(tmp_path) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.2)
-    await_measuring(process, runs_by_host(tmp_path).get("host1", tmp_path))
-    on(1, f"pkill -9 -f '^[^ ]*python3 -P -m {AGENT}'")
+    lab.await_measuring(process, runs_by_host(tmp_path).get("host1", tmp_path))
+    lab.on(1, f"pkill -9 -f '^[^ ]*python3 -P -m {AGENT}'")
     output, _ = process.communicate(timeout=200)
     assert process.returncode in (21, 22), output
     assert "host1" in output.strip().splitlines()[-1], output
     runs = runs_by_host(tmp_path)
-    kinds = {name: [trial["verdict"]["kind"] for trial in trials_of(run)] for name, run in runs.items()}
+    kinds = {name: [trial["verdict"]["kind"] for trial in lab.trials_of(run)] for name, run in runs.items()}
     assert "ABORTED" in kinds["host1"] and "ABORTED" not in kinds["host2"]
-    assert manifest_of(runs["host2"])["status"] == "complete" and len(kinds["host2"]) == 1
+    assert lab.manifest_of(runs["host2"])["status"] == "complete" and len(kinds["host2"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -376,28 +367,28 @@ def test_a_host_that_loses_its_agent_ends_no_other_run(fleet, tmp_path):
 def test_what_a_fleet_cannot_do_is_refused_before_anything_starts(fleet, tmp_path, change, words, names):
     path = tmp_path / "hosts.ini"
     path.write_text(fleet.read_text().replace(*change, 1))
-    assert names in refused(*SWEEP, *words, "--hosts", path, results=tmp_path / "results")
+    assert names in lab.refused(*lab.SWEEP, *words, "--hosts", path, results=tmp_path / "results")
 
 
 def test_a_server_of_the_controller_is_copied_once_and_swept(pairs, tmp_path, monkeypatch):
     monkeypatch.setenv("SCALE_SERVERS_DIR", str(tmp_path / "servers"))
     words = ("hosts", "prepare", pairs[1], "--servers", "postgres", "--json")
-    assert "scale servers install postgres" in refused(*words[:-1])
-    installed = scale("servers", "install", "postgres")
+    assert "scale servers install postgres" in lab.refused(*words[:-1])
+    installed = lab.scale("servers", "install", "postgres")
     assert installed.returncode == 0, installed.stderr
     for is_changed in (True, False):
-        server, load = json.loads(scale(*words).stdout)
+        server, load = json.loads(lab.scale(*words).stdout)
         assert (server["changed"] > 0, load["changed"]) == (is_changed, 0)
         assert server["servers"] and server["lacks"] == [] and "servers" not in load
     run, said = swept(pairs[1], tmp_path / "results", "--quick", "--rows", "100k")
     assert "postgres 18.6" in said, said
-    (trial,) = trials_of(run)
+    (trial,) = lab.trials_of(run)
     assert trial["measurement"]["rows_counted"] == 100_000, trial["verdict"]
 
 
 def test_clean_removes_what_prepare_made(prepared):
-    cleaned = scale("hosts", "clean", prepared)
+    cleaned = lab.scale("hosts", "clean", prepared)
     assert cleaned.returncode == 0, cleaned.stderr
-    assert (on(2, "ls -A /root") + on(4, "ls -A /root")).strip() == ""
-    done = scale(*SWEEP, "--hosts", prepared)
+    assert (lab.on(2, "ls -A /root") + lab.on(4, "ls -A /root")).strip() == ""
+    done = lab.scale(*lab.SWEEP, "--hosts", prepared)
     assert done.returncode != 0 and "scale hosts prepare" in done.stderr

@@ -17,17 +17,7 @@ from scale_sweep.server.runtimes.clean import find_leftovers, remove
 from tests.integration.cli import waited_for
 from tests.integration.leftovers import records_in
 from tests.processes import lives
-from tests.unit.trial_orders import (
-    ROOT,
-    artifact_of,
-    here,
-    in_a_process,
-    in_a_thread,
-    notes_of,
-    result_of,
-    story,
-    trial_order,
-)
+from tests.unit import trial_orders as orders
 
 HELD = """
 import sys, threading, time
@@ -47,13 +37,13 @@ time.sleep(120)
 
 
 def test_the_same_events_in_a_thread_and_in_another_process(folder):
-    order = trial_order(folder, "postgres")
-    told = story(here(order))
+    order = orders.trial_order(folder, "postgres")
+    told = orders.story(orders.here(order))
     assert told[-1] == "TrialFinished"
-    for carry_out in (in_a_thread, in_a_process):
+    for carry_out in (orders.in_a_thread, orders.in_a_process):
         events = carry_out(order)
-        assert story(events) == told
-        result = result_of(events)
+        assert orders.story(events) == told
+        result = orders.result_of(events)
         assert result.measurement.rows_counted == result.measurement.rows_acked > 0
         assert result.effective["server_version"]
         assert result.server["user"]
@@ -64,7 +54,7 @@ def test_a_thread_that_is_asked_to_end_leaves_nothing(folder):
 
     def work():
         try:
-            for event in run_trial(trial_order(folder, "postgres", load__duration="400s"), stop):
+            for event in run_trial(orders.trial_order(folder, "postgres", load__duration="400s"), stop):
                 if isinstance(event, PhaseEntered) and event.phase == "measure":
                     stop.request()
         except BaseException as error:
@@ -78,7 +68,9 @@ def test_a_thread_that_is_asked_to_end_leaves_nothing(folder):
 
 
 def test_a_runner_killed_while_a_thread_runs_a_trial_leaves_no_server(folder, only_cleaner):
-    runner = subprocess.Popen([sys.executable, "-c", HELD, str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    runner = subprocess.Popen(
+        [sys.executable, "-c", HELD, str(folder)], cwd=orders.ROOT, stdout=subprocess.PIPE, text=True
+    )
     try:
         while runner.stdout.readline().strip() != "measure":
             assert runner.poll() is None
@@ -104,26 +96,26 @@ def end_a_connection_of_the_load(pid):
 
 def test_a_load_that_fails_leaves_samples_its_summary_and_its_notes(folder):
     events = []
-    for event in run_trial(trial_order(folder, "postgres", load__duration="60s"), Stop()):
+    for event in run_trial(orders.trial_order(folder, "postgres", load__duration="60s"), Stop()):
         events.append(event)
         if isinstance(event, PhaseEntered) and event.phase == "measure":
             end_a_connection_of_the_load(server_pid(folder))
-    result = result_of(events)
+    result = orders.result_of(events)
     assert result.verdict.kind is VerdictKind.ABORTED
-    assert "terminating connection due to administrator command" in " ".join(notes_of(events))
-    facts = json.loads(artifact_of(events, "facts.json"))
+    assert "terminating connection due to administrator command" in " ".join(orders.notes_of(events))
+    facts = json.loads(orders.artifact_of(events, "facts.json"))
     assert facts["sampler_cost"]["ticks"] >= 1
     assert result.measurement.rows_acked > 0
 
 
 def test_a_server_that_dies_is_the_cause_and_what_was_seen_is_kept(folder):
     events = []
-    for event in run_trial(trial_order(folder, "postgres", load__duration="60s"), Stop()):
+    for event in run_trial(orders.trial_order(folder, "postgres", load__duration="60s"), Stop()):
         events.append(event)
         if isinstance(event, PhaseEntered) and event.phase == "measure":
             os.kill(server_pid(folder), signal.SIGKILL)
-    result = result_of(events)
+    result = orders.result_of(events)
     assert result.verdict.kind is VerdictKind.ABORTED
     assert "the server ended during the trial by SIGKILL (sent by" in result.verdict.reasons[0]
-    assert json.loads(artifact_of(events, "facts.json"))["sampler_cost"]["ticks"] >= 1
-    assert '"summary"' in artifact_of(events, "loadgen.jsonl")
+    assert json.loads(orders.artifact_of(events, "facts.json"))["sampler_cost"]["ticks"] >= 1
+    assert '"summary"' in orders.artifact_of(events, "loadgen.jsonl")

@@ -17,23 +17,7 @@ from scale_sweep.model import VerdictKind
 from scale_sweep.server.targets import load_facts
 from scale_sweep.server.targets.postgres import queries
 from tests.integration.real_server import from_elsewhere, required
-from tests.unit.reading_trials import (
-    FILLED,
-    GROUPED,
-    KINDS,
-    MORE,
-    SETS,
-    SHAPES,
-    WRONG,
-    answers_of,
-    checked,
-    filled_order,
-    functions_order,
-    grouped_order,
-    none_wrong,
-    reading_order,
-    shapes_order,
-)
+from tests.unit import reading_trials as reading
 from tests.unit.trial_orders import here, result_of
 
 SLOW = ("iotdb", "cassandra", "kairosdb", "kairosdb on cassandra", "opentsdb")
@@ -119,7 +103,7 @@ OF = {
             "set latest range_value range_desc range_value_desc aggregate_value aggregate_range_value"
             " group_by_time_desc spread".split()
         ),
-        more=(*GROUPED, "each", "least", "mean", "some"),
+        more=(*reading.GROUPED, "each", "least", "mean", "some"),
         also="group_by_time.step=10m each.kind=range each.devices=3 each.columns=voltage group_by_tag.function=count"
         " least.kind=aggregate least.function=min least.devices=2 mean.kind=group_by_time mean.span=2h mean.step=10m"
         " mean.column=voltage aggregate_tag.function=sum some.kind=aggregate_tag some.fraction=1 some.function=max"
@@ -154,10 +138,10 @@ def placed(order, asked):
 @of(*OF)
 def test_every_kind_is_answered_rightly_beside_writes(asked, folder):
     target, its = asked
-    kinds = {*KINDS, *MORE, *its.more} - its.lacks
+    kinds = {*reading.KINDS, *reading.MORE, *its.more} - its.lacks
     mix = ",".join((*sorted(kinds), "write=2"))
-    order = reading_order(folder, target, mix, alone=its.alone, also=its.also.split(), **its.flags)
-    result, answers = checked(here(placed(order, its)))
+    order = reading.reading_order(folder, target, mix, alone=its.alone, also=its.also.split(), **its.flags)
+    result, answers = reading.checked(here(placed(order, its)))
     m = result.measurement
     assert set(answers) == kinds and sum(one["compared"] for one in answers.values()) > 0
     assert m.rows_counted == m.rows_acked + m.preload_rows > m.preload_rows >= 4000
@@ -170,26 +154,28 @@ def test_every_kind_is_answered_rightly_beside_writes(asked, folder):
 def test_groups_of_devices_are_answered_rightly(asked, folder):
     target, its = asked
     if "operation" in its.groups:
-        kinds = {*GROUPED, "one", "every"}
-        order = reading_order(folder, target, ",".join(sorted(kinds)), operation=its.groups["operation"])
+        kinds = {*reading.GROUPED, "one", "every"}
+        order = reading.reading_order(folder, target, ",".join(sorted(kinds)), operation=its.groups["operation"])
     else:
-        kinds = {*GROUPED, "every", "some", *(SETS if its.groups.get("sets", True) else ())}
-        order = grouped_order(folder, target, **its.groups)
-    assert set(checked(here(order))[1]) == kinds
+        kinds = {*reading.GROUPED, "every", "some", *(reading.SETS if its.groups.get("sets", True) else ())}
+        order = reading.grouped_order(folder, target, **its.groups)
+    assert set(reading.checked(here(order))[1]) == kinds
 
 
 @of(*(name for name, its in OF.items() if its.shapes))
 def test_bounds_orders_and_groups_are_answered_rightly(asked, folder):
     target, its = asked
-    without = its.lacks & set(SHAPES)
-    none_wrong(here(shapes_order(folder, target, without=without)), set(SHAPES) - without)
+    without = its.lacks & set(reading.SHAPES)
+    reading.none_wrong(here(reading.shapes_order(folder, target, without=without)), set(reading.SHAPES) - without)
 
 
 @of("questdb")
 def test_groups_of_tags_are_answered_rightly(asked, folder):
     also = ("group_by_tag.fraction=0.4", "aggregate_tag.bucket=10m", "scan_tag.columns=voltage")
-    order = shapes_order(folder, "questdb", without=set(SHAPES) - {"below"}, also=also, more=GROUPED)
-    none_wrong(here(order), {"below", *GROUPED})
+    order = reading.shapes_order(
+        folder, "questdb", without=set(reading.SHAPES) - {"below"}, also=also, more=reading.GROUPED
+    )
+    reading.none_wrong(here(order), {"below", *reading.GROUPED})
 
 
 @of("cassandra")
@@ -201,7 +187,7 @@ def test_groups_of_devices_are_chosen_by_their_tags_beside_writes(asked, folder)
     also += ["aggregate_tag.function=count", "some.fraction=0.4", "every.fraction=1", "every.function=max"]
     mix = ",".join(("scan_tag", "aggregate_tag", *kinds, "write=2"))
     flags = {"workload__tag_columns": "groupid:int,zone:tinyint,name:binary(12)"}
-    result, answers = checked(here(reading_order(folder, "cassandra", mix, also=also, **flags)))
+    result, answers = reading.checked(here(reading.reading_order(folder, "cassandra", mix, also=also, **flags)))
     assert set(answers) == {"scan_tag", "aggregate_tag", *kinds}
     assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000 > 20_000
 
@@ -222,7 +208,7 @@ FUNCTIONS = {
 def test_functions_are_answered_rightly(asked, folder):
     target, _ = asked
     column = "voltage" if target == "questdb" else "current"  # it counts no different fractions
-    _, answers = checked(here(functions_order(folder, target, column=column)))
+    _, answers = reading.checked(here(reading.functions_order(folder, target, column=column)))
     known = FUNCTIONS[target]
     assert known is None or set(answers) == known | {f"{name}_each" for name in known}
 
@@ -250,31 +236,33 @@ def test_a_wrong_text_is_found_out(asked, right, wrong, operation, folder, monke
     module = import_module(f"scale_sweep.server.targets.{target}.queries")
     rendered = module.rendered
     monkeypatch.setattr(module, "rendered", lambda *given: rendered(*given).replace(right, wrong))
-    order = reading_order(folder, target, operation, alone=its.alone, also=["group_by_time.step=10m"])
+    order = reading.reading_order(folder, target, operation, alone=its.alone, also=["group_by_time.step=10m"])
     verdict = result_of(here(placed(order, its))).verdict
     assert verdict.kind is VerdictKind.WRONG_ANSWER
     assert verdict.reasons[0].startswith(f"{operation} of device"), verdict.reasons
 
 
 UNFILLED = {  # what each cannot fill
-    "postgres": {name for name in FILLED if name.startswith(("previous", "linear"))} | {"null_devices"},
+    "postgres": {name for name in reading.FILLED if name.startswith(("previous", "linear"))} | {"null_devices"},
     "questdb": set(),
     "influxdb": {"previous_newest"},
-    "victoriametrics": {name for name in FILLED if name.startswith(("null", "linear")) or name.endswith("newest")}
+    "victoriametrics": {
+        name for name in reading.FILLED if name.startswith(("null", "linear")) or name.endswith("newest")
+    }
     | {"previous_uneven"},
-    "iotdb": {name for name in FILLED if name.endswith(("together", "devices", "tags", "uneven"))}
+    "iotdb": {name for name in reading.FILLED if name.endswith(("together", "devices", "tags", "uneven"))}
     | {"previous_newest"},
-    "kairosdb": set(FILLED) - {"null", "null_together"},
-    "opentsdb": set(FILLED) - {"null"},
+    "kairosdb": set(reading.FILLED) - {"null", "null_together"},
+    "opentsdb": set(reading.FILLED) - {"null"},
 }
 
 
 @of(*UNFILLED)
 def test_stretches_without_rows_are_filled_rightly(asked, folder):
     target, _ = asked
-    can = [name for name in FILLED if name not in UNFILLED[target]]
+    can = [name for name in reading.FILLED if name not in UNFILLED[target]]
     for half in (can[::2], can[1::2]):  # an order has 16 operations at most
-        answers = checked(here(filled_order(folder, target, half)))[1] if half else {}
+        answers = reading.checked(here(reading.filled_order(folder, target, half)))[1] if half else {}
         assert set(answers) == set(half)
         # A window of few seconds may hold no answer of an operation; those that it holds are compared.
         assert all(one["compared"] or not one["counted"] for one in answers.values()), answers
@@ -284,7 +272,7 @@ def test_stretches_without_rows_are_filled_rightly(asked, folder):
 def test_what_a_database_cannot_fill_is_refused(target, folder):
     facts, refused = load_facts(target), set()
     for half in (0, 1):
-        work = filled_order(folder, "questdb", list(FILLED)[half::2]).trial.work
+        work = reading.filled_order(folder, "questdb", list(reading.FILLED)[half::2]).trial.work
         for name, query in queries_of(work).items():
             try:
                 facts.rendered(query, work.data, facts.methods[0])
@@ -307,10 +295,10 @@ def test_another_definition_and_another_filling_are_found_out(folder, monkeypatc
     rendered = queries.rendered
     monkeypatch.setattr(queries, "rendered", lambda *asked: rendered(*asked).replace(right, wrong))
     if operation == "null":
-        order = filled_order(folder, "postgres", ["null"])
+        order = reading.filled_order(folder, "postgres", ["null"])
     else:
         parameters = ["aggregate.column=voltage", f"aggregate.function={operation}"]
-        order = reading_order(folder, "postgres", "aggregate", operation=parameters)
+        order = reading.reading_order(folder, "postgres", "aggregate", operation=parameters)
     verdict = result_of(here(order)).verdict
     assert verdict.kind is VerdictKind.WRONG_ANSWER
     assert verdict.reasons[0].startswith(f"{'null' if operation == 'null' else 'aggregate'} of device ")
@@ -321,7 +309,7 @@ def test_a_null_in_the_order_of_the_rows_is_named(folder, monkeypatch):
     null = 'SELECT time, nullif("voltage", "voltage") '
     monkeypatch.setattr(queries, "rendered", lambda *asked: rendered(*asked).replace('SELECT time, "voltage" ', null))
     operation = ["range.columns=voltage", "range.order=voltage desc", "range.limit=5"]
-    verdict = result_of(here(reading_order(folder, "postgres", "range", operation=operation))).verdict
+    verdict = result_of(here(reading.reading_order(folder, "postgres", "range", operation=operation))).verdict
     assert verdict.kind is VerdictKind.WRONG_ANSWER
     assert "row 1 of 5 is NULL in voltage, by which the rows are ordered" in verdict.reasons[0]
 
@@ -330,8 +318,8 @@ def test_an_order_of_aggregates_without_a_value_is_not_compared(folder):
     same = ["each=device", "devices=all", "top=3", "function=rate", "column=voltage"]
     operation = [*(f"aggregate.{one}" for one in same), "aggregate.span=10s"]  # one row of each device
     operation += ["several.kind=aggregate", *(f"several.{one}" for one in same), "several.span=1m"]
-    events = here(reading_order(folder, "postgres", "aggregate,several", operation=operation))
-    answers = answers_of(events)
-    assert result_of(events).verdict.kind not in WRONG
+    events = here(reading.reading_order(folder, "postgres", "aggregate,several", operation=operation))
+    answers = reading.answers_of(events)
+    assert result_of(events).verdict.kind not in reading.WRONG
     assert (answers["aggregate"]["whole"], answers["several"]["whole"]) == (0, 20)
     assert not answers["aggregate"]["wrong"]

@@ -11,19 +11,7 @@ from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
 from tests.integration.loaded_server import send_loads_through
 from tests.loadgen.lying_postgres import LIES, LyingPostgres
 from tests.loadgen.proxy import WHEN, at_times
-from tests.unit.reading_trials import (
-    GROUPED,
-    KINDS,
-    MORE,
-    SETS,
-    SHAPES,
-    answers_of,
-    checked,
-    grouped_order,
-    none_wrong,
-    reading_order,
-    shapes_order,
-)
+from tests.unit import reading_trials as reading
 from tests.unit.test_tsbs_devops import devops
 from tests.unit.trial_orders import here, result_of, trial_order
 
@@ -41,10 +29,10 @@ def mistaken(rendered, wrong):
 
 
 def test_every_kind_is_answered_rightly_beside_writes(folder):
-    events = here(reading_order(folder, "postgres", load__duration="3s"))  # some of each kind
-    result, answers = checked(events)
+    events = here(reading.reading_order(folder, "postgres", load__duration="3s"))  # some of each kind
+    result, answers = reading.checked(events)
     m = result.measurement
-    assert set(answers) == {*KINDS, *MORE}
+    assert set(answers) == {*reading.KINDS, *reading.MORE}
     assert all(answers[name]["compared"] for name in ("point", "range", "aggregate", "group_by_time", "set"))
     assert not answers["latest"]["compared"], "the writes of the load change it"
     assert m.preload_rows == 20_000
@@ -59,8 +47,10 @@ def test_every_kind_is_answered_rightly_beside_writes(folder):
 
 
 def test_groups_of_devices_and_sets_are_answered_rightly(folder):
-    result, answers = checked(here(grouped_order(folder, "postgres")))
-    assert set(answers) == {*GROUPED, *SETS, "every", "some"} and all(one["compared"] for one in answers.values())
+    result, answers = reading.checked(here(reading.grouped_order(folder, "postgres")))
+    assert set(answers) == {*reading.GROUPED, *reading.SETS, "every", "some"} and all(
+        one["compared"] for one in answers.values()
+    )
     scanned = result.measurement.operations["scan_tag"]
     assert scanned.read_rows_per_s > scanned.requests_per_s > 0  # every group has devices
     assert result.measurement.operations["every"].empty == 0
@@ -77,7 +67,7 @@ def test_groups_of_devices_and_sets_are_answered_rightly(folder):
 def test_a_wrong_text_is_found_out(folder, monkeypatch, right, wrong, words):
     rendered = queries.rendered
     monkeypatch.setattr(queries, "rendered", lambda *asked: rendered(*asked).replace(right, wrong))
-    result = result_of(here(reading_order(folder, "postgres", "range")))
+    result = result_of(here(reading.reading_order(folder, "postgres", "range")))
     assert result.verdict.kind is VerdictKind.WRONG_ANSWER
     assert result.verdict.reasons[0].startswith("range of device ")
     assert words in result.verdict.reasons[0]
@@ -87,7 +77,7 @@ def test_a_server_that_lies_to_the_load_alone_is_found_out(folder, monkeypatch):
     """The answers before the load are right; between the load generator and the server, all are falsified."""
     with LyingPostgres(LIES["floats times 11"]) as lying:
         send_loads_through(lying, PostgresSession, monkeypatch)
-        result = result_of(here(reading_order(folder, "postgres", "range")))
+        result = result_of(here(reading.reading_order(folder, "postgres", "range")))
     assert result.verdict.kind is VerdictKind.WRONG_ANSWER
     assert "while the load ran" in result.verdict.reasons[0]
 
@@ -97,14 +87,14 @@ def test_a_server_that_lies_at_times_is_found_out(folder, monkeypatch, when):
     lie = at_times(LIES["floats times 11"], lambda answer: answer.rows, when)
     with LyingPostgres(lie) as lying:
         send_loads_through(lying, PostgresSession, monkeypatch)
-        result = result_of(here(reading_order(folder, "postgres", "range", load__duration="3s")))
+        result = result_of(here(reading.reading_order(folder, "postgres", "range", load__duration="3s")))
     assert lying.lies and result.verdict.kind is VerdictKind.WRONG_ANSWER, result.verdict
 
 
 def test_wrong_groups_and_sets_are_found_out(folder, monkeypatch):
     wrong = {"= {value}": ">= {value}", "GROUP BY 1 ORDER BY 1": "GROUP BY 1 ORDER BY 1 DESC", "UNION": "UNION ALL"}
     monkeypatch.setattr(queries, "rendered", mistaken(queries.rendered, wrong))
-    order = reading_order(folder, "postgres", "scan_tag,group_by_tag,set")
+    order = reading.reading_order(folder, "postgres", "scan_tag,group_by_tag,set")
     result = result_of(here(order))
     assert result.verdict.kind is VerdictKind.WRONG_ANSWER
     reasons = "\n".join(result.verdict.reasons)
@@ -114,9 +104,9 @@ def test_wrong_groups_and_sets_are_found_out(folder, monkeypatch):
 
 
 def test_bounds_orders_and_groups_are_answered_rightly(folder):
-    events = here(shapes_order(folder, "postgres"))
-    none_wrong(events, SHAPES)
-    answers = answers_of(events)
+    events = here(reading.shapes_order(folder, "postgres"))
+    reading.none_wrong(events, reading.SHAPES)
+    answers = reading.answers_of(events)
     passed = {name: answers[name]["passed_rows"] / answers[name]["tested_rows"] for name in ("below", "several")}
     assert all(0 < share < 1 for share in passed.values()), passed
 
@@ -124,7 +114,7 @@ def test_bounds_orders_and_groups_are_answered_rightly(folder):
 def test_wrong_bounds_and_orders_are_found_out(folder, monkeypatch):
     wrong = {"< {value}": "> {value}", '"voltage" DESC': '"voltage"', "ranked DESC": "device_id"}
     monkeypatch.setattr(queries, "rendered", mistaken(queries.rendered, wrong))
-    order = shapes_order(folder, "postgres", without=set(SHAPES) - {"below", "largest", "top_devices"})
+    order = reading.shapes_order(folder, "postgres", without=set(reading.SHAPES) - {"below", "largest", "top_devices"})
     result = result_of(here(order))
     assert result.verdict.kind is VerdictKind.WRONG_ANSWER
     reasons = "\n".join(result.verdict.reasons)
@@ -136,8 +126,8 @@ def test_wrong_bounds_and_orders_are_found_out(folder, monkeypatch):
 def test_all_queries_of_tsbs_devops_are_answered_rightly(folder):
     flags = {"workload__name": "tsbs-devops", "workload__tables": "10", "preload__rows": "45k"}
     events = here(trial_order(folder, "postgres", load__duration="3s", **flags))
-    none_wrong(events, queries_of(devops().work))
-    result, answers = result_of(events), answers_of(events)
+    reading.none_wrong(events, queries_of(devops().work))
+    result, answers = result_of(events), reading.answers_of(events)
     assert sum(one["compared"] for one in answers.values()) > 0
     assert answers["high-cpu-1"]["compared"] and answers["high-cpu-1"]["devices"], (
         "values equal to the bound are decided"
