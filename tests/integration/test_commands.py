@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import signal
@@ -47,70 +46,16 @@ POSTGRES = ("--target", "postgres", "--runtime", "process")
         ("sweep cpu --cores 1 --rows 10 --duration 5s", ["--rows", "--duration"]),
         ("sweep nonsense", ["nonsense"]),
         ("sweep missing.toml", ["missing.toml", "No such file"]),
+        ("sweep s.toml", ["did you mean workload.tables"]),
         ("show nothing", ["no runs in results", "scale sweep"]),
     ],
 )
 def test_exit_code_2_and_the_flag_named(tmp_path, words, texts):
+    (tmp_path / "s.toml").write_text('[axis]\ncores = "1"\n[workload]\ntabels = 3\n')
     done = run(*words.split(), cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert all(text in done.stderr for text in texts), done.stderr
     assert not (tmp_path / "results").exists()
-
-
-def test_an_unknown_key_of_a_sweep_file_with_the_near_one(tmp_path):
-    (tmp_path / "s.toml").write_text('[axis]\ncores = "1"\n[workload]\ntabels = 3\n')
-    done = run("sweep", "s.toml", cwd=tmp_path)
-    assert done.returncode == 2 and "did you mean workload.tables" in done.stderr
-
-
-def test_a_results_directory_that_cannot_be_written_is_said_before_anything_starts(tmp_path):
-    (tmp_path / "file").write_text("")
-    done = run("sweep", "cpu", "--cores", "1", *POSTGRES, "--results", str(tmp_path / "file" / "x"), cwd=tmp_path)
-    assert done.returncode == 3
-    assert "--results" in done.stderr
-    assert "trial" not in done.stderr.split("--results")[1]
-
-
-@needs("root")
-def test_a_data_directory_that_the_servers_user_may_not_enter(tmp_path):
-    done = run("sweep", "cpu", "--cores", "1", *POSTGRES, "--data-dir", str(tmp_path), cwd=tmp_path)
-    assert done.returncode == 3 and "--data-dir" in done.stderr and "nobody" in done.stderr
-
-
-def test_a_server_that_is_not_there_fails_with_what_to_install(tmp_path):
-    done = run("sweep", "cpu", "--cores", "1", *POSTGRES, "--home", str(tmp_path), cwd=tmp_path)
-    assert done.returncode == 3 and "scale servers install postgres" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("knob", "says"),
-    [
-        ("nonsense=1", 'unrecognized configuration parameter "nonsense"'),
-        ("shared_buffers=abc", 'invalid value for parameter "shared_buffers": "abc"'),
-    ],
-)
-def test_a_knob_that_the_server_does_not_take_in_its_own_words(tmp_path, knob, says):
-    done = run("sweep", "cpu", "--cores", "1", *POSTGRES, "--knob", knob, cwd=tmp_path)
-    assert done.returncode == 3 and "--knob" in done.stderr and says in done.stderr
-    assert not (tmp_path / "results").exists()
-
-
-def test_a_port_that_is_taken(tmp_path):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        done = run("sweep", "cpu", "--cores", "1", *POSTGRES, "--port", str(port), cwd=tmp_path)
-    assert done.returncode == 3 and f"port {port}" in done.stderr and "--port" in done.stderr
-
-
-def test_plan_shows_trials_settings_and_their_origin_and_starts_nothing(tmp_path):
-    done = run("plan", "cpu", "--cores", "1", *POSTGRES, "--replicates", "2", "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
-    assert [t["trial_id"] for t in document["plan"]["trials"]] == ["cores-1-r1", "cores-1-r2"]
-    assert document["plan"]["sweep"]["origin"]["method.replicates"] == "flag"
-    assert os.listdir(tmp_path) == []
 
 
 ONE_TRIAL = ("--target", "null", "--cores", "1", "--replicates", "1", "--duration", "1s", "--warmup", "1s")
@@ -235,37 +180,12 @@ def test_a_program_that_cannot_check_is_named_before_the_start(tmp_path):
     assert "SCALE_LOADGEN" in done.stderr
 
 
-IOT = """DB_SWITCH=InfluxDB
-HOST=127.0.0.1
-PORT=9
-DEVICE_NUMBER=4000
-CLIENT_NUMBER=4000
-SENSOR_NUMBER=4000
-BATCH_SIZE_PER_WRITE=1000000
-LOOP=10
-"""
-TAOS = {
-    "filetype": "insert",
-    "host": "127.0.0.1",
-    "port": 9,
-    "thread_count": 1024,
-    "num_of_records_per_req": 30000,
-    "databases": [
-        {
-            "dbinfo": {"name": "x"},
-            "super_tables": [
-                {
-                    "name": "m",
-                    "childtable_count": 5000,
-                    "childtable_prefix": "d",
-                    "insert_rows": 100000,
-                    "columns": [{"type": "binary", "len": 16000, "count": 4}],
-                    "tags": [{"type": "int"}],
-                }
-            ],
-        }
-    ],
-}
+IOT = "DB_SWITCH=InfluxDB HOST=127.0.0.1 PORT=9 DEVICE_NUMBER=4000 CLIENT_NUMBER=4000 SENSOR_NUMBER=4000"
+IOT = f"{IOT} BATCH_SIZE_PER_WRITE=1000000 LOOP=10".replace(" ", "\n")
+TABLE = {"name": "m", "childtable_count": 5000, "childtable_prefix": "d", "insert_rows": 100000}
+TABLE |= {"columns": [{"type": "binary", "len": 16000, "count": 4}], "tags": [{"type": "int"}]}
+TAOS = {"filetype": "insert", "host": "127.0.0.1", "port": 9, "thread_count": 1024, "num_of_records_per_req": 30000}
+TAOS |= {"databases": [{"dbinfo": {"name": "x"}, "super_tables": [TABLE]}]}
 
 
 @pytest.mark.parametrize(
@@ -393,3 +313,25 @@ def test_a_missing_one_is_named(tmp_path):
     done = run("sweep", *with_library(tmp_path / "home", "3.3.0.0"), cwd=tmp_path)
     assert done.returncode == 3
     assert "libtaos.so" in done.stderr
+
+
+@needs("root")
+@pytest.mark.parametrize(
+    ("words", "texts"),
+    [
+        ("--knob nonsense=1", ["--knob", 'unrecognized configuration parameter "nonsense"']),
+        ("--knob shared_buffers=abc", ["--knob", 'invalid value for parameter "shared_buffers": "abc"']),
+        ("--home {}", ["scale servers install postgres"]),
+        ("--data-dir {}", ["--data-dir", "nobody"]),  # the servers' user may not enter it
+        ("--results {}/file/x", ["--results"]),
+        ("--port {port}", ["--port", "port {port}"]),
+    ],
+)
+def test_what_cannot_work_here_is_said_before_anything_starts(tmp_path, words, texts):
+    (tmp_path / "file").touch()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run(*"sweep cpu --cores 1".split(), *POSTGRES, *words.format(tmp_path, port=port).split(), cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert all(text.format(port=port) in done.stderr for text in texts), done.stderr
+    assert "\ntrial " not in done.stderr and not (tmp_path / "results").exists()

@@ -90,38 +90,6 @@ def test_disks_that_were_used_fully_take_almost_their_number_of_times_as_much(sw
         assert rate > 0.8 * count or trial["verdict"]["kind"] != "VALID", trial["verdict"]
 
 
-def test_each_disk_has_its_share_and_its_partitions(swept):
-    for trial in swept[1]:
-        count, disks = count_of(trial), trial["measurement"]["disks"]
-        parts = [int(n) for n in trial["effective"]["parts_per_disk"].split(",")]
-        assert list(disks) == [f"d{i + 1}" for i in range(int(count))]
-        assert len(set(parts)) == 1 and parts[0] > 0
-        for disk in disks.values():
-            assert disk["share_percent"] == pytest.approx(100 / count, abs=5)
-            assert disk["used_percent"] > 60
-            assert disk["free_gb_min"] > 0.05
-
-
-def test_figures_and_verdicts_are_the_disks(swept):
-    path, trials = swept
-    for trial in trials:
-        m = trial["measurement"]
-        assert m["rows_counted"] == m["rows_acked"] > 1000
-        assert m["disk_ceiling_mb_per_s"] == pytest.approx(6.29 * count_of(trial), rel=0.2)
-        assert 1 < m["write_amplification"] < 4
-        assert m["logical_bytes_per_row"] == 424
-        kind, reasons = trial["verdict"]["kind"], " ".join(trial["verdict"]["reasons"])
-        assert "used fully" in reasons
-        assert (kind == "VALID") == ("not used fully" not in reasons and ", d" not in reasons.split(" (")[0])
-    rows = list(csv.DictReader((path / "points.csv").open()))
-    assert [r["d3_share_percent"] == "" for r in rows] == [True, True, False]
-    manifest = json.loads((path / "manifest.json").read_text())
-    assert [c["disks"] for c in manifest["disk_ceilings"]][-1] == ["d1", "d2", "d3"]
-    assert manifest["disk_placement"].startswith("spread")
-    page = (path / "report.html").read_text()
-    assert "Each disk" in page and "off the axis" in page
-
-
 def test_the_dashboards_have_the_disks_against_their_limits(swept):
     need("prometheus")
     path, trials = swept
@@ -198,3 +166,30 @@ def test_ctrl_c_and_kill_9_leave_nothing_and_what_was_begun_goes_on(tmp_path, da
     assert any("scale" in trace for trace in traces() - before)
     cleaned = run("clean", "--data-dir", str(data_dir), cwd=tmp_path)
     assert cleaned.returncode == 0, cleaned.stderr
+
+
+def test_figures_shares_and_verdicts_are_the_disks(swept):
+    path, trials = swept
+    for trial in trials:
+        m, count = trial["measurement"], count_of(trial)
+        parts = [int(n) for n in trial["effective"]["parts_per_disk"].split(",")]
+        assert list(m["disks"]) == [f"d{i + 1}" for i in range(int(count))]
+        assert len(set(parts)) == 1 and parts[0] > 0
+        for disk in m["disks"].values():
+            assert disk["share_percent"] == pytest.approx(100 / count, abs=5)
+            assert disk["used_percent"] > 60
+            assert disk["free_gb_min"] > 0.05
+        assert m["rows_counted"] == m["rows_acked"] > 1000
+        assert m["disk_ceiling_mb_per_s"] == pytest.approx(6.29 * count, rel=0.2)
+        assert 1 < m["write_amplification"] < 4
+        assert m["logical_bytes_per_row"] == 424
+        kind, reasons = trial["verdict"]["kind"], " ".join(trial["verdict"]["reasons"])
+        assert "used fully" in reasons
+        assert (kind == "VALID") == ("not used fully" not in reasons and ", d" not in reasons.split(" (")[0])
+    rows = list(csv.DictReader((path / "points.csv").open()))
+    assert [r["d3_share_percent"] == "" for r in rows] == [True, True, False]
+    manifest = json.loads((path / "manifest.json").read_text())
+    assert [c["disks"] for c in manifest["disk_ceilings"]][-1] == ["d1", "d2", "d3"]
+    assert manifest["disk_placement"].startswith("spread")
+    page = (path / "report.html").read_text()
+    assert "Each disk" in page and "off the axis" in page

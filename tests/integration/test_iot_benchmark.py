@@ -17,23 +17,12 @@ from tests.integration.test_sql_databases import mariadb, rows
 from tests.loadgen.lying_postgres import LyingPostgres
 from tests.loadgen.postgres_server import PostgresServer, running_postgres
 
-FILE = """
-DB_SWITCH=PostgreSQL
-HOST=127.0.0.1
-USERNAME=postgres
-DB_NAME=postgres
-LOOP=60
-DEVICE_NUMBER=20
-SENSOR_NUMBER=12
-CLIENT_NUMBER=4
-BATCH_SIZE_PER_WRITE=50
-POINT_STEP=5000
-OPERATION_PROPORTION=6:1:1:1:1:1:1:1:1:1:1:1
-QUERY_LOWER_VALUE=10
-IS_OUT_OF_ORDER=true
-LAMBDA=30
-MAX_K=60
-"""
+FILE = (
+    "DB_SWITCH=PostgreSQL HOST=127.0.0.1 USERNAME=postgres DB_NAME=postgres LOOP=60 DEVICE_NUMBER=20 "
+    "SENSOR_NUMBER=12 CLIENT_NUMBER=4 BATCH_SIZE_PER_WRITE=50 POINT_STEP=5000 "
+    "OPERATION_PROPORTION=6:1:1:1:1:1:1:1:1:1:1:1 QUERY_LOWER_VALUE=10 IS_OUT_OF_ORDER=true LAMBDA=30 "
+    "MAX_K=60\n"
+).replace(" ", "\n")
 
 
 @pytest.fixture(scope="module")
@@ -93,32 +82,18 @@ def test_what_another_database_wants_is_refused_and_nothing_is_started(file):
     assert done.stdout == ""
 
 
-TABLE_2_3 = """
-BENCHMARK_WORK_MODE=testWithDefaultPath
-OPERATION_PROPORTION=1:0:0:0:0:0:0:0:0:0:0
-CLIENT_NUMBER=10
-GROUP_NUMBER=10
-DEVICE_NUMBER=10
-SENSOR_NUMBER=60
-INSERT_DATATYPE_PROPORTION=0:0:0:0:1:0
-POINT_STEP=500
-OP_MIN_INTERVAL=0
-IS_OUT_OF_ORDER=false
-BATCH_SIZE_PER_WRITE=1
-LOOP=600
-"""
-TABLE_2_4 = {
-    "CLIENT_NUMBER": "10",
-    "QUERY_DEVICE_NUM": "2",
-    "QUERY_SENSOR_NUM": "2",
-    "QUERY_AGGREGATE_FUN": "count",
-    "STEP_SIZE": "1",
-    "QUERY_INTERVAL": "250000",
-    "QUERY_LOWER_VALUE": "-5",
-    "GROUP_BY_TIME_UNIT": "20000",
-    "LOOP": "12",
-    "OPERATION_PROPORTION": "0:1:1:1:1:1:1:1:1:1:1",
-}
+TABLE_2_3 = (
+    "BENCHMARK_WORK_MODE=testWithDefaultPath OPERATION_PROPORTION=1:0:0:0:0:0:0:0:0:0:0 CLIENT_NUMBER=10 "
+    "GROUP_NUMBER=10 DEVICE_NUMBER=10 SENSOR_NUMBER=60 INSERT_DATATYPE_PROPORTION=0:0:0:0:1:0 "
+    "POINT_STEP=500 OP_MIN_INTERVAL=0 IS_OUT_OF_ORDER=false BATCH_SIZE_PER_WRITE=1 LOOP=600\n"
+).replace(" ", "\n")
+TABLE_2_4 = dict(
+    one.split("=")
+    for one in (
+        "CLIENT_NUMBER=10 QUERY_DEVICE_NUM=2 QUERY_SENSOR_NUM=2 QUERY_AGGREGATE_FUN=count STEP_SIZE=1 "
+        "QUERY_INTERVAL=250000 QUERY_LOWER_VALUE=-5 GROUP_BY_TIME_UNIT=20000 LOOP=12 OPERATION_PROPORTION=0:1:1:1:1:1:1:1:1:1:1"
+    ).split()
+)
 DEVICES, ROWS = 2, 501  # of a closed range of 250 s with a row each 500 ms
 
 
@@ -180,18 +155,10 @@ def test_a_load_that_ends_before_its_first_answer_is_a_failure(postgres, server,
 
 
 __all__ = ["mariadb"]
-STORED = """
-DB_SWITCH=FakeDB
-LOOP=20
-DEVICE_NUMBER=10
-SENSOR_NUMBER=5
-CLIENT_NUMBER=2
-TEST_DATA_PERSISTENCE=MySQL
-TEST_DATA_STORE_IP=127.0.0.1
-TEST_DATA_STORE_DB=runs
-TEST_DATA_STORE_PW=not-used
-REMARK=demo
-"""
+STORED = (
+    "DB_SWITCH=FakeDB LOOP=20 DEVICE_NUMBER=10 SENSOR_NUMBER=5 CLIENT_NUMBER=2 TEST_DATA_PERSISTENCE=MySQL "
+    "TEST_DATA_STORE_IP=127.0.0.1 TEST_DATA_STORE_DB=runs TEST_DATA_STORE_PW=not-used REMARK=demo\n"
+).replace(" ", "\n")
 
 
 def load(folder: Path, port: int, *overrides: str):

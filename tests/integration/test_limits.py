@@ -150,18 +150,6 @@ def test_what_is_stored(swept):
     assert (path / "report.md").stat().st_size > 500
 
 
-def test_list_show_and_report_read_it_again(swept):
-    folder, document = swept
-    name = Path(document["path"]).name
-    listed = json.loads(run("list", "--results", "r", "--json", cwd=folder).stdout)
-    assert [r["run"] for r in listed] == [name]
-    shown = json.loads(run("show", "last", "--results", "r", "--json", cwd=folder).stdout)
-    assert shown["trials"] == document["trials"]
-    (folder / document["path"] / "report.html").unlink()
-    assert run("report", name, "--results", "r", cwd=folder).returncode == 0
-    assert (folder / document["path"] / "report.html").exists()
-
-
 def test_its_size_is_that_of_its_measured_levels(swept):
     folder, document = swept
     points = [t for t in document["trials"] if t["trial"]["role"] == "point"]
@@ -199,12 +187,21 @@ def test_verify_agrees_until_a_file_is_edited(swept):
     assert "points.csv" in edited.stdout
 
 
-def test_nothing_is_left_behind(swept, data_dir):
-    assert_nothing_left(data_dir)
-
-
 def test_a_spec_that_the_load_generator_refuses_is_refused_before_the_start(tmp_path):
     done = run("sweep", "cpu", "--cores", "1", *MAIN, "--rows-per-request", "4000000000", cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert "--rows-per-request: 4000000000 is outside 1..1000000" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_list_show_and_report_read_it_again_and_nothing_is_left(swept, data_dir):
+    folder, document = swept
+    name = Path(document["path"]).name
+    listed = json.loads(run("list", "--results", "r", "--json", cwd=folder).stdout)
+    assert [r["run"] for r in listed] == [name]
+    shown = json.loads(run("show", "last", "--results", "r", "--json", cwd=folder).stdout)
+    assert shown["trials"] == document["trials"]
+    report = folder / document["path"] / "report.html"
+    report.unlink()
+    assert run("report", name, "--results", "r", cwd=folder).returncode == 0 and report.exists()
+    assert_nothing_left(data_dir)

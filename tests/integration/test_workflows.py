@@ -131,25 +131,14 @@ def test_the_code_and_the_report_of_scale_ab_are_those_of_the_script(tmp_path, c
     assert "<summary>Report</summary>" in text and "the whole report" in text
 
 
-def test_what_cannot_be_measured_is_said_on_the_page(tmp_path):
-    done = run(
-        tmp_path,
-        "5%",
-        "cpu --cores 1 --target nosuch --b '--tables 2'",
-        GITHUB_STEP_SUMMARY=str(tmp_path / "summary.md"),
-    )
+def test_what_cannot_be_measured_is_said_on_the_page_and_open_quotes_are_refused(tmp_path):
+    page = tmp_path / "summary.md"
+    done = run(tmp_path, "5%", "cpu --cores 1 --target nosuch --b '--tables 2'", GITHUB_STEP_SUMMARY=str(page))
     assert done.returncode == 2
-    text = (tmp_path / "summary.md").read_text()
+    text = page.read_text()
     assert text.startswith("## scale ab: not judged\n\nExit code 2 of `scale ab cpu --cores 1 --target nosuch")
     assert "'nosuch' is not one of" in text
-
-
-def test_open_quotes_are_refused(tmp_path):
     done = run(tmp_path, "5%", "cpu --b '--knob a=b")
-    assert done.returncode == 2
-    assert "--arguments: No closing quotation" in done.stderr
-
-
-def test_no_input_is_a_part_of_a_script():
+    assert done.returncode == 2 and "--arguments: No closing quotation" in done.stderr
     for step in yaml.safe_load(ACTION.read_text())["runs"]["steps"]:
-        assert "${{" not in step["run"]
+        assert "${{" not in step["run"], "no input is a part of a script"
