@@ -95,12 +95,8 @@ def test_its_knob_is_a_role_with_a_flag_a_column_and_a_heading(swept, installed)
     assert both.returncode == 0 and re.search(r"knobs\.shards +5 +flag", both.stdout)
     helped = run("sweep", "--help-all", cwd=folder, PYTHONPATH=beside(installed))
     assert "--shards" in helped.stdout and "shards (Example)" in " ".join(helped.stdout.replace("│", "").split())
-
-
-def test_its_runtime_runs_the_targets_of_this_project(swept, installed):
-    planned = run(
-        *"plan cpu --cores 1 --target postgres --runtime nice".split(), cwd=swept[0], PYTHONPATH=beside(installed)
-    )
+    words = "plan cpu --cores 1 --target postgres --runtime nice".split()
+    planned = run(*words, cwd=folder, PYTHONPATH=beside(installed))
     assert planned.returncode == 0, planned.stderr
     assert re.search(r"postgres \S+ as a process of lower priority", planned.stdout)
 

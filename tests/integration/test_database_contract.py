@@ -1,9 +1,7 @@
-"""What every database does on its real server: it counts what was acknowledged by each of its methods, keeps it through a
-kill, makes no valid number of a disk that fills, and says what it does with a setting that it does not know.
+"""What every database does on its real server: it counts what was acknowledged, keeps it through a kill, and gives copies.
 
 SCALE_SLOW_TESTS=1 asks those that take 10 to 20 CPU seconds to start; without it each of them has one short trial. No
 registry has CrateDB and InfluxDB 2: SCALE_CRATEDB_HOME and SCALE_INFLUXDB2_HOME name one.
-PostgreSQL, MariaDB and ClickHouse have files of their own.
 """
 
 from __future__ import annotations
@@ -16,13 +14,17 @@ from dataclasses import dataclass, replace
 import psutil
 import pytest
 
-from scale_sweep.model import PhaseEntered, VerdictKind
+from scale_sweep.base.interrupts import Stop
+from scale_sweep.measure.executing.run_setup import data_of_run
+from scale_sweep.measure.trial.run import run_trial
+from scale_sweep.model import PhaseEntered, Plan, VerdictKind
 from scale_sweep.server.targets import load_target
 from tests.integration.leftovers import ours_running
 from tests.integration.real_server import from_elsewhere, listeners, on_small_disk, real_server, required, with_rows
 from tests.integration.short_trial import one_row_of_each_time_is_kept, short_trial, watched
 from tests.needs import needs
-from tests.unit.reading_trials import WRONG
+from tests.unit.factories import make_sweep
+from tests.unit.reading_trials import WRONG, answers_of, reading_order
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 COLUMNS = "f:float,d:double,b:bool,s:smallint,i:int,u:uint"
@@ -341,3 +343,43 @@ def test_devices_of_iotdb_are_aligned_or_not_by_each_method(room, monkeypatch):
                 assert_none_missing(session, 20_000)
                 assert {row[1] for row in session._rows("SHOW DEVICES root.scale.d*")} == {aligned}
                 session.drop_schema()
+
+
+PRELOADED = {"influxdb": 100_000, "victoriametrics": 100_000, "mariadb": 30_000, "clickhouse": 30_000}
+PRELOADED |= {"influxdb2": 100_000, "cratedb": 30_000}
+COPIED_SLOW = {"prometheus": 30_000, "questdb": 100_000, "cassandra": 20_000, "kairosdb": 4_000}
+
+
+COPIED_KNOBS = {"kairosdb": {"datastore": "h2"}}
+ON_CASSANDRA = ("kairosdb", {"cassandra_heap": "512m"})
+
+
+@pytest.mark.parametrize(
+    ("name", "knobs"), [*((name, COPIED_KNOBS.get(name, {})) for name in (*PRELOADED, *COPIED_SLOW)), ON_CASSANDRA]
+)
+def test_a_copy_of_its_files_answers_rightly_warm_and_cold(name, knobs, folder, monkeypatch):
+    if name in COPIED_SLOW and not os.environ.get("SCALE_SLOW_TESTS"):
+        pytest.skip("takes long: SCALE_SLOW_TESTS=1")
+    found(name, monkeypatch)
+    more, rows = ["range.columns=current"], (PRELOADED | COPIED_SLOW)[name]
+    # On a busy machine a server that has just started needs seconds for its first answer.
+    duration = "20s" if name == "cratedb" else "8s"
+    flags = {"preload__rows": str(rows), "load__duration": duration, "load__warmup": "0s"}
+    order = reading_order(folder, name, "range,write", also=more, **flags)
+    order = replace(order, trial=replace(order.trial, knobs={**order.trial.knobs, **knobs}))
+    plan = Plan(sweep=make_sweep(), trials=(order.trial,), confounds=(), notes=(), seconds_estimated=0.0)
+    seen, phases = {}, {}
+    with data_of_run(plan, order.run_id) as data_set:
+        for cache in ("warm", "cold"):
+            trial = replace(order.trial, work=replace(order.trial.work, cache=cache))
+            events = list(run_trial(replace(order, trial=trial, data=data_set(trial)), Stop()))
+            result, seen[cache] = result_of(events), result_of(events).measurement
+            phases[cache] = [e.phase for e in events if isinstance(e, PhaseEntered)]
+            assert result.verdict.kind not in WRONG, result.verdict
+            assert answers_of(events)["range"]["whole"] == 20
+            assert seen[cache].rows_counted == seen[cache].rows_acked + rows
+            assert seen[cache].preload_copied in ("copy", "reflink")
+    assert seen["warm"].preload_s == seen["cold"].preload_s, "they were loaded once"
+    assert (phases["warm"][0], phases["cold"][0]) == ("preload", "provision")
+    assert phases["cold"].count("provision") == 2, "its server was started again, on files that were not in memory"
+    assert seen["warm"].preload_cached_percent > 90

@@ -98,12 +98,9 @@ def assert_measured(trial, output):
     assert trial["verdict"]["kind"] != "ABORTED" and trial["measurement"]["rows_counted"], output
 
 
-def test_a_second_preparation_changes_nothing(prepared):
+def test_a_second_preparation_changes_nothing_and_check_shows_what_is_there(prepared):
     again = lab.scale("hosts", "prepare", prepared, "--json")
     assert [one["changed"] for one in json.loads(again.stdout)] == [0, 0, 0, 0], again.stderr
-
-
-def test_check_shows_the_database_the_clock_that_is_ahead_and_the_network(prepared):
     checked = lab.scale("hosts", "check", prepared, "--json")
     assert checked.returncode == 0, checked.stderr
     server, near, ahead, last = json.loads(checked.stdout)

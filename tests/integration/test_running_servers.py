@@ -1,5 +1,4 @@
-"""A server that runs already, by the command as a user types it: its rows are counted, what the trial made is removed,
-and a server that has something under these names is refused before anything is sent."""
+"""Servers that run already, by the command as a user types it, and current ones that `scale servers install` brings."""
 
 import csv
 import os
@@ -8,9 +7,11 @@ from contextlib import contextmanager
 
 import pytest
 
+from scale_sweep.server.targets import load_target
 from scale_sweep.server.targets.clickhouse.clickhouse_session import USER
 from tests.integration.cli import assert_measured, run
 from tests.integration.real_server import real_server, required
+from tests.integration.short_trial import short_trial
 from tests.loadgen.postgres_server import running_postgres
 
 SWEEP = ("sweep", "cpu", "--cores", "1", "--rows", "60k", "--warmup", "0s", "--replicates", "1", "--results", "r")
@@ -89,3 +90,30 @@ def test_clickhouse_that_runs(tmp_path, monkeypatch):
         assert session.in_the_way() == ""
         session.create_schema()
         refused(tmp_path, "clickhouse", address, "ClickHouse has a database scale", user=USER)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "methods", "changed"),
+    [
+        ("postgres", "18.6", ("insert",), "postgresql.conf.sample"),
+        ("mariadb", "11.4.5", load_target("mariadb").facts.methods, "mariadb_system_tables.sql"),
+    ],
+)
+def test_it_is_installed_swept_and_compared_with_its_digest(
+    name, version, methods, changed, tmp_path, folder, monkeypatch
+):
+    servers = folder / "servers"
+    monkeypatch.setenv("SCALE_SERVERS_DIR", str(servers))
+    done = run("servers", "install", name, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    target, home = load_target(name), servers / f"{name}-{version}"
+    found = target.find("")
+    assert (found.version, found.source, found.home) == (version, "scale servers", str(home))
+    for method in methods:
+        settings = short_trial(target, folder, rows=100_000, load__method=method)
+        assert settings["server_version"].startswith(version)
+    with (home / "share" / changed).open("a") as file:
+        file.write("# changed")
+    done = run("servers", "list", cwd=tmp_path)
+    shutil.rmtree(servers)
+    assert "corrupt: share" in " ".join(done.stdout.split()), done.stdout
