@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration import cli
-from tests.integration.leftovers import assert_nothing_left
+from tests.integration.cli import assert_nothing_left
 from tests.integration.watching import Observed, dashboards_room, observe
 from tests.needs import need
 from tests.unit.trial_orders import RUN

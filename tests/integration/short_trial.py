@@ -18,7 +18,7 @@ from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import Event, PhaseEntered, VerdictKind
 from scale_sweep.server.targets import Target
-from tests.integration.leftovers import ours_running
+from tests.integration.cli import ours_running
 from tests.integration.real_server import with_rows
 from tests.unit.trial_orders import RUN, artifact_of, here, result_of, trial_order
 

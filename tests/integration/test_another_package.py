@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.cli import assert_measured, run
-from tests.integration.leftovers import assert_nothing_left
+from tests.integration.cli import assert_measured, assert_nothing_left, run
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "architecture.md").read_text(encoding="utf-8")
 RECIPE = PAGE[PAGE.index("## Adding a target") :]

@@ -16,8 +16,7 @@ from scale_sweep.measure.executing.run_setup import data_of_run
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import PhaseEntered, Plan
 from scale_sweep.report.table import MARK
-from tests.integration.cli import run, start, waited_for
-from tests.integration.leftovers import assert_nothing_left, ours_running
+from tests.integration.cli import assert_nothing_left, ours_running, run, start, waited_for
 from tests.integration.made_images import postgres_image, require_docker
 from tests.integration.watching import free_port, prometheus, shown, targets, values_of, watch
 from tests.needs import need

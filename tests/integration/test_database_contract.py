@@ -19,7 +19,7 @@ from scale_sweep.measure.executing.run_setup import data_of_run
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import PhaseEntered, Plan, VerdictKind
 from scale_sweep.server.targets import load_target
-from tests.integration.leftovers import ours_running
+from tests.integration.cli import ours_running
 from tests.integration.real_server import from_elsewhere, listeners, on_small_disk, real_server, required, with_rows
 from tests.integration.short_trial import one_row_of_each_time_is_kept, short_trial, watched
 from tests.needs import needs

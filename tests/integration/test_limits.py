@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.capacity import Probe, answer_of
-from tests.integration.cli import assert_measured, run
-from tests.integration.leftovers import assert_nothing_left
+from tests.integration.cli import assert_measured, assert_nothing_left, run
 
 pytestmark = pytest.mark.alone
 QUICK = (

@@ -6,8 +6,7 @@ import signal
 
 import pytest
 
-from tests.integration.cli import assert_measured, run, start, waited_for
-from tests.integration.leftovers import assert_nothing_left, ours_running
+from tests.integration.cli import assert_measured, assert_nothing_left, ours_running, run, start, waited_for
 from tests.needs import needs
 
 STEPS_LEAST = 6  # of a machine that is not left alone

@@ -3,8 +3,7 @@
 import json
 import shutil
 
-from tests.integration.cli import run
-from tests.integration.leftovers import assert_nothing_left
+from tests.integration.cli import assert_nothing_left, run
 from tests.integration.real_server import required
 
 FLAGS = "--cores 1 --target null --duration 1s --warmup 0s --window-max 0 --connections 1 -y".split()

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.integration.leftovers import assert_nothing_left
+from tests.integration.cli import assert_nothing_left
 from tests.unit.stored_runs import unpacked
 from tools.walkthrough.__main__ import TUTORIAL, compared, failed, steps_of, walk
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.integration.leftovers import assert_nothing_left
+from tests.integration.cli import assert_nothing_left
 from tests.integration.workflow_steps import STEP_S, TAG, evaluated, shell, tagged_clone
 
 ARGUMENTS = "cpu --cores 1 --target null --blocks 1 --duration 2s --warmup 1s --window-max 0 --b '--connections 2'"

@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 
 from tests.integration import cli
-from tests.integration.pseudo_terminal import Terminal
+from tests.integration.cli import Terminal
 from tests.needs import need
 
 CONFIG = """
