@@ -144,8 +144,7 @@ def test_what_is_stored(swept):
             assert (trial / name).stat().st_size > 0, name
         assert "assword" not in (trial / "spec").read_text()
     html = (path / "report.html").read_text()
-    assert "CPU" in html
-    assert "<script src" not in html
+    assert "CPU" in html and "<script src" not in html
     assert (path / "report.md").stat().st_size > 500
 
 
@@ -184,13 +183,6 @@ def test_verify_agrees_until_a_file_is_edited(swept):
     path.write_text(before)
     assert edited.returncode == 12
     assert "points.csv" in edited.stdout
-
-
-def test_a_spec_that_the_load_generator_refuses_is_refused_before_the_start(tmp_path):
-    done = run("sweep", "cpu", "--cores", "1", *MAIN, "--rows-per-request", "4000000000", cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
-    assert "--rows-per-request: 4000000000 is outside 1..1000000" in done.stderr
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_list_show_and_report_read_it_again_and_nothing_is_left(swept, data_dir):

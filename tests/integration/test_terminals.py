@@ -177,12 +177,6 @@ def assert_the_others_end(folder):
         assert process.wait(timeout=120) == 0
 
 
-def assert_watching_ends_with_its_reader(folder):
-    watching = redirected("2>&1", "watch", "last", "--results", "r", cwd=folder, stdout=subprocess.PIPE)
-    watching.stdout.close()
-    assert watching.wait(timeout=120) == 0
-
-
 @pytest.mark.parametrize("has_terminal", [True, False], ids=["its-own-terminal", "another-ones-terminal"])
 def test_a_closed_terminal_ends_the_sweep_that_it_controls_and_no_other(tmp_path, data_dir, has_terminal):
     ours, inner = pty.openpty()
@@ -193,7 +187,9 @@ def test_a_closed_terminal_ends_the_sweep_that_it_controls_and_no_other(tmp_path
     os.close(inner)
     waited_for(lambda: list(tmp_path.glob("r/*/trials/*/spec")), process=process)
     if has_terminal:
-        assert_watching_ends_with_its_reader(tmp_path)
+        watch = redirected("2>&1", "watch", "last", "--results", "r", cwd=tmp_path, stdout=subprocess.PIPE)
+        watch.stdout.close()
+        assert watch.wait(timeout=120) == 0  # it ends with its reader
     os.close(ours)
     if has_terminal:
         assert process.wait(timeout=120) == 130
