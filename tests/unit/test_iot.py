@@ -1,4 +1,4 @@
-"""IoT-benchmark's configuration: what each key comes to, what is refused, and the matrices."""
+"""IoT-benchmark's configuration: what each key comes to, what is refused, the matrices, and where its token goes."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.protocol import parse_line
 from scale_sweep.server.targets import all_facts, load_facts
 from tests.offenders import assert_none
+from tests.unit.web_server import Answer, Request, web_server
+from tests.unit.whole_commands import run
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "iot-benchmark.md").read_text(encoding="utf-8")
 BASE = {"DB_SWITCH": "PostgreSQL", "DEVICE_NUMBER": "40", "SENSOR_NUMBER": "12", "CLIENT_NUMBER": "4", "LOOP": "10"}
@@ -286,3 +288,29 @@ def test_the_matrices_have_all_operations_and_their_figures():
     assert told["okPoint"] == sum(o.rows_window for o in summary.operations if o.name == "range") > 0
     assert told["latency_ms"]["MIN"] <= told["latency_ms"]["MEDIAN"] <= told["latency_ms"]["MAX"]
     assert told["throughput"] == pytest.approx(told["okPoint"] / summary.window_s)
+
+
+TOKEN = "t0ken-of-the-file"
+ANSWERS = {
+    "/health": {"version": "v2.7.12"},
+    "/api/v2/orgs": {"orgs": [{"id": "0f0f"}]},
+    "/api/v2/buckets": {"id": "0b0b", "buckets": [{"id": "0b0b"}]},
+    "/api/v2/dbrps": {"content": [{}]},
+    "/query": {"results": [{"error": "not asked here"}]},
+}
+
+
+def answer(request: Request) -> Answer:
+    path = request.path.partition("?")[0]
+    return Answer(200, ANSWERS[path]) if path in ANSWERS else Answer(204)
+
+
+def test_every_request_has_the_token(tmp_path):
+    with web_server(answer) as server:
+        text = f"DB_SWITCH=InfluxDB-2.x\nHOST=127.0.0.1\nPORT={server.port}\nTOKEN={TOKEN}\nDEVICE_NUMBER=4\n"
+        (tmp_path / "config.properties").write_text(f"{text}SENSOR_NUMBER=3\nCLIENT_NUMBER=2\nLOOP=3\n")
+        done = run("load", "--iot", "config.properties", cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    assert sum(one.path.startswith("/api/v2/write?") for one in server.requests) == 3 * 4
+    assert {one.authorization for one in server.requests if one.path != "/health"} == {f"Token {TOKEN}"}
+    assert TOKEN not in done.stdout + done.stderr

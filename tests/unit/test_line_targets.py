@@ -1,4 +1,4 @@
-"""Targets that are loaded with lines, without their servers: what is started, what is refused, what a count tells."""
+"""Targets without their servers: what is started, what is refused, what a count tells, and a target that lacks a method."""
 
 import gzip
 import threading
@@ -7,9 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from scale_sweep.base.errors import PreflightError, TargetError
+from scale_sweep.base.errors import PreflightError, TargetError, UsageError
 from scale_sweep.model import Site
-from scale_sweep.server.targets import Address, Installation, load_target, series
+from scale_sweep.server import targets
+from scale_sweep.server.targets import Address, Installation, Target, load_facts, load_target, series
 from scale_sweep.server.targets.debian import packaged
 from scale_sweep.server.targets.influxdb.spelling import spelled
 from scale_sweep.server.targets.java import effective, heap_bytes
@@ -203,16 +204,13 @@ def test_what_kairosdb_queues_is_waited_for(now):
 
 @pytest.mark.parametrize("method", ["datapoints", "gzip", "telnet"])
 def test_kairosdb_opens_the_door_of_telnet_where_it_is_used(method):
-    is_telnet, spec, session = (
-        method == "telnet",
-        spec_of("kairosdb", method=method),
-        session_of("kairosdb", method=method),
-    )
+    is_telnet, spec = method == "telnet", spec_of("kairosdb", method=method)
     conf = spec.files["/d/kairosdb/kairosdb.conf"].splitlines()
     assert spec.ports == ((7001, 7002) if is_telnet else (7001,))
     assert ('kairosdb.service.telnet = "<disabled>"' in conf) is not is_telnet
     for line in ('kairosdb.telnetserver.address = "127.0.0.1"', "kairosdb.telnetserver.port = 7002"):
         assert (line in conf) is is_telnet
+    session = session_of("kairosdb", method=method)
     told = session.load_spec()
     assert (told["method"], told["port"]) == (method, "7002" if is_telnet else "7001")
     assert session.effective()[ACKNOWLEDGED].startswith("never") is is_telnet
@@ -356,3 +354,18 @@ def test_an_answer_is_read_and_what_goes_wrong_is_told_in_the_servers_words(word
     wording(*told)
     with pytest.raises(TargetError, match="Connection refused"):
         Web(who="Example", host="127.0.0.1", port=1).get("/ping", 5)
+
+
+class WithoutSession(Target):
+    def server(self, trial, site, secret):
+        raise AssertionError("nothing may start")
+
+
+def test_a_target_that_lacks_a_part_is_refused_with_what_is_missing(monkeypatch):
+    for named in (f"{__name__}:WithoutSession", f"{__name__}:Nothing", "no_such_package:Target"):
+        facts = replace(load_facts("null"), name="incomplete", implementation=named)
+        with monkeypatch.context() as patched, pytest.raises(UsageError, match="incomplete") as refused:
+            patched.setattr(targets, "load_facts", lambda name, facts=facts: facts)
+            load_target("incomplete")
+        missing = named.removesuffix(":Target").rpartition(":")[2].removeprefix("Without").lower()
+        assert missing in refused.value.message.lower()
