@@ -2,7 +2,6 @@
 holds an answer that makes sense."""
 
 import json
-import math
 import re
 
 import numpy as np
@@ -218,14 +217,6 @@ ROWS = st.lists(st.tuples(LEVELS, RATES), min_size=1, max_size=14)
 UNITS = st.sampled_from((1e-90, 1.0, 1e90))
 
 
-def every_number(found):
-    if isinstance(found, dict):
-        found = list(found.values())
-    if isinstance(found, list):
-        return [n for part in found for n in every_number(part)]
-    return [found] if isinstance(found, float) else []
-
-
 @given(rows=ROWS, unit=UNITS)
 @settings(max_examples=25, deadline=None)
 def test_any_numbers_give_an_answer_that_makes_sense(rows, unit):
@@ -233,7 +224,7 @@ def test_any_numbers_give_an_answer_that_makes_sense(rows, unit):
     questions = FitQuestions(predict=[0.1, 3.0, 70.0], need=[1e-9, 50.0])
     fit = fit_rows(rows, Terms(axis="n", rate="x", row="row"), questions=questions, samples=200)
     document = fit_document(fit)
-    assert all(map(math.isfinite, every_number(document)))
+    json.dumps(document, allow_nan=False)
     assert document["sentence"].endswith(".")
     levels = {level for level, _ in rows}
     if len(levels) <= 3 and len(rows) <= 3:
