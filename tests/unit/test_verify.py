@@ -8,6 +8,7 @@ import shlex
 import shutil
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,14 @@ from typer.testing import CliRunner
 from scale_sweep.analysis.compare.pairs import window_rates
 from scale_sweep.base.errors import EXIT_DISAGREES, StoreError
 from scale_sweep.cli import app, compose
+from scale_sweep.judge.figures.operations import hidden
+from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.model import AnswersChecked
 from scale_sweep.report.series import window_of
 from scale_sweep.results.store import sums
 from scale_sweep.results.store.reader import read_run
+from scale_sweep.sweep.resolve import resolve_sweep
 from scale_sweep.verify import verify_run
 from scale_sweep.verify.result import differences
 from tests.unit.raw_run import Shape, raw_run
@@ -260,3 +265,57 @@ def test_differences_name_the_figure_and_forgive_rounding():
     assert list(differences({"a": 1}, {"b": 1})) == [("a", "1", "absent"), ("b", "absent", "1")]
     assert list(differences({"a": None}, {"a": 0.0})) == [("a", "None", "0")]
     assert list(differences({"a": True}, {"a": 1})) == []
+
+
+CHECKED = AnswersChecked(operation="range", whole=20, counted=9, compared=7, within=5, devices="0-6")
+
+
+@pytest.fixture(scope="module")
+def original_reads(tmp_path_factory):
+    given = {"axis.cores": "1", "workload.step_ms": "10000", "preload.rows": "100k", "workload.tables": "10"}
+    work = resolve_sweep("cpu", {**given, "mix": "range"}).work
+    return Path(raw_run(tmp_path_factory.mktemp("results"), work=work, answers=(CHECKED,)).path)
+
+
+@pytest.fixture
+def reads(original_reads, tmp_path):
+    return Path(shutil.copytree(original_reads, tmp_path / original_reads.name))
+
+
+def rows_of(run: Path) -> list[dict[str, str]]:
+    with (run / "operations.csv").open(newline="") as table:
+        return list(csv.DictReader(table))
+
+
+def test_a_trial_of_few_compared_answers_is_cautioned(original_reads, wording):
+    def cautions(within):
+        return hidden(TrialFacts(answers=(replace(CHECKED, within=within),)))
+
+    wording(*(caution for within in (0, 1, 5, 19) for caution in cautions(within)))
+    assert cautions(20) == cautions(None) == ()
+    verdict = json.loads((original_reads / TRIAL / "trial.json").read_text())["verdict"]
+    assert cautions(5)[0] in verdict["reasons"]
+
+
+def test_an_untouched_run_of_reads_agrees_and_no_edited_facts(reads):
+    assert verify_run(reads).disagreements == ()
+    (counts,) = {(row["checked_before"], row["checked_within"], row["checked_rows"]) for row in rows_of(reads)}
+    assert counts == ("20", "7", "2")
+    path = reads / TRIAL / "facts.json"
+    document = json.loads(path.read_text())
+    document["answers"][0]["compared"] += 1
+    path.write_text(json.dumps(document))
+    bless(reads)
+    assert {f"{TRIAL}/trial.json", "operations.csv"} <= named(reads)
+
+
+@pytest.mark.parametrize("name", ["checked_before", "checked_within", "checked_rows", "checked_devices"])
+def test_an_edited_count_of_checked_answers_is_named(reads, name):
+    rows = rows_of(reads)
+    rows[3][name] = "21"
+    with (reads / "operations.csv").open("w", newline="") as table:
+        out = csv.DictWriter(table, list(rows[0]), lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+    bless(reads)
+    assert named(reads) == {"operations.csv"}
