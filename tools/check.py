@@ -29,7 +29,6 @@ STRUCTURE = (
     "tests/unit/test_docs.py",
     "tests/unit/test_docs_commands.py",
     "tests/unit/test_words.py",
-    "tests/unit/test_words_of_code.py",
 )
 
 

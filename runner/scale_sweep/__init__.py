@@ -1,9 +1,4 @@
-"""`scale` measures how far one server scales up. This package is its control plane.
-
-For Python programs: `scale_sweep.load("last")` opens a stored run (scale_sweep/stored_run.py). All else is internal.
-
-docs/architecture.md draws the packages and what each may import. tests/unit/test_structure.py checks it.
-"""
+"""`scale` measures how far one server scales up."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

@@ -1,13 +1,4 @@
-"""Stored runs for Python programs and notebooks: data frames, the fit, and pictures in the report's style.
-
-    import scale_sweep
-
-    run = scale_sweep.load("last")
-    run.fit.points  # the mean rate of each level, of the trials that count
-    run.curve
-
-Reads the files of a run as untrusted ones, as every command does. Refuses to start anything and to change a run.
-"""
+"""Stored runs for Python programs and notebooks: data frames, the fit, and pictures in the report's style."""
 
 from __future__ import annotations
 

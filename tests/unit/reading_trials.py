@@ -13,54 +13,27 @@ from scale_sweep.model.functions import PERCENTILE
 from scale_sweep.server.targets import load_facts
 from tests.unit.trial_orders import result_of, trial_order
 
-KINDS = (
-    "point",
-    "range",
-    "range_value",
-    "range_desc",
-    "range_value_desc",
-    "latest",
-    "aggregate",
-    "aggregate_value",
-    "aggregate_range_value",
-    "group_by_time",
-    "group_by_time_desc",
-    "set",
+KINDS = tuple(
+    "point range range_value range_desc range_value_desc latest aggregate aggregate_value aggregate_range_value "
+    "group_by_time group_by_time_desc set".split()
 )
 GROUPED = ("group_by_tag", "aggregate_tag", "scan_tag")
-FUNCTIONS = {
-    "aggregate_value": "count",
-    "aggregate_range_value": "sum",
-    "group_by_time": "max",
-    "group_by_time_desc": "min",
-}
+FUNCTIONS = {"aggregate_value": "count", "aggregate_range_value": "sum"}
+FUNCTIONS |= {"group_by_time": "max", "group_by_time_desc": "min"}
 MANY = ("range_desc", "group_by_time", "latest")
 MORE = ("spread", "first", "last")
 SETS = ("intersect", "except")
 BOUND = ("range_value", "range_value_desc", "aggregate_value", "aggregate_range_value")
 
-
-WRONG = (
-    VerdictKind.WRONG_ANSWER,
-    VerdictKind.ERRORS,
-    VerdictKind.ABORTED,
-    VerdictKind.LOST_ROWS,
-    VerdictKind.WRONG_ROWS,
-)
+WRONG = {VerdictKind[name] for name in ("WRONG_ANSWER", "ERRORS", "ABORTED", "LOST_ROWS", "WRONG_ROWS")}
 
 
 def grouped_order(folder: Path, target: str, *, sets: bool = True, fraction: str = "0.4", **flags: str) -> TrialOrder:
     """Of every kind that asks for groups of devices, with a part of them and with all; and of the sets but union."""
-    operations = [
-        f"group_by_tag.fraction={fraction}",
-        "every.kind=group_by_tag",
-        "every.function=max",
-        "aggregate_tag.function=count",
-        "some.kind=aggregate_tag",
-        f"some.fraction={fraction}",
-        "some.bucket=10m",
-        *(f"{name}.{said}" for name in (SETS if sets else ()) for said in ("kind=set", f"of={name}")),
-    ]
+    operations = [f"group_by_tag.fraction={fraction}", "every.kind=group_by_tag", "every.function=max"]
+    operations += ["aggregate_tag.function=count", "some.kind=aggregate_tag", f"some.fraction={fraction}"]
+    operations += ["some.bucket=10m"]
+    operations += [f"{name}.{said}" for name in (SETS if sets else ()) for said in ("kind=set", f"of={name}")]
     mix = ",".join((*GROUPED, "every", "some", *(SETS if sets else ())))
     return reading_order(folder, target, mix, operation=operations, **flags)
 
@@ -75,14 +48,8 @@ def reading_order(
     operations += [f"{name}.function={function}" for name, function in FUNCTIONS.items()]
     for name in MORE:
         operations += [f"{name}.kind=aggregate", f"{name}.function={name}", f"{name}.column=voltage"]
-    whole = {
-        "mix": mix or ",".join((*KINDS, *MORE, "write=2")),
-        "operation": [*operations, *also],
-        "preload__rows": "20k",
-        "workload__step_ms": "10000",
-        "knobs__connections": "2",
-        "load__drain": "10s",
-    }
+    whole = {"mix": mix or ",".join((*KINDS, *MORE, "write=2")), "operation": [*operations, *also]}
+    whole |= {"preload__rows": "20k", "workload__step_ms": "10000", "knobs__connections": "2", "load__drain": "10s"}
     return trial_order(folder, target, **{**whole, **flags})
 
 
@@ -168,21 +135,20 @@ def answers_of(events: Iterable[Event]) -> dict[str, dict[str, Any]]:
     return {one["operation"]: one for one in facts["answers"]}
 
 
-def none_wrong(events: Iterable[Event], asked: Iterable[str]) -> None:
+def none_wrong(events: Iterable[Event], asked: Iterable[str] | None = None) -> tuple[TrialResult, dict[str, Any]]:
     """Some answers of each operation were compared row by row, and none is wrong: rows of equal values have any order,
-    so those at the end of an answer may be others."""
+    so those at the end of an answer may be others. The result and the answers."""
     told = list(events)
     result, answers = result_of(told), answers_of(told)
     assert result.verdict.kind not in WRONG, result.verdict.reasons
-    assert set(answers) == set(asked)
+    assert asked is None or set(answers) == set(asked)
     assert all(one["whole"] and not one["wrong"] for one in answers.values()), answers
+    return result, answers
 
 
-def checked(events: Iterable[Event]) -> tuple[TrialResult, dict[str, dict[str, Any]]]:
+def checked(events: Iterable[Event]) -> tuple[TrialResult, dict[str, Any]]:
     """The result and the answers: 20 of each operation were compared row by row, and all are right."""
-    told = list(events)
-    result, answers = result_of(told), answers_of(told)
-    assert result.verdict.kind not in WRONG, result.verdict.reasons
-    assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
+    result, answers = none_wrong(events)
+    assert {one["whole"] for one in answers.values()} == {20}, answers
     assert sum(one["counted"] for one in answers.values()) > 0
     return result, answers

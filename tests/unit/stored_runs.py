@@ -1,7 +1,6 @@
-"""Runs as this version stores them, by name: planned, judged, stored and reported by the real code from made-up raw files.
+"""Runs as this version stores them, by name: made by the real code from made-up raw files, once in a process.
 
-They are made once in a process and copied for each test. Refuses to keep runs in the repository: they would be of
-another version as soon as the format changes.
+Refuses to keep runs in the repository: they would be of another version as soon as the format changes.
 """
 
 from __future__ import annotations
@@ -24,24 +23,14 @@ from tests.unit.test_plan import make_host
 
 TARGET = "postgres"
 LOAD = {"load.duration": "10s", "load.warmup": "2s", "method.order_seed": "3"}
-BOTH = {"axis.cores": "0.5,1", "method.replicates": "2"}
+ONCE, BOTH = {"axis.cores": "1", "method.replicates": "1"}, {"axis.cores": "0.5,1", "method.replicates": "2"}
+DRIFT = {"method.drift_check": "on"}
 FLAGS: Mapping[str, Mapping[str, str | list[str]]] = {
-    "cpu": {**BOTH, "method.drift_check": "on"},
-    "ablation": {
-        "axis.cores": "1..2",
-        "method.replicates": "1",
-        "knobs.partitions": "1=4,2=8",
-        "method.ablation": "1",
-        "method.drift_check": "on",
-    },
-    "varied": {
-        "axis.cores": "1",
-        "method.replicates": "1",
-        "vary": ["rows_per_request=500,100"],
-        "method.drift_check": "on",
-    },
-    "aborted": {"axis.cores": "1", "method.replicates": "2"},
-    "killed": {**BOTH},
+    "cpu": BOTH | DRIFT,
+    "ablation": ONCE | DRIFT | {"axis.cores": "1..2", "knobs.partitions": "1=4,2=8", "method.ablation": "1"},
+    "varied": ONCE | DRIFT | {"vary": ["rows_per_request=500,100"]},
+    "aborted": ONCE | {"method.replicates": "2"},
+    "killed": BOTH,
 }
 NAMES = tuple(FLAGS)
 ROWS_PER_S = 90_000  # of one core
@@ -71,7 +60,7 @@ def _made(name: str, path: Path) -> Path:
     flags = {"target.name": TARGET, "target.runtime": "process", **LOAD, **FLAGS[name]}
     plan = make_plan(complete(resolve_sweep("cpu", flags), facts), make_host(), facts)
     writer = RunWriter(Held(new_folder(path)), plan, {**manifest_of(plan), "run": "made for tests"})
-    for number, trial in enumerate(plan.trials):
+    for number in range(len(plan.trials)):
         events = _events(plan, number, aborted="the server ended with status 137" if name == "aborted" else "")
         if name == "killed" and number == 1:
             writer(next(iter(events)))

@@ -7,25 +7,13 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from scale_sweep import model
 from scale_sweep.analysis.fit import rate_at
-from scale_sweep.model import (
-    Confound,
-    Measurement,
-    Placement,
-    Plan,
-    StoredRun,
-    Sweep,
-    Trial,
-    TrialResult,
-    Verdict,
-    VerdictKind,
-    Work,
-)
 from scale_sweep.results.store.codec import SCHEMA
 from tests.unit.factories import KNOB_COLUMNS, make_sweep, make_trial, with_trials
 from tests.unit.observing import fit_curve
 
-K = VerdictKind
+K = model.VerdictKind
 REASONS = {
     K.GENERATOR_BOUND: "the server used 3.10 of 4 cores (78 %) while the load generator's CPUs were 99 % busy",
     K.UNSTEADY: "the rate drifted by -14 % over the window",
@@ -36,19 +24,19 @@ REASONS = {
 WINDOW_S, WARMUP_S = 10.0, 3.0
 
 
-def synthetic_sweep(cores: str = "1..4", **changes) -> Sweep:
+def synthetic_sweep(cores: str = "1..4", **changes) -> model.Sweep:
     """A sweep whose name says that it is invented."""
     question = "How far does one PostgreSQL server scale with cores on this machine?"
     named = {"name": "cpu (synthetic)", "target": "postgres", "runtime": "process", "version": "16.2", "method": "copy"}
     return replace(make_sweep(cores=cores, load__duration="10s"), question=question, **named, **changes)
 
 
-def synthetic_trial(level: float, replicate: int, order: int, knobs: Mapping[str, str]) -> Trial:
+def synthetic_trial(level: float, replicate: int, order: int, knobs: Mapping[str, str]) -> model.Trial:
     server = tuple(range(max(math.ceil(level), 1)))
     where = {
         "level": level,
         "cores": level,
-        "placement": Placement(server_cpus=server, generator_cpus=(16, 17, 18, 19)),
+        "placement": model.Placement(server_cpus=server, generator_cpus=(16, 17, 18, 19)),
     }
     which = {"trial_id": f"cores-{level:g}-r{replicate}", "order": order, "replicate": replicate, "seed": 42}
     return make_trial(synthetic_sweep(), knobs=dict(knobs), **where, **which)
@@ -60,10 +48,10 @@ def synthetic_plan(
     knobs: Mapping[str, str],
     *,
     knobs_at: Mapping[float, Mapping[str, str]] | None = None,
-    sweep: Sweep | None = None,
-    work: Work | None = None,
+    sweep: model.Sweep | None = None,
+    work: model.Work | None = None,
     **fields,
-) -> Plan:
+) -> model.Plan:
     """Each level in each replicate. knobs_at: by level, where they are others. work: of the trials. fields: of a sweep."""
     asked = sweep or synthetic_sweep(replicates=replicates, levels=tuple(float(n) for n in levels), **fields)
     order = [(float(n), r) for r in range(1, replicates + 1) for n in levels]
@@ -71,12 +59,16 @@ def synthetic_plan(
     if work:
         asked, trials = replace(asked, work=work), [replace(trial, work=work) for trial in trials]
     empty = {"confounds": (), "notes": (), "seconds_estimated": 100.0}
-    return Plan(sweep=asked, trials=tuple(trials), knobs=KNOB_COLUMNS, **empty)
+    return model.Plan(sweep=asked, trials=tuple(trials), knobs=KNOB_COLUMNS, **empty)
 
 
-def synthetic_result(trial: Trial, rate: float, kind: VerdictKind, chance: random.Random) -> TrialResult:
+def synthetic_result(
+    trial: model.Trial, rate: float, kind: model.VerdictKind, chance: random.Random
+) -> model.TrialResult:
     if kind is K.ABORTED:
-        return TrialResult(trial=trial, measurement=Measurement(), verdict=Verdict(kind=kind, reasons=(REASONS[kind],)))
+        return model.TrialResult(
+            trial=trial, measurement=model.Measurement(), verdict=model.Verdict(kind=kind, reasons=(REASONS[kind],))
+        )
     used = {K.GENERATOR_BOUND: 0.78, K.RESOURCE_NOT_SATURATED: 0.77}.get(kind, 0.97) * trial.level
     rate *= {K.GENERATOR_BOUND: 0.8, K.UNSTEADY: 0.9, K.RESOURCE_NOT_SATURATED: 0.75}.get(kind, 1.0)
     p50_ms, p99_ms = 4.2 + chance.random(), 21.7 if chance.random() > 0.2 else None
@@ -98,11 +90,11 @@ def synthetic_result(trial: Trial, rate: float, kind: VerdictKind, chance: rando
         caveats = ("no full commit cycle (checkpoint) fell in the window: see the rate to the end of the flush",)
     effective = {"server_version": "16.2", "max_parallel_workers": f"{trial.level:g}"}
     effective |= {"shared_buffers": "1GB", "synchronous_commit": "on"}
-    told = {"measurement": Measurement(**figures), "verdict": Verdict(kind=kind, reasons=caveats)}
-    return TrialResult(trial=trial, wall_s=17.5, effective=effective, **told)
+    told = {"measurement": model.Measurement(**figures), "verdict": model.Verdict(kind=kind, reasons=caveats)}
+    return model.TrialResult(trial=trial, wall_s=17.5, effective=effective, **told)
 
 
-def synthetic_series(result: TrialResult, chance: random.Random):
+def synthetic_series(result: model.TrialResult, chance: random.Random):
     m = result.measurement
     if m.rows_per_s is None:
         return ()
@@ -125,13 +117,13 @@ def synthetic_run(
     levels: Sequence[float] = (1, 2, 3, 4),
     replicates: int = 3,
     *,
-    verdicts: Mapping[tuple[float, int], VerdictKind] | None = None,
+    verdicts: Mapping[tuple[float, int], model.VerdictKind] | None = None,
     knobs: Mapping[float, Mapping[str, str]] | None = None,
     seed: int = 42,
     noise: float = 0.02,
-    sweep: Sweep | None = None,
+    sweep: model.Sweep | None = None,
     **parameters: float,
-) -> StoredRun:
+) -> model.StoredRun:
     """A finished run: rates from the parameters with noise, verdicts as given by (level, replicate)."""
     chance = random.Random(seed)
     parameters = parameters or {"gamma": 4.1e5, "alpha": 0.03}
@@ -144,7 +136,7 @@ def synthetic_run(
         return synthetic_result(trial, rate, kind, chance)
 
     results = [result_of(trial) for trial in plan.trials]
-    run = StoredRun(
+    run = model.StoredRun(
         path="/results/20260102T030405Z-cpu-synthetic-1a2b3c",
         manifest=synthetic_manifest(),
         plan=plan,
@@ -154,10 +146,10 @@ def synthetic_run(
     return replace(run, fit=fit_curve(run.results))
 
 
-def on_shared_cpus(run: StoredRun) -> StoredRun:
+def on_shared_cpus(run: model.StoredRun) -> model.StoredRun:
     """The run on a machine where the load generator has no CPUs of its own."""
 
-    def shared(trial: Trial) -> Trial:
+    def shared(trial: model.Trial) -> model.Trial:
         placement = replace(trial.placement, generator_cpus=(0, 1))
         return replace(trial, resources=replace(trial.resources, placement=placement))
 
@@ -185,14 +177,14 @@ def synthetic_manifest() -> dict[str, object]:
     }
 
 
-def mixed_run(**changes) -> StoredRun:
+def mixed_run(**changes) -> model.StoredRun:
     """Four levels with every kind of trouble, and a knob that moves."""
     knobs = {float(n): {"partitions": "4" if n < 3 else "12", "connections": "8"} for n in range(1, 5)}
     values = ("4", "4", "12", "12")
     sentence = (
         "partitions moves with the cores (4 at 1, 4 at 2, 12 at 3, 12 at 4): the curve shows both, not the cores alone"
     )
-    confound = Confound(knob="partitions", values=values, sentence=sentence)
+    confound = model.Confound(knob="partitions", values=values, sentence=sentence)
     verdicts = {(4.0, 1): K.GENERATOR_BOUND, (2.0, 2): K.UNSTEADY, (3.0, 3): K.ABORTED}
     verdicts[3.0, 1] = K.RESOURCE_NOT_SATURATED
     run = on_shared_cpus(synthetic_run(verdicts=verdicts, knobs=knobs, **changes))

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -38,7 +39,7 @@ from scale_sweep.server.targets.null import NullSession
 from scale_sweep.sweep.settings import SETTINGS
 from scale_sweep.watch.dashboards import processes
 from tests.offenders import assert_none
-from tests.unit.factories import make_disk, make_sweep, make_trial
+from tests.unit.factories import executable, make_disk, make_sweep, make_trial
 from tests.unit.synthetic_run import mixed_run
 from tests.unit.test_ceiling import program_with
 from tests.unit.trial_orders import trial_order
@@ -46,18 +47,18 @@ from tests.unit.trial_orders import trial_order
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "runner" / "scale_sweep").rglob("*.py"))
 DEADLINES = ROOT / "bench" / "evidence" / "deadlines.csv"
-# Methods that wait for ever unless they are given a time, and where the time may stand without its name. `get` with a
-# name is of a mapping.
-WAITS = {"wait": 0, "join": 0, "communicate": 1, "get": 0, "acquire": 1, "result": 0, "wait_for": 1, "select": 3}
-RUNS = {"run", "call", "check_call", "check_output"}  # of subprocess
-OPENS = {
-    ("socket", "create_connection"): "timeout",
-    ("request", "urlopen"): "timeout",
-    ("psycopg", "connect"): "connect_timeout",
-    ("docker", "from_env"): "timeout",
-    ("client", "HTTPConnection"): "timeout",
-    ("sqlalchemy", "create_engine"): "connect_args",
-    ("ansible_runner", "run"): "timeout",
+# Calls that may wait for ever, and what bounds them beside a timeout: more than so many arguments, or a word.
+WAITS = {
+    r"(Thread|Process)PoolExecutor": "never",  # join at the end
+    r"(.*\.)?subprocess\.(run|call|check_call|check_output)": "never",
+    r"(.*\.)?(socket\.create_connection|request\.urlopen|client\.HTTPConnection)": "never",
+    r"(.*\.)?(psycopg\.connect|docker\.from_env|ansible_runner\.run)": "never",
+    r"(.*\.)?sqlalchemy\.create_engine": "connect_args=",
+    r".*\.(flock|lockf)": "LOCK_NB|LOCK_UN",
+    r"os\.(waitpid|wait4|waitid)": "WNOHANG",
+    r".*\.(wait|result|shutdown|get|join)": 0,  # `shutdown` of a server or an executor; `get` of a mapping has a name
+    r".*\.(communicate|acquire|wait_for)": 1,
+    r".*\.select": 3,
 }
 # What waits by design, each with what bounds it.
 BOUNDED_OTHERWISE = {
@@ -71,48 +72,26 @@ WITHOUT_QUESTION = {"expected", "load_spec", "genuine_load", "left_s", "give_up"
 QUESTIONS = {n for n in vars(Session) if not n.startswith("_") and callable(getattr(Session, n))} - WITHOUT_QUESTION
 
 
-def owner_of(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+def calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    return ((ast.unparse(node.func), node) for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def is_bounded(name: str, call: ast.Call) -> bool:
+    bound = next((bound for pattern, bound in WAITS.items() if re.fullmatch(pattern, name, re.DOTALL)), -1)
+    if any(keyword.arg in ("timeout", "connect_timeout") for keyword in call.keywords):
+        return True
+    return len(call.args) > bound if isinstance(bound, int) else bool(re.search(bound, ast.unparse(call)))
 
 
 def endless(tree: ast.AST) -> list[tuple[str, int]]:
     """Every call that may wait for ever, with its line."""
-    return [(name, call.lineno) for call in ast.walk(tree) if isinstance(call, ast.Call) and (name := _endless(call))]
-
-
-def _endless(call: ast.Call) -> str:
-    if isinstance(call.func, ast.Name):
-        return call.func.id if call.func.id in ("ThreadPoolExecutor", "ProcessPoolExecutor") else ""  # join at the end
-    if not isinstance(call.func, ast.Attribute):
-        return ""
-    name, of = call.func.attr, call.func.value
-    owner, words, given = owner_of(of), ast.dump(call), len(call.args)
-    named = {keyword.arg for keyword in call.keywords}
-    if name in RUNS and owner == "subprocess":
-        is_bounded = "timeout" in named
-    elif (owner, name) in OPENS:
-        is_bounded = OPENS[owner, name] in named
-    elif name in ("flock", "lockf"):
-        is_bounded = "LOCK_NB" in words or "LOCK_UN" in words
-    elif name == "shutdown":  # of a server or of an executor: both wait for what they do
-        is_bounded = given > 0
-    elif name in ("waitpid", "wait4", "waitid") and owner == "os":
-        is_bounded = "WNOHANG" in words
-    elif name in ("get", "join") and (isinstance(of, ast.Constant | ast.JoinedStr) or owner in ("os", "shlex")):
-        is_bounded = True  # of texts
-    else:
-        is_bounded = name not in WAITS or "timeout" in named or given > WAITS[name]
-    return "" if is_bounded else name
+    return [(name.rpartition(".")[2], call.lineno) for name, call in calls(tree) if not is_bounded(name, call)]
 
 
 def unbounded_questions(tree: ast.AST) -> list[tuple[str, int]]:
     """Calls of a session's methods that ask the server, past `ask`."""
-    calls = [call for call in ast.walk(tree) if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)]
-    return [
-        (call.func.attr, call.lineno)
-        for call in calls
-        if call.func.attr in QUESTIONS and owner_of(call.func.value).strip("_") == "session"
-    ]
+    found = [(re.fullmatch(r"(?:.*\.)?_*session\.(\w+)", name, re.DOTALL), call.lineno) for name, call in calls(tree)]
+    return [(match[1], line) for match, line in found if match and match[1] in QUESTIONS]
 
 
 def unbounded(path: Path) -> list[str]:
@@ -196,10 +175,7 @@ def ask_for_ever(at, words):
 
 @pytest.mark.parametrize(
     ("works", "limit_s", "least_s", "why"),
-    [
-        (False, 600.0, 1.0, r"FLUSH within \d+ s, in which it used no CPU"),
-        (True, 2.0, 1.9, "FLUSH within 2 s$"),
-    ],
+    [(False, 600.0, 1.0, r"FLUSH within \d+ s, in which it used no CPU"), (True, 2.0, 1.9, "FLUSH within 2 s$")],
 )
 def test_a_server_that_does_nothing_is_given_up_and_one_that_works_at_the_limit(
     tmp_path, monkeypatch, works, limit_s, least_s, why
@@ -270,8 +246,7 @@ def test_a_short_program_that_hangs_is_killed_and_named(monkeypatch):
 def hanging(tmp_path, monkeypatch):
     """Programs that never end, in place of the system's."""
     for name in ("wipefs", "modprobe", "promtool"):
-        (tmp_path / name).write_text("#!/bin/sh\nexec sleep 60\n")
-        (tmp_path / name).chmod(0o755)
+        executable(tmp_path / name, "exec sleep 60")
     for module in (device, stripe):
         monkeypatch.setattr(module, "search_path", lambda: f"{tmp_path}:{os.environ['PATH']}")
     return tmp_path
@@ -314,11 +289,9 @@ def test_a_load_that_does_not_hear_a_signal_is_told_twice_and_then_killed(tmp_pa
     # Two signals that a busy machine delivers together are one.
     monkeypatch.setattr("scale_sweep.loadgen.process.STOP_S", 4.0)
     monkeypatch.setattr("scale_sweep.loadgen.process.HURRY_S", 60.0)
-    program = tmp_path / "scale-loadgen"
     # Python's own path may have a blank, which no first line of a script can.
-    program.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(STUBBORN)}\n")
-    program.chmod(0o755)
-    load = LoadProcesses(str(program), [{"protocol": "1"}], (0,), "")
+    program = executable(tmp_path / "scale-loadgen", f"exec {shlex.quote(sys.executable)} -c {shlex.quote(STUBBORN)}")
+    load = LoadProcesses(program, [{"protocol": "1"}], (0,), "")
     load.start()
     for line in load.lines(300.0):
         if isinstance(line, Phase):

@@ -15,9 +15,8 @@ from scale_sweep.plan.resources import amounts_by_level, resource_range
 from scale_sweep.server.targets import all_facts, load_facts
 from scale_sweep.sweep.named_workloads import NAMED
 from scale_sweep.sweep.resolve import resolve_sweep
-from tests.unit.factories import make_sweep, make_trial
+from tests.unit.factories import executable, make_sweep, make_trial
 from tests.unit.test_tdengine_target import trial as tdengine_trial
-from tests.unit.whole_commands import run
 
 COPY = {"driver": "postgres", "method": "copy", "host": "h", "port": "1", "library": "/l", "table": "m"}
 NULL = {"protocol": "1", "driver": "null", "method": "discard"}
@@ -27,11 +26,8 @@ OLD = {"null": {"discard": ["deadline"]}, "postgres": {"copy": ["deadline"]}, "t
 
 
 def program_with(folder, features):
-    path = folder / "scale-loadgen"
     said = json.dumps([{"driver": name, "features": can} for name, can in features.items()])
-    path.write_text(f"#!/bin/sh\necho '{said}'\n")
-    path.chmod(0o755)
-    return str(path)
+    return executable(folder / "scale-loadgen", f"echo '{said}'")
 
 
 def spec_of(**settings):
@@ -104,21 +100,12 @@ def test_the_null_drivers_ceiling_with_a_load_core_that_a_signal_ends_once(tmp_p
 
 def killed(folder, times):
     """The real load generator, which a signal ends in its first loads."""
-    path = folder / "scale-loadgen"
-    path.write_text(
-        f'#!/bin/sh\nif [ "$1" = load ] && [ "$(wc -l <"${{0%/*}}/loads")" -lt {times} ]; then\n'
-        f'  echo load >>"${{0%/*}}/loads"; kill -9 $$\nfi\nexec {shlex.quote(loadgen_path())} "$@"\n'
-    )
-    path.chmod(0o755)
     (folder / "loads").touch()
-    return str(path)
-
-
-def test_a_load_that_a_signal_ends_twice_is_named_with_the_signal(tmp_path):
-    done = run("sweep", "cpu", "--target", "null", "--cores", "1", cwd=tmp_path, SCALE_LOADGEN=killed(tmp_path, 9))
-    assert done.code == 5, done.stderr
-    assert "signal 9 (SIGKILL)\n" in done.stderr and "dmesg" in done.stderr
-    assert (tmp_path / "loads").read_text() == "load\n" * 2
+    script = (
+        f'if [ "$1" = load ] && [ "$(wc -l <"${{0%/*}}/loads")" -lt {times} ]; then\n'
+        f'  echo load >>"${{0%/*}}/loads"; kill -9 $$\nfi\nexec {shlex.quote(loadgen_path())} "$@"'
+    )
+    return executable(folder / "scale-loadgen", script)
 
 
 @pytest.mark.parametrize("target", [facts.name for facts in all_facts() if facts.queries])

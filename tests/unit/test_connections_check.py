@@ -15,12 +15,10 @@ from scale_sweep.analysis.observations import observations
 from scale_sweep.cli import compose
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.verdict import Evidence, ResourceUse, TrialResources, diagnose
-from scale_sweep.measure.executing.execute import run_campaign
 from scale_sweep.model import (
     Bottleneck,
     BottleneckKind,
     Measurement,
-    PlanGrew,
     TrialFinished,
     TrialResult,
     Verdict,
@@ -29,6 +27,7 @@ from scale_sweep.model import (
 from scale_sweep.plan import bound_sentence, planner_of
 from scale_sweep.results.store.held import Held
 from scale_sweep.results.store.stored import Folder
+from tests.unit.factories import campaign
 from tests.unit.observing import fit_curve
 from tests.unit.raw_run import Shape, raw_run
 from tests.unit.test_plan import planned
@@ -66,12 +65,8 @@ def test_what_is_wrong_unsteady_or_asked_for_no_more_is_no_point_after_a_check_e
     assert judged(CLIENTS, **waiting).once_checked is None, "more connections are what it sweeps"
 
 
-WAITING = Verdict(
-    kind=LACKING,
-    reasons=("all 8 connections waited",),
-    once_checked=OWN,
-    bottleneck=Bottleneck(kind=BottleneckKind.CONNECTIONS, sentence="waited", remedy="more --connections"),
-)
+LACKS = Bottleneck(kind=BottleneckKind.CONNECTIONS, sentence="waited", remedy="more --connections")
+WAITING = Verdict(kind=LACKING, reasons=("all 8 connections waited",), once_checked=OWN, bottleneck=LACKS)
 FULL = Verdict(kind=VerdictKind.VALID, bottleneck=Bottleneck(kind=BottleneckKind.SERVER_CPU, sentence="full"))
 
 
@@ -82,22 +77,14 @@ def usual(trial):
     return WAITING if trial.level > CAPACITY else FULL
 
 
-def campaign(plan, rate, done=(), verdict_of=usual):
-    """What was run, and the plan at last. rate, verdict_of: of a trial."""
-    ran, plans = list(done), [plan]
+def ran(plan, rate, done=(), verdict_of=usual):
+    """The plan at last, and what was run. rate, verdict_of: of a trial."""
 
     def run(trial):
         m = Measurement(rows_per_s=rate(trial), window_s=10.0, rows=9)
         yield TrialFinished(result=TrialResult(trial=trial, measurement=m, verdict=verdict_of(trial)))
 
-    def sink(event):
-        if isinstance(event, PlanGrew):
-            plans.append(event.plan)
-        elif isinstance(event, TrialFinished):
-            ran.append(event.result)
-
-    run_campaign(plan, planner_of(plan), run, [sink], done)
-    return ran, plans[-1]
+    return campaign(plan, run, done)
 
 
 def lock(seed=1, gain=1.0, noise=0.01):
@@ -119,7 +106,7 @@ def kinds(plan, results):
 def test_each_level_is_checked_once_and_a_resumed_run_asks_for_the_same(flags, wording):
     plan = planned(cores="1..4", method__replicates="2", **flags)
     rate = lock()
-    results, grown = campaign(plan, rate)
+    grown, results = ran(plan, rate)
     made = [r.trial for r in results if r.trial.role == "check"]
     points = {t.point_id for t in plan.trials if t.level > 2 and t.role == "point"}
     assert {t.point_id.removesuffix("-check") for t in made} == points and len(made) == len(points)
@@ -133,15 +120,14 @@ def test_each_level_is_checked_once_and_a_resumed_run_asks_for_the_same(flags, w
     for stopped_after in range(len(results) + 1):
         kept = with_checks(grown, results[:stopped_after])
         held = grown if any(r.trial.role in ("check", "drift_check") for r in kept) or flags else plan
-        again, _ = campaign(held, rate, done=kept)
+        _, again = ran(held, rate, done=kept)
         assert [r.trial for r in again] == [r.trial for r in results]
 
 
 def test_a_level_whose_rate_does_not_rise_is_a_point_of_the_curve_and_one_that_rises_lacks_connections(wording):
     plan = planned(cores="1..4", method__replicates="2")
-    results, grown = campaign(plan, lock())
-    unchecked = [r for r in results if r.trial.role != "check"]
-    assert kinds(grown, unchecked)[4] is LACKING, "before its check"
+    grown, results = ran(plan, lock())
+    assert kinds(grown, [r for r in results if r.trial.role != "check"])[4] is LACKING, "before its check"
     judged_again = with_checks(grown, results)
     assert kinds(grown, results) == {1: VerdictKind.VALID, 2: VerdictKind.VALID, 3: OWN, 4: OWN}
     assert with_checks(grown, judged_again) == judged_again
@@ -149,9 +135,9 @@ def test_a_level_whose_rate_does_not_rise_is_a_point_of_the_curve_and_one_that_r
     assert sum(not o.mark and o.role == "point" for o in observed) == 8
     assert {o.mark for o in observed if o.role == "check"} == {"connections check"}
     assert len(fit_curve(judged_again).points) == 4
-    risen = campaign(plan, lock(gain=1.3))
-    assert kinds(*reversed(risen))[4] is LACKING
-    for checked in (judged_again, with_checks(*reversed(risen))):
+    risen = ran(plan, lock(gain=1.3))
+    assert kinds(*risen)[4] is LACKING
+    for checked in (judged_again, with_checks(*risen)):
         last = next(r.verdict for r in checked if r.trial.level == 4)
         wording(last.reasons[1], last.bottleneck.remedy)
     wording(sentences(grown, results)[0])
@@ -164,8 +150,7 @@ def test_a_level_whose_rate_does_not_rise_is_a_point_of_the_curve_and_one_that_r
 def test_the_test_of_a_rise(gain, noise, expected):
     """A rise of less than 5 % is none; what the noise could hide is not said."""
     plan = planned(cores="1..6", method__replicates="3", method__drift_check="off")
-    results, grown = campaign(plan, lock(7, gain, noise))
-    told = [c.is_internal for c in checks(grown, results)]
+    told = [c.is_internal for c in checks(*ran(plan, lock(7, gain, noise)))]
     assert len(told) == 4 and told.count(expected) >= 3
 
 
@@ -174,7 +159,7 @@ def test_the_noise_of_another_curve_hides_nothing():
     vary = ["rows_per_request=100,1000"]
     plan = planned(cores="1..4", method__replicates="3", method__drift_check="off", vary=vary)
     rates = {"100": lock(1, 1.0, 0.01), "1000": lock(2, 1.0, 0.4)}
-    results, grown = campaign(plan, lambda t: rates[t.variant["rows_per_request"]](t))
+    grown, results = ran(plan, lambda t: rates[t.variant["rows_per_request"]](t))
     told = checks(grown, results)
     for value, expected in (("100", True), ("1000", None)):
         alone = checks(grown, [r for r in results if r.trial.variant["rows_per_request"] == value])
@@ -187,35 +172,30 @@ def test_a_quiet_database_beside_seven_others_has_an_answer(gain, expected):
     assert [answer(several(seed), 0.02, gain, 1.0, f"{seed}") for seed in range(3)] == [expected] * 3
 
 
-def test_one_trial_a_level_assumes_a_noise():
-    plan = planned(cores="1..4", method__replicates="1")
-    for gain, expected in ((1.0, OWN), (1.06, OWN), (1.15, LACKING)):
-        results, grown = campaign(plan, lock(gain=gain, noise=0.0))
-        assert kinds(grown, results)[4] is expected
+@pytest.mark.parametrize(("gain", "expected"), [(1.0, OWN), (1.06, OWN), (1.15, LACKING)])
+def test_one_trial_a_level_assumes_a_noise(gain, expected):
+    found = ran(planned(cores="1..4", method__replicates="1"), lock(gain=gain, noise=0.0))
+    assert kinds(*found)[4] is expected
 
 
-@pytest.mark.parametrize("kind", [VerdictKind.GENERATOR_BOUND, VerdictKind.ABORTED, LACKING])
-def test_a_check_that_is_nobodys_number_says_nothing(kind):
-    plan = planned(cores="1..4", method__replicates="2")
-    results, grown = campaign(plan, lock())
-    spoiled = [replace(r, verdict=Verdict(kind=kind)) if r.trial.role == "check" else r for r in results]
-    assert kinds(grown, spoiled)[4] is LACKING
-    assert kind.value in sentences(grown, spoiled)[0]
-
-
-@pytest.mark.parametrize("flags", [{"method__connections_check": "off"}, {"load__rate": "1000"}])
-def test_it_can_be_turned_off_and_needs_a_knob(flags):
-    plan = planned(cores="1..4", method__replicates="2", **flags)
-    results, grown = campaign(plan, lock())
-    assert len(results) == len(plan.trials) and bound_sentence(plan, planner_of(plan).bound()) == ""
-    assert kinds(grown, results)[4] is LACKING
+def test_a_check_that_is_nobodys_number_or_is_turned_off_says_nothing():
+    grown, results = ran(planned(cores="1..4", method__replicates="2"), lock())
+    for kind in (VerdictKind.GENERATOR_BOUND, VerdictKind.ABORTED, LACKING):
+        spoiled = [replace(r, verdict=Verdict(kind=kind)) if r.trial.role == "check" else r for r in results]
+        assert kinds(grown, spoiled)[4] is LACKING
+        assert kind.value in sentences(grown, spoiled)[0]
+    for flags in ({"method__connections_check": "off"}, {"load__rate": "1000"}):
+        plan = planned(cores="1..4", method__replicates="2", **flags)
+        grown, results = ran(plan, lock())
+        assert len(results) == len(plan.trials) and bound_sentence(plan, planner_of(plan).bound()) == ""
+        assert kinds(grown, results)[4] is LACKING
 
 
 @pytest.mark.parametrize(("levels", "count", "first"), [("1..6", 4, (0, 4)), ("1..12", 10, (2, 8))])
 def test_a_check_runs_next_to_a_trial_of_its_level_in_the_middle_block(levels, count, first):
     """A seeded draw decides whether the check or its level comes first."""
     plan = planned(cores=levels, method__replicates="3")
-    trials = [r.trial for r in campaign(plan, lock())[0]]
+    trials = [r.trial for r in ran(plan, lock())[1]]
     made = [at for at, trial in enumerate(trials) if trial.role == "check"]
     assert len(made) == count
     for at in made:
@@ -228,9 +208,9 @@ def test_a_level_that_shows_its_limit_in_the_last_block_alone_is_checked_there()
     def late(trial):
         return WAITING if trial.level == 4 and trial.replicate == 3 else FULL
 
-    ran, _ = campaign(planned(cores="1..4", method__replicates="3"), lambda trial: 1e6, verdict_of=late)
-    (at,) = (at for at, r in enumerate(ran) if r.trial.role == "check")
-    assert ran[at - 1].trial.trial_id == "cores-4-r3"
+    _, found = ran(planned(cores="1..4", method__replicates="3"), lambda trial: 1e6, verdict_of=late)
+    (at,) = (at for at, r in enumerate(found) if r.trial.role == "check")
+    assert found[at - 1].trial.trial_id == "cores-4-r3"
 
 
 @pytest.mark.parametrize("drift", [-0.12, 0.12])
@@ -250,8 +230,7 @@ def test_a_block_that_was_slow_as_a_whole_is_no_rise_and_no_fall():
     """In block 2 the machine had half of its speed: the check there is compared with what its level would have had."""
     plan = planned(cores="1..6", method__replicates="3", method__drift_check="off")
     even = lock(noise=0.002)
-    results, grown = campaign(plan, lambda t: even(t) * (0.5 if t.block == 2 else 1.0))
-    found = checks(grown, results)
+    found = checks(*ran(plan, lambda t: even(t) * (0.5 if t.block == 2 else 1.0)))
     assert {c.is_internal for c in found} == {True}
     assert all(float(c.sentence.split(" was ")[1].split(" %")[0]) < 1.0 for c in found)
 

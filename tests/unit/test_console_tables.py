@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.base.alike import alike
+from scale_sweep.base.texts import alike
 from scale_sweep.cli import console, views
 from scale_sweep.cli.console import OwnConsole
 from scale_sweep.model import VerdictKind

@@ -19,11 +19,8 @@ from scale_sweep.fleet import on_worker
 from scale_sweep.fleet.archive import packed, unpacked
 from scale_sweep.fleet.cluster import refuse_open
 from scale_sweep.fleet.engine import ENGINES, FleetHost, FleetOrder, engine_of
-from scale_sweep.fleet.levels import without_missing
 from scale_sweep.fleet.on_worker import clean_environment
-from scale_sweep.fleet.pace import Turn
-from scale_sweep.fleet.run import refuse_few, run_all
-from scale_sweep.fleet.words import files_of, words_of
+from scale_sweep.fleet.run import Turn, files_of, refuse_few, run_all, without_missing, words_of
 from scale_sweep.hosts.inventory import HostEntry, Inventory, by_server
 from scale_sweep.machine.host import read_host
 from tests.offenders import assert_none

@@ -34,14 +34,11 @@ def law(alpha, beta=0.0):
     return lambda n: 4e5 * n / (1 + alpha * (n - 1) + beta * n * (n - 1))
 
 
-def rows(curve, levels=range(1, 9), replicates=3, noise=0.02, seed=1):
-    chance = random.Random(seed)
-    return [(float(n), curve(n) * math.exp(chance.gauss(0, noise))) for n in levels for _ in range(replicates)]
-
-
 @pytest.mark.parametrize("curve", [law(0.05), law(0.05, 0.02), law(0.0), lambda n: 4e5 * min(n, 4)])
-def test_a_chance_of_two_and_a_half_percent_is_the_end_of_the_interval(curve):
-    known = known_of_rows(rows(curve), Terms())
+def test_a_chance_grows_with_the_rate_and_is_two_and_a_half_percent_at_the_end_of_the_interval(curve):
+    chance = random.Random(1)
+    rows = [(float(n), curve(n) * math.exp(chance.gauss(0, 0.02))) for n in range(1, 9) for _ in range(3)]
+    known = known_of_rows(rows, Terms())
     for level in (1.0, 2.5, 6.0, 8.0, 12.0, 16.0):
         low, high = hull(known, level)
         rates = predict(known, [level])[0]
@@ -50,11 +47,8 @@ def test_a_chance_of_two_and_a_half_percent_is_the_end_of_the_interval(curve):
             least, most = (float(c[0]) for c in chances_below(known, np.array([level]), end))
             found = most if end == low else least
             assert found == pytest.approx(expected, abs=0.012), (level, end)
-
-
-def test_the_chance_grows_with_the_rate():
-    known = known_of_rows(rows(law(0.05)), Terms())
-    chances = [chances_below(known, np.array([6.0]), rate)[1][0] for rate in np.linspace(1.5e6, 2.4e6, 12)]
+    around = curve(6) * np.linspace(0.75, 1.25, 12)
+    chances = [chances_below(known, np.array([6.0]), rate)[1][0] for rate in around]
     assert chances == sorted(chances)
     assert chances[0] < 0.001 and chances[-1] > 0.999
 
@@ -137,15 +131,16 @@ def test_the_next_command_is_the_recorded_one_with_other_levels(words, expected)
 
 def with_capacities(run, half):
     """Each trial of the run searched; the ends of its interval are at this share of its rate."""
-    objective = Objective(clauses=())
+
+    def searched(item):
+        return replace(item, load=replace(item.load, objective=Objective(clauses=())))
+
     results = []
     for r in run.results:
-        rate = r.measurement.rows_per_s
-        m = replace(r.measurement, capacity_per_s=rate, capacity_low_per_s=rate / (1 + half), capacity_high_per_s=rate * (1 + half))  # fmt: skip
-        load = replace(r.trial.load, objective=objective)
-        results.append(replace(r, measurement=m, trial=replace(r.trial, load=load)))
-    sweep = replace(run.plan.sweep, load=replace(run.plan.sweep.load, objective=objective))
-    return replace(run, results=tuple(results), plan=replace(run.plan, sweep=sweep), fit=None)
+        rate, low, high = (r.measurement.rows_per_s * factor for factor in (1, 1 / (1 + half), 1 + half))
+        m = replace(r.measurement, capacity_per_s=rate, capacity_low_per_s=low, capacity_high_per_s=high)
+        results.append(replace(r, measurement=m, trial=searched(r.trial)))
+    return replace(run, results=tuple(results), plan=replace(run.plan, sweep=searched(run.plan.sweep)), fit=None)
 
 
 def test_one_search_a_level_has_the_interval_of_its_search(wording):
@@ -165,7 +160,7 @@ def test_the_cheapest_machine_that_has_enough(wording):
     assert sizing.wanted == pytest.approx(one.wanted)
     assert sizing.cheapest.machine.name == "m-8" and sizing.is_answered
     by_name = {o.machine.name: o for o in sizing.offers}
-    assert by_name["s-2"].lacks == "7 cores needed"
+    assert by_name["s-2"].lacks and not by_name["m-8"].lacks
     assert by_name["m-8"].per_money == pytest.approx(by_name["m-8"].rate * 3600 / 0.4)
     assert by_name["m-8"].per_unit == pytest.approx(by_name["m-8"].rate / 8)
     small = sized(one.wanted, 0.0, [one], replace(PRICES, machines=PRICES.machines[:1]))
@@ -176,7 +171,8 @@ def test_the_cheapest_machine_that_has_enough(wording):
 
 
 def need(run, axis, level, **granted):
-    return LevelNeed(run=run, axis=axis, unit=axis[:-1], rate_words="rows/s", wanted=1e6, level=level, low=level, high=level, granted=granted)  # fmt: skip
+    words = {"run": run, "axis": axis, "unit": axis[:-1], "rate_words": "rows/s"}
+    return LevelNeed(**words, wanted=1e6, level=level, low=level, high=level, granted=granted)
 
 
 @pytest.mark.parametrize(
@@ -193,5 +189,4 @@ def need(run, axis, level, **granted):
 def test_the_larger_need_wins_and_is_named(needs, machine, decides):
     sizing = sized(1e6, 0.0, needs, PRICES)
     assert (sizing.cheapest.machine.name, sizing.decides) == (machine, decides)
-    if decides:
-        assert any(sentence.startswith(f"{decides} has the larger need") for sentence in answer_words(sizing))
+    assert not decides or any(sentence.startswith(f"{decides} has ") for sentence in answer_words(sizing))

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import asdict, replace
@@ -105,16 +106,40 @@ def test_roots_folders_are_neither_where_everybody_can_create_names_nor_changed_
 
 
 @needs("root")
-@pytest.mark.parametrize("made", ["mkdir {}", "ln -s /root {}", "mkdir -m 0777 {}"])
-def test_a_folder_that_somebody_else_made_is_refused_with_its_owner(made, shared, monkeypatch):
-    monkeypatch.setenv("SCALE_STATE_DIR", str(shared / "inner" / "state"))
-    (shared / "inner").mkdir(mode=0o777)
-    (shared / "inner").chmod(0o777)
-    as_other(made.format(shared / "inner" / "state"))
+@pytest.mark.parametrize("made", ["mkdir {}", "mkdir -m 0777 {}", "ln -s /root {}"])
+def test_a_folder_or_data_directory_that_somebody_else_made_is_refused_with_its_owner(made, shared, monkeypatch):
+    for path in (shared / "inner/state", shared / "data"):
+        path.parent.mkdir(exist_ok=True)
+        path.parent.chmod(0o1777)
+        as_other(made.format(path))
     (shared / "inner").chmod(0o755)
+    monkeypatch.setenv("SCALE_STATE_DIR", str(shared / "inner/state"))
     with pytest.raises(PreflightError, match=rf"{shared}/inner/state .*12345") as error:
         state.folder("records")
     assert error.value.exit_code == 3
+    with pytest.raises(PreflightError, match=rf"{shared}/data .*12345"):
+        state.make_ready(shared / "data/deeper")
+    state.make_ready(shared / "mine/deeper")
+    (shared / "link").symlink_to(shared / "mine")
+    state.make_ready(shared / "link/deeper")
+
+
+def test_a_record_of_another_form_is_ignored_and_one_that_cannot_be_written_is_refused(place):
+    records = state.folder("records")
+    good = asdict(state.record_of("good", []))
+    texts = {"list": "[]", "deep": "[" * 100_000, "name": json.dumps(good)}
+    texts |= {
+        name: json.dumps({**good, "name": name, **part})
+        for name, part in (("more", {"x": 1}), ("text", {"server_pid": "1"}))
+    }
+    for name, text in texts.items():
+        (records / f"{name}.json").write_text(text)
+    assert state.read_records().records == ()
+    assert len(state.read_records().ignored) == 5
+    (records / "x.json.partial").mkdir()
+    with pytest.raises(PreflightError, match=f"the state directory {place} cannot be written") as refused:
+        state.save(state.record_of("x", ()))
+    assert "SCALE_STATE_DIR" in refused.value.remedy
 
 
 @needs("root")
@@ -173,32 +198,6 @@ def test_only_the_very_directory_that_the_run_made_is_removed_and_its_own_contro
     assert group.is_dir()
 
 
-def test_a_record_of_another_form_is_ignored(place):
-    records = state.folder("records")
-    good = asdict(state.record_of("good", []))
-    for name, text in {
-        "list": "[]",
-        "deep": "[" * 100_000,
-        "more": json.dumps({**good, "name": "more", "x": 1}),
-        "name": json.dumps(good),
-        "text": json.dumps({**good, "name": "text", "server_pid": "1"}),
-    }.items():
-        (records / f"{name}.json").write_text(text)
-    assert state.read_records().records == ()
-    assert len(state.read_records().ignored) == 5
-
-
-@needs("root")
-@pytest.mark.parametrize("way", ["mkdir {}", "mkdir {} && chmod 0777 {}", "ln -s /root {}"])
-def test_a_data_directory_that_another_user_can_change_is_refused(way, shared):
-    as_other(way.replace("{}", str(shared / "data")))
-    with pytest.raises(PreflightError, match=rf"{shared}/data .*12345"):
-        state.make_ready(shared / "data" / "deeper")
-    state.make_ready(shared / "mine" / "deeper")
-    (shared / "link").symlink_to(shared / "mine")
-    state.make_ready(shared / "link" / "deeper")
-
-
 @needs("root")
 def test_a_copied_program_or_library_that_was_changed_is_made_again(place, tmp_path):
     source = tmp_path / "home"
@@ -232,31 +231,21 @@ def test_a_file_of_this_user_is_not_written_through_a_link(tmp_path):
     assert state.read_own(tmp_path / "mine") == "x"
 
 
-DYING = """
-import sys
-from scale_sweep.machine.state import scratch
-with scratch("trace") as folder:
-    (folder / "file").touch()
-    print(folder, flush=True)
-    sys.stdin.read()
-"""
-
-
 def test_files_of_a_trial_are_removed_at_its_end_and_by_clean_after_a_kill(place):
     with state.scratch("trace") as folder:
         (folder / "file").touch()
         assert folder.parent == place / "scratch" and folder.stat().st_mode & 0o777 == 0o700
         assert servers() == [], "it lives"
     assert not folder.exists() and state.read_records().records == ()
-    with subprocess.Popen([sys.executable, "-c", DYING], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run:
-        left = Path(run.stdout.readline().decode().strip())
-        run.kill()
+    child = os.fork()
+    if not child:
+        try:
+            with state.scratch("trace") as folder:
+                (folder / "file").touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+        finally:
+            os._exit(1)
+    os.waitpid(child, 0)
+    (left,) = (place / "scratch").iterdir()
     assert [(x.kind, remove(x)) for x in servers()] == [("scratch", "")]
     assert not left.exists()
-
-
-def test_a_record_that_cannot_be_written_names_the_state_directory_and_its_variable(place):
-    (state.folder("records") / "x.json.partial").mkdir()
-    with pytest.raises(PreflightError, match=f"the state directory {place} cannot be written") as refused:
-        state.save(state.record_of("x", ()))
-    assert refused.value.remedy == "set SCALE_STATE_DIR to a directory that this user can make"

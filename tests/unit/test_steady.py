@@ -56,16 +56,6 @@ def test_a_steady_rate_is_valid_and_a_number_that_is_off_seldom(name):
 
 
 @pytest.mark.monte_carlo
-def test_the_rules_of_short_windows_let_a_random_walk_by_most_of_the_time():
-    """What the longer window and its rules are for."""
-    passed = [
-        not troubles(steadiness(PROCESSES["random walk, 5 %/s"](random.Random(n), 10)[0]), claims=False)
-        for n in range(FEW)
-    ]
-    assert sum(passed) > 0.3 * FEW
-
-
-@pytest.mark.monte_carlo
 def test_the_error_of_the_mean_is_that_of_many_windows():
     for phi in (0.5, 0.0):
         correlations = [correlation(noisy(40, phi=phi, seed=n)) for n in range(200)]
@@ -74,13 +64,8 @@ def test_the_error_of_the_mean_is_that_of_many_windows():
     means = [sum(noisy(40, seed=n)) / 40 for n in range(200)]
     spread = 100 * math.sqrt(sum((m / 1000 - 1) ** 2 for m in means) / 200)
     assert sum(errors) / 200 == pytest.approx(spread, rel=0.15)
-    naive = 100 * 0.05 / math.sqrt(40)
-    assert spread > 1.5 * naive
-
-
-@pytest.mark.monte_carlo
-def test_a_spread_about_the_mean_of_few_independent_seconds_is_too_small():
-    windows = [correlated(random.Random(n), 60, 0.9, 0.1) for n in range(400)]
+    assert spread > 1.5 * 100 * 0.05 / math.sqrt(40), "what independent seconds would have"
+    windows = [correlated(random.Random(n), 60, 0.9, 0.1) for n in range(400)]  # few independent seconds
     found = [steadiness(w) for w in windows]
     spread = 100 * math.sqrt(statistics.fmean((statistics.fmean(w) - 1) ** 2 for w in windows))
     assert statistics.median(f.error_percent for f in found) < 0.9 * spread
@@ -94,6 +79,9 @@ def test_the_error_of_a_trend_knows_the_correlation_and_independent_seconds_do_n
     drifts = math.sqrt(sum(f.drift_percent**2 for f in found) / 200)
     assert sum(f.drift_error_percent for f in found) / 200 < 0.7 * drifts
     assert sum(f.trend_error_percent for f in found) / 200 == pytest.approx(drifts, rel=0.15)
+    walks = [PROCESSES["random walk, 5 %/s"](random.Random(n), 10)[0] for n in range(FEW)]
+    passed = [not troubles(steadiness(walk), claims=False) for walk in walks]
+    assert sum(passed) > 0.3 * FEW, "what the longer window and its rules are for"
 
 
 @pytest.mark.parametrize(
@@ -125,16 +113,14 @@ def test_the_looks_are_spread_evenly_and_the_first_must_be_the_surest():
     known = MeanError(percent=1.0, degrees=1e6)
     allowed = [5 / known.within(1 - spent(look) / 2) for look in (1, 2, 3, 4, 5)]
     assert allowed == sorted(allowed)
-    assert allowed[0] == pytest.approx(5 / 3.09, abs=0.01)
-    assert allowed[-1] == pytest.approx(5 / 2.37, abs=0.01)
-
-
-def test_a_window_that_carries_the_claim_ends_at_a_look_only():
+    assert (allowed[0], allowed[-1]) == pytest.approx((5 / 3.09, 5 / 2.37), abs=0.01)
     load = make_sweep(load__warmup="2s").load
     rates = [50, 50, *(1000 + t % 3 for t in range(60))]
     intervals = as_rated(interval(at_s, rows, 0) for at_s, rows in enumerate(rates, 1))
     enough = [n for n in range(60) if window_is_enough(load, intervals[: n + 2], 2 * 10**9)]
-    assert enough == [39, 44, 49, 54, 59]
+    assert enough == [39, 44, 49, 54, 59], "a window that carries the claim ends at a look only"
+    assert claimed([1000.0 + t % 7 for t in range(60)], 40, 60) == (pytest.approx(1003, abs=1), 40)
+    assert claimed([1000.0 * 0.98**t for t in range(60)], 40, 60) is None
 
 
 def test_the_warm_up_is_found_and_not_a_stall():
@@ -154,16 +140,8 @@ def test_the_warm_up_is_found_and_not_a_stall():
 def test_two_values_are_told_from_noise():
     jumps = [r * f for r, f in zip(noisy(60, phi=0.0, spread=0.02), [0.8, 1.2, 1.2] * 20, strict=True)]
     found = modes(jumps)
-    assert (found.low, found.high, found.high_share) == (
-        pytest.approx(800, rel=0.02),
-        pytest.approx(1200, rel=0.02),
-        pytest.approx(2 / 3),
-    )
+    assert (found.low, found.high) == pytest.approx((800, 1200), rel=0.02)
+    assert found.high_share == pytest.approx(2 / 3)
     assert not any(modes(noisy(60, phi=0.0, spread=0.1, seed=n)) for n in range(100))
     assert modes([1000.0] * 60) is None
     assert modes([1000.0] * 59 + [0.0]) is None
-
-
-def test_a_simulated_trial_is_judged_as_a_real_one():
-    assert claimed([1000.0 + t % 7 for t in range(60)], 40, 60) == (pytest.approx(1003, abs=1), 40)
-    assert claimed([1000.0 * 0.98**t for t in range(60)], 40, 60) is None

@@ -35,6 +35,41 @@ def path(name, tmp_path) -> Path:
     return unpacked(name, tmp_path)
 
 
+def test_trials_that_join_the_plan_are_followed_and_their_roles_and_variants_read_back(tmp_path):
+    path = unpacked("ablation", tmp_path)
+    plan = read_run(path).plan
+    assert {t.role for t in plan.trials} == {"point", "drift_check", "ablation"}
+    assert [t.knobs_of_level for t in plan.trials if t.role == "ablation"] == [1.0]
+    (path / "plan.json").write_text(to_json(replace(plan, trials=plan.trials[:1])))
+    follower = Follower(Folder(path))
+    assert not [event for event in follower.poll() if isinstance(event, PlanGrew)]
+    (path / "plan.json").write_text(to_json(plan))
+    events = list(follower.poll())
+    assert events[0] == PlanGrew(plan=plan)
+    assert len([e for e in events if isinstance(e, TrialFinished)]) == len(plan.trials) - 1
+    varied = read_run(unpacked("varied", tmp_path))
+    assert {t.variant["rows_per_request"] for t in varied.plan.trials} == {"100", "500"}
+
+
+def test_it_is_listed_shown_followed_and_compared_with_itself(name, path):
+    rows = json.loads(scale("list", "--results", path.parent, "--json").stdout)
+    status = "interrupted" if name == "killed" else "complete"
+    assert [(row["run"], row["target"], row["status"]) for row in rows] == [(path.name, "postgres", status)]
+    assert scale("show", path).exit_code == 0
+    shown = json.loads(scale("show", path, "--json").stdout)
+    rates = {t["trial"]["trial_id"]: t["measurement"]["rows_per_s"] for t in shown["trials"]}
+    documents = stored_documents(path)
+    assert rates == {i: t["measurement"]["rows_per_s"] for i, t in documents.items()}
+    followed = Follower(Folder(path)).poll()
+    finished = [event.result.trial.trial_id for event in followed if isinstance(event, TrialFinished)]
+    assert sorted(finished) == sorted(documents)
+    valid = [r for r in read_run(path).results if r.verdict.kind == "VALID" and r.trial.role == "point"]
+    points = json.loads(scale("compare", path, path, "--json").stdout)["points"]
+    known = [point for point in points if point["ratio"] is not None]
+    assert sum(point["trials_a"] for point in known) == len(valid)
+    assert all(math.isclose(point["ratio"], 1.0) for point in known)
+
+
 def scale(*words: object):
     done = CliRunner().invoke(app, [str(word) for word in words])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
@@ -47,6 +82,10 @@ def stored_documents(path: Path) -> dict[str, dict]:
     found = {p.parent.name: json.loads(p.read_text()) for p in path.glob("trials/*/trial.json")}
     assert found
     return found
+
+
+def disagreeing(path: Path) -> set[str]:
+    return {d.file for d in verify_run(path).disagreements}
 
 
 def test_it_opens_with_its_trials_figures_and_verdicts(name, path):
@@ -65,20 +104,6 @@ def test_it_opens_with_its_trials_figures_and_verdicts(name, path):
         assert dict(result.trial.knobs) == stored["trial"]["knobs"]
         assert run.timeseries[result.trial.trial_id]
     assert (run.fit is None) == (name in ("killed", "varied"))  # varied has a fit for each variant
-
-
-def test_it_is_listed_shown_and_followed(name, path):
-    rows = json.loads(scale("list", "--results", path.parent, "--json").stdout)
-    status = "interrupted" if name == "killed" else "complete"
-    assert [(row["run"], row["target"], row["status"]) for row in rows] == [(path.name, "postgres", status)]
-    assert scale("show", path).exit_code == 0
-    shown = json.loads(scale("show", path, "--json").stdout)
-    rates = {t["trial"]["trial_id"]: t["measurement"]["rows_per_s"] for t in shown["trials"]}
-    documents = stored_documents(path)
-    assert rates == {i: t["measurement"]["rows_per_s"] for i, t in documents.items()}
-    followed = Follower(Folder(path)).poll()
-    finished = [event.result.trial.trial_id for event in followed if isinstance(event, TrialFinished)]
-    assert sorted(finished) == sorted(documents)
 
 
 def test_verify_agrees_with_a_whole_run_and_names_what_a_killed_one_lacks_and_a_changed_figure(name, path):
@@ -147,10 +172,6 @@ def test_its_points_and_ticks_are_exported_as_they_are_stored(path, tmp_path):
     assert metrics.read_bytes().endswith(b"# EOF\n")
 
 
-def disagreeing(path: Path) -> set[str]:
-    return {d.file for d in verify_run(path).disagreements}
-
-
 @pytest.mark.parametrize(
     ("file", "value"),
     [("manifest.json", "synthetic-host"), ("plan.json", "cpu"), ("trials/cores-1-r1/trial.json", "2026-01-02T03")],
@@ -162,31 +183,3 @@ def test_opening_a_run_again_does_not_make_an_edited_document_good(tmp_path, fil
     document.write_text(document.read_text().replace(f'"{value}', f'"{value}1', 1))
     compose.report(reopened(path))
     assert file in disagreeing(path)
-
-
-def test_it_compares_with_itself(name, path):
-    valid = [r for r in read_run(path).results if r.verdict.kind == "VALID" and r.trial.role == "point"]
-    done = scale("compare", path, path, "--json")
-    known = [p for p in json.loads(done.stdout)["points"] if p["ratio"] is not None]
-    assert sum(p["trials_a"] for p in known) == len(valid)
-    assert all(math.isclose(p["ratio"], 1.0) for p in known)
-
-
-def test_trials_that_join_the_plan_are_followed(tmp_path):
-    path = unpacked("ablation", tmp_path)
-    plan = read_run(path).plan
-    (path / "plan.json").write_text(to_json(replace(plan, trials=plan.trials[:1])))
-    follower = Follower(Folder(path))
-    assert not [event for event in follower.poll() if isinstance(event, PlanGrew)]
-    (path / "plan.json").write_text(to_json(plan))
-    events = list(follower.poll())
-    assert events[0] == PlanGrew(plan=plan)
-    assert len([e for e in events if isinstance(e, TrialFinished)]) == len(plan.trials) - 1
-
-
-def test_the_roles_and_variants_of_trials_are_read_back(tmp_path):
-    ablation = read_run(unpacked("ablation", tmp_path))
-    assert {t.role for t in ablation.plan.trials} == {"point", "drift_check", "ablation"}
-    assert [t.knobs_of_level for t in ablation.plan.trials if t.role == "ablation"] == [1.0]
-    varied = read_run(unpacked("varied", tmp_path))
-    assert {t.variant["rows_per_request"] for t in varied.plan.trials} == {"100", "500"}

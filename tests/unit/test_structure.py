@@ -22,12 +22,12 @@ UNDOCUMENTED_LINES_MAX = 12  # a shorter function needs no docstring if its name
 
 # A part is a package, or a package or module directly in it. It may import the parts named here, its model and what
 # computes in `base`, and nothing else of the project; in the order of the layers (pyproject.toml), the lowest first.
-COMPUTING = {"ages", "alike", "errors", "nearest", "plain_text", "registry", "same_value", "units", "visible"}
+COMPUTING = {"ages", "errors", "registry", "same_value", "texts", "units"}
 EVERYWHERE = {"model", *(f"base.{name}" for name in COMPUTING)}
 ALLOWED_TEXT = """
 base.spawning: base.interrupts
 machine.disks: base.interrupts base.spawning machine.host machine.state
-machine.host: base.input_file base.spawning base.toml_text
+machine.host: base.input_file base.spawning
 machine.sampling: machine.host
 machine.state: base.interrupts machine.host
 experiment.axes: machine.host experiment.setting experiment.work
@@ -35,8 +35,8 @@ loadgen: base.interrupts base.spawning experiment.work
 server.images: base.spawning server.runtimes server.targets
 server.pinned: machine.state server.targets
 server.runtimes: base.interrupts base.spawning machine.host machine.state
-server.targets: base.files base.spawning machine.host machine.state experiment.work loadgen
-sweep: base.bundled base.input_file base.toml_text capacity machine.host experiment.axes experiment.setting
+server.targets: base.input_file base.spawning machine.host machine.state experiment.work loadgen
+sweep: base.input_file capacity machine.host experiment.axes experiment.setting
     experiment.work server.runtimes server.targets
 judge.figures: capacity experiment.axes experiment.work loadgen judge.verdict
 judge.verdict: experiment.axes
@@ -54,7 +54,7 @@ analysis.soak: judge.verdict
 results.formats: base.extras judge.figures results.store
 results.identity: judge.method
 results.sqlexport: base.extras results.formats
-results.store: base.bundled base.input_file machine.host machine.state experiment.axes sweep judge.figures
+results.store: base.input_file machine.host machine.state experiment.axes sweep judge.figures
     analysis.later_trials
 report: capacity experiment.axes experiment.work sweep judge.verdict analysis.compare analysis.confidence
     analysis.confirmation analysis.connections_check analysis.equal_speed analysis.fit analysis.noise
@@ -69,7 +69,7 @@ measure.executing: base.interrupts machine.disks machine.host experiment.work lo
 measure.disk_placement: base.interrupts server.runtimes server.targets measure.machine_setup measure.trial
 measure.machine_setup: machine.disks machine.host machine.state server.runtimes server.targets
 measure.observing: base.interrupts machine.sampling sweep judge.figures results.identity results.store
-measure.trial: base.files base.interrupts machine.sampling machine.state experiment.axes experiment.work loadgen
+measure.trial: base.input_file base.interrupts machine.sampling machine.state experiment.axes experiment.work loadgen
     server.runtimes server.targets judge.figures judge.method judge.verdict
 agent: base.interrupts base.loopback base.spawning machine.disks machine.host machine.sampling machine.state loadgen
     server.pinned server.runtimes server.targets results.store plan.preparing measure.disk_placement
@@ -94,8 +94,8 @@ ALLOWED = {
     part: set(parts.split()) for part, parts in re.findall(r"^([\w.]+): (.*(?:\n    .*)*)", ALLOWED_TEXT, re.MULTILINE)
 }
 ALONE = """
-analysis.confidence base.bundled base.extras base.files base.input_file base.interrupts base.loopback base.output
-base.toml_text capacity experiment.setting experiment.work judge.method
+analysis.confidence base.input_file base.extras base.interrupts base.loopback base.output
+base.input_file capacity experiment.setting experiment.work judge.method
 """
 ALLOWED |= {part: set() for part in EVERYWHERE | set(ALONE.split())}
 # These put all together; and packages that only hold their parts import nothing.

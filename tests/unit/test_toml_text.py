@@ -3,7 +3,7 @@
 import pytest
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.toml_text import PARTS_MAX, toml_document
+from scale_sweep.base.input_file import PARTS_MAX, toml_document
 
 MANY = 200_000  # for these, the parser of Python needs longer than a test may take
 

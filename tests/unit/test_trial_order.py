@@ -7,6 +7,7 @@ import threading
 import time
 from dataclasses import fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -67,10 +68,17 @@ def test_the_same_events_in_a_thread_and_in_another_process(folder):
     assert result_of(events).measurement.rows_per_s > 0
 
 
-def test_every_field_of_a_stage_is_a_fact():
-    facts = {f.name for f in fields(TrialFacts)}
-    for stage in (SchemaMade, LoadSeen, Verified, Ended, Aborted):
-        assert {f.name for f in fields(stage)} <= facts
+def two_lines(server):
+    """A load that says two seconds at once, and that it was ended."""
+    left = iter((1, 2))
+
+    def lines(limit_s):
+        for at in left:
+            server.wait_for_sample()
+            yield make_interval(t_s=float(at), rows=5, rows_total=5 * at, requests=1)
+
+    acts = dict.fromkeys(("start", "stop", "begin_window", "end_window", "summary"), lambda: None)
+    return SimpleNamespace(pids=(), raw=[], troubles=[], lines=lines, **acts)
 
 
 @pytest.mark.parametrize("phase", ["ready", "measure"])
@@ -165,37 +173,11 @@ def test_a_load_that_is_refused_under_way_keeps_its_samples_its_summary_and_its_
     assert sum(e.interval.rows for e in events if isinstance(e, IntervalSeen)) == last["rows_acked"]
 
 
-class TwoLines:
-    """A load that says two seconds at once, and that it was ended."""
-
-    pids = ()
-
-    def __init__(self, server):
-        self.raw, self.troubles, self._left = [], [], [1, 2]
-        self._server = server
-
-    def start(self):
-        """There is nothing to start, to stop, or to be told of a window."""
-
-    stop = begin_window = end_window = start
-
-    def lines(self, limit_s):
-        while self._left:
-            self._server.wait_for_sample()
-            at = self._left.pop(0)
-            yield make_interval(t_s=float(at), rows=5, rows_total=5 * at, requests=1)
-
-    def summary(self):
-        return None
-
-
 class WatchedServer:
     """Nothing that could be looked at, and the samples that are taken of it."""
 
     sampling = LoadSampling(by_thread=True, waits=True)  # each sample begins with the question for the processes
-
-    def __init__(self):
-        self._asked = 0
+    asked = 0
 
     def accounting(self):
         return None
@@ -204,13 +186,13 @@ class WatchedServer:
         return True
 
     def pids(self):
-        self._asked += 1
+        self.asked += 1
         return ()
 
     def wait_for_sample(self):
         """Until a sample that begins after the call has been taken, which the next one's begin shows."""
-        wanted, deadline = self._asked + 2, time.monotonic() + 60
-        while self._asked < wanted:
+        wanted, deadline = self.asked + 2, time.monotonic() + 60
+        while self.asked < wanted:
             assert time.monotonic() < deadline
             time.sleep(0.01)
 
@@ -218,10 +200,9 @@ class WatchedServer:
 def test_the_line_that_came_with_the_sample_that_ended_the_load_is_kept(tmp_path):
     order = replace(trial_order(tmp_path), disk_free_min_bytes=2**62)
     address = Address(host="", port=0, secret="")
-    server = WatchedServer()
+    server, events = WatchedServer(), []
     reached = Reached(server=server, address=address, session=NullSession(order.trial, address))
-    loading = Loading(order, reached, TwoLines(server), Stop(), LOCAL, server.sampling)
-    events = []
+    loading = Loading(order, reached, two_lines(server), Stop(), LOCAL, server.sampling)
     with pytest.raises(LoadError, match="about to fill"):
         events.extend(loading.events())
     assert [i.t_s for i in loading.loaded().intervals] == [1.0, 2.0]
@@ -230,10 +211,9 @@ def test_the_line_that_came_with_the_sample_that_ended_the_load_is_kept(tmp_path
 
 def test_the_manifest_says_of_the_server_what_is_the_same_in_every_trial():
     image = {"image": "postgres:16", "image_digest": "postgres@sha256:0123"}
-    results = [
-        replace(make_result(replicate=n), effective={"server_version": "16.2"}, server={**image, "container": f"c{n}"})
-        for n in (1, 2)
-    ]
+    result = replace(make_result(), effective={"server_version": "16.2"})
+    results = [replace(result, server={**image, "container": f"c{n}"}) for n in (1, 2)]
     assert server_facts(results) == {"version": "16.2", **image}
-    assert server_facts([]) == {"version": ""}
-    assert server_facts([replace(make_result(), server={})]) == {"version": ""}
+    assert server_facts([]) == server_facts([make_result()]) == {"version": ""}
+    facts = {f.name for f in fields(TrialFacts)}
+    assert all({f.name for f in fields(stage)} <= facts for stage in (SchemaMade, LoadSeen, Verified, Ended, Aborted))

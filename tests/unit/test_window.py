@@ -44,13 +44,17 @@ def test_quick_has_a_short_window_seven_replicates_and_no_drift_check_unless_the
         )
         return sweep.load.duration_s, sweep.replicates, sweep.drift_check
 
-    assert method() == (40, 3, True)
-    assert method(load__quick="1") == (5, 7, False)
-    assert method(load__quick="1", method__replicates="2", method__drift_check="on") == (5, 2, True)
-    assert method("[load]\nquick = true\n[method]\nreplicates = 4\n") == (5, 4, False)
-    assert method("[load]\nquick = false\n") == (40, 3, True)
-    assert method('[load]\nduration = "60s"\n') == (60, 3, True)
-    assert method('[load]\nduration = "60s"\n', load__quick="1") == (5, 7, False)
+    quick, minute = {"load__quick": "1"}, '[load]\nduration = "60s"\n'
+    for file, flags, expected in (
+        ("", {}, (40, 3, True)),
+        ("", quick, (5, 7, False)),
+        ("", {**quick, "method__replicates": "2", "method__drift_check": "on"}, (5, 2, True)),
+        ("[load]\nquick = true\n[method]\nreplicates = 4\n", {}, (5, 4, False)),
+        ("[load]\nquick = false\n", {}, (40, 3, True)),
+        (minute, {}, (60, 3, True)),
+        (minute, quick, (5, 7, False)),
+    ):
+        assert method(file, **flags) == expected
 
 
 def test_a_soak_is_one_trial_that_neither_grows_nor_discards_whatever_a_file_says(tmp_path):

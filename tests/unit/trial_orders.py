@@ -6,8 +6,8 @@ import os
 import pickle
 import subprocess
 import sys
-import threading
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,25 +67,14 @@ def here(order: TrialOrder) -> list[Event]:
 
 def in_a_thread(order: TrialOrder) -> list[Event]:
     """Its events, in a thread that ends with the trial."""
-    events: list[Event] = []
-    stop = Stop()
-    thread = threading.Thread(target=lambda: events.extend(run_trial(order, stop)))
-    thread.start()
-    thread.join(120)
-    assert not thread.is_alive()
-    return events
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(lambda: list(run_trial(order, Stop()))).result(120)
 
 
 def in_a_process(order: TrialOrder) -> list[Event]:
     """Its events, pickled, from another process that got nothing but the pickled order."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.unit.trial_orders"],
-        input=pickle.dumps(order),
-        capture_output=True,
-        cwd=ROOT,
-        timeout=120,
-        check=False,
-    )
+    words, asked = [sys.executable, "-m", "tests.unit.trial_orders"], pickle.dumps(order)
+    done = subprocess.run(words, input=asked, capture_output=True, cwd=ROOT, timeout=120, check=False)
     assert done.returncode == 0, done.stderr.decode()
     return pickle.loads(done.stdout)
 
@@ -95,16 +84,14 @@ def story(events: Iterable[Event]) -> list[str]:
     of each phase, because the last one is told only if something came in it."""
     told: list[str] = []
     for event in events:
-        if isinstance(event, SampleTaken):
-            continue
-        word = type(event).__name__
-        if isinstance(event, PhaseEntered):
-            word += f" {event.phase}"
-        elif isinstance(event, ArtifactMade):
-            word += f" {event.name}"
-        elif isinstance(event, IntervalSeen):
-            word += f" {event.interval.phase}"
-        if not (isinstance(event, IntervalSeen) and word in told[-1:]) and word != "IntervalSeen drain":
+        name = {
+            PhaseEntered: lambda event: event.phase,
+            ArtifactMade: lambda event: event.name,
+            IntervalSeen: lambda event: event.interval.phase,
+        }.get(type(event), lambda event: "")
+        word = f"{type(event).__name__} {name(event)}".strip()
+        is_again = isinstance(event, IntervalSeen) and word in told[-1:]
+        if not (is_again or isinstance(event, SampleTaken) or word == "IntervalSeen drain"):
             told.append(word)
     return told
 

@@ -37,7 +37,6 @@ def facts(talk: Talk, line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _servers() -> dict[str, str]:
-    """The version of each installed database, by the name of its target."""
     versions = {}
     for name in TARGETS.names():
         target = load_target(name)

@@ -1,8 +1,4 @@
-"""The lines between a controller and an agent: one JSON object each. Refuses what no controller and no agent writes.
-
-A request is {"id": 1, "ask": NAME, ...}. Its lines have the same id: any number with "event" or "text", and one with
-"answer" or "error" at the end. Lines for a request that runs are {"to": 1, ...}. {"beat": true} keeps the lease.
-"""
+"""The lines between a controller and an agent: one JSON object each."""
 
 from __future__ import annotations
 
@@ -55,7 +51,6 @@ def plain_error(error: BaseException) -> dict[str, str]:
 
 
 def error_of(plain: Mapping[str, Any], host: str) -> ScaleError:
-    """The error of a host, which names it. host: "" for an error that is not of one host."""
     kind = getattr(errors, str(plain.get("kind") or ""), ProvisionError)
     if not (isinstance(kind, type) and issubclass(kind, ScaleError)):
         kind = ProvisionError

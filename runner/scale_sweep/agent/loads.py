@@ -1,8 +1,4 @@
-"""Runs one process of the load generator for a controller: lines out, signals in. It ends with its request.
-
-The spec comes from the server's host; what names files is made from what this host has. The password comes in the
-request and goes into the process' environment, as on one machine.
-"""
+"""Runs one process of the load generator for a controller: lines out, signals in."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Answers a controller's requests, each in a thread of its own, until standard input ends or no beat comes for 30 s.
-
-At the end every running request is stopped: its server, its load and its data directory are removed. Refuses to start
-a second life: an agent that lost its controller ends.
-"""
+"""Answers a controller's requests, each in a thread of its own, until standard input ends or no beat comes for 30 s."""
 
 from __future__ import annotations
 

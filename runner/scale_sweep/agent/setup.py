@@ -1,8 +1,5 @@
 """Answers requests about the memory of the server's host, and holds the data directory, the disks and the memory of a
-run while their request runs.
-
-The code is that of a run on one machine. Refuses to remove a directory below the server of a trial.
-"""
+run while their request runs."""
 
 from __future__ import annotations
 

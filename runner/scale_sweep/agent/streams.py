@@ -1,8 +1,4 @@
-"""Streams between two hosts, which show what their network can carry, and its round trip.
-
-The server's host listens, a load host connects three times: for round trips, to send for a second, to receive for a
-second. Refuses a connection that does not say the word that the controller passed on.
-"""
+"""Streams between two hosts, which show what their network can carry, and its round trip."""
 
 from __future__ import annotations
 
@@ -80,7 +76,6 @@ def _round_trip_s(stream: socket.socket) -> float:
 
 
 def _give(stream: socket.socket) -> None:
-    """Sends until the other side closes: only that side knows what arrived."""
     chunk, deadline = bytes(CHUNK), time.monotonic() + ACCEPT_S
     with contextlib.suppress(ConnectionError):
         while time.monotonic() < deadline:

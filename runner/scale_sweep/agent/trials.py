@@ -1,8 +1,4 @@
-"""The work of the server's host: it chooses the server, checks a plan, and runs trials.
-
-A trial runs as on one machine. Only its load is made elsewhere: the trial asks its controller for each process of the
-load, and gets the lines back. So this host needs no key to the load hosts.
-"""
+"""The work of the server's host: it chooses the server, checks a plan, and runs trials."""
 
 from __future__ import annotations
 

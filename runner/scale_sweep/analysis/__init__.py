@@ -1,4 +1,1 @@
-"""Several trials: spread and drift, the fitted curve, comparisons of runs, the parts of a soak. Pure.
-
-Refuses to read a file and to draw.
-"""
+"""Several trials: spread and drift, the fitted curve, comparisons of runs, the parts of a soak."""

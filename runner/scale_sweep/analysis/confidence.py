@@ -1,8 +1,4 @@
-"""The 95 % of every interval and test of this project, and formulas of Student's t that several parts use. Pure.
-
-Spreads are standard deviations of ln(rate), so they are relative. Refuses to estimate a spread: callers pass it with
-its degrees of freedom.
-"""
+"""The 95 % of every interval and test of this project, and formulas of Student's t that several parts use."""
 
 from __future__ import annotations
 

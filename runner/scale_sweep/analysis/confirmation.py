@@ -1,11 +1,4 @@
-"""Whether the capacity of a level holds in longer windows on fresh servers, and with twice the connections. Pure.
-
-A search ends with a rate at which the percentile is expected to be its limit. Windows of a minute, each on a fresh
-server, go up or down from it by 5 % until one rate held and the next higher one did not (scale_sweep/capacity). The
-interval reaches to both, and the capacity moves between them if it is further away than chance explains. If the
-percentile falls with twice the connections by more than the steps scatter about their regression line, requests waited
-for a connection: the bottleneck is CONNECTIONS. Refuses a capacity of which no window held.
-"""
+"""Whether the capacity of a level holds in longer windows on fresh servers, and with twice the connections."""
 
 from __future__ import annotations
 
@@ -30,23 +23,22 @@ Point = tuple[float, str]
 
 @dataclass(frozen=True, kw_only=True)
 class LevelCapacity:
-    """The capacity of a point: the geometric mean of its searches, in the unit of the rate. searches: their results."""
+    """The capacity of a point: the geometric mean of its searches, in the unit of the rate."""
 
     point: Point
     rate: float
-    searches: tuple[TrialResult, ...]
+    searches: tuple[TrialResult, ...]  # their results
 
 
 @dataclass(frozen=True, kw_only=True)
 class Confirmed:
-    """The result of the confirming trials of a point. rate: its capacity before them. windows: in their order.
-    lacks_connections: None without an answer. sentences: for the report."""
+    """The result of the confirming trials of a point."""
 
     point: Point
-    rate: float
-    windows: tuple[Probe, ...]
-    lacks_connections: bool | None
-    sentences: tuple[str, ...]
+    rate: float  # its capacity before them
+    windows: tuple[Probe, ...]  # in their order
+    lacks_connections: bool | None  # None without an answer
+    sentences: tuple[str, ...]  # for the report
 
 
 def capacities(results: Sequence[TrialResult]) -> tuple[LevelCapacity, ...]:
@@ -82,7 +74,6 @@ def windows_of(results: Sequence[TrialResult]) -> dict[Point, tuple[Probe, ...]]
 
 
 def confirmations(plan: Plan, results: Sequence[TrialResult]) -> tuple[Confirmed, ...]:
-    """One for each point with a confirming trial that was measured."""
     trials: dict[Point, list[TrialResult]] = {}
     for result in sorted(results, key=lambda r: r.trial.replicate):
         if result.trial.role == ROLE:
@@ -124,7 +115,6 @@ def _step(result: TrialResult) -> Step | None:
 
 
 def _words(step: Step, unit: str) -> str:
-    """One window in words: what was offered, what was seen, whether it held."""
     where = f"on a fresh server, {format_rate(step.rate)} {unit} for {step.seconds:.0f} s"
     if not step.usable:
         return f"{where} confirmed nothing: {step.why}"

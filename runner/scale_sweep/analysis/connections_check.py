@@ -1,18 +1,4 @@
-"""Tests with twice the connections whether the server itself leaves cores idle at a level.
-
-Too few connections look like a lock: in both cases requests wait and nothing is busy. A level whose trials may be
-limited inside the server is therefore measured once more with twice the connections. The level counts
-(SOFTWARE_BOTTLENECK) only if its rate does not rise. Pure: it reads stored trials only. Refuses to count a level that
-was not checked.
-
-The check runs inside a block, and is compared with the rate that its level has in that block: ln(rate) = level + block
-+ error, by least squares over the trials of the points (Snedecor and Cochran, Statistical Methods, chapter 14). So a
-machine that slows down from block to block slows both sides of the comparison. Only trials of the same curve are used:
-another database has another noise, and a report of one curve must give the same answer. With fewer than DEGREES_MIN
-degrees of freedom, or a block without another trial that counts, it is compared with the mean of the level's trials.
-The test is one-sided at 5 %, with Student's t and the spread of the residuals. A rise counts from RISE_PERCENT on. If
-the noise could hide a rise of UNSEEN_PERCENT, the check gives no answer.
-"""
+"""Tests with twice the connections whether the server itself leaves cores idle at a level."""
 
 from __future__ import annotations
 
@@ -43,10 +29,8 @@ Point = tuple[float, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One check. point: level and subject. is_internal: the rate did not rise; None: the check gives no answer."""
-
-    point: Point
-    is_internal: bool | None
+    point: Point  # level and subject
+    is_internal: bool | None  # the rate did not rise; None: the check gives no answer
     sentence: str
 
 
@@ -61,12 +45,11 @@ class _Rate:
 
 @dataclass(frozen=True, kw_only=True)
 class _Expected:
-    """ln(rate) of a point in a block, without the check. error: the standard error of the check's difference from it,
-    its own noise included; degrees: of freedom of that error."""
+    """ln(rate) of a point in a block, without the check."""
 
     log: float
-    error: float
-    degrees: int
+    error: float  # the standard error of the check's difference from it, its own noise included
+    degrees: int  # of freedom of that error
 
 
 def checks(plan: Plan, results: Sequence[TrialResult]) -> tuple[Check, ...]:
@@ -83,7 +66,6 @@ def checks(plan: Plan, results: Sequence[TrialResult]) -> tuple[Check, ...]:
 
 
 def with_checks(plan: Plan, results: Sequence[TrialResult]) -> tuple[TrialResult, ...]:
-    """The results, with the verdict of each checked trial updated. Idempotent."""
     by_point = {check.point: check for check in checks(plan, results)}
     if not by_point:
         return tuple(results)

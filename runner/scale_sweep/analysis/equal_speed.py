@@ -1,10 +1,4 @@
-"""The speedup at one speed of the CPUs: a second answer beside the measured one, with an interval of its own. Pure.
-
-Analysis of covariance (Snedecor and Cochran, Statistical Methods, chapter 18): the covariate is the logarithm of the
-speed of the CPUs in each window, and the slope is the one within the trials, from second to second. A level whose CPUs
-were slower than those of the first level by more than its trials differ gets no such answer: turbo, SMT siblings and
-shared caches slow a level too, and they are part of what a user gets.
-"""
+"""The speedup at one speed of the CPUs: a second answer beside the measured one, with an interval of its own."""
 
 from __future__ import annotations
 
@@ -108,7 +102,6 @@ def _speed(result: TrialResult) -> float | None:
 
 
 def _weighted(result: TrialResult) -> tuple[float, float] | None:
-    """The slope within a trial, with its weight: the sum of squares of the speed."""
     m = result.measurement
     if m.cpu_speed_slope is None or m.cpu_speed_cv_percent is None or m.window_s is None:
         return None

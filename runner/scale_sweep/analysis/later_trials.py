@@ -1,7 +1,4 @@
-"""Changes of earlier trials by later ones of their run: connections checks and confirming trials. Pure.
-
-A stored trial has the verdict of the trial by itself; everything that reads a run applies this to it.
-"""
+"""Changes of earlier trials by later ones of their run: connections checks and confirming trials."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Trials → observations: the one module that reads a rate out of a trial for fit, noise and compare. Pure.
-
-A rate is the measured one: what a correction would make of it has a line of its own (analysis/equal_speed.py).
-"""
+"""Trials → observations: the one module that reads a rate out of a trial for fit, noise and compare."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""A soak: one long trial whose rate over time shows how far short windows are from its mean. Pure.
-
-It finds when the soak was slow, and names what was seen at the same time (disk, CPU), because no counter of the machine
-says "compaction". It replays a sweep's windows on each part of the soak, without the data after that part. Refuses to
-guess a cause, to draw, and to call a rate steady: the verdict does that.
-"""
+"""A soak: one long trial whose rate over time shows how far short windows are from its mean."""
 
 from __future__ import annotations
 
@@ -36,14 +31,13 @@ class Second:
 
 @dataclass(frozen=True, kw_only=True)
 class Period:
-    """A slow time. rate_share: of the median rate, 0..1. still_s: seconds with nearly no rows. seen: what the machine
-    did meanwhile, in words; "" if nothing was unusual or measured."""
+    """A slow time."""
 
     start_s: float
     end_s: float
-    rate_share: float
-    still_s: int
-    seen: str
+    rate_share: float  # of the median rate, 0..1
+    still_s: int  # seconds with nearly no rows
+    seen: str  # what the machine did meanwhile, in words; "" if nothing was unusual or measured
 
     @property
     def name(self) -> str:
@@ -118,12 +112,11 @@ KINDS: tuple[tuple[str, int, int, Callable[[Sequence[float], int, int], tuple[fl
 
 @dataclass(frozen=True, kw_only=True)
 class WindowRatios:
-    """One kind of window. name: its length. windows: how many were tried. valid: the rate of each VALID one over the
-    mean of the soak, ascending."""
+    """One kind of window."""
 
-    name: str
-    windows: int
-    valid: tuple[float, ...]
+    name: str  # its length
+    windows: int  # how many were tried
+    valid: tuple[float, ...]  # the rate of each VALID one over the mean of the soak, ascending
 
     def quantile(self, share: float) -> float | None:
         """The ratio below which this share (0..1) of the VALID windows is; None if there are none."""

@@ -1,4 +1,1 @@
-"""Parts that every package may use: errors, units, texts, input files, signals, child processes, registries.
-
-Refuses to know a sweep, a server or a measured value.
-"""
+"""Parts that every package may use: errors, units, texts, input files, signals, child processes, registries."""

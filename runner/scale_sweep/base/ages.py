@@ -1,7 +1,4 @@
-"""How old a version of a program is, from the months in which versions came out. Pure.
-
-Refuses to guess: a version without a known month has no age.
-"""
+"""How old a version of a program is, from the months in which versions came out."""
 
 from __future__ import annotations
 

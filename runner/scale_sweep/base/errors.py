@@ -1,22 +1,4 @@
-"""One error tree, one exit code each; the only exceptions that reach the user.
-
-    ScaleError
-    ├── UsageError          2   a flag, key or file is wrong; nothing was started
-    │   └── CannotAsk       2   a target has no words for an operation
-    ├── PreflightError      3   this machine does not meet the requirements; nothing was started
-    ├── ProvisionError      4   the server did not start, or not as planned
-    ├── LoadError           5   the load generator refused or failed
-    ├── StoreError          6   results cannot be written or read
-    └── TargetError         7   the database refused a setting or statement of the trial
-
-10 is kept for a sweep that ended with trials that failed or with none that counts, 11 for a comparison that is slower
-than allowed, 12 for a stored run that disagrees with its raw files, 13 for a comparison that does not show what its
-gate asks for and for a size that a run does not show, 20 and more for hosts whose runs failed, 130 for Ctrl-C (see
-cli). 6 is also for standard output that cannot be written.
-A message says what happened and where in the sequence; `remedy` says what to do, and `usual_remedy` where an error has
-no better one.
-This file refuses to know anything else.
-"""
+"""One error tree, one exit code each; the only exceptions that reach the user."""
 
 EXIT_TRIALS_FAILED = 10
 EXIT_SLOWER = 11

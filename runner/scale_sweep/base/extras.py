@@ -1,7 +1,4 @@
-"""Parts of the installation that are optional, by the names that pyproject.toml gives them (its extras).
-
-Refuses to import anything: whether a module is there is looked up without running it.
-"""
+"""Parts of the installation that are optional, by the names that pyproject.toml gives them (its extras)."""
 
 from __future__ import annotations
 

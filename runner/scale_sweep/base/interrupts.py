@@ -1,9 +1,4 @@
-"""Requests to end: Ctrl-C, SIGTERM and SIGHUP in the main thread, `Stop.request` from any thread.
-
-A request waits while something is made or removed. A half-made thing has no name yet by which it could be removed, and
-a half-removed thing would stay. Refuses to lose a request: the end of the block delivers it. A second request makes
-every later block hurry. Refuses to override a shell that ignores a signal (`&`, nohup).
-"""
+"""Requests to end: Ctrl-C, SIGTERM and SIGHUP in the main thread, `Stop.request` from any thread."""
 
 from __future__ import annotations
 
@@ -39,7 +34,6 @@ class Stop:
         self._wakes: list[Callable[[], None]] = []
 
     def request(self) -> None:
-        """Requests the end."""
         self._again = self._requested
         self._requested = self._waits = True
         for wake in tuple(self._wakes):

@@ -1,9 +1,4 @@
-"""Standard output and standard error, which may go away at any time: a closed pipe or terminal, a full disk.
-
-Messages on standard error are dropped then. A result on standard output that cannot be written ends the command, except
-where the results are stored as well. Refuses to let a file of a run get the number of a closed standard stream, and to
-end anything because an encoding lacks a character.
-"""
+"""Standard output and standard error, which may go away at any time: a closed pipe or terminal, a full disk."""
 
 from __future__ import annotations
 

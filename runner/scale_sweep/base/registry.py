@@ -1,8 +1,4 @@
-"""Implementations by name: those of this project, and those that other packages register by entry points.
-
-An implementation is an object named "module:attribute", or a whole module. It is imported when it is first used, so
-that `--help` imports none. Refuses to replace one of ours by another package's of the same name.
-"""
+"""Implementations by name: those of this project, and those that other packages register by entry points."""
 
 from __future__ import annotations
 

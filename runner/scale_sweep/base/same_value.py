@@ -1,8 +1,4 @@
-"""Whether two spellings of a setting are the same value: 1GB and 1024MB, 5min and 300s, on and true, 4 and 4.000000.
-
-One place for the plan, the trial and the report. Refuses to guess a unit: a number without one equals an amount only if
-both are zero, or if the amount's unit counts bytes in every database (1GiB, 1g of a JVM).
-"""
+"""Whether two spellings of a setting are the same value: 1GB and 1024MB, 5min and 300s, on and true, 4 and 4.000000."""
 
 from __future__ import annotations
 

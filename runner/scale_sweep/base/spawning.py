@@ -1,9 +1,4 @@
-"""Starts child processes on their own CPUs, from one thread that lives as long as this process; and runs short ones.
-
-A parent-death signal (prctl(2), PR_SET_PDEATHSIG) refers to the thread that started the child: it is sent when that
-thread ends, not when the process does. So no child is started by a thread that may end before the child. And the CPUs
-of that one thread can be set for a moment, so that not even a child's first instruction runs elsewhere.
-"""
+"""Starts child processes on their own CPUs, from one thread that lives as long as this process; and runs short ones."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Texts such as "4GiB", "30s", "1..12:2", "1..64:x2", "0,2-5" ⇄ numbers.
-
-Every parser raises ValueError with one sentence; the caller names the key or flag. Refuses to guess: an unknown unit or
-an open range is an error, never a default.
-"""
+"""Texts such as "4GiB", "30s", "1..12:2", "1..64:x2", "0,2-5" ⇄ numbers."""
 
 from __future__ import annotations
 

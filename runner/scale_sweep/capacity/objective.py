@@ -1,7 +1,4 @@
-"""Reads an objective like `p99 < 20ms, p999 < 100ms, errors < 0.1%`, and says how far a step is from it. Pure.
-
-Refuses a condition that is not an upper limit, a time without a unit, and a percentile that is not reported.
-"""
+"""Reads an objective like `p99 < 20ms, p999 < 100ms, errors < 0.1%`, and says how far a step is from it."""
 
 from __future__ import annotations
 

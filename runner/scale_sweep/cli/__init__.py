@@ -1,8 +1,4 @@
-"""The command `scale`: defines commands, calls packages, and shows their results. Only this package ends the process.
-
-This file has the entry point. It imports next to nothing before that runs, so that Ctrl-C ends the command without a
-traceback from its first moment on.
-"""
+"""The command `scale`: defines commands, calls packages, and shows their results."""
 
 import os
 import sys

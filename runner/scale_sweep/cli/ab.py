@@ -1,5 +1,4 @@
-"""`scale ab`: two variants in one run, in turn. Wiring only; see scale_sweep/sweep/ab.py and
-scale_sweep/plan/make.py."""
+"""`scale ab`: two variants in one run, in turn."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The commands by name, with the options before them: each command's module and its line in `scale --help`.
-
-A command's module is imported only when that command is called, so that `scale --help` does not wait for numpy, scipy
-and Docker. A test compares the lines with the commands' own docstrings.
-"""
+"""The commands by name, with the options before them: each command's module and its line in `scale --help`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""`scale compare`: stored runs against each other, and how a comparison is shown. Wiring only; see
-scale_sweep/analysis/compare."""
+"""`scale compare`: stored runs against each other, and how a comparison is shown."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""`scale compare A B C ...`: a run of each server, all against the first. Wiring only; see
-scale_sweep/analysis/compare/side_by_side.py and scale_sweep/report/side_by_side.py."""
+"""`scale compare A B C ...`: a run of each server, all against the first."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Candidates for shell completion: stored runs, databases, named workloads, published tables, sweeps.
-
-Refuses to show an error there.
-"""
+"""Candidates for shell completion: stored runs, databases, named workloads, published tables, sweeps."""
 
 from __future__ import annotations
 

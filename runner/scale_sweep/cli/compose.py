@@ -1,8 +1,4 @@
-"""Puts a run together: preparation, directory, execution.
-
-It opens or reopens the directory of a run, and executes the prepared plan. Only `scale_sweep/cli` imports all packages.
-Holds no rule, prints nothing, and ends no process.
-"""
+"""Puts a run together: preparation, directory, execution."""
 
 from __future__ import annotations
 

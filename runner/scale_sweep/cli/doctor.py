@@ -25,11 +25,11 @@ _TOUCHED_BYTES = 4 * 2**30  # what a trial of a minute may write
 
 @dataclass(frozen=True, kw_only=True)
 class Ability:
-    """One ability that a sweep may need. state: how far this machine has it, in words."""
+    """One ability that a sweep may need."""
 
     subject: str
     there: bool
-    state: str
+    state: str  # how far this machine has it, in words
     remedy: str = ""
 
 

@@ -1,7 +1,4 @@
-"""The gates of `scale compare` and `scale ab`: their options, and how an answer ends the process.
-
-scale_sweep/analysis/compare/gates.py makes the answers.
-"""
+"""The gates of `scale compare` and `scale ab`: their options, and how an answer ends the process."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""How the help of a command is written: plain text in two columns, and no line longer than the terminal.
-
-A name that is too wide for its column has a separate line, so that every flag can be copied. Refuses to know a
-flag: the commands and the table of settings have them.
-"""
+"""How the help of a command is written: plain text in two columns, and no line longer than the terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import did_you_mean
+from scale_sweep.base.texts import did_you_mean
 
 WIDTH_MAX = 100
 _NAME_WIDTH = 26  # of the column of names, with its two blanks on each side

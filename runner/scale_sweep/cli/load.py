@@ -1,6 +1,5 @@
 """`scale load`: taosBenchmark's insert options and its files, or with --iot a configuration of IoT-benchmark, done by
-scale-loadgen. Wiring only; see scale_sweep/taosbenchmark and scale_sweep/iotbenchmark.
-"""
+scale-loadgen."""
 
 from __future__ import annotations
 

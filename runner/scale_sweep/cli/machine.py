@@ -1,5 +1,5 @@
 """`scale doctor`, `clean` and `servers`: the abilities of this machine, leftovers of a crash, and database servers to
-install. Wiring only."""
+install."""
 
 from __future__ import annotations
 

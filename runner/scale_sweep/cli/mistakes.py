@@ -1,8 +1,5 @@
 """A mistake on the command line, as Typer finds it, as a UsageError in the words of all other errors: one line that
-names the flag, a hint, exit code 2.
-
-Refuses to read the command line: Typer has done that.
-"""
+names the flag, a hint, exit code 2."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Any
 import typer
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import did_you_mean
+from scale_sweep.base.texts import did_you_mean
 
 # Typer has had its copy of Click since 0.29, so the class of all mistakes is found through one that Typer names.
 Mistake: type[Exception] = typer.BadParameter.__mro__[1]

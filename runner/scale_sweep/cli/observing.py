@@ -1,5 +1,4 @@
-"""`scale observe`: watch a machine, and a server on it, without a load. Wiring only; see
-scale_sweep/measure/observing."""
+"""`scale observe`: watch a machine, and a server on it, without a load."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Tables and the document of a plan: its trials, the settings of its servers, the settings of the sweep with origins.
-
-Takes model objects, returns rows.
-"""
+"""Tables and the document of a plan: its trials, the settings of its servers, the settings of the sweep with
+origins."""
 
 from __future__ import annotations
 

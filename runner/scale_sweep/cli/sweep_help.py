@@ -1,9 +1,4 @@
-"""`--help` of the commands with the settings of a sweep: the usual flags of an axis, one section, or all of them.
-
-`scale sweep disk --help` shows what sweeps of disks need, `--help load` a section, `--help slo` the flags that this
-word finds, `--help-all` everything. The definitions of the settings and axes state which flags are usual
-(scale_sweep/sweep/usual.py). Refuses to read any other flag.
-"""
+"""`--help` of the commands with the settings of a sweep: the usual flags of an axis, one section, or all of them."""
 
 from __future__ import annotations
 
@@ -14,7 +9,7 @@ from typing import Any
 import typer
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import not_one_of
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.cli.help import PlainCommand, document, is_argument, panel_of
 from scale_sweep.experiment.axes import Axis
 from scale_sweep.sweep.ab import REFUSED
@@ -27,9 +22,9 @@ _KEYS = {parameter_name(setting.flag): setting.key for setting in SETTINGS}
 
 
 class SweepHelp(PlainCommand):
-    """A command with the settings of a sweep, whose help depends on the words beside `--help`. refuses: the keys of
-    settings that it does not accept, whose flags the help leaves out."""
+    """A command with the settings of a sweep, whose help depends on the words beside `--help`."""
 
+    # the keys of settings that it does not accept, whose flags the help leaves out
     refuses: frozenset[str] = frozenset()
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

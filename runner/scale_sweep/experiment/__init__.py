@@ -1,4 +1,1 @@
-"""The parts of a sweep: settings, the operations of a load, and the axes along which a server is scaled.
-
-Refuses to know a database, and to start anything.
-"""
+"""The parts of a sweep: settings, the operations of a load, and the axes along which a server is scaled."""

@@ -1,7 +1,4 @@
-"""A finished run as bytes, from the host that measured it to this one. Every file is compared with its digest here.
-
-Refuses an archive with anything but plain files of one run, and to write over a run.
-"""
+"""A finished run as bytes, from the host that measured it to this one."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The engine for a Dask cluster that exists: one task for each host, which runs a whole sweep there.
-
-Dask finds the hosts and starts one long task on each. Refuses a cluster on which a lost worker could mean a second
-trial, or on which anybody may run code: without TLS, with nannies, other versions, stealing or retries.
-Refuses to unpickle anything that a host sends: answers are bytes of JSON, and archives.
-"""
+"""The engine for a Dask cluster that exists: one task for each host, which runs a whole sweep there."""
 
 from __future__ import annotations
 
@@ -24,7 +19,7 @@ from scale_sweep.base.extras import require_extra
 from scale_sweep.fleet import on_worker
 from scale_sweep.fleet.archive import unpacked
 from scale_sweep.fleet.engine import Announced, FleetHost, FleetOrder, Say
-from scale_sweep.fleet.words import files_of, words_of
+from scale_sweep.fleet.run import files_of, words_of
 from scale_sweep.machine.host import Host
 from scale_sweep.model import Finding, Plan
 from scale_sweep.plan import plan_sentence
@@ -139,7 +134,6 @@ class ClusterFleet:
                 )
 
     def _refuse_other_versions(self) -> None:
-        """`get_versions(check=True)` only warns. A Python that differs in its last number runs the same code."""
         versions = self._client.get_versions()
         own = versions["client"]["packages"]
         for place, there in {"its scheduler": versions["scheduler"], **versions["workers"]}.items():
@@ -238,7 +232,6 @@ class ClusterTask:
         threading.Thread(target=self._renew, name=f"lease {self.host}", daemon=True).start()
 
     def _renew(self) -> None:
-        """A client that cannot renew the lease has lost the cluster: the task ends by itself."""
         for number in itertools.count(1):
             if self._is_stopped.wait(on_worker.BEAT_S) or self.has_ended():
                 return
@@ -278,5 +271,4 @@ def _version(packaged: str | None) -> str:
 
 
 def _line(error: BaseException) -> str:
-    """Dask's own words, in one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"

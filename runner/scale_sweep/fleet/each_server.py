@@ -1,7 +1,4 @@
-"""The engine for the servers of an inventory: one run for each, in threads of this process, over OpenSSH.
-
-A load host belongs to one server at a time: servers that must share one are measured one after the other.
-"""
+"""The engine for the servers of an inventory: one run for each, in threads of this process, over OpenSSH."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from scale_sweep.base.errors import ProvisionError, ScaleError
 from scale_sweep.base.interrupts import Stop, Stopped
 from scale_sweep.base.units import counted
 from scale_sweep.fleet.engine import Announced, FleetHost, FleetOrder, HereRun, Say
-from scale_sweep.fleet.pace import Turn, out_of_step
+from scale_sweep.fleet.run import Turn, out_of_step
 from scale_sweep.hosts import setup
 from scale_sweep.hosts.inventory import Inventory, by_server, read_inventory
 from scale_sweep.hosts.link import AgentLink
@@ -76,13 +73,13 @@ def _prepared(place: HostsPlace, order: FleetOrder) -> Prepared:
 
 @dataclass(frozen=True, kw_only=True)
 class _Run:
-    """One server's run. turn: held while it measures, by one server of a load host at a time."""
+    """One server's run."""
 
     place: HostsPlace
     prepared: Prepared
     order: FleetOrder
     before_trial: Callable[[], None]
-    turn: Turn
+    turn: Turn  # held while it measures, by one server of a load host at a time
 
 
 class ServerTask:

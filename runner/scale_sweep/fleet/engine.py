@@ -1,8 +1,4 @@
-"""The seam of a fleet: an engine reaches hosts, and runs a whole sweep on each. A table lists the engines.
-
-An engine is chosen by the scheme of its address: "tls://host:8786" is one of "tls", a file of hosts one of "". Refuses
-to name an engine's library: an engine imports it when it is opened.
-"""
+"""The seam of a fleet: an engine reaches hosts, and runs a whole sweep on each."""
 
 from __future__ import annotations
 
@@ -25,49 +21,47 @@ Campaign = Callable[["HereRun"], Path]
 
 @dataclass(frozen=True, kw_only=True)
 class FleetHost:
-    """A host that a sweep can run on. machine: the same text for two names of one machine; "" if it is not known."""
+    """A host that a sweep can run on."""
 
     name: str
     host: Host
-    machine: str
+    machine: str  # the same text for two names of one machine; "" if it is not known
 
 
 @dataclass(frozen=True, kw_only=True)
 class HereRun:
-    """A run whose trials are elsewhere, and which is stored by this process. before_trial: called with the name of the
-    block before each trial; it may wait."""
+    """A run whose trials are elsewhere, and which is stored by this process."""
 
     host: str
     place: Place
     prepared: Prepared
     fleet: Mapping[str, object]
-    before_trial: Callable[[], None]
+    before_trial: Callable[[], None]  # called with the name of the block before each trial; it may wait
     say: Say
 
 
 @dataclass(frozen=True, kw_only=True)
 class FleetOrder:
-    """The sweep for every host. what, flags: as the user wrote them, the flags by key. fleet: of the manifest, the same
-    for all runs. resolve: the sweep on a host with these facts. campaign: executes a run that this process stores, and
-    returns its directory."""
+    """The sweep for every host."""
 
+    # what, flags: as the user wrote them, the flags by key
     what: str
     flags: Mapping[str, str | list[str]]
     results: Path
-    fleet: Mapping[str, object]
+    fleet: Mapping[str, object]  # of the manifest, the same for all runs
     insecure_network: bool
-    resolve: Callable[[Host], Sweep]
-    campaign: Campaign
+    resolve: Callable[[Host], Sweep]  # the sweep on a host with these facts
+    campaign: Campaign  # executes a run that this process stores, and returns its directory
 
 
 @dataclass(frozen=True, kw_only=True)
 class Announced:
-    """The plan of a run, before it starts. sentences: for people. seconds: estimated. trials: their number."""
+    """The plan of a run, before it starts."""
 
-    sentences: tuple[str, ...]
+    sentences: tuple[str, ...]  # for people
     findings: tuple[Finding, ...]
-    seconds: float
-    trials: int
+    seconds: float  # estimated
+    trials: int  # their number
 
     @property
     def trial_s(self) -> float:

@@ -1,10 +1,4 @@
-"""Runs `scale sweep` for a task of a cluster, and ends it when nobody holds its lease any more.
-
-`python -m scale_sweep.fleet.leased SECONDS WORD...`, in a folder made for the sweep: a line on standard input renews
-the lease. When standard input ends, or no line comes for so long, the sweep gets SIGTERM: it removes its server and
-its data, and ends. So a sweep survives neither `kill -9` of the worker nor that of the client. The folder is removed
-too. Refuses to kill it before it had time for that.
-"""
+"""Runs `scale sweep` for a task of a cluster, and ends it when nobody holds its lease any more."""
 
 from __future__ import annotations
 
@@ -33,7 +27,6 @@ def main() -> int:
 
 
 def _held(process: subprocess.Popen[bytes], limit_s: float) -> bool:
-    """Waits for the end of the sweep or of its lease. Whether the sweep ended by itself."""
     heard = time.monotonic()
     while process.poll() is None:
         readable, _, _ = select.select([sys.stdin], [], [], LOOK_S)
@@ -47,7 +40,6 @@ def _held(process: subprocess.Popen[bytes], limit_s: float) -> bool:
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int:
-    """Asks the sweep to end, kills it only after END_S, and removes its folder: nobody fetches the run any more."""
     process.send_signal(signal.SIGTERM)
     try:
         return process.wait(timeout=END_S)

@@ -1,9 +1,4 @@
-"""The work of a task on a host of a Dask cluster: it describes the host, plans a sweep there, or runs one.
-
-A sweep is a process of its own, in a session of its own, with a clean environment: Dask sets variables for its workers
-that a database would run with. A token, a file that is opened exclusively, refuses a second start of the same task.
-Every answer is bytes of JSON or an archive: the client does not unpickle what a host sends.
-"""
+"""The work of a task on a host of a Dask cluster: it describes the host, plans a sweep there, or runs one."""
 
 from __future__ import annotations
 
@@ -155,7 +150,6 @@ def _run(words: Sequence[str], there: Path, line: Line, lease: Lease, delay_s: f
 
 
 def _waited(delay_s: float, lease: Lease) -> bool:
-    """Waits before the start. Whether the lease still holds."""
     deadline = time.monotonic() + delay_s
     while (left := deadline - time.monotonic()) > 0 and not lease.is_over:
         time.sleep(min(left, LOOK_S))
@@ -164,7 +158,6 @@ def _waited(delay_s: float, lease: Lease) -> bool:
 
 
 def _renew(process: subprocess.Popen[str], lease: Lease) -> None:
-    """Passes each renewal on. At the end of the lease the input ends."""
     assert process.stdin is not None
     with contextlib.suppress(OSError, ValueError):
         while process.poll() is None and not lease.is_over:
@@ -176,7 +169,6 @@ def _renew(process: subprocess.Popen[str], lease: Lease) -> None:
 
 
 def _claim(token: str) -> bool:
-    """Makes the file of the token, and removes files that are older than a day. Whether it is new."""
     tokens = folder(_FOLDER)
     for old in tokens.iterdir():
         with contextlib.suppress(OSError):

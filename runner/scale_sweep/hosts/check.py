@@ -1,7 +1,4 @@
-"""Looks at every host of an inventory: what it is, its clock, and the network from each load host to the server's.
-
-Measures; changes nothing.
-"""
+"""Looks at every host of an inventory: what it is, its clock, and the network from each load host to the server's."""
 
 from __future__ import annotations
 
@@ -21,17 +18,16 @@ from scale_sweep.results.store.codec import from_plain
 
 @dataclass(frozen=True, kw_only=True)
 class HostFacts:
-    """A host as its agent describes it. servers: versions of installed databases, by the name of the target. lacks: why
-    it cannot make a load."""
+    """A host as its agent describes it."""
 
     name: str
     role: str
     host: Host
     python: str
     program: str
-    lacks: str
+    lacks: str  # why it cannot make a load
     is_root: bool
-    servers: Mapping[str, str]
+    servers: Mapping[str, str]  # versions of installed databases, by the name of the target
     clock: HostClock
     network: HostNetwork
 

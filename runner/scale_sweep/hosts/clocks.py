@@ -1,8 +1,4 @@
-"""The clock of a host against this machine's: the offset from the fastest of 50 round trips, and its error.
-
-The answer was made between the request and its arrival. So half of the fastest round trip is the greatest error
-(Cristian, "Probabilistic clock synchronization", 1989).
-"""
+"""The clock of a host against this machine's: the offset from the fastest of 50 round trips, and its error."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Lets the agent of the server's host hold the directory for data, the disks, and memory for the server, for a run.
-
-The agent sets it up by the code of a run on one machine, and removes it when the request ends or the controller is
-gone. Refuses to go on as if it were there after its agent ended.
-"""
+"""Lets the agent of the server's host hold the directory for data, the disks, and memory for the server, for a run."""
 
 from __future__ import annotations
 
@@ -31,7 +27,6 @@ class HeldSetup:
         self._request: Asked | None = None
 
     def is_held_by(self, link: AgentLink) -> bool:
-        """Whether the agent of this link holds it now."""
         return self._request is not None and self._request.link is link and not self._request.is_over
 
     def begin(self, link: AgentLink) -> PreparedDisks:
@@ -57,7 +52,6 @@ class HeldSetup:
                 time.sleep(_LOOK_S)
 
     def _event(self, name: str, limit_s: float) -> Any:
-        """The value of the next event of this name."""
         assert self._request is not None
         for line in self._request.events(limit_s):
             event = dict(line.get("event") or {})

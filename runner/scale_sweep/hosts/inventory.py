@@ -1,8 +1,4 @@
-"""The hosts of a sweep, from an inventory that Ansible reads: groups [server] and [load].
-
-Variables of a host: scale_address (on the load's network), scale_cpus (that may be used), scale_data_dir, scale_home
-(where `scale hosts prepare` puts its files). Refuses to read the inventory's format itself.
-"""
+"""The hosts of a sweep, from an inventory that Ansible reads: groups [server] and [load]."""
 
 from __future__ import annotations
 
@@ -32,15 +28,12 @@ _OURS = ("scale_address", "scale_cpus", "scale_data_dir", "scale_home")
 
 @dataclass(frozen=True, kw_only=True)
 class HostEntry:
-    """One host. address: where the load reaches a server on it. cpus: that may be used; empty: all. home: of what
-    `scale hosts prepare` puts there. variables: all of the inventory, for Ansible."""
-
     name: str
-    address: str
-    cpus: tuple[int, ...] = ()
+    address: str  # where the load reaches a server on it
+    cpus: tuple[int, ...] = ()  # that may be used; empty: all
     data_dir: str = ""
-    home: str = HOME
-    variables: Mapping[str, Any] = field(default_factory=dict)
+    home: str = HOME  # of what `scale hosts prepare` puts there
+    variables: Mapping[str, Any] = field(default_factory=dict)  # all of the inventory, for Ansible
 
     @property
     def python(self) -> str:
@@ -70,15 +63,14 @@ class HostEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class Inventory:
-    """The hosts of a sweep, or of a fleet of sweeps. path: of the file. servers: one; more in a fleet."""
+    """The hosts of a sweep, or of a fleet of sweeps."""
 
-    path: Path
-    servers: tuple[HostEntry, ...]
+    path: Path  # of the file
+    servers: tuple[HostEntry, ...]  # one; more in a fleet
     load: tuple[HostEntry, ...]
 
     @property
     def server(self) -> HostEntry:
-        """The host of the only server."""
         (server,) = self.servers
         return server
 

@@ -1,7 +1,4 @@
-"""A host's agent, reached by OpenSSH: requests out, lines in, until the process here ends.
-
-Refuses to trust what comes back: lines are JSON, and an error is only a text. Every wait has a deadline.
-"""
+"""A host's agent, reached by OpenSSH: requests out, lines in, until the process here ends."""
 
 from __future__ import annotations
 
@@ -173,7 +170,6 @@ class AgentLink:
         )
 
     def put(self, **line: Any) -> None:
-        """Sends a line."""
         self._writer.put(**line)
 
     def ask(self, what: str, /, on_line: Callable[[Line], None] | None = None, **words: Any) -> Asked:
@@ -212,7 +208,6 @@ class AgentLink:
             request.take(line)
 
     def _break(self, why: str) -> None:
-        """Ends every request with the reason."""
         with self._lock:
             self.broken = self.broken or why
             request, self._requests = list(self._requests.values()), {}
@@ -224,7 +219,6 @@ class AgentLink:
         return {"kind": "ProvisionError", "message": self.broken, "remedy": "scale hosts check shows what it lacks"}
 
     def _last_words(self) -> str:
-        """Why the agent is gone, in OpenSSH's or its own last line."""
         assert self._process is not None
         code: int | None = None
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -290,7 +284,6 @@ def run_line(host: HostEntry, line: str, limit_s: float = READY_S) -> str:
 
 
 def _remedy(line: str) -> str:
-    """The remedy for a line of OpenSSH."""
     if "verification failed" in line:
         return "its host key is unknown or another: log in once by hand (ssh HOST), or ssh-keyscan it to known_hosts"
     return "try it by hand: ssh HOST"

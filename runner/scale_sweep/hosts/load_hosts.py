@@ -18,13 +18,12 @@ from scale_sweep.results.store.codec import from_plain
 
 @dataclass(frozen=True, kw_only=True)
 class ProcessOrder:
-    """One process of the load generator. folders: files of the folders that the spec names. offset_ns: the clock of who
-    wrote the spec and reads the lines, minus this machine's."""
+    """One process of the load generator."""
 
     spec: Mapping[str, str]
     secret: str = ""
-    folders: Folders = field(default_factory=dict)
-    offset_ns: int = 0
+    folders: Folders = field(default_factory=dict)  # files of the folders that the spec names
+    offset_ns: int = 0  # the clock of who wrote the spec and reads the lines, minus this machine's
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +73,6 @@ class OfController:
         self.error_ns = 2 * max(host.clock.error_ns for host in hosts)
 
     def start(self, index: int, spec: Mapping[str, str], secret: str, errors: IO[str]) -> RemoteProcess:
-        """Starts one process, on the hosts in turn."""
         request: list[Asked] = []
         process = RemoteProcess(lambda number: request[0].tell(signal=number), errors)
         host = self._hosts[index % len(self._hosts)]

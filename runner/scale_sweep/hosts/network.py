@@ -1,8 +1,4 @@
-"""Measures the network between each load host and the server's: round trip, and a stream in both directions.
-
-Each load host alone first, then all together, which is what the server's host can take and give. Refuses to assume a
-speed: what the kernel says of an interface is not what a path carries.
-"""
+"""Measures the network between each load host and the server's: round trip, and a stream in both directions."""
 
 from __future__ import annotations
 

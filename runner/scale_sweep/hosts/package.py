@@ -1,8 +1,4 @@
-"""The files of a host: the agent, its libraries and the load generator, in one archive made from this installation.
-
-A host with the same Python as this one gets copies of the files installed here, so nobody needs the internet. For
-another Python, pip fetches the wheels here. Refuses to install anything on a host: the archive is complete.
-"""
+"""The files of a host: the agent, its libraries and the load generator, in one archive made from this installation."""
 
 from __future__ import annotations
 
@@ -53,11 +49,11 @@ class Kind:
 
 @dataclass(frozen=True, kw_only=True)
 class Package:
-    """Files by their path in the archive. digest: of all paths and contents."""
+    """Files by their path in the archive."""
 
     kind: Kind
     files: tuple[tuple[str, Path], ...]
-    digest: str
+    digest: str  # of all paths and contents
 
     def write(self, archive: Path) -> None:
         """Writes the archive; the digest's file is the last one in it."""
@@ -99,14 +95,12 @@ def package_for(kind: Kind, scratch: Path) -> Package:
 
 
 def _written(script: Path) -> Path:
-    """The script that starts Ansible on a host."""
     script.write_text(ANSIBLE, encoding="ascii")
     script.chmod(0o755)
     return script
 
 
 def _playbooks() -> Iterator[tuple[str, Path]]:
-    """The files by which Ansible makes disks."""
     folder = playbook_path().parent
     for path in folder.rglob("*"):
         if path.is_file():

@@ -1,8 +1,4 @@
-"""The place of a run whose server is on one host and whose load is on others: plans there, and runs trials there.
-
-A trial that loses a host ends as ABORTED, with the host's name. Before the next one the host is reached again and
-cleaned; if that fails, the run ends, and `scale resume` continues it. Refuses to go on with half of a load.
-"""
+"""The place of a run whose server is on one host and whose load is on others: plans there, and runs trials there."""
 
 from __future__ import annotations
 
@@ -118,7 +114,6 @@ class HostsPlace:
         return float(self._server.ask("speed").answer())
 
     def findings(self, plan: Plan, choices: Mapping[str, ServerChoice], data: DataPlace) -> tuple[Finding, ...]:
-        """The findings of the server's host against a plan."""
         plain = {key: plain_choice(choice) for key, choice in choices.items()}
         words: dict[str, Any] = {
             "plan": asdict(plan),
@@ -253,7 +248,6 @@ class HostsPlace:
             self._end(request, loads)
 
     def _watch(self, name: str, trial: Asked) -> Asked:
-        """Passes the samples of a host to the trial."""
         host = LoadHost(link=self._links[name], clock=self._clocks[name])
         makes_load = any(one.name == name for one in self._inventory.load)
         offset_ns = self._clocks[self._server.host.name].offset_ns
@@ -264,7 +258,6 @@ class HostsPlace:
         return host.watch(self.address, offset_ns, passed, makes_load=makes_load)
 
     def _end(self, request: Asked, loads: TrialLoads) -> None:
-        """Waits until the server's host has removed what the trial made; then no load runs any more."""
         with deferred() as hurry:
             if not loads.is_over:
                 request.stop()

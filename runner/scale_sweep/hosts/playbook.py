@@ -17,11 +17,9 @@ PLAYBOOK_S = 900
 
 @dataclass(frozen=True, kw_only=True)
 class HostFiles:
-    """The files of a host. home: absolute. archive, servers: of the files and of database servers, on this machine; ""
-    where the host has them, or needs none."""
-
-    home: str
+    home: str  # absolute
     digest: str = ""
+    # archive, servers: of the files and of database servers, on this machine; "" where the host has them, or needs none
     archive: str = ""
     servers: str = ""
 
@@ -76,7 +74,6 @@ def _variables(host: HostEntry, files: HostFiles) -> dict[str, Any]:
 
 
 def _environment(private: Path) -> dict[str, str]:
-    """Ansible's environment; each host has a folder for temporary files of its own."""
     environment = {**environment_of("hosts", private), "ANSIBLE_HOST_KEY_CHECKING": "1"}
     del environment["ANSIBLE_REMOTE_TEMP"]
     return environment

@@ -1,8 +1,4 @@
-"""Database servers for the hosts of [server]: those that `scale servers install` brought here, in one archive.
-
-Refuses a server that is not installed here, or whose files are not those of its pins, and a host with another kind of
-processor.
-"""
+"""Database servers for the hosts of [server]: those that `scale servers install` brought here, in one archive."""
 
 from __future__ import annotations
 
@@ -15,7 +11,7 @@ from pathlib import Path
 
 from scale_sweep.agent.serve import DIGEST_FILE
 from scale_sweep.base.errors import PreflightError, UsageError
-from scale_sweep.base.nearest import not_one_of
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.machine.state.copies import tree_digest
 from scale_sweep.server.pinned import corrupt_servers, read_pins
 from scale_sweep.server.pinned.whole import home_of, is_installed
@@ -49,7 +45,6 @@ class CopiedServers:
 
 
 def _of_nobody(info: tarfile.TarInfo) -> tarfile.TarInfo:
-    """An entry that belongs to whoever unpacks it, and that only they can change."""
     info.uid = info.gid = 0
     info.uname = info.gname = ""
     info.mode &= 0o755

@@ -1,7 +1,4 @@
-"""Prepares the hosts of an inventory, checks them, and cleans them.
-
-A host is asked first what Python it has; then it gets the files for that. Refuses to begin if one host is not fit.
-"""
+"""Prepares the hosts of an inventory, checks them, and cleans them."""
 
 from __future__ import annotations
 
@@ -28,12 +25,11 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A host as it answers: what files it needs, and its home directory. entry: with an absolute home for the files.
-    machine: a text that two names of one machine share."""
+    """A host as it answers: what files it needs, and its home directory."""
 
-    entry: HostEntry
+    entry: HostEntry  # with an absolute home for the files
     kind: Kind
-    machine: str
+    machine: str  # a text that two names of one machine share
 
 
 def ask_all(inventory: Inventory) -> tuple[Found, ...]:
@@ -84,14 +80,13 @@ def each_place(answers: Sequence[Found]) -> tuple[Found, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedHost:
-    """A host with its files. changes: of this preparation. servers: the digest of the copied servers; "" for none.
-    lacks: why a copied server does not run there."""
+    """A host with its files."""
 
     entry: HostEntry
     digest: str
-    changes: int
-    servers: str = ""
-    lacks: tuple[str, ...] = ()
+    changes: int  # of this preparation
+    servers: str = ""  # the digest of the copied servers; "" for none
+    lacks: tuple[str, ...] = ()  # why a copied server does not run there
 
 
 def prepare(inventory: Inventory, say: Say, names: Sequence[str] = ()) -> tuple[PreparedHost, ...]:
@@ -137,7 +132,6 @@ def prepare(inventory: Inventory, say: Say, names: Sequence[str] = ()) -> tuple[
 
 
 def _archives_of_servers(servers: CopiedServers, hosts: Sequence[Found], folder: Path, say: Say) -> dict[str, str]:
-    """The archive of the servers, by the name of each host that lacks it."""
     lacking = [one.entry.name for one in hosts if not _has(one.entry, FOLDER, servers.digest)]
     archive = folder / "servers.tar.gz"
     if lacking:
@@ -151,7 +145,6 @@ def _has(host: HostEntry, folder: str, digest: str) -> bool:
 
 
 def _lacks(host: HostEntry, digest: str, servers: CopiedServers) -> tuple[str, ...]:
-    """The reasons why copied servers do not run on a host, from its agent."""
     with AgentLink(host, digest) as link:
         return tuple(str(words) for words in link.ask("lacking", names=servers.names).answer())
 

@@ -1,7 +1,4 @@
-"""Passes the load of one trial on: requests from the server's host to the load hosts, lines back.
-
-So the server's host needs no key to the load hosts, nor they to it. Refuses a load for a host that the trial lacks.
-"""
+"""Passes the load of one trial on: requests from the server's host to the load hosts, lines back."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The bounds of the value of a key: a whole number, a number, true or false. Data only.
-
-The bounds are those of the load generator, and what keeps sums and products finite. Every key that a file has is
-checked, also one that its load does not use.
-"""
+"""The bounds of the value of a key: a whole number, a number, true or false."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Asks the load generator whether it would refuse the load of a configuration, before anything is connected.
-
-Refuses by the key of the file that the line of the spec comes from.
-"""
+"""Asks the load generator whether it would refuse the load of a configuration, before anything is connected."""
 
 from __future__ import annotations
 

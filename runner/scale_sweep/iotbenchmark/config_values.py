@@ -92,7 +92,6 @@ class ConfigValues:
         return notes
 
     def _check_value(self, key: str, value: str) -> None:
-        """Refuses a value that is not of the key's kind, also of a key that the load does not use."""
         kinds: tuple[tuple[Container[str], Callable[[str], object]], ...] = (
             (FLAGS, self.flag),
             (WHOLE, self.whole),

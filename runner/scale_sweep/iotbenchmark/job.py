@@ -10,55 +10,49 @@ from scale_sweep.model import Work
 
 @dataclass(frozen=True, kw_only=True)
 class ResultStore:
-    """The SQL database that gets the configuration and the results. url: without a password. project: the name of this
-    load there. settings: keys of the file with their values, without passwords."""
+    """The SQL database that gets the configuration and the results."""
 
-    url: str
+    url: str  # without a password
     password: str = field(repr=False)
-    project: str
-    settings: Mapping[str, str]
+    project: str  # the name of this load there
+    settings: Mapping[str, str]  # keys of the file with their values, without passwords
 
 
 @dataclass(frozen=True, kw_only=True)
 class IotJob:
-    """One load of one server.
+    """One load of one server."""
 
-    database: its name in the file; target: here; method: how rows are written. drops, creates: the schema before the
-    load. clients: connections. work: rows and operations, without what is there before: rows_expected of each device
-    are there in the end, and queries of a load that writes begin within the first within_ms of time, or with follows
-    end with the newest row of their client. rows, requests: fixed work of the whole load, the other one is 0; a load
-    that only reads has requests. duration_s: at most so long, 0: no limit. rate: rows or requests per second, as the
-    load counts, 0: as fast as they are answered. timeout_s: for one answer, 0: none. sensors: those of each kind of
-    query. time_function: the aggregate of all, if it is one of times. store: where the results are
-    stored besides, None: nowhere. notes: sentences about keys that have no effect.
-    """
-
-    database: str
-    target: str
-    method: str
+    database: str  # its name in the file
+    target: str  # here
+    method: str  # how rows are written
     host: str
     port: int
     user: str
     password: str = field(repr=False)
     database_name: str
+    # drops, creates: the schema before the load
     drops: bool
     creates: bool
-    clients: int
+    clients: int  # connections
+    # rows and operations, without what is there before: rows_expected of each device are there in the end, and queries
+    # of a load that writes begin within the first within_ms of time, or with follows end with the newest row of their
+    # client
     work: Work
+    # rows, requests: fixed work of the whole load, the other one is 0; a load that only reads has requests
     rows: int
     requests: int
-    duration_s: float
-    rate: float
-    timeout_s: float
+    duration_s: float  # at most so long, 0: no limit
+    rate: float  # rows or requests per second, as the load counts, 0: as fast as they are answered
+    timeout_s: float  # for one answer, 0: none
     seed: int
     read_seed: int
     rows_expected: int
     within_ms: int
     follows: bool
-    sensors: Mapping[str, tuple[str, ...]]
-    time_function: str = ""
-    store: ResultStore | None = None
-    notes: tuple[str, ...] = ()
+    sensors: Mapping[str, tuple[str, ...]]  # those of each kind of query
+    time_function: str = ""  # the aggregate of all, if it is one of times
+    store: ResultStore | None = None  # where the results are stored besides, None: nowhere
+    notes: tuple[str, ...] = ()  # sentences about keys that have no effect
 
     @property
     def reads(self) -> bool:

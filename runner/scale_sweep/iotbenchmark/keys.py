@@ -1,7 +1,4 @@
-"""The keys of IoT-benchmark's configuration: which have a meaning here, which have none, which refuse. Data only.
-
-Names and defaults are those of its public source (thulab/iot-benchmark). Refuses to interpret a value.
-"""
+"""The keys of IoT-benchmark's configuration: which have a meaning here, which have none, which refuse."""
 
 from __future__ import annotations
 
@@ -80,11 +77,11 @@ USED: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Only:
-    """A key that has one value here. value: in lower case; why: a sentence about any other; remedy: what to do."""
+    """A key that has one value here."""
 
-    value: str
-    why: str
-    remedy: str = ""
+    value: str  # in lower case
+    why: str  # a sentence about any other
+    remedy: str = ""  # what to do
 
 
 _LEAVE = "leave the key out"

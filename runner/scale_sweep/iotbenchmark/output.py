@@ -1,7 +1,4 @@
-"""The measured load → IoT-benchmark's two matrices, and the JSON document. Pure. Refuses to print.
-
-A percentile comes from the histogram, so it is right to three digits; of few requests it is the nearest of them.
-"""
+"""The measured load → IoT-benchmark's two matrices, and the JSON document."""
 
 from __future__ import annotations
 
@@ -32,22 +29,21 @@ _WIDE, _NARROW = 25, 12
 
 @dataclass(frozen=True, kw_only=True)
 class LoadDone:
-    """One load, finished or not. schema_s: of creating the schema. rows_counted: by the database, None: not counted.
-    troubles: the first errors."""
+    """One load, finished or not."""
 
     summary: LoadSummary
-    schema_s: float
-    rows_counted: int | None
-    troubles: tuple[str, ...]
+    schema_s: float  # of creating the schema
+    rows_counted: int | None  # by the database, None: not counted
+    troubles: tuple[str, ...]  # the first errors
     interrupted: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One operation of the matrices. operation: here; name: there. Latencies in ms, 0 where nothing was answered."""
+    """One operation of the matrices."""
 
-    operation: str
-    name: str
+    operation: str  # here
+    name: str  # there. Latencies in ms, 0 where nothing was answered
     counts: Mapping[str, float]
     latencies: Mapping[str, float]
 

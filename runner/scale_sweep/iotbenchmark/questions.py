@@ -62,7 +62,6 @@ def _parameters(config: ConfigValues, kind: str) -> dict[str, str]:
 
 
 def _seconds(ms: int) -> str:
-    """A time as a parameter of an operation, to the millisecond."""
     return f"{ms // 1000}.{ms % 1000:03d}s"
 
 

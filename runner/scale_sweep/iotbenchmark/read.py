@@ -85,7 +85,6 @@ def read_job(
 
 
 def _timeout_s(config: ConfigValues, part: float) -> float:
-    """The longest of those that the load uses."""
     keys = [("WRITE_OPERATION_TIMEOUT_MS", part > 0), ("READ_OPERATION_TIMEOUT_MS", part < 1)]
     return max((config.whole(key) / 1000 for key, is_used in keys if is_used), default=0.0)
 
@@ -136,7 +135,6 @@ def _port(config: ConfigValues) -> int:
 
 
 def _clients(config: ConfigValues) -> int:
-    """DATA_CLIENT_NUMBER; of older files CLIENT_NUMBER, for both kinds of client."""
     return config.whole("DATA_CLIENT_NUMBER" if config.says("DATA_CLIENT_NUMBER") else "CLIENT_NUMBER")
 
 
@@ -147,7 +145,6 @@ def _check_clients(config: ConfigValues, clients: int, tables: int) -> None:
 
 
 def _check_questions(config: ConfigValues, devices: int) -> None:
-    """Queries cannot ask for more devices or sensors than there are; also where the load asks nothing."""
     for key, there, what in (
         ("QUERY_DEVICE_NUM", devices, "devices"),
         ("QUERY_SENSOR_NUM", config.whole("SENSOR_NUMBER"), "sensors"),
@@ -158,7 +155,6 @@ def _check_questions(config: ConfigValues, devices: int) -> None:
 
 
 def _check_amounts(config: ConfigValues, rows: int, requests: int, rate: float) -> None:
-    """Checks the product of several keys, compared with the bounds of the load generator."""
     if rows > ROWS_MAX:
         config.refuse("LOOP", f"makes {rows:,} rows; {ROWS_MAX:,} at most")
     if requests > REQUESTS_MAX:
@@ -171,7 +167,6 @@ def _check_amounts(config: ConfigValues, rows: int, requests: int, rate: float) 
 
 
 def _written_devices(config: ConfigValues, devices: int) -> int:
-    """The number of devices that are written. Of a part of them, one more than the part has, as IoT-benchmark does."""
     rate = config.number("REAL_INSERT_RATE")
     if rate <= 0:
         config.refuse("REAL_INSERT_RATE", "must be above 0")
@@ -184,7 +179,6 @@ def _check_reads(config: ConfigValues, devices: int, tables: int) -> None:
 
 
 def _check_queries(config: ConfigValues, work: Work, rows_each: int) -> None:
-    """Checks the parameters by the kinds of operations; the data are as long as any query."""
     span = config.whole("QUERY_INTERVAL") // work.data.step_ms + 1
     enough = Work(data=work.data, operations=work.operations, preload_rows=(rows_each + span) * work.data.tables)
     try:

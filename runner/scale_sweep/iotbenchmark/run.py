@@ -56,10 +56,10 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class IotResult:
-    """The outcome of a job. failure: why it is not a success; None: it is one."""
+    """The outcome of a job."""
 
     done: LoadDone | None
-    failure: LoadError | None
+    failure: LoadError | None  # why it is not a success; None: it is one
 
 
 def read_file(path: str, overrides: tuple[str, ...], environment: Mapping[str, str]) -> IotJob:
@@ -182,7 +182,6 @@ def _schema(job: IotJob, reached: Reached, stop: Stop) -> float:
 
 
 def _is_there(job: IotJob, reached: Reached) -> bool:
-    """Whether an earlier load left its tables."""
     try:
         return ask(reached, reached.session.count, count_s(job.rows_expected * job.work.data.tables)) is not None
     except TargetError:

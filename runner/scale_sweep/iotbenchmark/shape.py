@@ -46,7 +46,6 @@ def columns(config: ConfigValues) -> tuple[str, ...]:
 
 
 def laws(config: ConfigValues) -> str:
-    """The shares of the columns' laws, as --values has them."""
     ratios = {law: config.number(key) for law, key in _LAWS.items()}
     most = max(ratios.values())
     if most <= 0:

@@ -1,8 +1,4 @@
-"""The configuration and the results of a load, as IoT-benchmark's tables CONFIG and FINAL_RESULT of an SQL database.
-
-Reads what the file says about that database, makes the rows and writes them by the SQL export. Refuses to store a
-password, and to store single requests.
-"""
+"""The configuration and the results of a load, as IoT-benchmark's tables CONFIG and FINAL_RESULT of an SQL database."""
 
 from __future__ import annotations
 
@@ -62,7 +58,6 @@ def read_store(config: ConfigValues, password: str, now: datetime) -> tuple[Resu
 
 
 def _project(database: str, remark: str, now: datetime) -> str:
-    """A name for the load, like IoT-benchmark's: mode, database, remark, time."""
     name = f"testW_{database.partition('-')[0][:5]}_{remark}"
     return f"{name[: TEXT_MAX - 24]}_{now:%Y_%m_%d_%H_%M_%S}_{now.microsecond // 1000:03d}"
 

@@ -1,11 +1,4 @@
-"""The load generator's own ceiling: the trial's rows, requests and threads on the trial's CPUs, without a server.
-
-It is measured once for each different spec before the sweep. The trial's own driver makes every request completely and
-drops it. A trial's rate near the ceiling is limited by the load generator. Refuses to give a ceiling if a driver cannot
-separate making a request from sending it: making rows alone costs a twentieth of that, and no rate would ever be near
-it. A load that reads has no ceiling: most of a request's cost is reading its answer, which only a database gives. The
-rules about the CPU time of the load generator's threads decide alone.
-"""
+"""The load generator's own ceiling: the trial's rows, requests and threads on the trial's CPUs, without a server."""
 
 from __future__ import annotations
 
@@ -68,7 +61,6 @@ def means_of(program: str, spec: Mapping[str, str]) -> Means:
 
 
 def ceiling_key(spec: Mapping[str, str], cpus: tuple[int, ...], threads_per_process: int, means: Means) -> CeilingKey:
-    """The key of a trial's spec. Trials with the same key have the same ceiling."""
     made = (stubbed_spec if means is Means.STUBBED else ceiling_spec)(spec, SECONDS)
     kept = tuple(sorted((name, value) for name, value in made.items() if name != "seed"))
     return CeilingKey(spec=kept, cpus=cpus, threads_per_process=threads_per_process, means=means)

@@ -17,11 +17,11 @@ _RIGHT, _WRONG = 0, 2
 
 @dataclass(frozen=True, kw_only=True)
 class Mistake:
-    """The first mistake of a spec. more: how many others there are."""
+    """The first mistake of a spec."""
 
     key: str
     sentence: str
-    more: int
+    more: int  # how many others there are
 
 
 def mistake_of(program: str, spec: Mapping[str, str]) -> Mistake | None:

@@ -1,5 +1,4 @@
-"""Joins the parts of a long answer's content, keeps it in a file, and reads it. Refuses an answer of which a part is
-missing."""
+"""Joins the parts of a long answer's content, keeps it in a file, and reads it."""
 
 from __future__ import annotations
 
@@ -38,7 +37,6 @@ class KeptContent(Sequence[str]):
 
 
 def content_of(answer: ReportedAnswer) -> Content:
-    """The content of an answer that has one."""
     parts = [json.loads(part) for part in answer.content]
     if isinstance(parts[0], str):
         return "".join(parts)

@@ -1,8 +1,4 @@
-"""The features of the load generator for a driver and a method, as it reports them.
-
-docs/loadgen.md lists the features of the driver interface. Refuses to guess them from a name: another build may have
-more.
-"""
+"""The features of the load generator for a driver and a method, as it reports them."""
 
 from __future__ import annotations
 

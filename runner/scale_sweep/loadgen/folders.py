@@ -1,7 +1,4 @@
-"""Folders that a spec names, for a load that is made on another host: read on the server's, written on the load's.
-
-Refuses what is no small text: such a folder has the configuration of a client library, and nothing else.
-"""
+"""Folders that a spec names, for a load that is made on another host: read on the server's, written on the load's."""
 
 from __future__ import annotations
 

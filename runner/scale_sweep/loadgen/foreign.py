@@ -1,8 +1,4 @@
-"""Runs another program as the load generator of a trial, so that our numbers can be checked against it.
-
-The target provides a parser for the program's output. The window is the time that the program reports, and ends with
-its last output. There are no interval lines and no histogram: these stay empty.
-"""
+"""Runs another program as the load generator of a trial, so that our numbers can be checked against it."""
 
 from __future__ import annotations
 
@@ -41,13 +37,12 @@ class ForeignResult:
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignCommand:
-    """How to start the program and read its output. files: path → text, readable by the owner only. parse raises
-    ValueError."""
+    """How to start the program and read its output."""
 
     program: LoadProgram
     argv: tuple[str, ...]
     env: Mapping[str, str]
-    files: Mapping[str, str]
+    files: Mapping[str, str]  # path → text, readable by the owner only. parse raises ValueError
     parse: Callable[[str], ForeignResult]
 
 

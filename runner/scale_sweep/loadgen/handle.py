@@ -10,13 +10,10 @@ from scale_sweep.model import Interval, LoadSummary
 
 
 class LoadHandle(Protocol):
-    """One load. `stop` may be called at any time and repeatedly, and must be called after every `start`.
+    """One load. `stop` may be called at any time and repeatedly, and must be called after every `start`."""
 
-    raw: its output, line by line, growing. answers: the answers to requests that it reported, growing.
-    """
-
-    raw: list[str]
-    answers: list[ReportedAnswer]
+    raw: list[str]  # its output, line by line, growing
+    answers: list[ReportedAnswer]  # the answers to requests that it reported, growing
 
     @property
     def troubles(self) -> Sequence[Trouble]:

@@ -123,7 +123,6 @@ def odd_window(parts: Sequence[LoadSummary], *, ends: bool, error_ns: int = 0) -
 
 
 def _worse(outcome: str) -> int:
-    """The rank of an outcome. An unknown outcome is the worst."""
     return _OUTCOMES.index(outcome) if outcome in _OUTCOMES else len(_OUTCOMES)
 
 

@@ -1,8 +1,4 @@
-"""Runs the load generator: one or several processes on the load generator's CPUs, with their lines as one stream.
-
-A context manager: leaving it ends every process. Refuses to wait without a limit, and to pass a password in any way but
-the environment.
-"""
+"""Runs the load generator: one or several processes on the load generator's CPUs, with their lines as one stream."""
 
 from __future__ import annotations
 
@@ -226,14 +222,12 @@ class LoadProcesses:
             time.sleep(LOOK_S)
 
     def _unended(self, waiting: Iterable[int]) -> str:
-        """The processes that have not ended, for people."""
         if len(self._processes) == 1:
             return "the load generator"
         numbers = ", ".join(str(index + 1) for index in sorted(waiting))
         return f"process {numbers} of {len(self._processes)} of the load generator"
 
     def _last_sign(self) -> str:
-        """The last sign of life of a load that does not end."""
         if not self.hello:
             return "it has written nothing"
         if not self._phases:

@@ -1,5 +1,4 @@
-"""JSON lines of the load generator → model objects. Pure. Unknown events are ignored; a malformed line is a
-LoadError."""
+"""JSON lines of the load generator → model objects."""
 
 from __future__ import annotations
 
@@ -16,12 +15,9 @@ from scale_sweep.model import Interval, Latency, LoadSummary, OperationSummary
 @dataclass(frozen=True, kw_only=True)
 class Hello:
     """The load generator's first line: its version, the client library that it opened, the distribution of tables over
-    partitions.
+    partitions."""
 
-    protocol: the version of the protocol; None in lines without it.
-    """
-
-    protocol: int | None
+    protocol: int | None  # the version of the protocol; None in lines without it
     version: str
     driver: str
     method: str
@@ -40,30 +36,29 @@ class Phase:
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """The first error of a code. count: errors of the code so far. It is reported again with the load's total."""
+    """The first error of a code."""
 
     code: str
     message: str
-    count: int
+    count: int  # errors of the code so far. It is reported again with the load's total
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportedAnswer:
-    """One of many answers, as the load generator reports it. request: its number within the worker. Times and value: as
-    drawn; None if the request has none. rows: of the answer. content: in its parts as JSON, lists of rows or pieces of
-    the text that the server wrote; empty if it is not known. parts: of the content, before the last one."""
+    """One of many answers, as the load generator reports it."""
 
     operation: str
     worker: int
-    request: int
+    request: int  # its number within the worker. Times and value: as drawn; None if the request has none
     devices: tuple[int, ...]
     from_ms: int | None
     to_ms: int | None
     value: float | None
-    rows: int
+    rows: int  # of the answer
     in_window: bool
+    # in its parts as JSON, lists of rows or pieces of the text that the server wrote; empty if it is not known
     content: Sequence[str] = ()
-    parts: int = 0
+    parts: int = 0  # of the content, before the last one
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,4 @@
-"""Reads loadgen.jsonl: the intervals and the summary that the trial saw, from the stored lines. Pure.
-
-Several processes wrote into one file. Their lines are merged as they were during the trial. Lines of one process alone
-have no process number.
-"""
+"""Reads loadgen.jsonl: the intervals and the summary that the trial saw, from the stored lines."""
 
 from __future__ import annotations
 

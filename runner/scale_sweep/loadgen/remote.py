@@ -32,10 +32,9 @@ class LoadProcess(Protocol):
 
 
 class Elsewhere(Protocol):
-    """Starts the processes of a load on other hosts. error_ns: the greatest difference between their clocks, after the
-    times of their lines were converted."""
+    """Starts the processes of a load on other hosts."""
 
-    error_ns: int
+    error_ns: int  # the greatest difference between their clocks, after the times of their lines were converted
 
     def start(self, index: int, spec: Mapping[str, str], secret: str, errors: IO[str]) -> LoadProcess:
         """Starts one process. errors: for its standard error."""

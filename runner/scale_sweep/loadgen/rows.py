@@ -1,7 +1,4 @@
-"""The rows that the load generator makes, and the names of its drivers' tables. Right answers are computed from them.
-
-Refuses to make a row itself: only the load generator knows how.
-"""
+"""The rows that the load generator makes, and the names of its drivers' tables."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Whether the fields of a line have the types that its class declares. Pure. JSON does not say so, and a line may come
-from a stored file that somebody changed. Refuses to convert: a number that is a text is a fault."""
+"""Whether the fields of a line have the types that its class declares."""
 
 from __future__ import annotations
 

@@ -36,7 +36,6 @@ def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
 
 
 def _behind(trial: Trial) -> dict[str, str]:
-    """A window that confirms a capacity begins with BEHIND requests of each connection that are due at once."""
     load, rows = trial.load, 1 if trial.work.counts_requests else trial.work.data.rows_per_request
     is_confirming = load.objective is not None and load.rate > 0
     return {"behind_s": f"{BEHIND * load.connections * rows / load.rate:g}"} if is_confirming else {}
@@ -60,7 +59,6 @@ def checks_per_s(window_s: float | None) -> float:
 
 
 def _drawn_seed(text: str) -> int:
-    """A seed that follows from the text alone."""
     return random.Random(text).randrange(1, SEED_END)
 
 
@@ -82,7 +80,6 @@ def search_spec(
 
 
 def _first_row(after: LoadSummary) -> str:
-    """Exactly where each table ends; where that is not known, after the newest row of any."""
     if after.table_rows is not None:
         return ",".join(f"{first}:{tables}:{rows}" for first, tables, rows in after.table_rows)
     return str(after.newest_row + 1) if after.newest_row is not None else ""

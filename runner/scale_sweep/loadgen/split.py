@@ -1,6 +1,5 @@
 """Splits a load into several processes: some client libraries serve only a limited number of threads, and a slow query
-shall delay only requests of its own group of operations. Pure. Refuses to know which group is slow.
-"""
+shall delay only requests of its own group of operations."""
 
 from __future__ import annotations
 

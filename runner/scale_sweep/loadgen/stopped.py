@@ -1,8 +1,4 @@
-"""Notices processes of the load generator that somebody has stopped (SIGSTOP, a debugger).
-
-Such a process sends and reports nothing, which looks as if the server did not answer. Refuses to name one that stands
-still for less than STOPPED_S: a window with a short gap is judged by its figures.
-"""
+"""Notices processes of the load generator that somebody has stopped (SIGSTOP, a debugger)."""
 
 from __future__ import annotations
 

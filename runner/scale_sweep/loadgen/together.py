@@ -1,8 +1,4 @@
-"""Merges the seconds of several load processes: which process wrote a line, and what all of them did in a second.
-
-The running trial and the reader of recorded lines both use it, so they see the same intervals. A process that has ended
-is no longer waited for, and no interval is lost, however short its last one is.
-"""
+"""Merges the seconds of several load processes: which process wrote a line, and what all of them did in a second."""
 
 from __future__ import annotations
 

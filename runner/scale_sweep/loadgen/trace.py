@@ -1,7 +1,4 @@
-"""The time series of requests that load processes keep: their records as one Parquet file.
-
-Refuses to read a file of a process that ended in the middle of a record. Without records there is no table.
-"""
+"""The time series of requests that load processes keep: their records as one Parquet file."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
 """The load generator's other verbs: SQL statements through a driver, tables made before the load, sums of the rows that
-it makes, and the client library that a driver opens.
-
-Statements and tables are for databases whose client library must not run inside the runner: a crash of it then ends one
-call, not the sweep. Refuses to add a row itself: only the load generator knows how rows are made.
-"""
+it makes, and the client library that a driver opens."""
 
 from __future__ import annotations
 
@@ -27,11 +23,12 @@ Children = MutableSet[subprocess.Popen[str]]  # the running ones; a caller that 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """The answer to one statement. code, message: the server's; "" if it succeeded."""
+    """The answer to one statement."""
 
     ok: bool
     rows: tuple[tuple[Any, ...], ...]
     affected: int | None
+    # code, message: the server's; "" if it succeeded
     code: str
     message: str
 

@@ -1,7 +1,4 @@
-"""Reads a load to its end for a command that only reports how it goes; Ctrl-C ends the load and keeps what was done.
-
-Refuses to sample, to judge and to print: a trial reads its load by scale_sweep/measure/trial/loading.py.
-"""
+"""Reads a load to its end for a command that only reports how it goes; Ctrl-C ends the load and keeps what was done."""
 
 from __future__ import annotations
 
@@ -16,9 +13,9 @@ from scale_sweep.model import Interval
 
 @dataclass(frozen=True, kw_only=True)
 class LoadEnd:
-    """How a load ended. failure: why it failed; None if it did not."""
+    """How a load ended."""
 
-    failure: LoadError | None
+    failure: LoadError | None  # why it failed; None if it did not
     interrupted: bool
 
 
@@ -39,7 +36,6 @@ class Every:
 
 
 def watch(load: LoadHandle, on_interval: Callable[[Interval], None], limit_s: float, drain_s: float) -> LoadEnd:
-    """Reads a started load to its end. limit_s: of the whole load; drain_s: for its answers after an interrupt."""
     try:
         for line in load.lines(limit_s):
             if isinstance(line, Interval):
@@ -53,7 +49,6 @@ def watch(load: LoadHandle, on_interval: Callable[[Interval], None], limit_s: fl
 
 
 def _drain(load: LoadHandle, within_s: float) -> LoadError | None:
-    """Reads what a stopped load still writes. Returns why that failed."""
     try:
         for _ in load.lines(within_s):
             pass

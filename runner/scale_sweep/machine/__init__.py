@@ -1,4 +1,2 @@
-"""This machine: its CPUs, memory and disks, samples of their use, and what `scale` keeps on it outside of `results/`.
-
-Refuses to know a database, a target or a sweep.
-"""
+"""This machine: its CPUs, memory and disks, samples of their use, and what `scale` keeps on it outside of
+`results/`."""

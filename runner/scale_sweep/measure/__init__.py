@@ -1,4 +1,2 @@
-"""Runs a plan: one trial on its server (`trial`), all of them (`executing`), or samples without a load (`observing`).
-
-Refuses to print.
-"""
+"""Runs a plan: one trial on its server (`trial`), all of them (`executing`), or samples without a load
+(`observing`)."""

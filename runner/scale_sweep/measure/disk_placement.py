@@ -1,8 +1,4 @@
-"""How the server's data is spread over the disks of a sweep.
-
-Whether a server supports several data directories is tried once, on the server's machine: with one on each disk, a
-database is created, and the place of every part is read back. Refuses to trust a version or an edition.
-"""
+"""How the server's data is spread over the disks of a sweep."""
 
 from __future__ import annotations
 

@@ -1,10 +1,5 @@
 """Sets up what the trials of a run share on the server's machine, and removes it at the end: the directory for data, on
-a disk or in memory, the disks, and the memory that is held for the server.
-
-It runs on that machine: in the process of `scale`, or in the agent of the server's host. A sweep of cores has one disk,
-the one that holds the data directory; nothing is made then, and its limit is measured once a day. Refuses to decide how
-much memory is held.
-"""
+a disk or in memory, the disks, and the memory that is held for the server."""
 
 from __future__ import annotations
 
@@ -33,15 +28,14 @@ _ENOUGH = 0.95  # of what was wanted
 
 @dataclass(frozen=True, kw_only=True)
 class MachineSetup:
-    """The request of a run. ram: the data directory, if it is in memory. held_bytes: the most memory that a trial may
-    use; 0: none is held. cpus: those that do the work of holding; empty: all."""
+    """The request of a run."""
 
     plan: Plan
     run_id: str
     data_dir: str
-    ram: RamDirectory | None = None
-    held_bytes: int = 0
-    cpus: tuple[int, ...] = ()
+    ram: RamDirectory | None = None  # the data directory, if it is in memory
+    held_bytes: int = 0  # the most memory that a trial may use; 0: none is held
+    cpus: tuple[int, ...] = ()  # those that do the work of holding; empty: all
 
 
 @dataclass(frozen=True, kw_only=True)

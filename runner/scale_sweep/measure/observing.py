@@ -1,11 +1,4 @@
-"""Samples a machine without any load: the files of a trial, events for the same sinks.
-
-    manifest.json      what was watched, from when to when; status running, done or interrupted
-    trials/observe/    samples.jsonl, a sample a line; series.csv
-    timeseries.csv     a row a second
-A kill loses the last line at most. Keeps the samples in memory as well, for the series: about 3 MB an hour at 1 Hz.
-Refuses to start or stop a server, and to judge what it saw.
-"""
+"""Samples a machine without any load: the files of a trial, events for the same sinks."""
 
 from __future__ import annotations
 
@@ -55,11 +48,11 @@ PID_MAX = 2**22  # of Linux
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """The figures of an observation: means, None where not known. seconds: between the first sample and the last."""
+    """The figures of an observation: means, None where not known."""
 
     path: str
     samples: int
-    seconds: float
+    seconds: float  # between the first sample and the last
     interrupted: bool
     machine_cpu_cores: float | None
     stolen_cpu_cores: float | None
@@ -74,14 +67,13 @@ class Observed:
 
 @dataclass(frozen=True, kw_only=True)
 class Watched:
-    """The subject of an observation, sampled hz times a second. seconds: 0 means until it is stopped. server: None for
-    the machine alone."""
+    """The subject of an observation, sampled hz times a second."""
 
     plan: Plan
-    server: Accounting | None
+    server: Accounting | None  # None for the machine alone
     disks: Sequence[DataDisk]
     hz: float
-    seconds: float
+    seconds: float  # 0 means until it is stopped
 
 
 def record(

@@ -1,8 +1,4 @@
-"""The data classes of the project, frozen: requests, plans, measurements, results.
-
-Data only: no I/O, no clock, the standard library alone. Units end the names (`_s`, `_ns`, `_bytes`, `_mb` = 10^6 bytes,
-`_gb` = 10^9 bytes, `_percent`). A value that could not be measured is None, never 0.
-"""
+"""The data classes of the project, frozen: requests, plans, measurements, results."""
 
 from scale_sweep.model.bottleneck import Bottleneck, BottleneckKind
 from scale_sweep.model.cpu_seconds import (

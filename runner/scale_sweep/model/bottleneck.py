@@ -36,12 +36,10 @@ class BottleneckKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Bottleneck:
-    """The bottleneck over the window: its kind, the figures in a sentence, and what to change.
-
-    shares: percent of the window's seconds in which each kind was the bottleneck, by the same rules for each second.
-    """
+    """The bottleneck over the window: its kind, the figures in a sentence, and what to change."""
 
     kind: BottleneckKind
     sentence: str
     remedy: str = ""
+    # percent of the window's seconds in which each kind was the bottleneck, by the same rules for each second
     shares: Mapping[str, float] = field(default_factory=dict)

@@ -10,44 +10,40 @@ Spread = Literal["replicates", "common", "seconds", "sessions", "blocks"]
 
 @dataclass(frozen=True, kw_only=True)
 class PointRatio:
-    """One point of both runs. ratio is B's rate over A's (geometric means of the VALID trials).
+    """One point of both runs. ratio is B's rate over A's (geometric means of the VALID trials)."""
 
-    rate_a, rate_b: in the comparison's unit (requests/s where the load reads).
-    low, high: the 95 % interval of this point alone. p_value: of no difference; p_holm: the same, for all points
-    together. smallest_percent: the difference that this many trials would show four times in five, among so many
-    points. spread: the source of the noise. missing: why there is no ratio; then the figures are None. own_spread: this
-    point was so much noisier than the others that its own spread is used. level: None for all points together.
-    error, degrees: the standard error of ln(ratio), and its degrees of freedom. low_one_sided, high_one_sided: the ends
-    of the two one-sided 95 % intervals, which gates use.
-    """
-
-    level: float | None
+    level: float | None  # None for all points together
     variant: str
     trials_a: int
     trials_b: int
+    # rate_a, rate_b: in the comparison's unit (requests/s where the load reads)
     rate_a: float | None = None
     rate_b: float | None = None
     ratio: float | None = None
+    # low, high: the 95 % interval of this point alone
     low: float | None = None
     high: float | None = None
-    p_value: float | None = None
-    p_holm: float | None = None
+    p_value: float | None = None  # of no difference
+    p_holm: float | None = None  # the same, for all points together
+    # the difference that this many trials would show four times in five, among so many points
     smallest_percent: float | None = None
-    spread: Spread | None = None
-    own_spread: bool = False
+    spread: Spread | None = None  # the source of the noise
+    own_spread: bool = False  # this point was so much noisier than the others that its own spread is used
     differs: bool = False
-    missing: str = ""
+    missing: str = ""  # why there is no ratio; then the figures are None
+    # error, degrees: the standard error of ln(ratio), and its degrees of freedom
     error: float | None = None
     degrees: float | None = None
+    # low_one_sided, high_one_sided: the ends of the two one-sided 95 % intervals, which gates use
     low_one_sided: float | None = None
     high_one_sided: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Differing:
-    """Something that is not the same in both runs. kind: tool, server, host, settings, sweep, knobs, load."""
+    """Something that is not the same in both runs."""
 
-    kind: str
+    kind: str  # tool, server, host, settings, sweep, knobs, load
     name: str
     a: str
     b: str
@@ -55,15 +51,12 @@ class Differing:
 
 @dataclass(frozen=True, kw_only=True)
 class FalseAlarms:
-    """Pairs of runs without a difference, drawn from these runs' own noise: how many of `draws` were called different.
-
-    any_percent: at least one point, or all together. slower_percent: called slower by more than allowed; None if
-    nothing was allowed.
-    """
+    """Pairs of runs without a difference, drawn from these runs' own noise: how many of `draws` were called
+    different."""
 
     draws: int
-    any_percent: float
-    slower_percent: float | None
+    any_percent: float  # at least one point, or all together
+    slower_percent: float | None  # called slower by more than allowed; None if nothing was allowed
     spread: Spread
 
 
@@ -106,20 +99,19 @@ class Gate:
 @dataclass(frozen=True, kw_only=True)
 class GateResult:
     """The answer of a comparison to a gate. shown, not found: it passes. slower: B is slower by more than the
-    percentage, and noise does not explain it. not measured: B has no VALID trial at a point where A has.
-
-    level, low, high: the point that decides (None: all points together), and the ends of its one-sided 95 % intervals
-    as ratios. needed: how many repeats (needed_unit: of what) would show it four times in five if A and B are equally
-    fast; None if that was not the question, or for more than 100.
-    """
+    percentage, and noise does not explain it. not measured: B has no VALID trial at a point where A has."""
 
     kind: GateKind
     percent: float
     answer: GateAnswer
     sentence: str
+    # level, low, high: the point that decides (None: all points together), and the ends of its one-sided 95 % intervals
+    # as ratios
     level: float | None = None
     low: float | None = None
     high: float | None = None
+    # how many repeats (needed_unit: of what) would show it four times in five if A and B are equally fast; None if that
+    # was not the question, or for more than 100
     needed: int | None = None
     needed_unit: str = ""
 

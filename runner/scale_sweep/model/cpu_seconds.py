@@ -1,9 +1,4 @@
-"""The rate for each CPU-second of the server, and the rate that follows from it if others had taken no CPU time.
-
-Refuses a trial whose CPUs were not the bottleneck: its server waited for something else, and a CPU-second says nothing
-about that. Refuses a number that is not right or not steady, and a trial in whose window new memory pages got dearer:
-not all of its CPU-seconds could do the same.
-"""
+"""The rate for each CPU-second of the server, and the rate that follows from it if others had taken no CPU time."""
 
 from __future__ import annotations
 

@@ -34,52 +34,43 @@ COLUMN_TYPES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """The shape of rows and requests, not how hard they load.
-
-    requests_per_table: the number of consecutive requests to one table. values: the law of the columns' values, or
-    the shares of several laws, as LAW=SHARE,...; period_rows: of the laws that repeat. decimals: to which values with a
-    fraction are rounded, None: as each law has it. disorder: how rows come out of order, "": in order;
-    disorder_percent: of the rows. The other fields are parameters of its modes. tag_groups: tags that have so many
-    values, as NAME:COUNT; each value is tag_prefix and a number, and each combination has as many tables.
-    """
+    """The shape of rows and requests, not how hard they load."""
 
     tables: int
     columns: tuple[str, ...]
     tags: tuple[str, ...]
-    values: str
+    values: str  # the law of the columns' values, or the shares of several laws, as LAW=SHARE,...
     rows_per_request: int
     interlace_rows: int
     start_ms: int
     step_ms: int
     text: str = "vocabulary"
-    requests_per_table: int = 1
-    period_rows: int = 100
-    decimals: int | None = None
-    disorder: str = ""
-    disorder_percent: float = 10.0
+    requests_per_table: int = 1  # the number of consecutive requests to one table
+    period_rows: int = 100  # of the laws that repeat
+    decimals: int | None = None  # to which values with a fraction are rounded, None: as each law has it
+    disorder: str = ""  # how rows come out of order, "": in order
+    disorder_percent: float = 10.0  # of the rows. The other fields are parameters of its modes
     disorder_lambda: float = 2200.0
     disorder_max_k: int = 170_000
     disorder_rows: int = 1000
+    # tags that have so many values, as NAME:COUNT; each value is tag_prefix and a number, and each combination has as
+    # many tables
     tag_groups: tuple[str, ...] = ()
     tag_prefix: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """One kind of request in a load. weight: its share of the requests, relative to the sum of all weights.
+    """One kind of request in a load."""
 
-    name: in the mix and in results. kind: of the operation; "" if it is the name. unit: what one request counts.
-    parameters: those of this operation, as the user wrote them. connections: that do nothing but this operation, 0: as
-    many as the trial has. rate: offered, in units per second, 0: closed loop. With one of the two, the operation has
-    connections of its own, and its weight does not count.
-    """
-
-    name: str = "write"
-    weight: float = 1.0
-    unit: str = "rows"
-    parameters: Mapping[str, str] = field(default_factory=dict)
-    kind: str = ""
-    connections: int = 0
+    name: str = "write"  # in the mix and in results
+    weight: float = 1.0  # its share of the requests, relative to the sum of all weights
+    unit: str = "rows"  # what one request counts
+    parameters: Mapping[str, str] = field(default_factory=dict)  # those of this operation, as the user wrote them
+    kind: str = ""  # of the operation; "" if it is the name
+    connections: int = 0  # that do nothing but this operation, 0: as many as the trial has
+    # offered, in units per second, 0: closed loop. With one of the two, the operation has connections of its own, and
+    # its weight does not count
     rate: float = 0.0
 
     @property
@@ -95,15 +86,13 @@ class Operation:
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """The operations by weight, on rows of this shape. scale_sweep/experiment/work/ has their rules.
-
-    preload_rows: the rows of all tables together that are written before the load, the same number in each. cache: what
-    happens to their files before the load: read ("warm"), removed from the page cache ("cold"), or nothing ("as-is").
-    """
+    """The operations by weight, on rows of this shape. scale_sweep/experiment/work/ has their rules."""
 
     data: Workload
     operations: tuple[Operation, ...] = (Operation(),)
-    preload_rows: int = 0
+    preload_rows: int = 0  # the rows of all tables together that are written before the load, the same number in each
+    # what happens to their files before the load: read ("warm"), removed from the page cache ("cold"), or nothing ("as-
+    # is")
     cache: str = "as-is"
 
     @property
@@ -163,20 +152,16 @@ class Work:
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """The subject of a point, besides its level: a database, its version, the method of writing.
-
-    image: of a container. home: an installation. endpoint: host:port of a server that runs already. Two builds differ
-    in image or home. variant: the combination of --vary, by name, as the user wrote it.
-    """
+    """The subject of a point, besides its level: a database, its version, the method of writing."""
 
     target: str
     runtime: str
     method: str
     version: str = ""
-    image: str = ""
-    home: str = ""
-    endpoint: str = ""
-    variant: Mapping[str, str] = field(default_factory=dict)
+    image: str = ""  # of a container
+    home: str = ""  # an installation
+    endpoint: str = ""  # host:port of a server that runs already. Two builds differ in image or home
+    variant: Mapping[str, str] = field(default_factory=dict)  # the combination of --vary, by name, as the user wrote it
 
     @property
     def server(self) -> tuple[str, ...]:
@@ -186,21 +171,12 @@ class Subject:
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """A declared experiment in which every setting has a value. `origin` says where each value comes from.
-
-    levels: of the axis. constants: the one level of other axes, by their names. disks: the source of prepared disks;
-    None: the data is in data_dir. predict: levels whose rate the report predicts. need: rates (rows/s) whose level it
-    predicts. seed: of the data. order_seed: of the order of the trials; None: the same as seed, as in older runs.
-    variants_ab: of `scale ab`, what A and B are, in words; the trials are then in ABBA blocks. looks_ab: the numbers of
-    blocks after which it may end, if there are several. detect_percent: the
-    difference for which replicates were chosen. network_bits_per_s: the speed of interfaces by name, if the kernel does
-    not know it. workload: the name of the workload whose settings are the defaults, "" if none was named.
-    """
+    """A declared experiment in which every setting has a value. `origin` says where each value comes from."""
 
     name: str
     question: str
     axis: str
-    levels: tuple[float, ...]
+    levels: tuple[float, ...]  # of the axis
     target: str
     runtime: str
     version: str
@@ -214,7 +190,7 @@ class Sweep:
     knobs: Mapping[str, Rule]
     vary: Mapping[str, tuple[str, ...]]
     replicates: int
-    seed: int
+    seed: int  # of the data
     sample_hz: float
     server_cpus: tuple[int, ...]
     generator_cpus: tuple[int, ...]
@@ -223,8 +199,8 @@ class Sweep:
     reference: str
     tags: Mapping[str, str]
     origin: Mapping[str, Origin]
-    constants: Mapping[str, float] = field(default_factory=dict)
-    disks: DiskSource | None = None
+    constants: Mapping[str, float] = field(default_factory=dict)  # the one level of other axes, by their names
+    disks: DiskSource | None = None  # the source of prepared disks; None: the data is in data_dir
     disk_placement: str = "auto"
     wal_disk: str = "auto"
     disk_free_min_bytes: int = 64 * 2**20
@@ -237,16 +213,18 @@ class Sweep:
     connections_check: bool = False
     confirms: bool = False
     profile: bool = False
-    predict: tuple[float, ...] = ()
-    need: tuple[float, ...] = ()
-    order_seed: int | None = None
+    predict: tuple[float, ...] = ()  # levels whose rate the report predicts
+    need: tuple[float, ...] = ()  # rates (rows/s) whose level it predicts
+    order_seed: int | None = None  # of the order of the trials; None: the same as seed, as in older runs
+    # of `scale ab`, what A and B are, in words; the trials are then in ABBA blocks
     variants_ab: Mapping[str, str] = field(default_factory=dict)
-    looks_ab: tuple[int, ...] = ()
-    detect_percent: float | None = None
+    looks_ab: tuple[int, ...] = ()  # the numbers of blocks after which it may end, if there are several
+    detect_percent: float | None = None  # the difference for which replicates were chosen
+    # the speed of interfaces by name, if the kernel does not know it
     network_bits_per_s: Mapping[str, float] = field(default_factory=dict)
     equal_durability: bool = False
     settings: str = DEFAULTS
-    workload: str = ""
+    workload: str = ""  # the name of the workload whose settings are the defaults, "" if none was named
 
     @property
     def is_quick(self) -> bool:

@@ -12,40 +12,31 @@ DiskKind = Literal["dir", "device", "loop", "ram"]
 
 @dataclass(frozen=True, kw_only=True)
 class DiskSource:
-    """The source of a sweep's disks. Making this object touches nothing.
-
-    dirs: existing mounts. devices: block devices that we may format (only with `format`; `wipe` allows one that holds
-    data). loop_bytes: the size of each loop device that we make. cap_bytes_per_s, cap_iops: the limit of each loop
-    device's writes and reads. allow_shared_device: two dirs may be on one device. file_system: for devices and loop
-    devices.
-    """
+    """The source of a sweep's disks. Making this object touches nothing."""
 
     kind: DiskKind
-    dirs: tuple[str, ...] = ()
+    dirs: tuple[str, ...] = ()  # existing mounts
+    # block devices that we may format (only with `format`; `wipe` allows one that holds data)
     devices: tuple[str, ...] = ()
-    loop_bytes: int | None = None
+    loop_bytes: int | None = None  # the size of each loop device that we make
+    # cap_bytes_per_s, cap_iops: the limit of each loop device's writes and reads
     cap_bytes_per_s: int | None = None
     cap_iops: int | None = None
     format: bool = False
     wipe: bool = False
-    allow_shared_device: bool = False
-    file_system: str = "ext4"
+    allow_shared_device: bool = False  # two dirs may be on one device
+    file_system: str = "ext4"  # for devices and loop devices
 
 
 @dataclass(frozen=True, kw_only=True)
 class DataDisk:
-    """A disk for a server: a directory on its own device.
+    """A disk for a server: a directory on its own device."""
 
-    kind: "ram" is a tmpfs, of which only the free space is known. name: d1, d2, ... in the order of the axis. path: the
-    mount point. device: "7:0" (major:minor), as in /proc/diskstats. block_name: "loop0". cap_*: the limit that was set
-    and verified; None without one.
-    """
-
-    name: str
-    kind: DiskKind
-    path: str
-    device: str
-    block_name: str
+    name: str  # d1, d2, ... in the order of the axis
+    kind: DiskKind  # "ram" is a tmpfs, of which only the free space is known
+    path: str  # the mount point
+    device: str  # "7:0" (major:minor), as in /proc/diskstats
+    block_name: str  # "loop0". cap_*: the limit that was set and verified; None without one
     file_system: str
     size_bytes: int
     free_bytes: int
@@ -55,44 +46,35 @@ class DataDisk:
 
 @dataclass(frozen=True, kw_only=True)
 class DiskCeiling:
-    """The rates of disks without a database (fio): sequential writes, and small writes each followed by fsync.
+    """The rates of disks without a database (fio): sequential writes, and small writes each followed by fsync."""
 
-    disks: the names that were written at the same time. by_disk: each one's part of write_mb_per_s. MB is 10^6 bytes.
-    """
-
-    disks: tuple[str, ...]
+    disks: tuple[str, ...]  # the names that were written at the same time
     write_mb_per_s: float
     sync_writes_per_s: float | None
-    by_disk: Mapping[str, float] = field(default_factory=dict)
+    by_disk: Mapping[str, float] = field(default_factory=dict)  # each one's part of write_mb_per_s. MB is 10^6 bytes
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiskFigures:
-    """One disk in one trial, from the first request to the end of flush and sync.
-
-    share_percent: of all bytes that the trial's disks took. used_percent: of this disk's own ceiling (fio); None if
-    that was not measured. busy_percent: time with requests in flight, as the kernel counts it. A capped loop device
-    waits before that counter, so judge it by used_percent. queue: requests in flight, on average.
-    """
+    """One disk in one trial, from the first request to the end of flush and sync."""
 
     write_mb_per_s: float | None
-    share_percent: float | None = None
-    used_percent: float | None = None
+    share_percent: float | None = None  # of all bytes that the trial's disks took
+    used_percent: float | None = None  # of this disk's own ceiling (fio); None if that was not measured
+    # time with requests in flight, as the kernel counts it. A capped loop device waits before that counter, so judge it
+    # by used_percent
     busy_percent: float | None = None
-    queue: float | None = None
+    queue: float | None = None  # requests in flight, on average
     free_gb_min: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiskSample:
-    """One disk's counters at one tick, from /proc/diskstats and statvfs. Names with _total are cumulative.
-
-    queue_s_total: the weighted time of requests in flight. Its growth over time is the mean queue.
-    """
+    """One disk's counters at one tick, from /proc/diskstats and statvfs. Names with _total are cumulative."""
 
     written_bytes_total: int | None
     read_bytes_total: int | None
     writes_total: int | None
     busy_s_total: float | None
-    queue_s_total: float | None
+    queue_s_total: float | None  # the weighted time of requests in flight. Its growth over time is the mean queue
     free_bytes: int | None

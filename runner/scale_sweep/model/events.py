@@ -63,11 +63,10 @@ class SampleTaken:
 
 @dataclass(frozen=True, kw_only=True)
 class StepBegan:
-    """A load of a search begins; the seconds of its intervals count from 0 again. rate: offered, in the unit of the
-    trial's rate."""
+    """A load of a search begins; the seconds of its intervals count from 0 again."""
 
     trial_id: str
-    rate: float
+    rate: float  # offered, in the unit of the trial's rate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,13 +88,12 @@ FOLDED = "profile.folded"  # the stacks of a profiled trial, one on each line wi
 
 @dataclass(frozen=True, kw_only=True)
 class ArtifactMade:
-    """A file for the trial's directory: spec, the load generator's raw output, server log. content: of a file that is
-    not text, in place of `text`."""
+    """A file for the trial's directory: spec, the load generator's raw output, server log."""
 
     trial_id: str
     name: str
     text: str = ""
-    content: bytes | None = None
+    content: bytes | None = None  # of a file that is not text, in place of `text`
 
 
 @dataclass(frozen=True, kw_only=True)

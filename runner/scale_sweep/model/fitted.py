@@ -27,61 +27,55 @@ class Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFit:
-    """One model on the VALID trials, by least squares on the rate. scale_sweep/analysis/fit/models.py has the formulas.
-
-    rss, rse: the sum of squared residuals and the residual standard error, in (rows/s)² and rows/s. aicc: None if there
-    are too few points. holdout_error: the relative error at the last level when the model is fitted without it. band:
-    (level, low, high), 95 % for the curve, given the model. on_bound: parameters at the end of their range, or not
-    determined by the points; they have no error. unit_level: the unit of levels in the formulas of Amdahl and the USL:
-    1, or the smallest level if it is below 1.
-    """
+    """One model on the VALID trials, by least squares on the rate. scale_sweep/analysis/fit/models.py has the
+    formulas."""
 
     model: Literal["linear", "affine", "amdahl", "usl", "knee", "power", "linear_break", "amdahl_break"]
     parameters: Mapping[str, Estimate]
+    # rss, rse: the sum of squared residuals and the residual standard error, in (rows/s)² and rows/s
     rss: float
-    aicc: float | None
-    band: tuple[tuple[float, float, float], ...] = ()
+    aicc: float | None  # None if there are too few points
+    band: tuple[tuple[float, float, float], ...] = ()  # (level, low, high), 95 % for the curve, given the model
+    # parameters at the end of their range, or not determined by the points; they have no error
     on_bound: tuple[str, ...] = ()
     trials: int = 0
     rse: float | None = None
-    holdout_error: float | None = None
+    holdout_error: float | None = None  # the relative error at the last level when the model is fitted without it
+    # the unit of levels in the formulas of Amdahl and the USL: 1, or the smallest level if it is below 1
     unit_level: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class PointSummary:
-    """All VALID trials of one level: mean rate with n, speedup and efficiency against the first level.
-
-    rate_std: the standard deviation of the trials. mean_low, mean_high: the 95 % interval of the mean; None without
-    replicates at any level. speedup_std_err: one standard error of the speedup, with its degrees of freedom; None
-    without replicates. speedup_low, speedup_high: its 95 % interval. speedup_blocks: the blocks whose ratios it comes
-    from; 0: it is the ratio of the means. pairs: of a run of short windows, which has no intervals, the ratios of the
-    blocks to the first level, ascending.
-    """
+    """All VALID trials of one level: mean rate with n, speedup and efficiency against the first level."""
 
     level: float
     n: int
     rate_mean: float
-    rate_std: float | None
+    rate_std: float | None  # the standard deviation of the trials
     speedup: float | None
     efficiency: float | None
+    # mean_low, mean_high: the 95 % interval of the mean; None without replicates at any level
     mean_low: float | None = None
     mean_high: float | None = None
+    # one standard error of the speedup, with its degrees of freedom; None without replicates
     speedup_std_err: float | None = None
+    # speedup_low, speedup_high: its 95 % interval
     speedup_low: float | None = None
     speedup_high: float | None = None
     speedup_degrees: int | None = None
-    speedup_blocks: int = 0
+    speedup_blocks: int = 0  # the blocks whose ratios it comes from; 0: it is the ratio of the means
+    # of a run of short windows, which has no intervals, the ratios of the blocks to the first level, ascending
     pairs: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnotherDay:
-    """The range of the last level's speedup on another day. repetitions: stored ones of the same sweep behind it."""
+    """The range of the last level's speedup on another day."""
 
     low: float
     high: float
-    repetitions: int
+    repetitions: int  # stored ones of the same sweep behind it
 
 
 def is_off_linear(points: tuple[PointSummary, ...]) -> bool:
@@ -109,22 +103,19 @@ class CpuPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """The chosen model's rate at a requested level with 95 % for the curve, or the reason why there is none.
-
-    low, high: the hull over the models in by_model, each with its own interval. reason: why there is no rate; beside a
-    rate, what was measured there and rejected. others: of runs from before by_model. halved_by: of an interval too wide
-    to use, the level nearest to the measured ones that would about halve it if it were measured too; None if no single
-    level would.
-    """
+    """The chosen model's rate at a requested level with 95 % for the curve, or the reason why there is none."""
 
     level: float
     rate: float | None
+    # low, high: the hull over the models in by_model, each with its own interval
     low: float | None
     high: float | None
     extrapolated: bool
-    reason: str = ""
-    others: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""  # why there is no rate; beside a rate, what was measured there and rejected
+    others: Mapping[str, float] = field(default_factory=dict)  # of runs from before by_model
     by_model: Mapping[str, Estimate] = field(default_factory=dict)
+    # of an interval too wide to use, the level nearest to the measured ones that would about halve it if it were
+    # measured too; None if no single level would
     halved_by: float | None = None
 
     @property
@@ -137,17 +128,14 @@ class Prediction:
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """The level that a rate needs, with its 95 % interval (high None: open), or the reason why there is none.
-
-    falling: the rate decreases with the level, so this is the highest level that reaches it.
-    """
+    """The level that a rate needs, with its 95 % interval (high None: open), or the reason why there is none."""
 
     rate: float
     level: float | None
     low: float | None
     high: float | None
     reason: str = ""
-    falling: bool = False
+    falling: bool = False  # the rate decreases with the level, so this is the highest level that reaches it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,72 +165,60 @@ class RejectedLevel:
 
 @dataclass(frozen=True, kw_only=True)
 class KnownBreak:
-    """A level beyond which the added units differ in kind, known before the measurement. after: the last level
-    before. knob: the name of the confound that it causes. label: for a picture. words: a clause for a sentence."""
+    """A level beyond which the added units differ in kind, known before the measurement."""
 
-    after: float
-    knob: str
-    label: str
-    words: str
+    after: float  # the last level before
+    knob: str  # the name of the confound that it causes
+    label: str  # for a picture
+    words: str  # a clause for a sentence
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitBeside:
-    """The fit with the rejected trials of doubted levels. It is shown beside the fit, never instead of it. points: of
-    all these trials; empty in runs of older versions."""
+    """The fit with the rejected trials of doubted levels. It is shown beside the fit, never instead of it."""
 
     levels: tuple[float, ...]
     chosen: str | None
     verdict: Shape
     sentence: str
     model: ModelFit | None = None
-    points: tuple[PointSummary, ...] = ()
+    points: tuple[PointSummary, ...] = ()  # of all these trials; empty in runs of older versions
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitReport:
-    """The curve: points, candidate models, the chosen one (None: too few points), a verdict and one sentence.
-
-    noise_percent: the pooled relative spread of the replicates, a standard deviation. peak_level: the USL's maximum,
-    only if its error is smaller than its value. peak_extrapolated: the peak is beyond the measured levels. knee_level:
-    the start of a hard limit, only if that explains the points better than every smooth model. maximum: the highest
-    rate that the chosen model can reach. level_at_90: the level at which the efficiency falls to 90 % of that at the
-    smallest level. supported: models with an AICc at most 2 above the lowest, besides the chosen one.
-    extrapolation_limit: the highest level with a prediction. rejected: levels that lost trials. beside: the fit with
-    the rejected trials of levels that lost a third or more. band: (level, low, high), the 95 % hull over the models
-    that the points leave possible. per_cpu: the curve of the rate for each CPU-second, by level. breaks: the levels
-    beyond which the CPU placement adds CPUs of another kind. noise_parts: where the noise of a trial comes from; None
-    if it is not known. another_day: of a run of short windows.
-    """
+    """The curve: points, candidate models, the chosen one (None: too few points), a verdict and one sentence."""
 
     points: tuple[PointSummary, ...]
     models: tuple[ModelFit, ...]
     chosen: str | None
     sentence: str
     cautions: tuple[str, ...] = ()
-    peak_level: float | None = None
+    peak_level: float | None = None  # the USL's maximum, only if its error is smaller than its value
     peak_std_err: float | None = None
-    peak_extrapolated: bool = False
+    peak_extrapolated: bool = False  # the peak is beyond the measured levels
+    # the start of a hard limit, only if that explains the points better than every smooth model
     knee_level: float | None = None
-    noise_percent: float | None = None
+    noise_percent: float | None = None  # the pooled relative spread of the replicates, a standard deviation
     axis: str = "cores"
     rate: str = "rows_per_s"
     verdict: Shape = "undecided"
     peak: Estimate | None = None
     knee: Estimate | None = None
-    maximum: Estimate | None = None
-    level_at_90: Estimate | None = None
-    supported: tuple[str, ...] = ()
-    extrapolation_limit: float | None = None
+    maximum: Estimate | None = None  # the highest rate that the chosen model can reach
+    level_at_90: Estimate | None = None  # the level at which the efficiency falls to 90 % of that at the smallest level
+    supported: tuple[str, ...] = ()  # models with an AICc at most 2 above the lowest, besides the chosen one
+    extrapolation_limit: float | None = None  # the highest level with a prediction
     predictions: tuple[Prediction, ...] = ()
     needs: tuple[Need, ...] = ()
-    rejected: tuple[RejectedLevel, ...] = ()
-    beside: FitBeside | None = None
+    rejected: tuple[RejectedLevel, ...] = ()  # levels that lost trials
+    beside: FitBeside | None = None  # the fit with the rejected trials of levels that lost a third or more
+    # (level, low, high), the 95 % hull over the models that the points leave possible
     band: tuple[tuple[float, float, float], ...] = ()
-    per_cpu: tuple[CpuPoint, ...] = ()
-    breaks: tuple[KnownBreak, ...] = ()
-    noise_parts: NoiseParts | None = None
-    another_day: AnotherDay | None = None
+    per_cpu: tuple[CpuPoint, ...] = ()  # the curve of the rate for each CPU-second, by level
+    breaks: tuple[KnownBreak, ...] = ()  # the levels beyond which the CPU placement adds CPUs of another kind
+    noise_parts: NoiseParts | None = None  # where the noise of a trial comes from; None if it is not known
+    another_day: AnotherDay | None = None  # of a run of short windows
 
     @property
     def is_doubted(self) -> bool:
@@ -259,7 +235,7 @@ class FitReport:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredRun:
-    """A run read from results/, from which reports are made. profiles: folded stacks of profiled trials, by trial."""
+    """A run read from results/, from which reports are made."""
 
     path: str
     manifest: Mapping[str, object]
@@ -267,7 +243,7 @@ class StoredRun:
     results: tuple[TrialResult, ...]
     timeseries: Mapping[str, tuple[tuple[float, Mapping[str, float | None]], ...]]
     fit: FitReport | None = None
-    profiles: Mapping[str, str] = field(default_factory=dict)
+    profiles: Mapping[str, str] = field(default_factory=dict)  # folded stacks of profiled trials, by trial
 
     @cached_property
     def on_curve(self) -> tuple[TrialResult, ...]:

@@ -1,7 +1,4 @@
-"""The functions of aggregates by their names, and what they are of. Data only.
-
-Refuses to say how a database writes one: its queries do.
-"""
+"""The functions of aggregates by their names, and what they are of."""
 
 from __future__ import annotations
 

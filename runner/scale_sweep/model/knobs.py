@@ -1,8 +1,4 @@
-"""Knobs of a server as a plan names them: their roles, and their columns in results.
-
-Refuses to know a database: each target declares its knobs (scale_sweep/server/targets/target_facts.py), and a plan
-contains them.
-"""
+"""Knobs of a server as a plan names them: their roles, and their columns in results."""
 
 from __future__ import annotations
 
@@ -34,16 +30,13 @@ ROLES_BY_OTHER_NAME = {"write_threads": KnobRole.CONNECTIONS}
 
 @dataclass(frozen=True, kw_only=True)
 class KnobColumn:
-    """One knob of a plan. name: as in the database. label: for a heading.
+    """One knob of a plan."""
 
-    column: its own column in points.csv; "": it is in other_knobs. is_published: the published article has it as a
-    column, so that the report of a run with it has the article's table.
-    """
-
-    name: str
+    name: str  # as in the database
     role: KnobRole
-    label: str
-    column: str = ""
+    label: str  # for a heading
+    column: str = ""  # its own column in points.csv; "": it is in other_knobs
+    # the published article has it as a column, so that the report of a run with it has the article's table
     is_published: bool = False
 
 

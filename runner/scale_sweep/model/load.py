@@ -14,43 +14,34 @@ CONFIRM_S, CONFIRM_STEPS = 60.0, 3.0  # the window that confirms a capacity: so 
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """The intensity and duration of a load: fixed work (rows), or a window after the warm-up (duration_s). One is None.
-
-    window_max_s: the window may grow up to this while the rate is not steady; None: it does not grow. generator: the
-    load generator's name. table_placement: which connection writes which tables (owned, stock). connections,
-    partitions: of one trial, from its knobs; 0 in a sweep. may_discard: seconds after the warm-up in which the rate had
-    not settled may be left out of the window. request_timeout_s: for the answer to one request, if the driver can end
-    one; 0: none. drain_s: for unanswered requests when the window ends, or when the load is interrupted.
-
-    trace_every: one in so many requests of each connection is kept, 0: none. trace_max: the most of a trial.
-
-    rows_by_level: the sweep's rows are for each unit of the level; a trial's rows are a total. soak: one long trial,
-    whose rate over time is the answer. carries_claim: a window that is long enough is checked, cut and judged by the
-    rules for long windows. warmup_least_s: the warm-up ends when the rate is level, after at least this time and at
-    most warmup_s; None: it takes warmup_s. objective: what a rate must hold. Without a rate the trial then searches the
-    highest such rate, in steps of duration_s; with one it is judged by the objective at that rate. None: it measures
-    one rate.
-    """
+    """The intensity and duration of a load: fixed work (rows), or a window after the warm-up (duration_s). One is
+    None."""
 
     rows: int | None
     duration_s: float | None
     warmup_s: float
     rate: float
     arrival: str
+    # the window may grow up to this while the rate is not steady; None: it does not grow
     window_max_s: float | None = None
-    generator: str = "scale"
-    table_placement: str = "owned"
+    generator: str = "scale"  # the load generator's name
+    table_placement: str = "owned"  # which connection writes which tables (owned, stock)
+    # connections, partitions: of one trial, from its knobs; 0 in a sweep
     connections: int = 0
     partitions: int = 0
+    # the warm-up ends when the rate is level, after at least this time and at most warmup_s; None: it takes warmup_s
     warmup_least_s: float | None = None
+    # seconds after the warm-up in which the rate had not settled may be left out of the window
     may_discard: bool = True
-    request_timeout_s: float = 0.0
-    drain_s: float = 10.0
-    rows_by_level: bool = False
-    soak: bool = False
-    carries_claim: bool = False
-    trace_every: int = 0
-    trace_max: int = 1_000_000
+    request_timeout_s: float = 0.0  # for the answer to one request, if the driver can end one; 0: none
+    drain_s: float = 10.0  # for unanswered requests when the window ends, or when the load is interrupted
+    rows_by_level: bool = False  # the sweep's rows are for each unit of the level; a trial's rows are a total
+    soak: bool = False  # one long trial, whose rate over time is the answer
+    carries_claim: bool = False  # a window that is long enough is checked, cut and judged by the rules for long windows
+    trace_every: int = 0  # one in so many requests of each connection is kept, 0: none
+    trace_max: int = 1_000_000  # the most of a trial
+    # what a rate must hold. Without a rate the trial then searches the highest such rate, in steps of duration_s; with
+    # one it is judged by the objective at that rate. None: it measures one rate
     objective: Objective | None = None
 
     def is_long(self, window_s: float) -> bool:
@@ -64,7 +55,6 @@ class Load:
 
     @property
     def searches(self) -> bool:
-        """Whether the rate is searched."""
         return self.objective is not None and not self.rate
 
     @property

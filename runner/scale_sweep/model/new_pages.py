@@ -7,20 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class NewPages:
-    """CPU time of one new page of 4 KiB, user and system, in microseconds.
+    """CPU time of one new page of 4 KiB, user and system, in microseconds."""
 
-    first_us: of the first pages. again_us: of the same pages, freed and touched again at once. last_us: of the last
-    ones that were touched. touched_bytes: all that was touched. cheap_bytes: bytes after which pages cost at least
-    twice as much as cheap ones, 0: from the first on; None: they did not within touched_bytes. available_bytes: of
-    memory, for new pages.
-    """
-
-    first_us: float
-    again_us: float
-    last_us: float
-    touched_bytes: int
+    first_us: float  # of the first pages
+    again_us: float  # of the same pages, freed and touched again at once
+    last_us: float  # of the last ones that were touched
+    touched_bytes: int  # all that was touched
+    # bytes after which pages cost at least twice as much as cheap ones, 0: from the first on; None: they did not within
+    # touched_bytes
     cheap_bytes: int | None
-    available_bytes: int
+    available_bytes: int  # of memory, for new pages
 
     @property
     def are_dear(self) -> bool:

@@ -9,18 +9,14 @@ from typing import Literal
 
 @dataclass(frozen=True, kw_only=True)
 class LevelInterval:
-    """The 95 % interval of a point's rate. mean: geometric, because rates are compared as logarithms.
-
-    half_percent: None if there are too few trials. variant: the slug of its second factors; "" without any. disagrees:
-    the replicates of this point differ by more than their windows explain.
-    """
+    """The 95 % interval of a point's rate."""
 
     level: float
-    variant: str
+    variant: str  # the slug of its second factors; "" without any
     n: int
-    mean: float | None
-    half_percent: float | None
-    disagrees: bool = False
+    mean: float | None  # geometric, because rates are compared as logarithms
+    half_percent: float | None  # None if there are too few trials
+    disagrees: bool = False  # the replicates of this point differ by more than their windows explain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,42 +35,38 @@ class Ratio:
 
 @dataclass(frozen=True, kw_only=True)
 class Trend:
-    """The drift of the rate over the run, by regression on the trials' order. ratio: the rate at the end over that at
-    the beginning. smallest_percent: the drift that this run would have found four times in five. is_drifting: at 5 %,
-    or bent; drift and bend are then removed from the points. bend_percent: by how much the rate at both ends of the run
-    is above that in its middle, None if no bend was found. first_percent: by how much the first trial is above the
-    others of its point, None if it does not differ from them. alike: the correlation between neighbouring trials, as
-    far as the run shows it; the ratio's interval allows for it."""
+    """The drift of the rate over the run, by regression on the trials' order."""
 
-    ratio: Ratio
+    ratio: Ratio  # the rate at the end over that at the beginning
     p_value: float
     degrees: int
-    smallest_percent: float
-    is_drifting: bool
+    smallest_percent: float  # the drift that this run would have found four times in five
+    is_drifting: bool  # at 5 %, or bent; drift and bend are then removed from the points
+    # by how much the rate at both ends of the run is above that in its middle, None if no bend was found
     bend_percent: float | None = None
+    # by how much the first trial is above the others of its point, None if it does not differ from them
     first_percent: float | None = None
+    # the correlation between neighbouring trials, as far as the run shows it; the ratio's interval allows for it
     alike: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drift:
     """The run's first trial, repeated at its end: the later rate over the earlier one. The trials by their order in the
-    run. trial_id, repeat_id: by name; "" if only observations are known."""
+    run."""
 
     first_order: int
     repeat_order: int
     ratio: Ratio
     are_valid: bool
+    # trial_id, repeat_id: by name; "" if only observations are known
     trial_id: str = ""
     repeat_id: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AblationSplit:
-    """The gain from one level to the next across a boundary where knobs moved: total = hardware x knobs.
-
-    knobs: those that moved; "" if only observations are known.
-    """
+    """The gain from one level to the next across a boundary where knobs moved: total = hardware x knobs."""
 
     before: float
     after: float
@@ -82,34 +74,31 @@ class AblationSplit:
     total: Ratio
     hardware: Ratio
     by_knobs: Ratio
-    knobs: str = ""
+    knobs: str = ""  # those that moved; "" if only observations are known
 
 
 @dataclass(frozen=True, kw_only=True)
 class LevelAgreement:
-    """The replicates of a point against their windows. spread_percent: the standard deviation of the replicates.
-    windows_percent: the standard deviation that the windows' own errors predict. disagrees: by the F test of the
-    point alone."""
+    """The replicates of a point against their windows."""
 
     level: float
     variant: str
     n: int
-    spread_percent: float
-    windows_percent: float
+    spread_percent: float  # the standard deviation of the replicates
+    windows_percent: float  # the standard deviation that the windows' own errors predict
     p_value: float
-    disagrees: bool
+    disagrees: bool  # by the F test of the point alone
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """The spread of all replicates against the errors of their windows, as in LevelAgreement. degrees: of the two.
-    disagrees: by the F test over the points that do not disagree by themselves."""
+    """The spread of all replicates against the errors of their windows, as in LevelAgreement."""
 
     spread_percent: float
     windows_percent: float
-    degrees: tuple[float, float]
+    degrees: tuple[float, float]  # of the two
     p_value: float
-    disagrees: bool
+    disagrees: bool  # by the F test over the points that do not disagree by themselves
     levels: tuple[LevelAgreement, ...]
 
     @property
@@ -128,21 +117,20 @@ PartName = Literal["seconds", "window", "start", "start or block", "block", "ses
 
 @dataclass(frozen=True, kw_only=True)
 class NoisePart:
-    """One variance component. percent: the standard deviation that it alone gives to the rate of one trial."""
+    """One variance component."""
 
     name: PartName
-    percent: float
+    percent: float  # the standard deviation that it alone gives to the rate of one trial
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseParts:
-    """The variance components of a trial's rate, from the shortest time to the longest. trials: that were used.
-    degrees: of freedom of the spread between trials. window_s: the mean length of their windows."""
+    """The variance components of a trial's rate, from the shortest time to the longest."""
 
     parts: tuple[NoisePart, ...]
-    trials: int
-    degrees: int
-    window_s: float
+    trials: int  # that were used
+    degrees: int  # of freedom of the spread between trials
+    window_s: float  # the mean length of their windows
 
     @property
     def percent(self) -> float:

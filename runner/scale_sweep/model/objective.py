@@ -9,12 +9,11 @@ ERRORS = "errors"  # the quantity that is a share of the requests and no time
 
 @dataclass(frozen=True, kw_only=True)
 class Clause:
-    """One condition: the quantity is below the limit. quantity: a percentile of the response times ("p99", "p999"), or
-    "errors". limit: milliseconds, or of errors percent of the requests. operation: "" means all of them together."""
+    """One condition: the quantity is below the limit."""
 
-    quantity: str
-    limit: float
-    operation: str = ""
+    quantity: str  # a percentile of the response times ("p99", "p999"), or "errors"
+    limit: float  # milliseconds, or of errors percent of the requests
+    operation: str = ""  # "" means all of them together
 
     @property
     def name(self) -> str:

@@ -19,17 +19,10 @@ SLOW_CORES = "slower cores of the server"
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """One measured execution: a point (level and subject), a replicate, and the value of every knob at that point.
-
-    point_id: the same for all replicates of a point. block: trials of one block run one after the other, in random
-    order. role: only points make the curve. A drift check is the run's first trial, repeated at its end. An ablation
-    trial has the knobs that the plan gives to the level knobs_of_level. A check has twice the connections of its level.
-    A confirming trial (confirm) offers one rate, near the capacity that the searches of its level found.
-    settings: the name of the set of settings that the server starts from; knobs go before it.
-    """
+    """One measured execution: a point (level and subject), a replicate, and the value of every knob at that point."""
 
     trial_id: str
-    point_id: str
+    point_id: str  # the same for all replicates of a point
     order: int
     level: float
     replicate: int
@@ -39,10 +32,13 @@ class Trial:
     subject: Subject
     knobs: Mapping[str, str]
     seed: int
-    block: int = 0
+    block: int = 0  # trials of one block run one after the other, in random order
+    # only points make the curve. A drift check is the run's first trial, repeated at its end. An ablation trial has the
+    # knobs that the plan gives to the level knobs_of_level. A check has twice the connections of its level. A
+    # confirming trial (confirm) offers one rate, near the capacity that the searches of its level found
     role: Role = "point"
     knobs_of_level: float | None = None
-    settings: str = DEFAULTS
+    settings: str = DEFAULTS  # the name of the set of settings that the server starts from; knobs go before it
 
     @property
     def cores(self) -> float:
@@ -67,30 +63,24 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Confound:
-    """A second factor that moves along the axis, so that the curve does not show the axis alone.
+    """A second factor that moves along the axis, so that the curve does not show the axis alone."""
 
-    knob: its name, which need not be a knob. remedy: how to avoid it; "": hold it constant.
-    """
-
-    knob: str
+    knob: str  # its name, which need not be a knob
     values: tuple[str, ...]
     sentence: str
-    remedy: str = ""
+    remedy: str = ""  # how to avoid it; "": hold it constant
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The trials in their order (seeded, interleaved), and the cautions about them.
-
-    knobs: those that its targets declare, in the order of columns and headings.
-    """
+    """The trials in their order (seeded, interleaved), and the cautions about them."""
 
     sweep: Sweep
     trials: tuple[Trial, ...]
     confounds: tuple[Confound, ...]
     notes: tuple[str, ...]
     seconds_estimated: float
-    knobs: tuple[KnobColumn, ...] = ()
+    knobs: tuple[KnobColumn, ...] = ()  # those that its targets declare, in the order of columns and headings
 
 
 @dataclass(frozen=True, kw_only=True)

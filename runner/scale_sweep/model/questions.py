@@ -1,7 +1,4 @@
-"""A query in no database's language, what is drawn for it, and what was checked of its answers. Data only.
-
-Each target renders it to the text of the load generator's requests. The right answer is computed from it.
-"""
+"""A query in no database's language, what is drawn for it, and what was checked of its answers."""
 
 from __future__ import annotations
 
@@ -46,80 +43,57 @@ class Condition:
 
     @property
     def of_whole(self) -> Condition:
-        """The condition with a whole number that decides the same of whole numbers."""
         return replace(self, value=float(math.floor(self.value) if self.sign == ">" else math.ceil(self.value)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """A query for rows of some devices, or for aggregates of their columns.
+    """A query for rows of some devices, or for aggregates of their columns. A row of an answer: the time in ms, the
+    device (if there are several), the columns. Of an aggregate: the start of the bucket in ms, if there are buckets,
+    the device (by_device) or the value of the tag as a text (each_tag), and of each column the value of each function.
+    Rows are ordered by time. A stretch without rows has a row only if it is filled. What is drawn for each request:"""
 
-    devices: how many; 0: all of them, or those of groups if there is a tag. columns: the returned columns, or the
-    aggregated ones. when: of all time, of one moment, of [from, to), or of all time before `to`. function: "" for rows.
-    bucket_ms: the aggregate of each stretch of time, whose starts are multiples of it since 1970; 0: of all rows
-    together. fill: what a stretch of the range without rows has: NULL, the value of the previous stretch, or one on the
-    line between the previous and the next one; "": it has no row.
-
-    bound_column: only rows with a value above the drawn one in this column; "": all rows. is_below: below it
-    instead. conditions: only rows that meet them too. latest: the last row of each device. sets: union, intersect or
-    except of two ranges, the first two thirds and the last two thirds of the span; "": one range. text: the user's own,
-    with placeholders; the other fields are then not known.
-
-    tag: the devices are those of some groups; the value of this tag is the number of the group. groups: how many
-    consecutive groups, of which the drawn value is the first; 0: all groups. by_tag: the aggregate of each group. A row
-    of the answer is then the group and the value, ordered by the group. Rows of a group come in any order.
-
-    more_functions: further functions of the same columns. by_device: the aggregates of each device by itself, in
-    each stretch of time or of all rows. each_tag: those of the devices with the same value of this tag; "": none.
-    with_tag: only devices with this value of a tag, by its name; None: all. limit: the first so many rows of the
-    answer; 0: all. by_value: the rows are ordered by this column, or by its first aggregate; "": by time.
-    largest_first: and the largest value comes first.
-
-    A row of an answer: the time in ms, the device (if there are several), the columns. Of an aggregate: the start
-    of the bucket in ms, if there are buckets, the device (by_device) or the value of the tag as a text (each_tag),
-    and of each column the value of each function. Rows are ordered by time. A stretch without rows has a row only if it
-    is filled.
-
-    more_bounds: further columns that are compared with the same drawn value. is_loose: the answers are counted and not
-    compared, so a target may aggregate each device by itself, and begin stretches of time with the range.
-
-    What is drawn for each request: span_ms: length of the range; step_ms: starts of ranges, and moments, are multiples
-    of it from the first row on, 0: of the time between two rows; recent_ms: starts lie within the newest so many ms, 0:
-    anywhere; low, high: of the value, uniform.
-
-    parts: the trial's tables or partitions, over which a target may distribute the devices: its text may name each.
-    """
-
-    devices: int = 1
-    columns: tuple[str, ...] = ()
-    when: When = "always"
-    function: str = ""
-    more_functions: tuple[str, ...] = ()
+    devices: int = 1  # how many; 0: all of them, or those of groups if there is a tag
+    columns: tuple[str, ...] = ()  # the returned columns, or the aggregated ones
+    when: When = "always"  # of all time, of one moment, of [from, to), or of all time before `to`
+    function: str = ""  # "" for rows
+    more_functions: tuple[str, ...] = ()  # further functions of the same columns
+    # the aggregate of each stretch of time, whose starts are multiples of it since 1970; 0: of all rows together
     bucket_ms: int = 0
+    # what a stretch of the range without rows has: NULL, the value of the previous stretch, or one on the line between
+    # the previous and the next one; "": it has no row
     fill: str = ""
-    bound_column: str = ""
-    is_below: bool = False
-    more_bounds: tuple[str, ...] = ()
-    conditions: tuple[Condition, ...] = ()
+    bound_column: str = ""  # only rows with a value above the drawn one in this column; "": all rows
+    is_below: bool = False  # below it instead
+    more_bounds: tuple[str, ...] = ()  # further columns that are compared with the same drawn value
+    conditions: tuple[Condition, ...] = ()  # only rows that meet them too
+    # the answers are counted and not compared, so a target may aggregate each device by itself, and begin stretches of
+    # time with the range
     is_loose: bool = False
     newest_first: bool = False
-    latest: bool = False
+    latest: bool = False  # the last row of each device
+    # union, intersect or except of two ranges, the first two thirds and the last two thirds of the span; "": one range
     sets: str = ""
-    tag: str = ""
-    groups: int = 0
+    tag: str = ""  # the devices are those of some groups; the value of this tag is the number of the group
+    groups: int = 0  # how many consecutive groups, of which the drawn value is the first; 0: all groups
+    # the aggregate of each group. A row of the answer is then the group and the value, ordered by the group. Rows of a
+    # group come in any order
     by_tag: bool = False
-    by_device: bool = False
-    each_tag: str = ""
-    with_tag: tuple[str, str] | None = None
-    limit: int = 0
-    by_value: str = ""
-    largest_first: bool = False
-    text: str = ""
-    span_ms: int = 0
+    by_device: bool = False  # the aggregates of each device by itself, in each stretch of time or of all rows
+    each_tag: str = ""  # those of the devices with the same value of this tag; "": none
+    with_tag: tuple[str, str] | None = None  # only devices with this value of a tag, by its name; None: all
+    limit: int = 0  # the first so many rows of the answer; 0: all
+    by_value: str = ""  # the rows are ordered by this column, or by its first aggregate; "": by time
+    largest_first: bool = False  # and the largest value comes first
+    text: str = ""  # the user's own, with placeholders; the other fields are then not known
+    span_ms: int = 0  # length of the range
+    # starts of ranges, and moments, are multiples of it from the first row on, 0: of the time between two rows
     step_ms: int = 0
-    recent_ms: int = 0
+    recent_ms: int = 0  # starts lie within the newest so many ms, 0: anywhere
+    # low, high: of the value, uniform
     low: float = 0.0
     high: float = 0.0
+    # the trial's tables or partitions, over which a target may distribute the devices: its text may name each
     parts: int = 1
 
     @property
@@ -128,7 +102,6 @@ class Query:
         return (self.bound_column, *self.more_bounds) if self.bound_column else ()
 
     def compared(self, value: float) -> tuple[Condition, ...]:
-        """All conditions on values, with this drawn value."""
         sign: Literal["<", ">"] = "<" if self.is_below else ">"
         drawn = (Condition(column=column, sign=sign, value=value) for column in self.bounds)
         return (*drawn, *self.conditions)
@@ -212,10 +185,10 @@ class Query:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """The drawn parameters of one query. devices: numbers of tables, from 0. groups: the group of each device,
-    if a tag selected them. Times in ms; to_ms is exclusive."""
+    """The drawn parameters of one query."""
 
-    devices: tuple[int, ...]
+    devices: tuple[int, ...]  # numbers of tables, from 0
+    # the group of each device, if a tag selected them. Times in ms; to_ms is exclusive
     groups: tuple[int | str, ...] = ()
     from_ms: int = 0
     to_ms: int = 0
@@ -225,71 +198,63 @@ class Drawn:
 @dataclass(frozen=True, kw_only=True)
 class Preloaded:
     """The data present before the load: rows by the database's count, bytes by which its files had grown when it was at
-    rest (None: the files are not visible), seconds for loading and coming to rest.
-
-    log_bytes: the part of data_bytes in its write-ahead log; None: not known, so it may be in data_bytes. idle_cores:
-    cores that the server used when it was taken to be at rest; None: not known. copied: how the trial got files that
-    were loaded once for several trials, "reflink" or "copy"; "": it loaded its own. copied_s: seconds for the copy.
-    cached_percent: the share of the pages of its files that was in the page cache just before the load.
-    """
+    rest (None: the files are not visible), seconds for loading and coming to rest."""
 
     rows: int
     data_bytes: int | None
     seconds: float
+    # how the trial got files that were loaded once for several trials, "reflink" or "copy"; "": it loaded its own
     copied: str = ""
-    copied_s: float | None = None
+    copied_s: float | None = None  # seconds for the copy
+    # the share of the pages of its files that was in the page cache just before the load
     cached_percent: float | None = None
-    idle_cores: float | None = None
+    idle_cores: float | None = None  # cores that the server used when it was taken to be at rest; None: not known
+    # the part of data_bytes in its write-ahead log; None: not known, so it may be in data_bytes
     log_bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswersChecked:
     """The number of an operation's answers that were compared with the right ones: complete answers before the window,
-    and the number of rows of those within the load. compared: of the latter, those whose whole content was; within: of
-    those, the ones in the window; None: not known. seconds: for that comparison, after the load. wrong: sentences about
-    the first that differ. devices: those whose values were compared, as ranges (0-3,7); "": not known. tested_rows:
-    rows that these queries compare with bounds; passed_rows: those within them."""
+    and the number of rows of those within the load."""
 
     operation: str
     whole: int = 0
     counted: int = 0
-    compared: int = 0
-    within: int | None = None
-    seconds: float = 0.0
-    wrong: tuple[str, ...] = ()
-    devices: str = ""
-    tested_rows: int = 0
-    passed_rows: int = 0
+    compared: int = 0  # of the latter, those whose whole content was
+    within: int | None = None  # of those, the ones in the window; None: not known
+    seconds: float = 0.0  # for that comparison, after the load
+    wrong: tuple[str, ...] = ()  # sentences about the first that differ
+    devices: str = ""  # those whose values were compared, as ranges (0-3,7); "": not known
+    tested_rows: int = 0  # rows that these queries compare with bounds
+    passed_rows: int = 0  # those within them
 
 
 @dataclass(frozen=True, kw_only=True)
 class OperationFigures:
-    """The figures of one operation over the whole window. requests: answered ones. rows_per_s: written and
-    acknowledged, None if it does not write. read_*: rows, values and megabytes in the answers, None if it does not
-    read. empty: answers without a row. errors: in all phases. checked_before, checked_within: answers that were
-    compared with the right ones, before the load and of the load; checked_rows: of the load, only by their number of
-    rows. checked_devices: whose values were compared, as ranges. check_cpu_s: CPU time of the load generator
-    for the requests whose answers were compared; check_s: for the comparison, after the load. passed_percent: of the
-    rows that those queries compare with bounds, the share within them; None: there is no bound. *_ms: by the name of
-    the quantile (min, mean, p10 ... p999, max); empty if not known."""
+    """The figures of one operation over the whole window."""
 
     weight: float
     window_s: float | None = None
-    requests: int | None = None
+    requests: int | None = None  # answered ones
     requests_per_s: float | None = None
+    # written and acknowledged, None if it does not write. read_*: rows, values and megabytes in the answers, None if it
+    # does not read
     rows_per_s: float | None = None
     read_rows_per_s: float | None = None
     read_values_per_s: float | None = None
     read_mb_per_s: float | None = None
-    errors: int | None = None
-    empty: int | None = None
+    errors: int | None = None  # in all phases
+    empty: int | None = None  # answers without a row
+    # checked_before, checked_within: answers that were compared with the right ones, before the load and of the load
     checked_before: int | None = None
     checked_within: int | None = None
-    checked_rows: int | None = None
-    checked_devices: str = ""
-    check_cpu_s: float | None = None
-    check_s: float | None = None
+    checked_rows: int | None = None  # of the load, only by their number of rows
+    checked_devices: str = ""  # whose values were compared, as ranges
+    check_cpu_s: float | None = None  # CPU time of the load generator for the requests whose answers were compared
+    check_s: float | None = None  # for the comparison, after the load
+    # of the rows that those queries compare with bounds, the share within them; None: there is no bound. *_ms: by the
+    # name of the quantile (min, mean, p10 ... p999, max); empty if not known
     passed_percent: float | None = None
     response_ms: Mapping[str, float | None] = field(default_factory=dict)
     service_ms: Mapping[str, float | None] = field(default_factory=dict)

@@ -1,8 +1,4 @@
-"""Resources: what the levels grant one trial, as amounts by quantity. The plan makes them; a runtime gives them.
-
-An axis names a quantity, and a runtime states which ones it can give, so a new quantity changes nothing here. Refuses
-to list every quantity: the names below are those that this project's code reads.
-"""
+"""Resources: what the levels grant one trial, as amounts by quantity."""
 
 from __future__ import annotations
 
@@ -15,10 +11,10 @@ GIVEN_BY_THE_LOAD = frozenset({CLIENTS})  # as connections of the load generator
 
 @dataclass(frozen=True, kw_only=True)
 class Amount:
-    """How much of one quantity. unit: in the singular: core, disk, byte, client."""
+    """How much of one quantity."""
 
     value: float
-    unit: str
+    unit: str  # in the singular: core, disk, byte, client
 
 
 Amounts = Mapping[str, Amount]
@@ -27,27 +23,21 @@ Amounts = Mapping[str, Amount]
 @dataclass(frozen=True, kw_only=True)
 class Placement:
     """The CPUs that server and load generator may use. `shared`: the overlap, which a small machine cannot avoid; the
-    verdict takes it into account.
-
-    quota_cores: the CPU time of the server if it is not a whole number of CPUs (0.5 of one CPU), else None. smt_cpus:
-    CPUs of the server that are SMT siblings of another one of its own, so that they are not whole cores. sibling_cpus:
-    CPUs of the load generator that are SMT siblings of the server's. nodes: NUMA nodes of the server's CPUs.
-    memory_nodes: the node to which the server's memory is bound, if its CPUs are on one of several. l3_domains: L3
-    caches of the server's CPUs, numbered by the machine's order of CPUs; shared_l3_domains: those that the load
-    generator has CPUs of too, on a machine with several. slow_cpus: CPUs of the server whose cores are of a slower kind
-    than its fastest one.
-    """
+    verdict takes it into account."""
 
     server_cpus: tuple[int, ...]
     generator_cpus: tuple[int, ...]
+    # the CPU time of the server if it is not a whole number of CPUs (0.5 of one CPU), else None
     quota_cores: float | None = None
+    # CPUs of the server that are SMT siblings of another one of its own, so that they are not whole cores
     smt_cpus: tuple[int, ...] = ()
-    sibling_cpus: tuple[int, ...] = ()
-    nodes: tuple[int, ...] = ()
+    sibling_cpus: tuple[int, ...] = ()  # CPUs of the load generator that are SMT siblings of the server's
+    nodes: tuple[int, ...] = ()  # NUMA nodes of the server's CPUs
+    # the node to which the server's memory is bound, if its CPUs are on one of several
     memory_nodes: tuple[int, ...] = ()
-    l3_domains: tuple[int, ...] = ()
-    shared_l3_domains: tuple[int, ...] = ()
-    slow_cpus: tuple[int, ...] = ()
+    l3_domains: tuple[int, ...] = ()  # L3 caches of the server's CPUs, numbered by the machine's order of CPUs
+    shared_l3_domains: tuple[int, ...] = ()  # those that the load generator has CPUs of too, on a machine with several
+    slow_cpus: tuple[int, ...] = ()  # CPUs of the server whose cores are of a slower kind than its fastest one
 
     @property
     def shared(self) -> tuple[int, ...]:
@@ -57,11 +47,10 @@ class Placement:
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """The resources of a trial. amounts: by quantity; one that is absent is not limited. placement: the CPUs that are
-    its cores."""
+    """The resources of a trial."""
 
-    amounts: Amounts
-    placement: Placement
+    amounts: Amounts  # by quantity; one that is absent is not limited
+    placement: Placement  # the CPUs that are its cores
 
     def value(self, quantity: str) -> float | None:
         """The amount in its unit; None: not limited."""
@@ -87,16 +76,12 @@ class Resources:
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceRange:
-    """The resources of all servers of a sweep, ascending. Defaults of knobs are derived from it.
-
-    disks: empty if no disks are prepared. connections: empty if the axis does not set them. memory_bytes: the least
-    memory of a server; None: not known.
-    """
+    """The resources of all servers of a sweep, ascending. Defaults of knobs are derived from it."""
 
     cores: tuple[float, ...]
-    disks: tuple[int, ...] = ()
-    connections: tuple[int, ...] = ()
-    memory_bytes: int | None = None
+    disks: tuple[int, ...] = ()  # empty if no disks are prepared
+    connections: tuple[int, ...] = ()  # empty if the axis does not set them
+    memory_bytes: int | None = None  # the least memory of a server; None: not known
 
 
 def on_cores(count: float, placement: Placement) -> Resources:

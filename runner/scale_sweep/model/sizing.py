@@ -1,7 +1,4 @@
-"""Sizes: the smallest level of a run that holds a rate, and the machines of a price list that have it.
-
-Chances are those of the curve, 0 to 1; None where the run says nothing.
-"""
+"""Sizes: the smallest level of a run that holds a rate, and the machines of a price list that have it."""
 
 from __future__ import annotations
 
@@ -20,10 +17,10 @@ def is_priced(quantity: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class PricedMachine:
-    """A machine that can be rented. amounts: by quantity (PRICED): cores, memory in bytes, disks."""
+    """A machine that can be rented."""
 
     name: str
-    amounts: Mapping[str, float]
+    amounts: Mapping[str, float]  # by quantity (PRICED): cores, memory in bytes, disks
     price_per_hour: float
 
 
@@ -42,58 +39,49 @@ class PriceList:
 
 @dataclass(frozen=True, kw_only=True)
 class LevelChance:
-    """The curve at a level: its rate with the 95 % interval, and the chance that it is below the wanted rate.
-
-    miss: at most, over all models that the interval covers. is_measured: the level has trials that count.
-    joules_per_million_rows: their mean; None if the kernel did not count energy.
-    """
+    """The curve at a level: its rate with the 95 % interval, and the chance that it is below the wanted rate."""
 
     level: float
     rate: float | None
     low: float | None
     high: float | None
-    miss: float | None
-    is_measured: bool = False
-    joules_per_million_rows: float | None = None
+    miss: float | None  # at most, over all models that the interval covers
+    is_measured: bool = False  # the level has trials that count
+    joules_per_million_rows: float | None = None  # their mean; None if the kernel did not count energy
 
 
 @dataclass(frozen=True, kw_only=True)
 class NextSweep:
     """The sweep that would settle an open question: its levels, its replicates, and its time in seconds, an estimate
-    from the plan of the run. added: the levels that the run lacks. reaches: the fit of that sweep would reach the rate,
-    if the curve continues as it is."""
+    from the plan of the run."""
 
     levels: tuple[float, ...]
-    added: tuple[float, ...]
+    added: tuple[float, ...]  # the levels that the run lacks
     replicates: int
     seconds: float
-    reaches: bool = True
+    reaches: bool = True  # the fit of that sweep would reach the rate, if the curve continues as it is
 
 
 @dataclass(frozen=True, kw_only=True)
 class LevelNeed:
-    """The smallest level of a run that holds a rate, or the reason why there is none.
-
-    wanted: the rate, in the unit `rate_words`. level: the smallest whose chance to miss is at most 5 %. low, high: the
-    95 % interval of the smallest level that holds it; high None: open. below: the level before, with its chance to
-    miss. chances: of all levels that were tried, ascending. by_model: whether a model is behind them; without one, only
-    measured levels count. granted: what the trials had besides, by quantity.
-    """
+    """The smallest level of a run that holds a rate, or the reason why there is none."""
 
     run: str
     axis: str
     unit: str
     rate_words: str
-    wanted: float
-    level: float | None
+    wanted: float  # the rate, in the unit `rate_words`
+    level: float | None  # the smallest whose chance to miss is at most 5 %
+    # low, high: the 95 % interval of the smallest level that holds it; high None: open. below: the level before, with
+    # its chance to miss
     low: float | None = None
     high: float | None = None
     reason: str = ""
-    chances: tuple[LevelChance, ...] = ()
-    by_model: bool = True
+    chances: tuple[LevelChance, ...] = ()  # of all levels that were tried, ascending
+    by_model: bool = True  # whether a model is behind them; without one, only measured levels count
     notes: tuple[str, ...] = ()
     settled_by: NextSweep | None = None
-    granted: Mapping[str, float] = field(default_factory=dict)
+    granted: Mapping[str, float] = field(default_factory=dict)  # what the trials had besides, by quantity
 
     @property
     def below(self) -> LevelChance | None:
@@ -108,36 +96,30 @@ class LevelNeed:
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """A machine against the needs. lacks: what it has too little of, in words; "" if it has enough.
-
-    rate, low, high: of the curve with all that the machine has, the lowest over the runs; None beyond the fits.
-    per_unit: rate for each unit of the first run's axis, such as a core. per_money: rows or requests for each unit of
-    money.
-    """
+    """A machine against the needs."""
 
     machine: PricedMachine
-    lacks: str
+    lacks: str  # what it has too little of, in words; "" if it has enough
+    # rate, low, high: of the curve with all that the machine has, the lowest over the runs; None beyond the fits
     rate: float | None
     low: float | None
     high: float | None
     miss: float | None
-    per_unit: float | None
-    per_money: float | None
+    per_unit: float | None  # rate for each unit of the first run's axis, such as a core
+    per_money: float | None  # rows or requests for each unit of money
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sizing:
-    """The answer of `scale size`. headroom: a share of the need, 0.3 for 30 %. offers: by price; empty without a price
-    list. cheapest: the cheapest machine that has enough; None if there is none. decides: the run with the larger need,
-    if there are several."""
+    """The answer of `scale size`."""
 
     need: float
-    headroom: float
+    headroom: float  # a share of the need, 0.3 for 30 %
     needs: tuple[LevelNeed, ...]
     prices: PriceList | None = None
-    offers: tuple[Offer, ...] = ()
-    cheapest: Offer | None = None
-    decides: str = ""
+    offers: tuple[Offer, ...] = ()  # by price; empty without a price list
+    cheapest: Offer | None = None  # the cheapest machine that has enough; None if there is none
+    decides: str = ""  # the run with the larger need, if there are several
 
     @property
     def wanted(self) -> float:

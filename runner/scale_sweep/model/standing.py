@@ -1,5 +1,4 @@
-"""The meaning of a bottleneck along an axis. Data only: each axis declares it for every kind
-(scale_sweep/experiment/axes/)."""
+"""The meaning of a bottleneck along an axis."""
 
 from __future__ import annotations
 
@@ -18,9 +17,8 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Stand:
-    """The standing of one kind of bottleneck. remedy: what to change on this axis. reason: the start of the verdict's
-    reason. "" means the rule's own text."""
+    """The standing of one kind of bottleneck."""
 
     standing: Standing
-    remedy: str = ""
-    reason: str = ""
+    remedy: str = ""  # what to change on this axis
+    reason: str = ""  # the start of the verdict's reason. "" means the rule's own text

@@ -1,9 +1,4 @@
-"""Sweep → Plan, and which trials come next: their order, CPUs and knobs. Pure and seeded.
-
-`complete` adds what the target decides, `make` plans, `notes` and `summary` put a plan into words, `power` estimates
-what it can show. `planner` defines planners, `replicates` has those that add replicates, and `extra_trials` adds trials
-that are not points of the curve.
-"""
+"""Sweep → Plan, and which trials come next: their order, CPUs and knobs."""
 
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import Plan, VerdictKind

@@ -1,9 +1,4 @@
-"""Completes a sweep with what only its target decides: method, knobs, rows in a request. Pure.
-
-Databases that are compared get the same number of connections where no number was asked for: the greatest of their own
-defaults, which are twice the cores, or as many as the parts. Refuses by flag what the target does not have, and columns
-and tags that it cannot have side by side.
-"""
+"""Completes a sweep with what only its target decides: method, knobs, rows in a request."""
 
 from __future__ import annotations
 
@@ -12,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from scale_sweep.base.errors import CannotAsk, UsageError
-from scale_sweep.base.nearest import not_one_of
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.setting.readers import rule_value
 from scale_sweep.experiment.work import offered_per_s, queries_of, stores
@@ -171,7 +166,6 @@ def with_enough_tables(completed: Mapping[str, Sweep], requested: Mapping[str, R
 
 
 def _default_most(completed: Sweep, sweep: Sweep, facts: Facts) -> int:
-    """The greatest number of connections or of parts that nobody gave, or that a level has."""
     knobs = [knob for knob in facts.knobs if knob.role in (KnobRole.CONNECTIONS, KnobRole.PARTITIONS)]
     free = [knob for knob in knobs if knob.name in completed.knobs and not _is_given(sweep, facts, knob)]
     of_levels = resource_range(amounts_by_level(sweep)).connections
@@ -191,7 +185,6 @@ def more_tables_sentence(sweep: Sweep, default: int) -> str:
 
 
 def _knob_of(facts: Facts) -> Knob | None:
-    """The knob that sets the number of connections."""
     return next((knob for knob in facts.knobs if knob.role is KnobRole.CONNECTIONS), None)
 
 
@@ -200,7 +193,6 @@ def _is_given(sweep: Sweep, facts: Facts, knob: Knob) -> bool:
 
 
 def _number(sweep: Sweep, knob: Knob) -> int:
-    """Its default, which is constant along the axis."""
     return int(rule_value(sweep.knobs[knob.name], sweep.levels[0]) or 0)
 
 

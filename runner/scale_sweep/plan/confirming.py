@@ -1,9 +1,5 @@
 """The trials that confirm the capacity of a level, after its searches: at the capacity, at it with twice the
-connections, and then up or down by 5 %, until one rate held and the next higher one did not. Pure.
-
-Their rates follow from the results before them alone, so a resumed run asks for the same trials. The drift check stays
-last. Refuses a level without a capacity, and twice the connections where there are fewer tables.
-"""
+connections, and then up or down by 5 %, until one rate held and the next higher one did not."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from dataclasses import replace
 
 from scale_sweep.analysis.confirmation import AT, CONNECTIONS, ROLE, LevelCapacity, capacities, windows_of
 from scale_sweep.base.units import counted, format_levels
-from scale_sweep.capacity.confirming import WINDOWS, next_window
+from scale_sweep.capacity.answer import WINDOWS, next_window
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import (
     CONFIRM_S,
@@ -55,7 +51,6 @@ class WithConfirmation:
         return replace(block, trials=tuple(replace(t, order=t.order + len(made)) for t in block.trials))
 
     def _confirming(self, done: Sequence[TrialResult]) -> list[Trial]:
-        """The first ones of all levels, then the next window of each level that needs one, and so on."""
         points, windows = capacities(done), windows_of(done)
         made = [trial for one in points for trial in self._first(_last(one), one.rate)]
         for number in range(1, WINDOWS):
@@ -108,7 +103,6 @@ def _confirming(search: Trial, kind: str, number: int, rate: float) -> Trial:
 
 
 def _load(load: Load, rate: float) -> Load:
-    """A longer window at the rate."""
     return replace(
         load,
         rate=rate,

@@ -1,9 +1,4 @@
-"""The confounds and notes of a plan about its CPUs: what the levels' CPUs are besides their number. Pure.
-
-SMT siblings, NUMA nodes, L3 domains, kinds of cores; what server and load generator share; a load generator that is
-small for its connections; levels at which the kind of the CPUs changes. Refuses nothing: if a machine offers no better
-CPUs, the plan names what changes with the level.
-"""
+"""The confounds and notes of a plan about its CPUs: what the levels' CPUs are besides their number."""
 
 from __future__ import annotations
 
@@ -20,7 +15,6 @@ Count = Callable[[Placement], int]
 
 
 def cpu_confounds(sweep: Sweep, trials: Sequence[Trial]) -> tuple[Confound, ...]:
-    """One confound for each property of the CPUs that is not the same at every level."""
     at = {trial.level: trial.placement for trial in sorted(trials, key=lambda t: t.level)}
     candidates = (
         _smt(sweep, at),
@@ -40,7 +34,6 @@ def cpu_notes(sweep: Sweep, trials: Sequence[Trial], host: Host) -> tuple[str, .
 
 
 def _always_shared(at: Mapping[float, Placement]) -> Iterator[str]:
-    """Sentences about what the load generator shares with the server at every level."""
     siblings = {placement.sibling_cpus for placement in at.values()}
     if len(siblings) == 1 and (cpus := siblings.pop()):
         yield f"the load generator's CPU {format_cpus(cpus)} is an SMT sibling of the server's: they share a core"

@@ -1,8 +1,4 @@
-"""Data sets: trials with the same rows before their load share one prepared data directory. Pure.
-
-Refuses what cannot be shared: rows on prepared disks, whose number is the level, rows in a server that runs already,
-and those of a target whose files are not known to survive a copy.
-"""
+"""Data sets: trials with the same rows before their load share one prepared data directory."""
 
 from __future__ import annotations
 

@@ -1,13 +1,5 @@
 """Trials that are not points of the curve: drift checks, sentinels, ablation trials, profiled trials and connections
-checks. Pure.
-
-A drift check repeats the run's first trial at its very end. A sentinel repeats the lowest and the highest level in a
-longer window, in which a rate that falls or rises slowly shows. An ablation trial measures the first level after a knob
-has moved, with the knobs of the level before it, and so splits a confounded gain. A connections check repeats a point
-that may be limited inside the server, with twice the connections; it runs next to a trial of its point, and follows
-from the results of the points before it alone, so a resumed run asks for the same checks. None of them is fitted; all
-are kept, judged and reported. Refuses a check if no knob sets the number of connections.
-"""
+checks."""
 
 from __future__ import annotations
 
@@ -55,7 +47,6 @@ def sentinels_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
 
 
 def _at_ends(trials: Sequence[Trial], role: Role) -> tuple[Trial, ...]:
-    """A trial of the lowest level and one of the highest, repeated in this role. Of several variants only the first."""
     points = sorted((t for t in trials if t.role == "point"), key=lambda t: (t.level, t.order))
     ends = {t.level: t for t in (points[0], next(t for t in points if t.level == points[-1].level))}
     return tuple(
@@ -72,7 +63,6 @@ def boundaries(levels: Sequence[float], knobs: Mapping[float, Knobs]) -> tuple[t
 
 
 def ablation(after: Trial, before: float, knobs: Knobs, varied: Knobs, declared: Sequence[KnobColumn]) -> Trial:
-    """The trial `after` with the knobs of the level `before`. varied: the knobs of its variant, which stay."""
     point_id = f"{after.point_id}-ablation-{format_number(before)}"
     made = replace(
         after, trial_id=f"{point_id}-r{after.replicate}", point_id=point_id, role="ablation", knobs_of_level=before
@@ -132,7 +122,6 @@ class WithConnectionsCheck:
     def _check(
         self, trial: Trial, at: int, limited: Set[str], made: Sequence[Trial], *, is_before: bool
     ) -> list[Trial]:
-        """The check next to a trial of a point that needs one. at: how many trials of the points are before it."""
         check = check_of(trial, at + len(made), self._plan.knobs)
         is_due = trial.point_id in limited and self._may_need(trial, {one.point_id for one in made})
         if check is None or not is_due:
@@ -141,7 +130,6 @@ class WithConnectionsCheck:
         return [check] if not is_before or chance.random() < BEFORE else []
 
     def _may_need(self, trial: Trial, checked: Set[str]) -> bool:
-        """Whether a check may run next to the trial. checked: the checks that were made, by their points' names."""
         check = check_of(trial, 0, self._plan.knobs) if trial.role == "point" else None
         return check is not None and trial.block >= self._first_block and check.point_id not in checked
 

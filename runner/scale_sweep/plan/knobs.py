@@ -1,8 +1,4 @@
-"""Knobs of a plan: under the target's own names, granted by a level, and as the load that follows from them. Pure.
-
-A knob may be given by a role, or by another database's name: `--partitions 4` and `--vgroups 4` are the same for a
-database whose partitions are vgroups. Refuses a knob that the target does not have, and one that is given twice.
-"""
+"""Knobs of a plan: under the target's own names, granted by a level, and as the load that follows from them."""
 
 from __future__ import annotations
 
@@ -94,7 +90,6 @@ def knobs_of_level(sweep: Sweep, level: float, amounts: Amounts, declared: Seque
 
 
 def granted_knobs(sweep: Sweep, granted: AmountsByLevel, declared: Sequence[KnobColumn]) -> frozenset[str]:
-    """Names of the knobs that the levels of the axis set themselves. granted: by `amounts_by_level` of this sweep."""
     levels = [knobs_of_level(sweep, level, amounts, declared) for level, amounts in granted.items()]
     return frozenset(name for knobs in levels for name in knobs)
 

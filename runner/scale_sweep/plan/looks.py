@@ -1,9 +1,4 @@
-"""A run of `scale ab` that ends after the first look at which its test finds a difference. Pure and seeded.
-
-The test is made after each of the planned numbers of blocks, and all looks together have its 5 % (Bonferroni): with
-the whole 5 % for each look, equal variants would be called different too often (bench/method_compare.py). Refuses to
-end early because no difference was found.
-"""
+"""A run of `scale ab` that ends after the first look at which its test finds a difference."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""Sweep → Plan: trials, their order, CPUs and knobs. Pure and seeded.
-
-Replicates are interleaved: each block holds every point (level and subject) once, in a seeded random order, so that
-drift of the machine does not look like scaling. The two variants of `scale ab` run in blocks of A B B A or B A A B at
-each level: a drift that is linear in time has the same weight for both variants of a block. The variant that begins is
-drawn for each block, so that neither gains from being first. Trial ids are stable: `cores-4-r2` is the same trial in
-every run of the sweep. Refuses to guess a knob: every knob has a value at every level, or the plan is a UsageError.
-"""
+"""Sweep → Plan: trials, their order, CPUs and knobs."""
 
 from __future__ import annotations
 
@@ -37,10 +30,10 @@ from scale_sweep.sweep.vary import as_varied, is_knob, slug, variants
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedArm:
-    """One subject. sweep: of this combination, completed by its target. variant: its values of --vary."""
+    """One subject."""
 
-    variant: Mapping[str, str]
-    sweep: Sweep
+    variant: Mapping[str, str]  # its values of --vary
+    sweep: Sweep  # of this combination, completed by its target
     facts: Facts
 
     @property
@@ -59,7 +52,6 @@ class PlannedArm:
 
     @functools.cached_property
     def granted(self) -> AmountsByLevel:
-        """The amounts that each level grants its trials."""
         return amounts_by_level(self.sweep)
 
     @property
@@ -135,7 +127,6 @@ def _plan_arms(sweep: Sweep, host: Host, arms: Sequence[PlannedArm]) -> Plan:
 def _moving(
     arms: Sequence[PlannedArm], knobs: Sequence[KnobsByLevel], resources: Sequence[ResourcesByLevel]
 ) -> list[KnobsByLevel]:
-    """The knobs of each subject by level, with the settings that follow the cores of a server that the sweep starts."""
     return [
         {
             level: {**{name: value(granted[level].cores) for name, value in arm.facts.by_cores.items()}, **at_level}
@@ -148,7 +139,6 @@ def _moving(
 
 
 def _named_after_all(sweep: Sweep, arms: Sequence[PlannedArm]) -> Sweep:
-    """The sweep with the names of all its subjects' targets, runtimes and methods, for people."""
     if len({arm.subject.target for arm in arms}) < 2:
         return sweep
     subjects = [arm.subject for arm in arms]

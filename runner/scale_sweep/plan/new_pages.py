@@ -1,10 +1,5 @@
 """The memory that a trial's server may touch for the first time: the log and data that it writes, in the page cache or
-in memory. An upper estimate. Pure.
-
-Where pages become dear within a trial of --quick, the level with more cores alone would pay for them. All levels then
-write the same rows, which fit into the cheap pages, or into those that `scale` can hold. Refuses to change a length of
-the work that was given.
-"""
+in memory."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The confounds and notes of a plan: what moves along the axis besides the level, and what a plan cannot avoid. Pure.
-
-Knobs that move by a rule; shared CPUs; methods without answers; the effect of --equal-durability; rows before the load.
-Refuses nothing. `cpu_notes` has those about the kinds of the CPUs.
-"""
+"""The confounds and notes of a plan: what moves along the axis besides the level, and what a plan cannot avoid."""
 
 from __future__ import annotations
 
@@ -55,7 +51,6 @@ def notes(sweep: Sweep, trials: Sequence[Trial], facts_of: Mapping[str, Facts]) 
 
 
 def _shared(sweep: Sweep, trials: Sequence[Trial]) -> list[str]:
-    """Sentences about CPUs on which both run, and whether the user asked for that."""
     if sweep.shares_cpus:
         return ["the load generator runs on the server's CPUs (--generator-cpus shared): the rate is that of both"]
     reason = "because of --generator-cpus" if sweep.generator_cpus else "this machine has too few for both"

@@ -1,8 +1,4 @@
-"""An objective in a plan: requests small enough for its percentiles, connections, the time of a search. Pure.
-
-A percentile exists only with 10/(1-q) requests in a step. Refuses a method without answers, and requests so large that
-the percentile would not exist.
-"""
+"""An objective in a plan: requests small enough for its percentiles, connections, the time of a search."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from collections.abc import Mapping
 
 from scale_sweep.base.units import counted, format_number
 from scale_sweep.capacity import PROBES, requests_needed
-from scale_sweep.capacity.lengths import BETWEEN_S, OPENING_S, WARMUP_S
+from scale_sweep.capacity.search import BETWEEN_S, OPENING_S, WARMUP_S
 from scale_sweep.experiment.work import stores
 from scale_sweep.model import KnobRole, Load, Piece, ResourceRange, Rule, Sweep, Trial
 from scale_sweep.plan.data_sets import stored_row_bytes

@@ -1,9 +1,4 @@
-"""A planner gives the next block of trials from the results so far. The fixed one adds nothing: block after block as
-planned, the drift checks last. Pure and seeded.
-
-The same results give the same block, so a run is resumed by asking from the beginning. Refuses to keep anything between
-two calls.
-"""
+"""A planner gives the next block of trials from the results so far."""
 
 from __future__ import annotations
 
@@ -19,11 +14,10 @@ TRIALS_OF_A_VARIANT = 2  # in a block
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """Trials that run one after the other, in this order; no trials: the run is complete. why: what a user should know
-    of it."""
+    """Trials that run one after the other, in this order; no trials: the run is complete."""
 
     trials: tuple[Trial, ...]
-    why: str = ""
+    why: str = ""  # what a user should know of it
 
 
 @dataclass(frozen=True, kw_only=True)

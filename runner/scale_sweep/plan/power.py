@@ -1,10 +1,5 @@
-"""The power of a plan: the smallest difference, the intervals of a level and of a prediction, needed replicates, gates.
-
-The noise of a trial is assumed: from an earlier run, or a guess. Formulas: Student's t and the usual normal-theory
-sample size of two means. A prediction's interval covers several models, so no formula gives its width: runs of the plan
-are simulated, with a curve that is slightly contended, and fitted. Refuses a statement about one replicate, which shows
-no noise, and a width if the fit would not answer in most runs.
-"""
+"""The power of a plan: the smallest difference, the intervals of a level and of a prediction, needed replicates,
+gates."""
 
 from __future__ import annotations
 
@@ -43,13 +38,12 @@ _SEED = 20260812
 
 @dataclass(frozen=True, kw_only=True)
 class AssumedNoise:
-    """The noise of one trial's rate, in percent (standard deviation). source: where it comes from, in words. is_guess:
-    no earlier run shows it. parts: of earlier runs; None if none is known."""
+    """The noise of one trial's rate, in percent (standard deviation)."""
 
     percent: float
-    source: str
-    is_guess: bool = False
-    parts: NoiseParts | None = None
+    source: str  # where it comes from, in words
+    is_guess: bool = False  # no earlier run shows it
+    parts: NoiseParts | None = None  # of earlier runs; None if none is known
 
 
 GUESS = AssumedNoise(
@@ -58,21 +52,20 @@ GUESS = AssumedNoise(
 
 
 def with_parts(noise: AssumedNoise, runs: Sequence[NoiseParts]) -> AssumedNoise:
-    """The noise with the parts of these runs, the newest first."""
     return replace(noise, parts=pooled_parts(runs))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Power:
-    """The power of a plan at this noise. smallest_percent: the difference of two levels (of `scale ab`: of B and A
-    at a level) that is found four times in five at 5 %. level_percent: half of the 95 % interval of a level's mean.
-    prediction_percent: both ends of the 95 % interval of the rate at predicted_level, relative to the rate; None if
-    there are too few levels or replicates."""
+    """The power of a plan at this noise."""
 
     noise: AssumedNoise
+    # the difference of two levels (of `scale ab`: of B and A at a level) that is found four times in five at 5 %
     smallest_percent: float | None
-    level_percent: float | None = None
+    level_percent: float | None = None  # half of the 95 % interval of a level's mean
     predicted_level: float | None = None
+    # both ends of the 95 % interval of the rate at predicted_level, relative to the rate; None if there are too few
+    # levels or replicates
     prediction_percent: tuple[float, float] | None = None
 
 
@@ -205,18 +198,17 @@ def power_details(plan: Plan, power: Power) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class GatePower:
-    """How often a gate of `scale ab` passes at this noise, in percent of the runs with these blocks.
-
-    passes_percent: if A and B are equally fast. fires_percent: it does not pass, if B is slower by the gate's
-    percentage at one level, and equally fast at the others. Both are None for one block. blocks_needed: the fewest
-    that pass four times in five if A and B are equally fast, of a gate that must be shown; None for more than 100.
-    """
+    """How often a gate of `scale ab` passes at this noise, in percent of the runs with these blocks."""
 
     gate: Gate
     noise: AssumedNoise
     blocks: int
-    passes_percent: float | None = None
+    passes_percent: float | None = None  # if A and B are equally fast
+    # it does not pass, if B is slower by the gate's percentage at one level, and equally fast at the others. Both are
+    # None for one block
     fires_percent: float | None = None
+    # the fewest that pass four times in five if A and B are equally fast, of a gate that must be shown; None for more
+    # than 100
     blocks_needed: int | None = None
 
 

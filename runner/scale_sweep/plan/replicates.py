@@ -1,11 +1,4 @@
-"""Planners that add replicates: as many of --quick as its time allows, and until the interval of a mean is narrow.
-Pure.
-
-Of --quick, three at least and seven at most: a server that needs 7 s for a trial gets seven of each of two levels, one
-that needs 18 s gets three, and the first answer of both comes within three minutes. Only the time decides, never a
-rate, so that no run stops at a convenient result. The drift checks stay last. Refuses to change a number that was
-given.
-"""
+"""Planners that add replicates: as many of --quick as its time allows, and until the interval of a mean is narrow."""
 
 from __future__ import annotations
 
@@ -61,7 +54,6 @@ def _points_s(plan: Plan) -> float:
 
 
 def with_replicates(sweep: Sweep, count: int) -> Sweep:
-    """The sweep with the replicates that its time allows."""
     return replace(sweep, replicates=count, origin={**sweep.origin, "method.replicates": BY_TIME})
 
 
@@ -84,7 +76,6 @@ def warmup_in_time(plan: Plan) -> float | None:
 
 
 def with_warmup(sweep: Sweep, bound_s: float) -> Sweep:
-    """The sweep with this bound of its warm-up."""
     return replace(sweep, load=replace(sweep.load, warmup_s=bound_s))
 
 
@@ -131,11 +122,11 @@ class WithinTime:
 
 @dataclass(frozen=True, kw_only=True)
 class _Step:
-    """A block to add, or the reason why none is. owed: the replicates that points with a narrow interval still get."""
+    """A block to add, or the reason why none is."""
 
     trials: tuple[Trial, ...]
     why: str
-    owed: Mapping[Point, int]
+    owed: Mapping[Point, int]  # the replicates that points with a narrow interval still get
 
 
 class UntilInterval:
@@ -224,7 +215,6 @@ def extra_replicates(degrees: int, points: int) -> int:
 
 
 def _once_checked(result: TrialResult) -> TrialResult:
-    """The result with the verdict that the check at the end may give it: until then its level counts as measured."""
     later = result.verdict.once_checked
     return replace(result, verdict=replace(result.verdict, kind=later)) if later is not None else result
 

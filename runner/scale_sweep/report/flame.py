@@ -26,9 +26,9 @@ _SAME = 0.0005  # of all samples: a change that rounds to 0.0 %
 
 @dataclass
 class StackFrame:
-    """A function called from one caller. share: of the samples, with everything that it called."""
+    """A function called from one caller."""
 
-    share: float = 0.0
+    share: float = 0.0  # of the samples, with everything that it called
     calls: dict[str, StackFrame] = field(default_factory=dict)
 
 

@@ -22,16 +22,15 @@ _INTERVAL = r"\([\d.,+-]+ to [\d.,+-]+\) ?"
 
 @dataclass(frozen=True, kw_only=True)
 class Headline:
-    """Plain texts. title: the result. above: the small line over it. answer: sentences of the result; the part before
-    the first colon of the first one is its verdict. tiles: figures, each with words. cautions: what weakens it."""
+    """Plain texts."""
 
-    title: str
-    above: str
+    title: str  # the result
+    above: str  # the small line over it
     question: str
-    answer: Sequence[str]
-    tiles: Sequence[Tile]
+    answer: Sequence[str]  # sentences of the result; the part before the first colon of the first one is its verdict
+    tiles: Sequence[Tile]  # figures, each with words
     note: str
-    cautions: Sequence[str]
+    cautions: Sequence[str]  # what weakens it
 
 
 def headline_html(headline: Headline, results: Sequence[TrialResult]) -> str:

@@ -38,10 +38,10 @@ def once(table: Table, kept: Collection[int] = (0,)) -> Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Remark:
-    """A reason of a trial's verdict. is_cause: the trial is not fitted because of it, so that it stays with it."""
+    """A reason of a trial's verdict."""
 
     words: str
-    is_cause: bool
+    is_cause: bool  # the trial is not fitted because of it, so that it stays with it
 
 
 def shared_remarks(of_trials: Sequence[Sequence[Remark]], places: Sequence[str]) -> tuple[list[str], list[str]]:

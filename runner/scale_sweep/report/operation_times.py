@@ -29,10 +29,11 @@ _ROW, _GAP, _TOP, _BOTTOM, _RIGHT = 17, 9, 40, 22, 66
 
 @dataclass(frozen=True, kw_only=True)
 class OperationTime:
-    """An operation at a level. middle, upper: quantiles of the response time in ms; None: too few requests."""
+    """An operation at a level."""
 
     name: str
     level: float
+    # middle, upper: quantiles of the response time in ms; None: too few requests
     middle: float | None
     upper: float | None
     is_fitted: bool

@@ -21,14 +21,13 @@ PUBLISHED_KNOBS = ("vgroups", "partitions", "write_threads", "commit_threads")  
 
 @dataclass(frozen=True, kw_only=True)
 class ReferenceRate:
-    """Our or the published rate at one level, in what the run's rate counts. disk: text, because a range may be
-    published. valid: the rate is from VALID trials."""
+    """Our or the published rate at one level, in what the run's rate counts."""
 
     level: float
     rate: float | None
     cpu_percent: float | None
-    disk: str = ABSENT
-    valid: bool = True
+    disk: str = ABSENT  # text, because a range may be published
+    valid: bool = True  # the rate is from VALID trials
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,11 +10,11 @@ from scale_sweep.report.markup import escape, sentence_html
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """One part of a page. name: of its link, one plain word. body: HTML; "" leaves the part out."""
+    """One part of a page."""
 
-    name: str
+    name: str  # of its link, one plain word
     title: str
-    body: str
+    body: str  # HTML; "" leaves the part out
 
 
 def sections_html(sections: Sequence[Section], within: str = "") -> str:

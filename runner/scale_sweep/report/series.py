@@ -31,12 +31,12 @@ _GAP = 3.5  # times the usual step; a longer gap breaks the line
 
 @dataclass(frozen=True, kw_only=True)
 class PanelMetric:
-    """One panel of a trial. unit: of a figure that may be thousands or millions; "": none."""
+    """One panel of a trial."""
 
     name: str
     title: str
     css: str
-    unit: str = ""
+    unit: str = ""  # of a figure that may be thousands or millions; "": none
 
 
 _USES = (

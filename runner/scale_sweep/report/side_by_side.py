@@ -29,13 +29,12 @@ _NOT_OF_A_HOST = ("Host", "Chosen because")  # the first is the row's name
 
 @dataclass(frozen=True, kw_only=True)
 class HostRun:
-    """A run and the name of its host. comparison: with the first run; None for that one itself. price_per_hour: in
-    units of `money`; None if no list has it."""
+    """A run and the name of its host."""
 
     name: str
     run: StoredRun
-    comparison: Comparison | None
-    price_per_hour: float | None = None
+    comparison: Comparison | None  # with the first run; None for that one itself
+    price_per_hour: float | None = None  # in units of `money`; None if no list has it
     curves: tuple[SubjectCurve, ...] = field(default=())
 
 

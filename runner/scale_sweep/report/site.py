@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from scale_sweep.base.texts import visible
 from scale_sweep.base.units import counted, format_levels, format_number, format_rate
-from scale_sweep.base.visible import visible
 from scale_sweep.model import FitReport, StoredRun
 from scale_sweep.report import run_facts
 from scale_sweep.report.documents import HTML, documents, labels_of, only
@@ -29,22 +29,21 @@ _PLAIN = re.compile(r"[A-Za-z0-9][\w.+-]*")
 
 @dataclass(frozen=True, kw_only=True)
 class SiteCurve:
-    """One curve of the index. levels: the fitted ones, ascending, each with its mean rate and the 95 % interval of it
-    (None where there is none). planned: the levels of the sweep, in words. kind: curves of one kind can be drawn
-    together: the axis and the unit of the rate."""
+    """One curve of the index."""
 
     page: str
     title: str
-    planned: str
+    planned: str  # the levels of the sweep, in words
     database: str
     version: str
     machine: str
     axis: str
-    kind: str
+    kind: str  # curves of one kind can be drawn together: the axis and the unit of the rate
     unit: str
     created: str
     answer: str
     fitted: str
+    # the fitted ones, ascending, each with its mean rate and the 95 % interval of it (None where there is none)
     levels: tuple[float, ...]
     rates: tuple[float, ...]
     lows: tuple[float | None, ...]

@@ -23,43 +23,36 @@ UNKNOWN = "not said"
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectPoint:
-    """A database at a level: means over the trials that count, else over all (is_counted says which).
-
-    rates: those of shown_rates, in their order, as measured; low, high: the 95 % interval of the first's geometric
-    mean. speedup: against the database's own first level; None if no trial of either level counts, as rate_per_core.
-    server_cost, client_cost: CPU seconds for a million units of the work. stored_bytes: of the server's files for
-    each row that the database counted; written_bytes: written to the disk by everybody for each acknowledged row.
-    used: the trials that the means are of.
-    """
+    """A database at a level: means over the trials that count, else over all (is_counted says which)."""
 
     level: float
     is_counted: bool
-    rates: tuple[float | None, ...]
+    rates: tuple[float | None, ...]  # those of shown_rates, in their order, as measured
+    # low, high: the 95 % interval of the first's geometric mean
     low: float | None
     high: float | None
+    # against the database's own first level; None if no trial of either level counts, as rate_per_core
     speedup: float | None
     rate_per_core: float | None
+    # server_cost, client_cost: CPU seconds for a million units of the work
     server_cost: float | None
     client_cost: float | None
-    stored_bytes: float | None
-    written_bytes: float | None
+    stored_bytes: float | None  # of the server's files for each row that the database counted
+    written_bytes: float | None  # written to the disk by everybody for each acknowledged row
     response_ms_p50: float | None
     response_ms_p99: float | None
     verdicts: str
-    used: tuple[TrialResult, ...]
+    used: tuple[TrialResult, ...]  # the trials that the means are of
 
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectCurve:
-    """A database, or another variant. name: its values alone. reported: its settings, from its first trial.
+    """A database, or another variant."""
 
-    results: on the curve, by level and replicate; points: its levels ascending.
-    """
-
-    name: str
-    reported: Mapping[str, str]
-    results: tuple[TrialResult, ...]
-    points: tuple[SubjectPoint, ...]
+    name: str  # its values alone
+    reported: Mapping[str, str]  # its settings, from its first trial
+    results: tuple[TrialResult, ...]  # on the curve, by level and replicate
+    points: tuple[SubjectPoint, ...]  # its levels ascending
 
     def term(self, key: str) -> str:
         """One of its terms, or UNKNOWN."""

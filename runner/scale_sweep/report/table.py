@@ -21,20 +21,16 @@ _EXPONENT_BELOW = 1e-6  # fewer than three digits would be left of six decimals
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Headers, rows of text, and notes that belong under it. words: columns that are text and not numbers.
-
-    row_notes: one sentence per row (or ""), shown with the row where a format can. keys: a name of each row, to which
-    a format with links leads. essential: columns that a narrow terminal shows too; () for all.
-    """
+    """Headers, rows of text, and notes that belong under it."""
 
     title: str
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
-    words: tuple[int, ...] = ()
-    row_notes: tuple[str, ...] = ()
-    keys: tuple[str, ...] = ()
-    essential: tuple[int, ...] = ()
+    words: tuple[int, ...] = ()  # columns that are text and not numbers
+    row_notes: tuple[str, ...] = ()  # one sentence per row (or ""), shown with the row where a format can
+    keys: tuple[str, ...] = ()  # a name of each row, to which a format with links leads
+    essential: tuple[int, ...] = ()  # columns that a narrow terminal shows too; () for all
 
 
 def without_empty(table: Table) -> Table:

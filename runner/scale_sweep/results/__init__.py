@@ -1,4 +1,2 @@
-"""Results on disk: the directory of a run (`store`), other programs' formats, SQL tables, and the tool's own identity.
-
-Refuses to compute a figure that a trial does not have.
-"""
+"""Results on disk: the directory of a run (`store`), other programs' formats, SQL tables, and the tool's own
+identity."""

@@ -1,8 +1,4 @@
-"""Identifies the tool: version, commit (in a checkout), digest of the code that makes figures, method.
-
-The digest distinguishes two states of the tool with the same version. `scale verify` and `scale compare` can then say
-that a figure may differ because of the tool. Refuses to read outside the package.
-"""
+"""Identifies the tool: version, commit (in a checkout), digest of the code that makes figures, method."""
 
 from __future__ import annotations
 

@@ -1,5 +1,2 @@
-"""The server under test: what each database needs (`targets`), where it runs (`runtimes`), and the pinned servers
-that `scale servers` installs (`pinned`).
-
-Refuses to know a sweep, and to judge a measurement.
-"""
+"""The server under test: what each database needs (`targets`), where it runs (`runtimes`), and the pinned servers that
+`scale servers` installs (`pinned`)."""

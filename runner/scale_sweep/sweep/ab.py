@@ -1,7 +1,4 @@
-"""The two sweeps of `scale ab`: the flags of one variant, what must agree, and the differences in words. Pure.
-
-Refuses variants that could not be one run: another axis, other levels, other disks.
-"""
+"""The two sweeps of `scale ab`: the flags of one variant, what must agree, and the differences in words."""
 
 from __future__ import annotations
 
@@ -144,7 +141,6 @@ def as_one(sweep: Sweep) -> Sweep:
 
 
 def words(a: Sweep, b: Sweep) -> dict[str, str]:
-    """The words for A and B: the settings in which they differ."""
     flat_a, flat_b = dict(_flat(_plain(a))), dict(_flat(_plain(b)))
     names = [n for n in dict.fromkeys([*flat_a, *flat_b]) if flat_a.get(n) != flat_b.get(n)]
 

@@ -1,7 +1,4 @@
-"""Reads a sweep file (TOML) into texts by key, and reports every mistake by its key.
-
-Refuses to interpret values: settings.py and resolve.py do that. A sweep file cannot run anything.
-"""
+"""Reads a sweep file (TOML) into texts by key, and reports every mistake by its key."""
 
 from __future__ import annotations
 
@@ -9,10 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.input_file import read_input_text
-from scale_sweep.base.nearest import did_you_mean
-from scale_sweep.base.plain_text import plain_text
-from scale_sweep.base.toml_text import toml_document
+from scale_sweep.base.input_file import read_input_text, toml_document
+from scale_sweep.base.texts import did_you_mean, plain_text
 from scale_sweep.sweep.settings import BY_KEY, DESCRIPTIVE_KEYS
 
 FILE_BYTES_MAX = 1 << 20
@@ -65,7 +60,6 @@ def _take(texts: dict[str, str | list[str]], section: str, value: object) -> lis
 
 
 def _take_description(texts: dict[str, str | list[str]], key: str, value: object) -> list[str]:
-    """Reads the name or the question."""
     if not isinstance(value, str):
         return [f"{key}: a text is expected"]
     try:
@@ -76,7 +70,6 @@ def _take_description(texts: dict[str, str | list[str]], key: str, value: object
 
 
 def _take_pairs(texts: dict[str, str | list[str]], section: str, pairs: Mapping[str, object]) -> list[str]:
-    """Reads [tags], [vary] or [mix], whose keys the user chooses."""
     values = {name: _text(entry) for name, entry in pairs.items()}
     written = [f"{name}={text}" for name, text in values.items() if text is not None]
     texts[section] = ",".join(written) if section == "mix" else written

@@ -1,8 +1,5 @@
-"""The settings of knobs, generated from the registered targets: a flag for each role, and for each name of such a knob.
-
-`--partitions` is a role: each target declares which of its knobs has the role, and the name of that knob. This module
-lists no knobs. A knob without a role is set by `--knob NAME=VALUE`.
-"""
+"""The settings of knobs, generated from the registered targets: a flag for each role, and for each name of such a
+knob."""
 
 from __future__ import annotations
 
@@ -21,14 +18,12 @@ _VALUE = "A number, or a rule such as '1..4=4,5..=12'."
 
 
 def _of_role(role: KnobRole, meaning: str) -> Setting:
-    """`--partitions`: the knob with this role in each database."""
     named = [f"{k.help} ({f.title})" for f in all_facts() for k in f.role_knobs if k.role is role and k.help]
     where = f": {'; '.join(named)}" if named else ""
     return _setting(role.value, f"{meaning}{where}. {_VALUE}")
 
 
 def _of_name(name: str) -> Setting:
-    """`--vgroups`: the same setting by its name in the database."""
     owners = [(facts.title, knob.role) for facts in all_facts() for knob in facts.role_knobs if knob.name == name]
     titles = ", ".join(title for title, _ in owners)
     return _setting(name, f"The same as {_flag(owners[0][1])}, for {titles}.")
@@ -43,7 +38,6 @@ def _flag(name: str) -> str:
 
 
 def _names() -> tuple[str, ...]:
-    """Names of knobs that have a role and another name than the role."""
     declared = dict.fromkeys(knob.name for facts in all_facts() for knob in facts.role_knobs)
     return tuple(name for name in declared if name not in list(KnobRole))
 

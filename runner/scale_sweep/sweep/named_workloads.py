@@ -1,13 +1,4 @@
-"""Workloads with a name: texts by key, which a sweep file and flags override. Refuses to interpret them.
-
-Those of the devices of IoT assume a row every ten seconds, so that an hour is 360 rows of each.
-
-tsbs-devops: the 15 queries of the Time Series Benchmark Suite's use case "devops", on its measurement cpu of 100 hosts
-over one day. Its starts of ranges are multiples of a stretch of time, which a database with aligned stretches needs.
-
-cassandra-reads: the reads of "Performance: TDengine vs Cassandra" on a hundredth of its data. Table 4 is scan, Tables 5
-to 7 are each function over 10 % to 100 % of the groups, Table 8 is group, and Table 9 is minute.
-"""
+"""Workloads with a name: texts by key, which a sweep file and flags override."""
 
 from __future__ import annotations
 
@@ -24,7 +15,6 @@ def _parameters(name: str, **parameters: str) -> list[str]:
 
 
 def _grouped(name: str, columns: int, hours: int, bucket: str, **more: str) -> list[str]:
-    """An aggregate of the first columns in each stretch of time."""
     named = ",".join(_USAGES[:columns])
     return _parameters(name, kind="group_by_time", columns=named, span=f"{hours}h", bucket=bucket, step=bucket, **more)
 
@@ -92,7 +82,6 @@ _GROUPS = [
 
 
 def _mix_of(lines: list[str]) -> str:
-    """The operations that have parameters, each with the same weight."""
     return ",".join(dict.fromkeys(line.partition(".")[0] for line in lines))
 
 

@@ -1,8 +1,4 @@
-"""Where the value of a setting comes from, in words for a plan. Pure.
-
-A setting that nobody gave has a default: that of the settings, of the target, of a named workload, of another flag, or
-of this machine. Refuses to change a value.
-"""
+"""Where the value of a setting comes from, in words for a plan."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""default < file < flag: makes one Sweep, each setting with its origin, or one error that lists every mistake.
-
-Refuses to look at the machine: this module checks only what the texts show. It gets the facts of a machine for words
-such as `all`.
-"""
+"""default < file < flag: makes one Sweep, each setting with its origin, or one error that lists every mistake."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.plain_text import plain_text, shortened
+from scale_sweep.base.texts import plain_text, shortened
 from scale_sweep.experiment.axes import Axis, all_axes
 from scale_sweep.experiment.setting.shared_cpus import SHARED
 from scale_sweep.machine.host import Host
@@ -213,7 +209,6 @@ def _question(swept: Axis, work: Work, objective: Objective | None) -> str:
 
 
 def _knobs(v: Mapping[str, Any]) -> dict[str, Rule]:
-    """The rules by the names that the user gave. The target's names are found later."""
     rules = {name: v[f"knobs.{name}"] for name in KNOB_NAMES}
     return {**{name: rule for name, rule in rules.items() if rule is not None}, **v["knobs.other"]}
 

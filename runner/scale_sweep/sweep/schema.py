@@ -1,8 +1,4 @@
-"""The JSON schema of sweep files, for editors that complete and check them, and a first sweep file with comments. Pure.
-
-Both are made from the table of settings. Refuses to be the check of a sweep file: `resolve.py` is, and knows what no
-schema can say, such as two settings that exclude each other.
-"""
+"""The JSON schema of sweep files, for editors that complete and check them, and a first sweep file with comments."""
 
 from __future__ import annotations
 
@@ -95,7 +91,6 @@ def first_file(axis: Axis, target: str) -> str:
 
 
 def _of_example(example: str) -> dict[str, str]:
-    """The settings of a command line, by key."""
     _, _, _, *words = shlex.split(example)
     keys = {s.flag: s.key for s in BY_KEY.values()}
     return {keys[flag]: text for flag, text in zip(words[::2], words[1::2], strict=True)}

@@ -1,7 +1,5 @@
-"""The settings whose choices are registered elsewhere: the database, the runtime, the write method, the load generator.
-
-This module names none of them: the texts come from the facts of the registered targets and the names of the runtimes.
-"""
+"""The settings whose choices are registered elsewhere: the database, the runtime, the write method, the load
+generator."""
 
 from __future__ import annotations
 
@@ -29,7 +27,6 @@ def _methods() -> str:
 
 
 def _genuine() -> dict[str, str]:
-    """Load generators that are a database's own, each with the databases that it loads."""
     titles_of: dict[str, list[str]] = {}
     for facts in all_facts():
         for name in facts.load_generators:

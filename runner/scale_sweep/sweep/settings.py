@@ -1,8 +1,4 @@
-"""Every setting of a sweep, declared once: its key in a sweep file, its flag, its reader, its default, its help.
-
-The command line, the sweep files, `scale plan` and docs/settings.md are generated from this table. It contains no
-logic: the package that uses a value interprets it.
-"""
+"""Every setting of a sweep, declared once: its key in a sweep file, its flag, its reader, its default, its help."""
 
 from __future__ import annotations
 

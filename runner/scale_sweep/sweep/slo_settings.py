@@ -52,7 +52,6 @@ def with_objective(load: Load, values: Mapping[str, Any], origin: Mapping[str, O
 
 
 def _step_s(values: Mapping[str, Any], origin: Mapping[str, Origin]) -> float:
-    """The length of a step."""
     wanted_s = float(values["load.duration"]) if origin["load.duration"] != "default" else None
     return wanted_s or (QUICK_STEP_S if values["load.quick"] else STEP_S)
 

@@ -1,8 +1,4 @@
-"""The length of a trial's window, from the settings (--duration, --quick, --soak, ...). Pure.
-
-A window that carries the claim is at least CLAIM_S long and may grow by half. A shorter one is quick, and may grow to
-three times its length; that of --quick to twice. Refuses settings that contradict each other, each by its flag.
-"""
+"""The length of a trial's window, from the settings (--duration, --quick, --soak, ...)."""
 
 from __future__ import annotations
 
@@ -46,7 +42,6 @@ def window_of(v: Values, origins: Origins) -> Window:
 
 
 def _duration_s(v: Values) -> float:
-    """The duration. --quick shortens a window that carries the claim, and leaves a shorter one unchanged."""
     return QUICK_S if v["load.quick"] and v["load.duration"] >= CLAIM_S else v["load.duration"]
 
 

@@ -1,7 +1,4 @@
-"""Makes the Work of the settings: the rows, the operations by weight, the preload.
-
-Raises one UsageError that lists every mistake, each by its key.
-"""
+"""Makes the Work of the settings: the rows, the operations by weight, the preload."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""-x: common aggregates over what was loaded, each asked once through the load generator, with the time that it took.
-
-The same statements as taosBenchmark's: of a supertable every function over the first 1, 2, ... 10 groups, of normal
-tables every function over each table. Refuses to ask after a load that failed.
-"""
+"""-x: common aggregates over what was loaded, each asked once through the load generator, with the time that it
+took."""
 
 from __future__ import annotations
 

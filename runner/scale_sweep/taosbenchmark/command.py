@@ -1,7 +1,4 @@
-"""From options or a file to what is done with them: which kind of file it is, and one shape for all kinds.
-
-Refuses to know what a kind does.
-"""
+"""From options or a file to what is done with them: which kind of file it is, and one shape for all kinds."""
 
 from __future__ import annotations
 
@@ -27,19 +24,17 @@ from scale_sweep.taosbenchmark.subscriptions.run import check_files, run_subscri
 
 @dataclass(frozen=True, kw_only=True)
 class CommandOutcome:
-    """The outcome. document: for --json. failure: raised by the caller after the lines were shown."""
-
-    document: Mapping[str, Any]
+    document: Mapping[str, Any]  # for --json
     interrupted: bool
-    failure: LoadError | None
+    failure: LoadError | None  # raised by the caller after the lines were shown
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadCommand:
-    """Something to do. settings: lines for a person, who is asked first where `ask` is set."""
+    """Something to do."""
 
     ask: bool
-    settings: tuple[str, ...]
+    settings: tuple[str, ...]  # lines for a person, who is asked first where `ask` is set
     run: Callable[[str, Say], CommandOutcome]
 
 

@@ -1,7 +1,4 @@
-"""Where the server is and who asks: what every kind of taosBenchmark file says at its top. Pure.
-
-Refuses an option beside -f that the file has too.
-"""
+"""Where the server is and who asks: what every kind of taosBenchmark file says at its top."""
 
 from __future__ import annotations
 

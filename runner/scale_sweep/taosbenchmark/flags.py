@@ -1,7 +1,4 @@
-"""Options → Job. Pure: the time and the client's configuration are arguments.
-
-taosBenchmark replaces a bad value by a default and continues; this module refuses it (limits.py).
-"""
+"""Options → Job."""
 
 from __future__ import annotations
 

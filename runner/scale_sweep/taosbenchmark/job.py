@@ -1,7 +1,4 @@
-"""The data classes of a load, which both readers (options and JSON file) make and everything else uses.
-
-Refuses to read, to print, and to know how the load generator writes them.
-"""
+"""The data classes of a load, which both readers (options and JSON file) make and everything else uses."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.plain_text import shortened
+from scale_sweep.base.texts import shortened
 from scale_sweep.server.targets.tdengine.dialect import SCHEMALESS
 
 
@@ -36,41 +33,34 @@ class Reachable(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class TableColumn:
-    """A column or tag. length: of binary(n); 0 for types of a fixed length."""
+    """A column or tag."""
 
     name: str
     kind: str
-    length: int = 0
+    length: int = 0  # of binary(n); 0 for types of a fixed length
 
 
 @dataclass(frozen=True, kw_only=True)
 class SampleRows:
-    """Rows of a file. content: as the load generator takes them. rows: in it. period: row n of a table is row n modulo
-    the period, modulo the rows. lines: of the file. has_times: the file has the rows' times."""
+    """Rows of a file."""
 
-    content: bytes = field(repr=False)
-    rows: int
-    period: int
-    lines: int
-    has_times: bool
+    content: bytes = field(repr=False)  # as the load generator takes them
+    rows: int  # in it
+    period: int  # row n of a table is row n modulo the period, modulo the rows
+    lines: int  # of the file
+    has_times: bool  # the file has the rows' times
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuperTable:
-    """One load: the tables of a supertable, and their rows.
-
-    step counts units of the database's precision. All other times are in milliseconds. normal: tables without a
-    supertable. exists: the tables exist already. keep_going: a failed request is counted and the load continues. first:
-    the number of the first table. makes_tables: the insertions do, before the load nothing does. text: how texts are
-    made. sample: the rows that repeat, from a file; None: rows are made. tag_lines: the tags of the tables, from a
-    file; empty: they are made. files: keys of the load generator's spec that name such files.
-    """
+    """One load: the tables of a supertable, and their rows. step counts units of the database's precision. All other
+    times are in milliseconds."""
 
     name: str
     tables: int
     prefix: str
-    normal: bool
-    exists: bool
+    normal: bool  # tables without a supertable
+    exists: bool  # the tables exist already
     method: str
     columns: tuple[TableColumn, ...]
     tags: tuple[TableColumn, ...]
@@ -85,14 +75,14 @@ class SuperTable:
     partial_columns: int
     partial_from: int
     retries: int
-    keep_going: bool
+    keep_going: bool  # a failed request is counted and the load continues
     values: str
-    first: int
-    makes_tables: bool
-    text: str
-    sample: SampleRows | None
-    tag_lines: bytes = field(repr=False)
-    files: Mapping[str, str]
+    first: int  # the number of the first table
+    makes_tables: bool  # the insertions do, before the load nothing does
+    text: str  # how texts are made
+    sample: SampleRows | None  # the rows that repeat, from a file; None: rows are made
+    tag_lines: bytes = field(repr=False)  # the tags of the tables, from a file; empty: they are made
+    files: Mapping[str, str]  # keys of the load generator's spec that name such files
 
     @property
     def schemaless(self) -> bool:
@@ -102,29 +92,20 @@ class SuperTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Database:
-    """A database and its loads. options: those of CREATE DATABASE, checked, without the precision.
-
-    written: its name as the user wrote it, for the output lines.
-    """
+    """A database and its loads."""
 
     name: str
-    written: str
+    written: str  # its name as the user wrote it, for the output lines
     drop: bool
     create: bool
     precision: str
-    options: tuple[tuple[str, str], ...]
+    options: tuple[tuple[str, str], ...]  # those of CREATE DATABASE, checked, without the precision
     tables: tuple[SuperTable, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """Everything that `scale load` does. notes: sentences about options that were accepted without effect, each shown
-    once.
-
-    vgroups_auto: as many vgroups as CPUs, and one thread for each, as taosBenchmark does if neither is given.
-    aggregates: the load ends with common aggregates. client_config: the directory of the client's taos.cfg; "" leaves
-    the choice to the client.
-    """
+    """Everything that `scale load` does."""
 
     host: str
     port: int
@@ -133,12 +114,12 @@ class Job:
     threads: int
     create_threads: int
     result_file: str
-    client_config: str = ""
-    vgroups_auto: bool
+    client_config: str = ""  # the directory of the client's taos.cfg; "" leaves the choice to the client
+    vgroups_auto: bool  # as many vgroups as CPUs, and one thread for each, as taosBenchmark does if neither is given
     ask: bool
-    aggregates: bool = False
+    aggregates: bool = False  # the load ends with common aggregates
     databases: tuple[Database, ...]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # sentences about options that were accepted without effect, each shown once
 
 
 @dataclass(frozen=True, kw_only=True)

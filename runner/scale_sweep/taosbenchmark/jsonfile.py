@@ -1,8 +1,4 @@
-"""taosBenchmark's insert JSON file → Job: everything outside the super tables. Pure.
-
-Refuses files of queries and subscriptions, and every key that has an effect in taosBenchmark but would have none here.
-A note names the keys that have no effect in taosBenchmark 3.3 either.
-"""
+"""taosBenchmark's insert JSON file → Job: everything outside the super tables."""
 
 from __future__ import annotations
 
@@ -61,15 +57,14 @@ _IDLE_KEYS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Invocation:
-    """The surroundings of a file. options: the options beside -f. client: host and port of the client's configuration.
-    now_ms: the time of the first row if the file says none. read: returns the content of a file of rows or tags."""
+    """The surroundings of a file."""
 
-    options: Mapping[str, str]
-    client: Mapping[str, str]
+    options: Mapping[str, str]  # the options beside -f
+    client: Mapping[str, str]  # host and port of the client's configuration
     own: ScaleOptions
-    now_ms: int
+    now_ms: int  # the time of the first row if the file says none
     password: str
-    read: ReadBytes
+    read: ReadBytes  # returns the content of a file of rows or tags
 
 
 def read_json(document: Mapping[str, Any], invocation: Invocation, refusals: Refusals) -> Job:

@@ -1,7 +1,4 @@
-"""The keys of a super table that name files: rows from `sample_file`, tags from `tags_file`. Pure: `read` reads a file.
-
-Refuses, by the path of its key, a file that is not such a file, and a key that would have no file.
-"""
+"""The keys of a super table that name files: rows from `sample_file`, tags from `tags_file`."""
 
 from __future__ import annotations
 
@@ -18,11 +15,11 @@ ReadBytes = Callable[[str], bytes]
 
 @dataclass(frozen=True, kw_only=True)
 class FromFiles:
-    """The content of the files. sample: None if rows are made; tag_lines: empty if tags are. notes: sentences."""
+    """The content of the files."""
 
-    sample: SampleRows | None
-    tag_lines: bytes
-    notes: tuple[str, ...]
+    sample: SampleRows | None  # None if rows are made
+    tag_lines: bytes  # empty if tags are
+    notes: tuple[str, ...]  # sentences
 
 
 def read_files(

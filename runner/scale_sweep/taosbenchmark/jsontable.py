@@ -1,7 +1,4 @@
-"""One super table of taosBenchmark's insert JSON file → SuperTable. Pure: the time and the reading of files come in.
-
-Refuses what the load generator cannot do, by the path of its key, such as generated columns.
-"""
+"""One super table of taosBenchmark's insert JSON file → SuperTable."""
 
 from __future__ import annotations
 
@@ -63,8 +60,7 @@ _LINES = {"line": "sml-line", "telnet": "sml-telnet", "json": "sml-json", "taosj
 
 @dataclass(frozen=True, kw_only=True)
 class Common:
-    """The settings of a file for all super tables. read: the content of a file, or UsageError. idle: collects keys
-    without effect; notes: sentences for people."""
+    """The settings of a file for all super tables."""
 
     keep_case: bool
     rows_per_request: int
@@ -73,10 +69,10 @@ class Common:
     retries: int
     own_values: bool
     text: str
-    read: ReadBytes
+    read: ReadBytes  # the content of a file, or UsageError
     now_ms: int
-    idle: list[tuple[str, str]]
-    notes: list[str]
+    idle: list[tuple[str, str]]  # collects keys without effect
+    notes: list[str]  # sentences for people
 
 
 def read_table(keys: ObjectReader, precision: str, common: Common) -> SuperTable:

@@ -1,7 +1,4 @@
-"""Reads a JSON object key by key: checks types, names the path of a key in each message, and refuses unknown keys.
-
-Refuses a number written as text, a key given twice, and a document without bounds.
-"""
+"""Reads a JSON object key by key: checks types, names the path of a key in each message, and refuses unknown keys."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scale_sweep.base.plain_text import odd_character, shortened
+from scale_sweep.base.texts import odd_character, shortened
 from scale_sweep.taosbenchmark.job import Refusals
 from scale_sweep.taosbenchmark.limits import whole
 
@@ -89,7 +86,6 @@ class ObjectReader:
         return self.choice(key, default, ("yes", "no")) == "yes"
 
     def number(self, key: str, default: int, bounds_name: str) -> int:
-        """A whole number within the bounds of that name."""
         value = self._take(key, default)
         if isinstance(value, bool) or not isinstance(value, int):
             self.refuse(key, f"{_shown(value)} should be a whole number")

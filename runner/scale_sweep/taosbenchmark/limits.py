@@ -1,7 +1,4 @@
-"""Ranges of numbers and names, for both readers, and the checks of a load that need more than one of them. Pure.
-
-taosBenchmark replaces a bad value by its default and continues; this module refuses it.
-"""
+"""Ranges of numbers and names, for both readers, and the checks of a load that need more than one of them."""
 
 from __future__ import annotations
 

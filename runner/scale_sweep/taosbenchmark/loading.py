@@ -1,7 +1,4 @@
-"""The work of every command compatible with taosBenchmark around the load generator: lines into a file, and an end.
-
-Refuses to know what is loaded or asked.
-"""
+"""The work of every command compatible with taosBenchmark around the load generator: lines into a file, and an end."""
 
 from __future__ import annotations
 
@@ -58,7 +55,6 @@ def saying(result_file: str, to_console: Say) -> Iterator[Say]:
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    """Opens the file. A pipe that nobody reads is an error, and not waited for."""
     descriptor = os.open(path, flags | os.O_NONBLOCK, 0o666)
     os.set_blocking(descriptor, True)
     return descriptor
@@ -66,22 +62,22 @@ def _open_at_once(path: str, flags: int) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class OneLoad:
-    """A load that has ended. summary: None without one. raw: its output. failure: why it failed; None if it did not."""
+    """A load that has ended."""
 
-    summary: LoadSummary | None
-    raw: Sequence[str]
+    summary: LoadSummary | None  # None without one
+    raw: Sequence[str]  # its output
     troubles: tuple[str, ...]
-    failure: LoadError | None
+    failure: LoadError | None  # why it failed; None if it did not
     interrupted: bool
 
 
 @dataclass(kw_only=True)
 class LoadsDone(Generic[T]):
-    """The loads of a file that ended. failure: why no more follow; the caller raises it after the lines were shown."""
+    """The loads of a file that ended."""
 
     done: list[T] = field(default_factory=list)
     interrupted: bool = False
-    failure: LoadError | None = None
+    failure: LoadError | None = None  # why no more follow; the caller raises it after the lines were shown
 
     @property
     def is_over(self) -> bool:

@@ -1,8 +1,4 @@
-"""taosBenchmark's command line: the table of its options, and the parsing of an argument list as argp does it.
-
-One table holds all options, so that none is dropped silently. Refuses to guess: a long option must be written in full,
-and the message about an unknown one suggests the nearest name. flags.py interprets the values.
-"""
+"""taosBenchmark's command line: the table of its options, and the parsing of an argument list as argp does it."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from scale_sweep.base.plain_text import odd_character
+from scale_sweep.base.texts import odd_character
 from scale_sweep.taosbenchmark.job import Refusals
 
 _WEBSOCKET = "belongs to taosBenchmark built for WebSocket; use the sweep's method ws"
@@ -18,16 +14,13 @@ _WEBSOCKET = "belongs to taosBenchmark built for WebSocket; use the sweep's meth
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One option. why: the reason to refuse it; "" if it is supported. note: it is accepted without effect, for this
-    reason."""
-
     short: str
     long: str
     metavar: str = ""
     default: str = ""
     text: str = ""
-    why: str = ""
-    note: str = ""
+    why: str = ""  # the reason to refuse it; "" if it is supported
+    note: str = ""  # it is accepted without effect, for this reason
 
 
 def _o(short: str, long: str, metavar: str, default: str, text: str, *, why: str = "", note: str = "") -> Option:

@@ -1,8 +1,4 @@
-"""Measured loads → the lines that scripts written for taosBenchmark read, and the JSON document. Pure.
-
-"real" has taosBenchmark's definition: rows / (sum of the requests' times / threads), the rate without the time between
-requests. Refuses to print. Percentiles come from the histogram, so they are exact to three digits.
-"""
+"""Measured loads → the lines that scripts written for taosBenchmark read, and the JSON document."""
 
 from __future__ import annotations
 
@@ -96,7 +92,6 @@ def delay_line(loaded: TableLoad) -> str:
 
 
 def created_line(tables: int, made: int, threads: int, seconds: float) -> str:
-    """The line after tables were created. Schemaless loads create their own tables."""
     return (
         f"Spent {seconds:.4f} seconds to create {tables} table(s) with {threads} thread(s), already exist 0 table(s), "
         f"actual {made} table(s) pre created, {tables - made} table(s) will be auto created"

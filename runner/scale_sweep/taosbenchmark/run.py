@@ -1,7 +1,5 @@
-"""Runs `scale load`: reads options and file, prepares the server, loads the super tables in turn, and makes the lines.
-
-Refuses to print: lines go to `say` and into the result file. Ctrl-C stops the load; the lines then show what was done.
-"""
+"""Runs `scale load`: reads options and file, prepares the server, loads the super tables in turn, and makes the
+lines."""
 
 from __future__ import annotations
 
@@ -38,12 +36,12 @@ ROWS_FILE_BYTES_MAX = 256 * 2**20
 
 @dataclass(frozen=True, kw_only=True)
 class JobResult:
-    """All loads. failure: why it ended early; the caller raises it after the lines were shown. took: of -x."""
+    """All loads."""
 
     loads: tuple[output.TableLoad, ...]
     interrupted: bool
-    failure: LoadError | None
-    took: tuple[Took, ...] = ()
+    failure: LoadError | None  # why it ended early; the caller raises it after the lines were shown
+    took: tuple[Took, ...] = ()  # of -x
 
 
 def read_given(arguments: Sequence[str]) -> tuple[Mapping[str, str], Refusals]:
@@ -143,7 +141,6 @@ def run_job(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
 
 
 def _with_files(database: Database, stack: ExitStack) -> Database:
-    """The database with the rows and tags of its tables in files of our own, as long as the stack is open."""
     return replace(database, tables=tuple(_with_own_files(table, stack) for table in database.tables))
 
 

@@ -1,9 +1,5 @@
 """Rows and tags that a user gives in CSV files, as taosBenchmark's `sample_file` and `tags_file` → what the load
-generator reads.
-
-Pure: the content comes in. A value is checked against its column's type and length; a message names the line. Refuses
-what TDengine would refuse or cut. Empty lines are left out, as there.
-"""
+generator reads."""
 
 from __future__ import annotations
 
@@ -15,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from scale_sweep.base.plain_text import odd_character, shortened
+from scale_sweep.base.texts import odd_character, shortened
 from scale_sweep.server.targets.tdengine.dialect import UNITS_PER_MS
 from scale_sweep.taosbenchmark.job import SampleRows, TableColumn
 
@@ -168,7 +164,6 @@ def _times(values: list[object], taken: Sequence[tuple[int, str]]) -> bytes:
 
 
 def _part(column: TableColumn, values: list[object]) -> bytes:
-    """A column as the load generator has it: the values, the lengths of a text, a byte for each NULL."""
     nulls = _padded(bytes(value is None for value in values))
     if column.kind not in _TEXTS:
         packed = struct.pack(f"={len(values)}{_CODES[column.kind]}", *(0 if v is None else v for v in values))
@@ -183,7 +178,6 @@ def _padded(content: bytes) -> bytes:
 
 
 def _literal(number: int, tag: TableColumn, value: object) -> str:
-    """A tag as SQL has it."""
     if value is None:
         return "NULL"
     if tag.kind == "bool":

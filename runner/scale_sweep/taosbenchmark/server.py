@@ -1,7 +1,4 @@
-"""Prepares the server for a load: drops and creates databases, counts vgroups, creates tables.
-
-It uses the load generator's verbs `sql` and `tables`, so that no client library enters this process. Refuses to load.
-"""
+"""Prepares the server for a load: drops and creates databases, counts vgroups, creates tables."""
 
 from __future__ import annotations
 
@@ -72,7 +69,6 @@ class TdengineServer:
             time.sleep(PAUSE_S)
 
     def _ask(self, method: str, statements: list[str]) -> list[Rows]:
-        """The rows of each statement, by one connection: libtaos needs more than a second to connect and close."""
         door = spec.door_spec(self._job, self._own, method)
         answers = run_statements(self._program, door, statements, self._job.password)
         for statement, answer in zip(statements, answers, strict=True):

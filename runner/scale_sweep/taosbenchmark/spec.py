@@ -1,7 +1,4 @@
-"""Job → the load generator's spec and SQL. Pure.
-
-It is safe to insert the user's words: names were checked, and the options of CREATE DATABASE are a closed list.
-"""
+"""Job → the load generator's spec and SQL."""
 
 from __future__ import annotations
 
@@ -123,7 +120,6 @@ def _rate(table: SuperTable, threads: int, rows: int) -> float:
 
 
 def with_vgroups(database: Database, vgroups: int) -> Database:
-    """The database with that number of vgroups."""
     return replace(database, options=(("vgroups", str(vgroups)), *database.options))
 
 

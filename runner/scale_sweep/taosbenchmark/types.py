@@ -1,7 +1,4 @@
-"""taosBenchmark's column types, such as `FLOAT,BINARY(16)`, → columns of the load generator. Pure.
-
-Refuses a type that the load generator does not have, and a name that would need quoting.
-"""
+"""taosBenchmark's column types, such as `FLOAT,BINARY(16)`, → columns of the load generator."""
 
 from __future__ import annotations
 
@@ -82,7 +79,6 @@ def spec_columns(columns: Sequence[TableColumn]) -> str:
 
 
 def sql_columns(columns: Sequence[TableColumn]) -> str:
-    """The columns as CREATE TABLE writes them."""
     return ", ".join(sql_column(c.name, _sized(c)) for c in columns)
 
 

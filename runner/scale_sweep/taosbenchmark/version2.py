@@ -1,8 +1,4 @@
-"""Keys of taosBenchmark 2 → those of version 3 that say the same, with a sentence for each. Pure.
-
-What has no successor is named and left out. Refuses a key of version 2 beside its successor, and a value that the
-old key could not have.
-"""
+"""Keys of taosBenchmark 2 → those of version 3 that say the same, with a sentence for each."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Makes everything derived from the trials again: points.csv, series, timeseries.csv, fits and reports.
-
-It starts from the trials as recomputed from raw files, so that a consistent edit of several files is found in each of
-them.
-"""
+"""Makes everything derived from the trials again: points.csv, series, timeseries.csv, fits and reports."""
 
 from __future__ import annotations
 
@@ -63,13 +59,11 @@ def check_derived(folder: Folder, run: StoredRun, again: Mapping[str, TrialAgain
 
 
 def _reported_by(run: StoredRun) -> object:
-    """The number of the method that fitted and reported the run."""
     by = run.manifest.get("reported_by")
     return by.get("method") if isinstance(by, Mapping) else run.manifest.get("method")
 
 
 def _columns_of_one(folder: Folder, run: StoredRun, made: str) -> tuple[str, ...]:
-    """The columns of points.csv that only this version has, or only that of another method, which wrote the run."""
     if run.manifest.get("method") == method.METHOD:
         return ()
     try:

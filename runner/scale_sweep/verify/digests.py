@@ -15,9 +15,9 @@ LAST = "report.html"
 
 @dataclass(frozen=True, kw_only=True)
 class DigestCheck:
-    """The result of comparing digests. fingerprint: the list's own digest; "" without a list."""
+    """The result of comparing digests."""
 
-    fingerprint: str
+    fingerprint: str  # the list's own digest; "" without a list
     files: int
     disagreements: tuple[Disagreement, ...]
     notes: tuple[str, ...]

@@ -1,7 +1,4 @@
-"""The result of checking a stored run, as data, and the comparison of two JSON values figure by figure. Pure.
-
-Numbers agree within 1e-6 of their size, because least squares end slightly elsewhere with another machine's arithmetic.
-"""
+"""The result of checking a stored run, as data, and the comparison of two JSON values figure by figure."""
 
 from __future__ import annotations
 

@@ -123,7 +123,6 @@ def _trials(run: Folder, plan: Plan, status: str) -> tuple[list[TrialAgain], lis
 
 
 def _unreadable(run: Folder, name: str, message: str) -> Disagreement:
-    """A disagreement that names the raw file in the message."""
     folder = Path(name).parent
     known = ("facts.json", "loadgen.jsonl", "samples.jsonl", "server.log", "trial.json")
     file = next((str(folder / raw) for raw in known if str(run.path / folder / raw) in message), name)
@@ -153,7 +152,6 @@ def _plain(sweep: Sweep) -> Any:
 
 
 def _filled(stored: Any, known: Any) -> Any:
-    """The stored value, with today's reading of settings that did not exist when it was stored."""
     if isinstance(stored, list) and isinstance(known, list) and len(stored) == len(known):
         return [_filled(*pair) for pair in zip(stored, known, strict=True)]
     if not (isinstance(stored, dict) and isinstance(known, dict)):

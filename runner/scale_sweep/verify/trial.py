@@ -1,7 +1,5 @@
-"""Makes one trial again from its raw files: loadgen.jsonl, samples.jsonl, facts.json → figures, verdict, time series.
-
-Refuses to take a figure from trial.json. What no raw file holds (its start, its total time) stays unchanged.
-"""
+"""Makes one trial again from its raw files: loadgen.jsonl, samples.jsonl, facts.json → figures, verdict, time
+series."""
 
 from __future__ import annotations
 
@@ -82,7 +80,6 @@ def trial_again(run: Folder, plan: Plan, stored: TrialResult) -> TrialAgain:
 
 
 def _judged_as(stored: Measurement, again: Measurement) -> Measurement:
-    """The figures computed again, with the stored judgement of each step of a search, and the capacity from it."""
     steps = tuple(
         replace(new, verdict=old.verdict, usable=old.usable, why=old.why, excess=old.excess)
         for new, old in zip(again.steps, stored.steps, strict=False)
@@ -117,7 +114,6 @@ def _facts(run: Folder, folder: str, trial: Trial) -> tuple[TrialFacts, tuple[st
 
 
 def _recorded(run: Folder, name: str, *, with_times: bool = False) -> Recorded:
-    """with_times: the window may begin after its first second, and its response times are then added up again."""
     try:
         return recorded_of(lines_of(run, name), with_times=with_times)
     except LoadError as error:
@@ -135,7 +131,6 @@ def _steps(run: Folder, folder: str, rates: Sequence[float]) -> Iterator[StepSee
 
 
 def _inconsistent(summary: LoadSummary, facts: TrialFacts) -> Iterator[str]:
-    """Contradictions within the load generator's own lines."""
     seen = sum(i.rows for i in facts.intervals)
     if seen != summary.rows_acked:
         yield f"its intervals hold {seen} rows, its summary {summary.rows_acked}"

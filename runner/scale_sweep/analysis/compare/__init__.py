@@ -1,10 +1,4 @@
-"""Compares stored runs: the ratio at each point, a test that allows for few replicates, and what else differs.
-
-`compare_runs` takes one run for A and one for B, `compare_sessions` several, `compare_variants` one run of `scale ab`.
-`compare_with_first` takes a run of each host.
-Pure: no I/O, no clock, seeded chance. Refuses to call a difference what the noise of the runs explains, and to compare
-trials that are not VALID.
-"""
+"""Compares stored runs: the ratio at each point, a test that allows for few replicates, and what else differs."""
 
 from scale_sweep.analysis.compare.blocks import compare_variants
 from scale_sweep.analysis.compare.runs import compare_runs

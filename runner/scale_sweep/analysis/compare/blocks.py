@@ -1,10 +1,4 @@
-"""Tests one run of two variants in ABBA blocks by the difference of each block. Pure.
-
-A drift that is linear in time has the same effect on both variants of a block A B B A, and cancels. What changes from
-block to block is the same for both variants. So each block gives one difference of ln(rate), B less A, and the
-differences of a level are tested by Student's t. Their spread is pooled over the levels if a test of equal variances
-allows it. Refuses a block in which one of the variants has no VALID trial.
-"""
+"""Tests one run of two variants in ABBA blocks by the difference of each block."""
 
 from __future__ import annotations
 
@@ -34,14 +28,12 @@ ONE_BLOCK = "no level has two blocks with VALID trials of both: the spread betwe
 
 @dataclass(frozen=True, kw_only=True)
 class BlockPoint:
-    """One level: ln(rate) of both variants, and B less A, for each block that counts, in the order of the blocks.
-
-    trials_a, trials_b: the number of VALID trials behind them.
-    """
+    """One level: ln(rate) of both variants, and B less A, for each block that counts, in the order of the blocks."""
 
     level: float
     a: tuple[float, ...]
     b: tuple[float, ...]
+    # trials_a, trials_b: the number of VALID trials behind them
     trials_a: int
     trials_b: int
 

@@ -1,12 +1,4 @@
-"""Tests paired points, and answers how often the test would call two equal runs different.
-
-The points are tested by the best estimate of the spread that the two runs offer. Equal pairs are then drawn from the
-runs' own noise. Replicates: the residuals of ln(rate) at each point, widened by sqrt(n / (n − 1)), are drawn with
-replacement, for as many points and trials as the comparison has. A little normal noise is added (Silverman's width; the
-spread is kept), because few residuals are often drawn twice, which would look like trials without noise. Seconds:
-windows are drawn from an autoregression with the spread and memory of the real windows. Seeded. Refuses to count a
-difference between the runs as noise: the noise of each run is taken about its own means.
-"""
+"""Tests paired points, and answers how often the test would call two equal runs different."""
 
 from __future__ import annotations
 
@@ -85,7 +77,6 @@ def family(tested: Tested) -> tuple[Floats, Floats]:
 
 
 def _residuals(logs: Sequence[Sequence[float]]) -> Floats:
-    """The residuals of points with two trials or more, widened to the spread of a trial."""
     parts = []
     for values in logs:
         if len(values) > 1:

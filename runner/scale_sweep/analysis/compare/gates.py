@@ -1,12 +1,4 @@
-"""Gates: whether a comparison shows what a script asks for, how often a gate passes, and the repeats that it needs.
-
-`--fail-if-slower` fires only if a difference is found, so a comparison with few trials passes it. `--same-within` and
-`--prove-not-slower` pass only if that is shown: at every point, the ends of the one-sided 95 % intervals of the ratio
-lie within the margin. Two one-sided tests at 5 % are one test at 5 % (Schuirmann 1987). Every point must pass, so the
-gate as a whole passes in at most 5 % of the cases in which one point is beyond the margin, without an adjustment for
-several points (intersection-union test, Berger 1982). Refuses to pass a point that has no interval, and one that A and
-B planned and that is not compared.
-"""
+"""Gates: whether a comparison shows what a script asks for, how often a gate passes, and the repeats that it needs."""
 
 from __future__ import annotations
 
@@ -30,19 +22,15 @@ _SURE = "one-sided 95 %"
 
 @dataclass(frozen=True, kw_only=True)
 class GateInputs:
-    """Inputs of a gate. points: the tested points. slower: points where B is slower than allowed, noise does not
-    explain it; all points together may be among them. not_measured: names of points where only B has no VALID trial.
-    disturbed: the same, if others took the CPUs of all trials of B there. not_compared: names of the points that A and
-    B planned and that have no ratio. repeats: None if they are not known."""
-
     axis: str
-    points: Sequence[PointRatio]
+    points: Sequence[PointRatio]  # the tested points
+    # points where B is slower than allowed, noise does not explain it; all points together may be among them
     slower: Sequence[PointRatio] = ()
-    not_measured: Sequence[str] = ()
-    disturbed: Sequence[str] = ()
-    not_compared: Sequence[str] = ()
+    not_measured: Sequence[str] = ()  # names of points where only B has no VALID trial
+    disturbed: Sequence[str] = ()  # the same, if others took the CPUs of all trials of B there
+    not_compared: Sequence[str] = ()  # names of the points that A and B planned and that have no ratio
     not_judged_because: str = ""
-    repeats: Repeats | None = None
+    repeats: Repeats | None = None  # None if they are not known
 
 
 def slower_points(gate: Gate, points: Sequence[PointRatio]) -> list[PointRatio]:
@@ -96,14 +84,12 @@ def _name(point: PointRatio, inputs: GateInputs) -> str:
 
 
 def _distance(gate: Gate, point: PointRatio) -> float:
-    """How far inside of the margin the interval of a point ends, in ln(ratio); negative: beyond it."""
     assert point.low_one_sided is not None and point.high_one_sided is not None
     below = math.log(max(point.low_one_sided, 1e-300) / gate.low)
     return min(below, math.log(gate.high / point.high_one_sided)) if gate.kind == "same_within" else below
 
 
 def _not_found(gate: Gate, worst: PointRatio, inputs: GateInputs) -> str:
-    """B is nowhere slower; and how much slower it may be, which the gate does not ask."""
     claim = f"B is nowhere more than {gate.percent:g} % slower beyond noise"
     least = 100 * (1 - (worst.low_one_sided or 0.0))
     if least <= 0:
@@ -135,7 +121,6 @@ def _shown_or_not(gate: Gate, worst: PointRatio, inputs: GateInputs) -> GateResu
 
 
 def _one_sided(gate: Gate, point: PointRatio) -> str:
-    """The ratio as a change, with the ends that the gate uses."""
     low, high = point.low_one_sided or 0.0, point.high_one_sided if gate.kind == "same_within" else None
     ends = " at each end" if high is not None else ""
     return f"{change_words(point.ratio or 1.0, low, high)}, {_SURE}{ends}"

@@ -1,8 +1,4 @@
-"""Differences of two runs, or of two variants, besides their rates: tool, server, settings, host, knobs, sweep.
-
-Refuses to list what differs between any two runs (times, names, the port that the server was given): a value that
-varies among the trials of one point is no setting.
-"""
+"""Differences of two runs, or of two variants, besides their rates: tool, server, settings, host, knobs, sweep."""
 
 from __future__ import annotations
 
@@ -97,7 +93,6 @@ def _server(run: StoredRun) -> dict[str, str]:
 
 
 def _version(run: StoredRun) -> str:
-    """The server's version as the trials have it: the manifest has it only after the last trial."""
     return next((r.effective["server_version"] for r in run.results if "server_version" in r.effective), "")
 
 

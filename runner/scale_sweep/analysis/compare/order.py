@@ -1,9 +1,5 @@
-"""The order in which the sessions of A and of B ran, and whether a drift of the machine would look like a difference.
-
-If all sessions of A ran before those of B, a machine that becomes slower makes B slower. No spread between sessions
-shows this: the sessions of one name are alike. In turn (A B B A), a drift widens the spread and changes the means
-little. Refuses to guess an order: where a start is not known, or two are the same, there is none.
-"""
+"""The order in which the sessions of A and of B ran, and whether a drift of the machine would look like a
+difference."""
 
 from __future__ import annotations
 

@@ -1,12 +1,4 @@
-"""The data of two runs at each point: ln(rate) of their VALID trials, and the seconds of a single trial's window.
-
-If a run drifted, its rates are used without the drift (scale_sweep/analysis/noise/trend.py). The spread of a single
-trial comes from its seconds, of which neighbours are correlated: of n seconds only n (1 − φ) / (1 + φ) count as
-independent; φ is the correlation of neighbours. A short window gives too small a φ (Kendall 1954: by about
-(1 + 3 φ) / n), which is corrected here. Refuses a φ below 0, which would claim more than was measured, and runs whose
-levels or rates are not of the same kind. The seconds do not show the spread between trials (a new server, fresh data,
-another minute), so this spread is a lower bound.
-"""
+"""The data of two runs at each point: ln(rate) of their VALID trials, and the seconds of a single trial's window."""
 
 from __future__ import annotations
 
@@ -86,21 +78,17 @@ class PointLogs:
 
 @dataclass(frozen=True, kw_only=True)
 class Unpaired:
-    """A point that cannot be compared. lost: A has VALID trials; B planned some and has none.
-
-    open_loop: A or B offered a fixed rate there, which is not a capacity. is_planned: by A and by B. is_disturbed:
-    others took the CPUs of every trial of B there, so that B was not the reason.
-    """
+    """A point that cannot be compared."""
 
     level: float
     variant: str
     trials_a: int
     trials_b: int
     why: str
-    lost: bool
-    open_loop: bool = False
-    is_planned: bool = True
-    is_disturbed: bool = False
+    lost: bool  # A has VALID trials; B planned some and has none
+    open_loop: bool = False  # A or B offered a fixed rate there, which is not a capacity
+    is_planned: bool = True  # by A and by B
+    is_disturbed: bool = False  # others took the CPUs of every trial of B there, so that B was not the reason
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +155,6 @@ def disturbed_sessions(runs: Sequence[StoredRun], key: Key) -> bool:
 
 
 def _lacking(run: StoredRun, name: str, key: Key) -> str:
-    """Why a run has nothing to compare at a point."""
     if key not in planned_points(run):
         return f"not in the plan of {name}"
     return f"open loop in {name}" if key in open_points(run) else f"no VALID trial in {name}"

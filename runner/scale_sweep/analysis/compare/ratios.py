@@ -1,14 +1,4 @@
-"""The test of a ratio: logarithms of rates, their spread, Student's and Welch's t. The last axis of arrays is the
-points.
-
-A rate's spread grows with the rate, so rates are compared as logarithms: a difference of logarithms is a ratio. A few
-replicates at one point say little about its spread; all points of both runs say more. So spreads are pooled over points
-and over A and B if a test of equal variances allows it. Few trials cannot show that spreads are equal, so a test at 5 %
-would pool nearly everything. The levels here are high (50 % and 70 %): spreads are pooled only if the trials look as
-equal spreads look more often than not. The levels were chosen by bench/method_compare.py, so that false alarms stay
-within 3 to 6 %. If one run has no replicates at all, both use the other's spread. Refuses to invent a spread: without
-replicates in either run there is none (see `window_spread` in pairs.py).
-"""
+"""The test of a ratio: logarithms of rates, their spread, Student's and Welch's t."""
 
 from __future__ import annotations
 
@@ -92,13 +82,12 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class Variance:
-    """The variance of one trial's ln(rate), with degrees of freedom, at each point. own: the points that are not
-    pooled. joint: A and B share one estimate."""
+    """The variance of one trial's ln(rate), with degrees of freedom, at each point."""
 
     value: Floats
     degrees: Floats
-    own: Bools
-    joint: Bools
+    own: Bools  # the points that are not pooled
+    joint: Bools  # A and B share one estimate
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,9 +1,4 @@
-"""The repeats that show the noise of a comparison, and how many of them would show a difference. Pure.
-
-The repeats are the blocks of `scale ab`, the sessions of several runs a side, and the replicates of one run a side.
-More of them make the standard error of a ratio smaller by the root of their number, and give Student's t more degrees
-of freedom. Refuses a number above REPEATS_MAX, and one for single trials, which show no spread between trials.
-"""
+"""The repeats that show the noise of a comparison, and how many of them would show a difference."""
 
 from __future__ import annotations
 
@@ -19,12 +14,11 @@ SIZES = (SOUGHT_PERCENT, 20.0, 50.0)  # differences in percent, the one that swe
 
 @dataclass(frozen=True, kw_only=True)
 class Repeats:
-    """The repeats that show the noise of a comparison. unit: in words, "blocks". count: their number; for unequal
-    numbers of A and of B, the equal number with the same error. degrees: of freedom that this number gives."""
+    """The repeats that show the noise of a comparison."""
 
-    unit: str
-    count: float
-    degrees: float
+    unit: str  # in words, "blocks"
+    count: float  # their number; for unequal numbers of A and of B, the equal number with the same error
+    degrees: float  # of freedom that this number gives
 
     def error_at(self, count: int, error: float) -> float:
         """The standard error with so many repeats. error: with those that there are."""
@@ -41,7 +35,6 @@ def repeats_of_blocks(blocks: int) -> Repeats:
 
 
 def repeats_of_sessions(sessions_a: int, sessions_b: int) -> Repeats:
-    """The repeats of several runs of A and of B."""
     count = 2 / (1 / sessions_a + 1 / sessions_b)
     return Repeats(unit="runs of A and of B each", count=count, degrees=(sessions_a + sessions_b) / 2 - 1)
 

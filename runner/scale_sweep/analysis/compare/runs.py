@@ -1,9 +1,4 @@
-"""`compare_runs` makes a Comparison of two stored runs; `assembled` makes one from tested ratios of any source.
-
-A Comparison has intervals, the points that are called different or slower than allowed, and the sentences. It is made
-in the same way for two runs, for several runs a side, and for the variants of one run. Refuses to judge if the caller
-gives a reason against it.
-"""
+"""`compare_runs` makes a Comparison of two stored runs; `assembled` makes one from tested ratios of any source."""
 
 from __future__ import annotations
 
@@ -139,31 +134,29 @@ class TestedRatios:
 
 @dataclass(frozen=True, kw_only=True)
 class _Family:
-    """Tests that share the 5 %. count: of ratios; more of them make the smallest visible difference larger."""
+    """Tests that share the 5 %."""
 
-    count: int
+    count: int  # of ratios; more of them make the smallest visible difference larger
     looks: int
     spread: Spread
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sides:
-    """A comparison without its ratios. sweep: of A. gate: what a script asks. same: A and B are one run. chance: false
-    alarms of the runs' own noise. sessions: the number of runs of A and of B. order: of the sessions, like "ABBA".
-    repeats: what is measured again and again to know the noise; None if it is not known."""
+    """A comparison without its ratios."""
 
     name_a: str
     name_b: str
-    sweep: Sweep
+    sweep: Sweep  # of A
     differing: tuple[Differing, ...]
-    gate: Gate | None
-    same: bool = False
-    chance: FalseAlarms | None = None
+    gate: Gate | None  # what a script asks
+    same: bool = False  # A and B are one run
+    chance: FalseAlarms | None = None  # false alarms of the runs' own noise
     not_judged_because: str = ""
-    sessions: tuple[int, int] = (1, 1)
+    sessions: tuple[int, int] = (1, 1)  # the number of runs of A and of B
     session_percent: float | None = None
-    order: str = ""
-    repeats: Repeats | None = None
+    order: str = ""  # of the sessions, like "ABBA"
+    repeats: Repeats | None = None  # what is measured again and again to know the noise; None if it is not known
 
 
 def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
@@ -252,7 +245,6 @@ def _with_ends(point: PointRatio, tested: Tested, at: int, looks: int) -> PointR
 
 
 def _names(unpaired: Sequence[Unpaired], axis: str) -> tuple[str, ...]:
-    """Those of these points that A and B planned."""
     return tuple(point_name(u.level, u.variant, axis) for u in unpaired if u.is_planned)
 
 

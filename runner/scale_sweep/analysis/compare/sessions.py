@@ -1,15 +1,4 @@
-"""Compares several runs a side. Sessions differ (a restart, neighbours, another day), and their spread is measured.
-
-The sessions' means at each point are compared, so each session counts once, however many trials it has. At a point the
-test is always Welch's, because few sessions cannot show that A and B are equally noisy. Its degrees of freedom are
-those of the worst ratio of variances that the sessions make likely. With one session of A or of B, the spread of the
-others is taken for it. For all points together it is the same test on each session's mean over the points. A session
-changes all of its points at once, so the tests of the points are dependent. The p-values are therefore adjusted by the
-smallest p-value of pairs without a difference (Westfall and Young 1993, single step), drawn with the share of the
-spread that sessions have in these runs, for equal noise of A and B and for either being four times as noisy. Holm's
-adjustment would be correct too, with less power. Refuses a point that a session lacks, one session a side, and, unless
-it is asked for, sessions in an order that makes a drift look like a difference.
-"""
+"""Compares several runs a side."""
 
 from __future__ import annotations
 

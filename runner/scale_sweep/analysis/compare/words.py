@@ -1,7 +1,4 @@
-"""A comparison in words: one sentence, and the cautions that a reader needs.
-
-Refuses "no difference": it states how large a difference the trials would have shown.
-"""
+"""A comparison in words: one sentence, and the cautions that a reader needs."""
 
 from __future__ import annotations
 
@@ -112,14 +109,13 @@ def _direction(points: Sequence[PointRatio]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class CautionInputs:
-    """Inputs of the cautions besides the ratios. gate: what a script asks. same: A and B are one run. sessions: the
-    number of runs of A and of B."""
+    """Inputs of the cautions besides the ratios."""
 
     spread: Spread | None
     differing: Sequence[Differing]
-    gate: Gate | None
-    same: bool
-    sessions: tuple[int, int]
+    gate: Gate | None  # what a script asks
+    same: bool  # A and B are one run
+    sessions: tuple[int, int]  # the number of runs of A and of B
 
 
 def name_of(run: StoredRun) -> str:

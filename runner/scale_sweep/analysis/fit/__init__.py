@@ -1,9 +1,4 @@
-"""The curve through observations: points, models, the model that the points support, and its uncertainty.
-
-`fit_curve` fits observations, `fit_rows` plain rows of other programs. Pure: no I/O, no clock; random numbers are
-seeded. Refuses to fit marked observations, to choose a model from too few points, and to claim a parameter, a peak or a
-knee whose error is as large as the value.
-"""
+"""The curve through observations: points, models, the model that the points support, and its uncertainty."""
 
 from scale_sweep.analysis.fit.beyond import goes_on
 from scale_sweep.analysis.fit.breaks import known_breaks

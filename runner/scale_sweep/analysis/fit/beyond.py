@@ -1,10 +1,4 @@
-"""Answers beyond the points: the rate at a level, and the level for a rate, each with an interval or a reason.
-
-The interval covers the models that the points leave possible: it is the hull of their 95 % bootstrap intervals for the
-curve. It is not an interval for one more trial, which also has the noise. The interval of one model is right only if
-that model is right, and points rarely prove that. Refuses an answer without an interval, beyond the extrapolation
-limit, or across a level whose trials were all rejected.
-"""
+"""Answers beyond the points: the rate at a level, and the level for a rate, each with an interval or a reason."""
 
 from __future__ import annotations
 
@@ -37,22 +31,17 @@ _LEVELS_OF_A_FALL = 3  # of so few, no falling model can be fitted
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """The input of the answers. plausible: the models that intervals cover, with the chosen one.
-
-    wider: models that intervals also cover beyond the measured levels. falls: the rate falls, so only models that fall
-    are plausible. lost: the levels whose trials were all rejected, ascending. noise: of the replicates.
-    is_missed: the level means may miss the chosen curve.
-    """
+    """The input of the answers."""
 
     chosen: Candidate | None
-    plausible: Sequence[Candidate]
-    wider: Sequence[Candidate]
+    plausible: Sequence[Candidate]  # the models that intervals cover, with the chosen one
+    wider: Sequence[Candidate]  # models that intervals also cover beyond the measured levels
     rows: Rows
     terms: Terms
-    lost: Sequence[RejectedLevel] = ()
-    falls: bool = False
-    noise: Noise | None = None
-    is_missed: bool = False
+    lost: Sequence[RejectedLevel] = ()  # the levels whose trials were all rejected, ascending
+    falls: bool = False  # the rate falls, so only models that fall are plausible
+    noise: Noise | None = None  # of the replicates
+    is_missed: bool = False  # the level means may miss the chosen curve
 
     @property
     def limits(self) -> tuple[float, float]:

@@ -1,12 +1,4 @@
-"""The bootstrap: draws many curves that could have been measured, and fits each. Seeded, so results repeat exactly.
-
-Residuals of the fitted curve are drawn with replacement and added to it (Efron 1979). Two corrections are needed for
-few points. Each residual is divided by the share of the noise that the fit leaves in it, because the fit pulls the
-curve towards its own points (√(1 − h) for constant noise). Each sample scales the residuals again by √(ν/χ²ν), because
-ν degrees of freedom estimate the noise with an error; this is why Student's t is wider than the normal distribution. In
-each sample the noise is either constant or proportional to the rate, as often as the residuals make each likely.
-Refuses random numbers that cannot be repeated.
-"""
+"""The bootstrap: draws many curves that could have been measured, and fits each."""
 
 from __future__ import annotations
 

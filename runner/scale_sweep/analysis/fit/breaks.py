@@ -1,9 +1,5 @@
 """Levels beyond which the CPU placement adds CPUs of another kind: SMT siblings of used cores, slower cores, or another
-NUMA node.
-
-They are known before the measurement, so that a bend there is not taken for a hard limit. Pure. Refuses to look for a
-break in the rates: a level at which nothing is known to change has none.
-"""
+NUMA node."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""One model fitted to the rows: parameters, standard errors, AICc, holdout error, and bootstrap samples.
-
-Standard errors are those of least squares, s² (JᵀJ)⁻¹ at the solution. Intervals come from the bootstrap. Refuses an
-error for a parameter on its bound, and an AICc where its correction is undefined.
-"""
+"""One model fitted to the rows: parameters, standard errors, AICc, holdout error, and bootstrap samples."""
 
 from __future__ import annotations
 
@@ -27,10 +23,7 @@ _SQUARE_MAX = 1e14
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A fitted model. values and samples are in the unit of the data; samples: (samples, parameters) or empty.
-
-    unit_level: u of the formulas in models.py.
-    """
+    """A fitted model. values and samples are in the unit of the data;"""
 
     model: ModelName
     values: Floats
@@ -41,9 +34,9 @@ class Candidate:
     degrees: int
     aicc: float | None
     left_out_error: float | None
-    samples: Floats
+    samples: Floats  # (samples, parameters) or empty
     trials: int
-    unit_level: float = 1.0
+    unit_level: float = 1.0  # u of the formulas in models.py
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -51,7 +44,6 @@ class Candidate:
         return PARAMETERS[self.model]
 
     def value(self, name: str) -> float:
-        """The value of a parameter."""
         return float(self.values[self.names.index(name)])
 
     def estimate(self, name: str) -> Estimate:

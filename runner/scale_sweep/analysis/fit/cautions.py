@@ -1,7 +1,4 @@
-"""The cautions that a reader of the fit needs, the most important first.
-
-Refuses to state a cause for a spread: it names possible causes to check.
-"""
+"""The cautions that a reader of the fit needs, the most important first."""
 
 from __future__ import annotations
 
@@ -214,7 +211,6 @@ def _noise(f: FitFindings) -> list[str]:
 
 
 def _enough(points: Sequence[PointSummary], noise: Noise) -> str:
-    """How many replicates would show the differences that sweeps look for."""
     count = replicates_for(SOUGHT_PERCENT, len(points), noise.std)
     many = counted(count, "replicate") if count is not None else f"more than {counted(REPEATS_MAX, 'replicate')}"
     return f"with {many} the limit is {percent_words(SOUGHT_PERCENT)}"

@@ -1,10 +1,4 @@
-"""The chance that the curve is below a rate at a level. Pure.
-
-Each model that an interval covers has one: the share of its bootstrap samples that are below the rate. So has each
-chord between two levels, by Student's t. The largest of them is given, so a chance to miss of 2.5 % or less means the
-same as an interval of 95 % that begins above the rate. It is a chance of the curve, not of one more trial.
-Refuses a level at which the fit predicts nothing.
-"""
+"""The chance that the curve is below a rate at a level."""
 
 from __future__ import annotations
 

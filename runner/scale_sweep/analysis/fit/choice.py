@@ -1,13 +1,4 @@
-"""Chooses the model that the points support, and the verdict in one word.
-
-The choice uses AICc and the holdout error at the last level. It takes the models within 2 of the lowest AICc, then
-those whose error at the last level is within the noise of the smallest, then the one with the fewest parameters; laws
-come before descriptions. A knee must beat every smooth model's AICc by 4, have two levels on either side, and be more
-than noise about a smooth curve explains; it must not lie at a level where the CPU placement is known to change. If the
-rate falls at the end beyond the noise, only models that fall compete; if it rose before, only those that rise before
-they fall.
-Refuses to choose if fewer than two models can be tested, and to call a curve linear that could hide contention.
-"""
+"""Chooses the model that the points support, and the verdict in one word."""
 
 from __future__ import annotations
 
@@ -36,23 +27,18 @@ _ORDER: tuple[ModelName, ...] = ("linear", "amdahl", "usl", "knee", "linear_brea
 
 @dataclass(frozen=True, kw_only=True)
 class ModelChoice:
-    """The chosen model (None: too few points), the other supported models, the verdict, and the reasons.
-
-    plausible: the models that an interval covers, with the chosen one. skipped: sentences about models with a much
-    lower AICc than the chosen one's. untested: why a model without an AICc is chosen, a clause; "" if it has one.
-    """
+    """The chosen model (None: too few points), the other supported models, the verdict, and the reasons."""
 
     model: ModelName | None
     supported: tuple[ModelName, ...]
     verdict: Shape
     doubts: tuple[str, ...] = ()
-    plausible: tuple[ModelName, ...] = ()
-    skipped: tuple[str, ...] = ()
-    untested: str = ""
+    plausible: tuple[ModelName, ...] = ()  # the models that an interval covers, with the chosen one
+    skipped: tuple[str, ...] = ()  # sentences about models with a much lower AICc than the chosen one's
+    untested: str = ""  # why a model without an AICc is chosen, a clause; "" if it has one
 
     @property
     def falls(self) -> bool:
-        """Whether a fall is named."""
         return self.verdict in FALLS
 
 
@@ -122,7 +108,6 @@ def _smooth_of(candidates: Mapping[ModelName, Candidate]) -> list[Candidate]:
 
 
 def _untested_law(candidates: Mapping[ModelName, Candidate], rows: Rows, rejected: Set[ModelName]) -> ModelChoice:
-    """The USL, of rows too few for its AICc that reject the other laws."""
     chosen = candidates["usl"]
     others = {name: c for name, c in candidates.items() if name not in rejected}
     names = " and ".join(NAMES[name] for name in LAWS if name in rejected)
@@ -191,7 +176,6 @@ def _inside(knee: Candidate, rows: Rows) -> bool:
 
 
 def _at_the_break(knee: Candidate, rows: Rows) -> bool:
-    """Whether the knee is within one level of a known break, and so is that break."""
     if rows.knot is None or knee.value("lambda") <= 0:
         return False
     at, place = knee.value("capacity") / knee.value("lambda"), int(np.searchsorted(rows.distinct, rows.knot))
@@ -246,7 +230,6 @@ def shape_of(c: Candidate, rows: Rows, superlinear: bool) -> Shape:
 
 
 def _by_interval(low: float | None, high: float | None, linear: float, *, rising: bool = True) -> Shape:
-    """The shape by an interval: above the value that means linear, below it, or neither."""
     above, below = low is not None and low > linear, high is not None and high < linear
     if above == below:
         return "linear"
@@ -262,7 +245,6 @@ def _law_shape(c: Candidate, rows: Rows) -> Shape:
 
 
 def _efficiencies(c: Candidate, rows: Rows) -> Floats:
-    """X(n) / n over X(n₀) / n₀ of the last level n and the smallest n₀, in every bootstrap sample."""
     ends = rows.distinct[[0, -1]]
     each = c.curves(ends) / ends
     ratios: Floats = np.full(len(each), np.inf)
@@ -271,7 +253,6 @@ def _efficiencies(c: Candidate, rows: Rows) -> Floats:
 
 
 def _hidden(candidates: Mapping[ModelName, Candidate], shape: Shape, rows: Rows) -> list[str]:
-    """The cautions about a linear curve whose points are too inexact to show contention."""
     amdahl = candidates.get("amdahl")
     if shape != "linear" or amdahl is None or not len(amdahl.samples):
         return []
@@ -288,7 +269,6 @@ def _hidden(candidates: Mapping[ModelName, Candidate], shape: Shape, rows: Rows)
 def _contradicted(
     chosen: Candidate, able: Sequence[Candidate], shape: Shape, noise: float, rows: Rows, superlinear: bool
 ) -> list[str]:
-    """The cautions about a model of another kind that AICc rejects and that predicts the last level much better."""
     best = min(able, key=_error)
     gained = _error(chosen) - _error(best)
     if chosen.left_out_error is None:

@@ -40,11 +40,12 @@ _SAMPLES_BESIDE = 500  # its intervals are not shown
 
 @dataclass(frozen=True, kw_only=True)
 class FitQuestions:
-    """Questions beyond the points: rates at these levels, and levels for these rates. next_level: also which level to
-    measure so that an interval too wide to use becomes half as wide; this takes up to a second each."""
+    """Questions beyond the points: rates at these levels, and levels for these rates."""
 
     predict: Sequence[float] = ()
     need: Sequence[float] = ()
+    # also which level to measure so that an interval too wide to use becomes half as wide; this takes up to a second
+    # each
     next_level: bool = False
 
 
@@ -152,7 +153,7 @@ def _report(
 
 @dataclass(frozen=True, kw_only=True)
 class _Fitted:
-    """Every model on the rows, and the choice between them. wider: see `wider_curves`."""
+    """Every model on the rows, and the choice between them."""
 
     rows: Rows
     noise: Noise | None
@@ -160,7 +161,7 @@ class _Fitted:
     candidates: Mapping[ModelName, Candidate]
     superlinear: tuple[str, ...]
     choice: ModelChoice
-    wider: Sequence[Candidate]
+    wider: Sequence[Candidate]  # see `wider_curves`
 
 
 def _fitted(data: Usable, breaks: tuple[KnownBreak, ...], samples: int) -> _Fitted:
@@ -279,7 +280,6 @@ def _rises_faster(candidates: Mapping[ModelName, Candidate]) -> bool:
 
 
 def _grid(rows: Rows) -> Floats | None:
-    """The levels at which a band is drawn, from half of the first (no prediction is lower) to just beyond the last."""
     if not len(rows.distinct):
         return None
     last = float(rows.distinct[-1])

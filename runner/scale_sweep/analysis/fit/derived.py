@@ -1,8 +1,4 @@
-"""Figures that follow from one model: peak, knee, maximum, the level at 90 % efficiency, the level for a rate.
-
-Intervals are percentiles of the same figure in every bootstrap sample, so they hold for that model. Refuses a figure
-whose interval is open or wider than twice the figure.
-"""
+"""Figures that follow from one model: peak, knee, maximum, the level at 90 % efficiency, the level for a rate."""
 
 from __future__ import annotations
 
@@ -145,7 +141,6 @@ def _levels_at_90_with_break(p: Floats, first: float, unit: float) -> Floats:
 
 
 def _law_of(p: Floats) -> Floats:
-    """γ and α of a model with a break."""
     contention = p[:, 1] if p.shape[1] > 3 else np.zeros(len(p))
     return np.column_stack([p[:, 0], contention])
 

@@ -1,11 +1,4 @@
-"""Curves of a part of the levels: what the models may have missed, for intervals to cover. Pure.
-
-A model that is wrong misses the points, and its bootstrap does not know that: with more levels its interval shrinks
-about a wrong curve. Between two levels the truth is near the straight line between their means. Beyond the levels it is
-near curves of the last levels alone. The span of such curves is the discrepancy that Kennedy and O'Hagan (2001,
-"Bayesian calibration of computer models") model as a process; with a dozen levels its correlation cannot be estimated.
-Refuses to judge a misfit without replicates: the noise is then not known.
-"""
+"""Curves of a part of the levels: what the models may have missed, for intervals to cover."""
 
 from __future__ import annotations
 
@@ -98,7 +91,6 @@ def _falling_tail(rows: Rows, samples: int) -> list[Candidate]:
 
 
 def _line_of_last(chosen: Candidate, rows: Rows) -> Candidate:
-    """From the last level on, a steeper line than that of the last three levels: a fall may go on, and grow."""
     last = slice(-_TAIL_LEVELS_MIN, None)
     slope, start = np.polyfit(rows.distinct[last], rows.means[last], 1, w=np.sqrt(rows.weights[last]))
     at = float(rows.distinct[-1])
@@ -106,7 +98,6 @@ def _line_of_last(chosen: Candidate, rows: Rows) -> Candidate:
 
 
 def _bends_on(chosen: Candidate, rows: Rows) -> list[Candidate]:
-    """Lines from the last level on that bend away from the chosen curve: what no model and no replicate shows."""
     if not len(chosen.samples):
         return []
     last = float(rows.distinct[-1])
@@ -116,7 +107,6 @@ def _bends_on(chosen: Candidate, rows: Rows) -> list[Candidate]:
 
 
 def _turn(rows: Rows) -> float:
-    """How far the slope beyond the levels may differ from the chosen curve's."""
     half = (len(rows.distinct) + 1) // 2
     lower, upper = (
         np.polyfit(rows.distinct[part], rows.means[part], 1, w=np.sqrt(rows.weights[part]))[0]
@@ -126,7 +116,6 @@ def _turn(rows: Rows) -> float:
 
 
 def _lines(of: Candidate, at: float, rates: Floats, slopes: Floats) -> Candidate:
-    """Lines through these rates at a level."""
     samples = np.column_stack([rates - at * slopes, slopes])
     return replace(of, model="affine", values=samples.mean(axis=0), samples=samples)
 

@@ -1,9 +1,4 @@
-"""Which laws the rows reject although they are too few for AICc: the F test of nested models. Pure.
-
-A line is Amdahl's law without contention, and Amdahl's law is the USL without coherency. The correction of AICc for few
-rows is so large that of five rows it prefers a line that misses them all. Refuses to reject a law without a degree of
-freedom of the richer one: nothing is then known of the noise.
-"""
+"""Which laws the rows reject although they are too few for AICc: the F test of nested models."""
 
 from __future__ import annotations
 

@@ -1,12 +1,4 @@
-"""The level to measure next, so that an interval too wide to use becomes half as wide. Pure: the same rows give the
-same level.
-
-A level is tried by fitting again with rows that it could have: as many replicates as the other levels have, with their
-noise, about a mean within the interval at that level (a preposterior analysis: Raiffa and Schlaifer, "Applied
-Statistical Decision Theory", 1961). The models stay those that the interval covers, without those that the new rows
-reject.
-Refuses a level that halves the interval for fewer than half of the means that it could have.
-"""
+"""The level to measure next, so that an interval too wide to use becomes half as wide."""
 
 from __future__ import annotations
 
@@ -59,7 +51,6 @@ def level_places(rows: Rows, level: float) -> list[float]:
 
 
 def _width(known: Known, place: float, level: float) -> float:
-    """The median width of the interval at a level after rows at `place`, over three means that they could have."""
     low, high = hull(known, place)
     chosen = known.chosen
     if chosen is None or low is None or high is None:

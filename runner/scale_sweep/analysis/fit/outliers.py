@@ -1,8 +1,4 @@
-"""Finds rows that are far from what their neighbours predict. The fit names them and never leaves them out.
-
-Least squares follows one row that is ten times too high, and with it every figure of the fit. Refuses to judge with
-fewer than four levels or rows.
-"""
+"""Finds rows that are far from what their neighbours predict."""
 
 from __future__ import annotations
 

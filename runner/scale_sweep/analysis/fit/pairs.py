@@ -1,12 +1,4 @@
-"""Claims of a run of short windows: the range of its pairs, and the range of another day. Pure.
-
-The smallest and the largest of n independent ratios hold the median of their distribution with 1 − 2^(1 − n), whatever
-the distribution is (order statistics: David and Nagaraja, Order Statistics, section 7.1). Another day: speedups of one
-sweep on one machine differ between days by DAY (standard deviation), a prior with the weight of PRIOR_DAYS days;
-repetitions that are stored here add to what is known of it. From CONFORMAL_FROM repetitions on, the largest of their
-own differences is the half-width (conformal prediction: Vovk, Gammerman and Shafer, Algorithmic Learning in a Random
-World). The middle is always the speedup of this run. Refuses a run without pairs.
-"""
+"""Claims of a run of short windows: the range of its pairs, and the range of another day."""
 
 from __future__ import annotations
 
@@ -28,7 +20,6 @@ CONFORMAL_FROM = 10
 
 
 def holds_median(pairs: int) -> float:
-    """The chance that the range of this number of pairs holds their median."""
     return 1 - 2.0 ** (1 - pairs)
 
 

@@ -1,10 +1,4 @@
-"""The data of the fit: sorted rows of level and rate, with each level's mean; fewer levels for repeated fits.
-
-The fit itself uses every level. The bootstrap and the tests by simulation fit thousands of times, so they use at most
-MANY_LEVELS of them: of more, neighbours are joined. A group keeps its rows, each moved to the group's mean level along
-the slope between the groups beside it, so the noise stays what it was.
-Refuses to join levels if there are only a few.
-"""
+"""The data of the fit: sorted rows of level and rate, with each level's mean; fewer levels for repeated fits."""
 
 from __future__ import annotations
 
@@ -21,12 +15,7 @@ MANY_LEVELS = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """The data of the fit, sorted: a level and a rate for every row, and the distinct levels with means and counts.
-
-    unit: the mean rate, by which rates are divided inside, so that results do not depend on the unit of the data.
-    unit_level: u of the formulas in models.py: the smallest level if it is below 1, else 1. knot: b of the formulas, if
-    a break is known.
-    """
+    """The data of the fit, sorted: a level and a rate for every row, and the distinct levels with means and counts."""
 
     levels: Floats
     rates: Floats
@@ -34,9 +23,10 @@ class Rows:
     weights: Floats
     means: Floats
     of_level: NDArray[np.intp]
+    # the mean rate, by which rates are divided inside, so that results do not depend on the unit of the data
     unit: float
-    unit_level: float
-    knot: float | None = None
+    unit_level: float  # u of the formulas in models.py: the smallest level if it is below 1, else 1
+    knot: float | None = None  # b of the formulas, if a break is known
 
     @property
     def starts(self) -> NDArray[np.intp]:

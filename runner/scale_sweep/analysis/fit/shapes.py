@@ -1,11 +1,4 @@
-"""Is the fall at the end real, and is the hard limit? Tests by simulation (parametric bootstrap), seeded.
-
-Two questions have one form: how much better does the best curve with the shape fit than the best curve without it, and
-how often does noise alone give as much? A fall has a second, local one: how steep is ln x over ln n from the maximum
-on? The distributions come from rates simulated without the shape, because no textbook distribution applies: the data
-chooses the peak, and the models are not nested. A fall must be more than noise about the best rising model explains,
-and about the best curve that never falls. Refuses an answer if the rows leave no degree of freedom for the noise.
-"""
+"""Is the fall at the end real, and is the hard limit?"""
 
 from __future__ import annotations
 
@@ -35,12 +28,11 @@ _RESOLUTION = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class Simulated:
-    """Rates drawn about a curve, as each level's mean: (draws, levels). within: the squares of the replicates about
-    their means, of each draw; relative: the same of each level, in shares of its mean."""
+    """Rates drawn about a curve, as each level's mean: (draws, levels)."""
 
     means: Floats
-    within: Floats
-    relative: Floats
+    within: Floats  # the squares of the replicates about their means, of each draw
+    relative: Floats  # the same of each level, in shares of its mean
 
 
 def falls(rows: Rows) -> bool:
@@ -108,7 +100,6 @@ def _measured(rows: Rows) -> Simulated:
 
 
 def _simulated(rows: Rows, curve: Floats, spread: Floats) -> Simulated:
-    """Draws about a curve. spread: the standard deviation of a row at each level."""
     chance = np.random.default_rng([SEED, len(rows.rates), len(rows.distinct)])
     drawn = curve + spread / np.sqrt(rows.weights) * chance.standard_normal((SIMULATIONS, len(curve)))
     left = np.maximum(rows.weights - 1, 0)
@@ -202,7 +193,6 @@ def _model(rows: Rows, model: ModelName, measured: Floats) -> Floats:
 
 
 def _best(rows: Rows, measured: Floats, curves: list[Floats]) -> tuple[Floats, Floats]:
-    """The smallest squares of each sample, and the first sample's curve that has them."""
     squares = np.array([_squares(rows, measured, each) for each in curves])
     return squares.min(axis=0), curves[int(np.argmin(squares[:, 0]))][0]
 

@@ -1,12 +1,4 @@
-"""The speedup of each level against the first, with its 95 % interval, from ratios within blocks. Pure.
-
-A block holds every level once, one trial after the other. What changes from block to block changes all levels of a
-block, and cancels in their ratio. The model is that of randomised blocks, by least squares: ln(rate) = level + block +
-error (Snedecor and Cochran, Statistical Methods, chapter 14). With two levels it is Student's paired t test on the
-logarithm of each block's ratio (Jain, The Art of Computer Systems Performance Analysis, section 13.4.1). If the ratios
-of a level scatter more than the pooled error explains, the level's own ratios make its interval.
-Refuses to pair where too few trials are left to know the error of a ratio.
-"""
+"""The speedup of each level against the first, with its 95 % interval, from ratios within blocks."""
 
 from __future__ import annotations
 
@@ -97,7 +89,6 @@ def _ratios(logs: Floats, of_level: NDArray[np.intp], blocks: Floats, at: int) -
 
 
 def _of_own_ratios(pooled: Speedup, ratios: Floats) -> Speedup:
-    """The speedup with the larger of two errors: the pooled one, and that of the level's own ratios."""
     own = float(ratios.std(ddof=1)) / math.sqrt(len(ratios)) if len(ratios) >= OWN_FROM else 0.0
     if own <= pooled.error:
         return Speedup(log=pooled.log, error=pooled.error, degrees=pooled.degrees, blocks=len(ratios))

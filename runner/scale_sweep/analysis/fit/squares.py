@@ -1,11 +1,4 @@
-"""Least squares on X for many samples at once: the same levels and weights, one row of rates for each sample.
-
-It minimises Σ w (X_measured − X_model)² over the levels' means; w is the number of replicates. This has the same
-minimum as the sum over all trials. Linear and affine have a closed form. The knee is solved exactly by trying every gap
-between two levels. The others use damped Newton steps (as Levenberg 1944, Marquardt 1963) on all samples together. If
-the minimum is outside the permitted region, each violated bound is held and the rest is fitted again. Refuses to clip:
-a parameter on its bound comes from the fit without it.
-"""
+"""Least squares on X for many samples at once: the same levels and weights, one row of rates for each sample."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""Observations → points: which observations count, each level's mean and spread, speedup, pooled spread.
-
-`cpu_points`: speedup(n) = a(n) / a(n₀), where a is the rate if the server had had the CPU time that others took from it
-(scale_sweep/model/cpu_seconds.py). It is an estimate: it assumes that a CPU-second does as much work beside other
-programs as alone, and that the server would have used the CPU time that others took. Refuses an interval without
-replicates, and a marked observation, which is counted by its mark.
-"""
+"""Observations → points: which observations count, each level's mean and spread, speedup, pooled spread."""
 
 from __future__ import annotations
 
@@ -23,21 +17,18 @@ from scale_sweep.model import CpuPoint, Observation, PointSummary, RejectedLevel
 
 @dataclass(frozen=True, kw_only=True)
 class Usable:
-    """The data of the fit: one level and one rate for each trial, by level. The rest is counted by its mark.
-
-    blocks: of each trial; None for plain rows, which have none. rejected: the levels that lost trials, ascending.
-    doubted: (level, rate) of the rejected trials of levels that lost a third or more but not all. noted: for each note,
-    the levels of counting trials that have it. is_quick: from short windows, which know no long-run rate.
-    """
+    """The data of the fit: one level and one rate for each trial, by level. The rest is counted by its mark."""
 
     levels: Floats
     rates: Floats
     left_out: Mapping[str, int]
-    blocks: Floats | None = None
-    rejected: tuple[RejectedLevel, ...] = ()
+    blocks: Floats | None = None  # of each trial; None for plain rows, which have none
+    rejected: tuple[RejectedLevel, ...] = ()  # the levels that lost trials, ascending
+    # (level, rate) of the rejected trials of levels that lost a third or more but not all
     doubted: tuple[tuple[float, float], ...] = ()
+    # for each note, the levels of counting trials that have it
     noted: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    is_quick: bool = False
+    is_quick: bool = False  # from short windows, which know no long-run rate
 
     @property
     def lost(self) -> tuple[RejectedLevel, ...]:
@@ -134,7 +125,6 @@ def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
 
 
 def _of_means(mean: float, trials: int, first: PointSummary, noise: Noise) -> Speedup:
-    """The ratio of two means, with the pooled spread of the replicates."""
     return Speedup(
         log=math.log(mean / first.rate_mean),
         error=noise.std * math.sqrt(1 / trials + 1 / first.n),

@@ -1,8 +1,4 @@
-"""Reads a CSV file of any program into rows of level and rate, by group.
-
-Raises ValueError with one sentence that names the line. A value that is missing, not a number, or not above 0 is an
-error. Blank lines and lines that begin with # are skipped.
-"""
+"""Reads a CSV file of any program into rows of level and rate, by group."""
 
 from __future__ import annotations
 
@@ -64,11 +60,11 @@ RowsByGroup = Mapping[str, Sequence[tuple[float, float]]]
 
 @dataclass(frozen=True, kw_only=True)
 class CsvColumns:
-    """Which columns to read. group: None means that all rows are one curve."""
+    """Which columns to read."""
 
     n: str
     x: str
-    group: str | None = None
+    group: str | None = None  # None means that all rows are one curve
 
     @property
     def names(self) -> list[str]:
@@ -88,7 +84,6 @@ class _Parsed:
     rows: int = 0
 
     def add(self, group: str, table: NDArray[np.float64]) -> None:
-        """Adds rows of one group."""
         self.stretches.setdefault(group, []).append(table)
 
     def seen(self, column: int, least: Place, most: Place) -> None:
@@ -179,7 +174,6 @@ def _is_comment(line: str) -> bool:
 
 
 def _until_header(lines: Iterator[str]) -> Iterator[str]:
-    """The lines up to the first that is neither blank nor a comment."""
     for line in lines:
         yield line
         if line.strip() and not _is_comment(line):
@@ -187,7 +181,6 @@ def _until_header(lines: Iterator[str]) -> Iterator[str]:
 
 
 def _separator(header: str, columns: CsvColumns) -> str:
-    """The separator with which the header has the requested columns. A name may contain another separator."""
     for separator in _SEPARATORS:
         try:
             cells = {cell.strip() for cell in next(csv.reader([header], delimiter=separator), [])}
@@ -199,7 +192,6 @@ def _separator(header: str, columns: CsvColumns) -> str:
 
 
 def _cells_of(lines: Iterator[str], first: int, separator: str) -> Iterator[Line]:
-    """Rows with the number of each one's first line. first: the number of the first line."""
     reader = csv.reader((line if not _is_comment(line) else "\n" for line in lines), delimiter=separator, strict=True)
     begin = first
     try:

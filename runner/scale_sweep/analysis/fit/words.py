@@ -1,7 +1,4 @@
-"""The fit in words: one sentence.
-
-Refuses adjectives: every statement is a number with its 95 % interval in parentheses, or says that there is none.
-"""
+"""The fit in words: one sentence."""
 
 from __future__ import annotations
 
@@ -78,7 +75,6 @@ class FitFindings:
 
     @property
     def chosen(self) -> Candidate | None:
-        """The chosen model."""
         return self.candidates[self.choice.model] if self.choice.model else None
 
     @property
@@ -116,7 +112,6 @@ def sentence(f: FitFindings) -> str:
 
 
 def _ends(f: FitFindings) -> str:
-    """That the curve ends before measured levels."""
     words = ""
     beyond = [r for r in f.data.lost if r.level > f.points[-1].level]
     if beyond:
@@ -129,7 +124,6 @@ def _ends(f: FitFindings) -> str:
 
 
 def _doubts(f: FitFindings) -> str:
-    """That levels lost many trials."""
     doubted = [r for r in f.data.rejected if r.is_doubted]
     if not doubted:
         return ""

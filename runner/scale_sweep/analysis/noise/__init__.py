@@ -1,8 +1,4 @@
-"""How certain the points are, from observations alone: spread, drift, ablations, agreement, parts of the noise. Pure.
-
-`noise_report` reports the noise of a run. `without_drift` gives the observations that a fit should use. Refuses to
-state what the replicates do not support.
-"""
+"""How certain the points are, from observations alone: spread, drift, ablations, agreement, parts of the noise."""
 
 from __future__ import annotations
 

@@ -1,12 +1,4 @@
-"""Do the replicates of a point agree within the errors of their own windows? An F test. Pure.
-
-The error of a window's mean follows from its seconds and their correlation (AR(1)). What changes from one start of the
-server to the next, or more slowly than a window lasts, is not in it. So the spread of the replicates is compared with
-the spread that the windows predict: at each point, and over all points together. The windows of a point are pooled,
-because one window knows the correlation of its seconds badly. The windows' degrees of freedom count two uncertainties:
-that of a spread of few independent seconds, and that of the correlation (standard error √((1 − r²) / n), Bartlett
-1946). Refuses to test a point without two replicates, and windows whose mean is not known from their seconds.
-"""
+"""Do the replicates of a point agree within the errors of their own windows?"""
 
 from __future__ import annotations
 
@@ -51,7 +43,6 @@ def agreement_of(observed: Sequence[Observation]) -> Agreement | None:
 
 
 def counting(observed: Sequence[Observation]) -> Mapping[Point, list[Observation]]:
-    """The observations on the curve that count, by point, ascending."""
     groups: dict[Point, list[Observation]] = {}
     for one in sorted(observed, key=lambda o: o.point):
         if one.role == "point" and not one.mark and log_value(one) is not None:
@@ -167,7 +158,6 @@ def _squares(logs: Sequence[float]) -> float:
 
 
 def _p_value(spread: float, degrees: int, predicted: PredictedSpread) -> float:
-    """The upper tail of the F distribution."""
     return float(special.fdtrc(degrees, predicted.degrees, spread / predicted.variance))
 
 

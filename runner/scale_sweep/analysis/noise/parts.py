@@ -1,14 +1,4 @@
-"""Where the noise of a run comes from: seconds, drift within a window, server starts, blocks, sessions. Pure.
-
-A trial's ln(rate) is level + session + block + start + window + seconds, and each of the last five is random (Kalibera
-and Jones, "Rigorous benchmarking in reasonable time", 2013). The variances of sessions, blocks and trials are estimated
-by the method of moments (Henderson's method 3: what the residual squares lose when the factor joins the model, divided
-by its expectation), which needs no balance. A negative estimate becomes 0, and the parts below it are then estimated
-without it. Within the window, the error of the mean by its seconds about their trend is the part of the seconds, and
-what its two halves differ by beyond that error is drift. What trials differ by beyond both comes with the start of the
-server. Refuses to separate what was measured together: starts and blocks of a single level, and the drift of windows
-under ten seconds.
-"""
+"""Where the noise of a run comes from: seconds, drift within a window, server starts, blocks, sessions."""
 
 from __future__ import annotations
 

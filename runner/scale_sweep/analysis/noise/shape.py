@@ -1,17 +1,4 @@
-"""The course of the rate over a run: does it drift, does it bend, and was the first trial different? Pure.
-
-All three are coefficients of one linear model of ln(value), by ordinary least squares. Neighbouring trials may be alike
-(a neighbour on the machine stays for minutes), and a slope of such values is less certain than one of independent
-values. So the errors allow for a correlation φ between neighbours (AR(1), φ to the power of the distance in trials).
-One run does not show φ exactly. Each φ of PHIS therefore gets a weight: its likelihood, in which the coefficients and
-the variance are integrated out (the restricted likelihood of Harville, 1974), times PRIOR. The p-value is the weighted
-mean of those of each φ, each by Student's t.
-
-The first trial has a term of its own if it differs from the others of its point at FIRST_COLD. If it differs at
-FIRST_DOUBTED only, the course is fitted with and without this term, and the fit that finds less counts: a choice of the
-term by the same values would find a drift where there is none. Refuses to test with fewer than DEGREES_MIN degrees of
-freedom.
-"""
+"""The course of the rate over a run: does it drift, does it bend, and was the first trial different?"""
 
 from __future__ import annotations
 
@@ -40,20 +27,20 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class TrialLog:
-    """ln(value) of a trial that counts. group: its point, with the knobs that it had."""
+    """ln(value) of a trial that counts."""
 
     order: float
     log: float
-    group: Hashable
+    group: Hashable  # its point, with the knobs that it had
 
 
 @dataclass(frozen=True, kw_only=True)
 class Coefficient:
-    """A coefficient of the model. p_value: two-sided, of 0. spread: the divisor of one trial's variance that gives the
-    variance of the coefficient of independent trials."""
+    """A coefficient of the model."""
 
     value: float
-    p_value: float
+    p_value: float  # two-sided, of 0
+    # the divisor of one trial's variance that gives the variance of the coefficient of independent trials
     spread: float
 
 
@@ -117,11 +104,11 @@ def shape_of(logs: Sequence[TrialLog], first_order: float) -> Shape | None:
 
 
 class _Course(NamedTuple):
-    """A fitted course. bend: None if it was not tested or not found."""
+    """A fitted course."""
 
     fit: _Fit
     slope: Coefficient
-    bend: Coefficient | None
+    bend: Coefficient | None  # None if it was not tested or not found
 
 
 def _designs(line: Floats, cold: Floats, p_value: float) -> list[Floats]:
@@ -143,16 +130,15 @@ def _course(design: Floats, slope_at: int, values: Floats, orders: Floats) -> _C
 
 @dataclass(frozen=True, kw_only=True)
 class _Fit:
-    """Least squares. inverse: of the design; its rows are the weights of the values in each coefficient. variances: of
-    one value by each φ, with the φ's weight. apart: distances between the trials, in trials."""
+    """Least squares."""
 
-    inverse: Floats
+    inverse: Floats  # of the design; its rows are the weights of the values in each coefficient
     values: Floats
     squares: float
     degrees: int
-    variances: Floats
+    variances: Floats  # of one value by each φ, with the φ's weight
     weights: Floats
-    apart: Floats
+    apart: Floats  # distances between the trials, in trials
 
     def coefficient(self, at: int) -> Coefficient:
         """The coefficient of the design's column `at`."""
@@ -171,14 +157,12 @@ class _Fit:
         return high
 
     def _errors(self, at: int) -> Floats:
-        """The standard error of a coefficient by each φ."""
         own = self.inverse[at]
         inflation = np.array([own @ phi**self.apart @ own for phi in PHIS])
         errors: Floats = np.sqrt(self.variances * inflation)
         return errors
 
     def _tails(self, distance: float, errors: Floats) -> float:
-        """The probability that an estimate is further from the truth than this."""
         if distance == 0:
             return 1.0
         with np.errstate(divide="ignore"):

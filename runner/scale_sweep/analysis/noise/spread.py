@@ -1,12 +1,4 @@
-"""The spread of the replicates about their point's mean, and the ratios that are judged by it. Spreads are of ln(rate).
-
-The pooled spread assumes that all points have the same relative noise. If a point of three or more trials is noisier
-than the others, its own spread makes its interval; so does that of a point of two trials which differ by more than
-their windows explain (agreement.py). If the run drifted (trend.py), means and spread are of the values
-without the drift, which costs one degree of freedom. Two ratios use the spread: the drift check, the first trial
-repeated at the end, for runs with too few replicates for a trend; and the ablation trials, which split the gain across
-a boundary where knobs moved into hardware and knobs (logarithms of the ratios add up).
-"""
+"""The spread of the replicates about their point's mean, and the ratios that are judged by it."""
 
 from __future__ import annotations
 
@@ -25,19 +17,15 @@ Point = tuple[float, str]
 
 @dataclass(frozen=True, kw_only=True)
 class PooledRates:
-    """ln(rate) of the VALID trials on the curve by point. std: pooled, with its degrees of freedom; None: unknown.
-
-    points: all that were planned and ran, also those without a VALID trial. leverage: the variance that removing the
-    drift adds to a point's mean, in units of one trial's variance. apart: the points whose replicates differ by more
-    than their windows explain.
-    """
+    """ln(rate) of the VALID trials on the curve by point."""
 
     logs: Mapping[Point, tuple[float, ...]]
-    points: tuple[Point, ...]
-    std: float | None
+    points: tuple[Point, ...]  # all that were planned and ran, also those without a VALID trial
+    std: float | None  # pooled, with its degrees of freedom; None: unknown
     degrees: int
+    # the variance that removing the drift adds to a point's mean, in units of one trial's variance
     leverage: Mapping[Point, float] = field(default_factory=dict)
-    apart: frozenset[Point] = frozenset()
+    apart: frozenset[Point] = frozenset()  # the points whose replicates differ by more than their windows explain
 
 
 def rates_of(observed: Sequence[Observation]) -> PooledRates:
@@ -92,7 +80,6 @@ def _as_measured(observed: Sequence[Observation]) -> PooledRates:
 
 
 def intervals(rates: PooledRates) -> tuple[LevelInterval, ...]:
-    """The interval of each point, ascending by level."""
     return tuple(_interval(rates, point) for point in rates.points)
 
 

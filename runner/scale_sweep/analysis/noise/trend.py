@@ -1,12 +1,4 @@
-"""Did the rate drift during the run? Linear regression of ln(value) on the trial's order, within each point.
-
-The model is ln(value) = mean of the point + slope × order, by least squares (the analysis of covariance with one
-covariate; its degrees of freedom are trials − points − 1). The drift check, a repeated trial at the end, is one more
-trial of its point here. Its errors allow for trials that are like their neighbours; a first trial that differs, and a
-rate that bends, have terms of their own (shape.py). A drift found at 5 %, or a bend, is removed from the values and
-costs a degree of freedom for each term; otherwise the values stay unchanged. Refuses to estimate a drift with fewer
-than two degrees of freedom.
-"""
+"""Did the rate drift during the run?"""
 
 from __future__ import annotations
 

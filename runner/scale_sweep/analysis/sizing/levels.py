@@ -1,9 +1,4 @@
-"""The smallest level of one run that holds a rate, with its interval, and the chance that each level misses it. Pure.
-
-A level holds the rate if the chance that the curve is below it there is at most 5 %. The interval reaches from the
-first level that may hold it (2.5 %) to the first that misses it in no more than 2.5 %. Without a model, only measured
-levels count, each by its own trials. Refuses a level at which the fit predicts nothing.
-"""
+"""The smallest level of one run that holds a rate, with its interval, and the chance that each level misses it."""
 
 from __future__ import annotations
 
@@ -72,7 +67,6 @@ def level_need(run: StoredRun, wanted: float, also: Sequence[float] = ()) -> Lev
 
 
 def _why_unfitted(run: StoredRun, observed: Sequence[Observation]) -> str:
-    """Each mark, with the first reason of its first trial."""
     first: dict[str, str] = {}
     for result, seen in zip(run.results, observed, strict=True):
         if seen.mark and seen.mark not in first:
@@ -142,7 +136,6 @@ def _able(known: Known, levels: Sequence[float]) -> list[float]:
 
 
 def _around(levels: Floats, level: float | None, crossing: float | None) -> list[float]:
-    """The answer with its neighbours, and the levels about the point at which the curve reaches the rate."""
     places = [int(np.searchsorted(levels, value)) for value in (level, crossing) if value is not None]
     around = {at + step for at in places for step in (-1, 0, 1)} | {len(levels) - 1}
     return [float(levels[at]) for at in around if 0 <= at < len(levels)]

@@ -1,8 +1,4 @@
-"""The machines of a price list against what the runs need, and which run decides. Pure.
-
-A machine has enough if it has each run's level of its axis, and what the trials had besides. Its rate is that of the
-curve with all that it has, the lowest over the runs. Refuses a rate beyond the fits.
-"""
+"""The machines of a price list against what the runs need, and which run decides."""
 
 from __future__ import annotations
 

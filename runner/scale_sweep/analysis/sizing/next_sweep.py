@@ -1,11 +1,4 @@
-"""The sweep that settles what a run leaves open: its levels, its replicates and its time. Pure.
-
-A rate that a measured level has, without a model: twice the replicates, which give the levels an error. Too few
-points, or a rate that the curve reaches beyond the fit: each added level is twice the highest, until twice the
-last one is where the curve reaches the rate. An interval too wide to use: the level that halves it
-(scale_sweep/analysis/fit/next_level.py), else twice the replicates. Levels that lost their trials: the same levels.
-Refuses to name a sweep for a rate that no level of the curve can reach.
-"""
+"""The sweep that settles what a run leaves open: its levels, its replicates and its time."""
 
 from __future__ import annotations
 
@@ -52,14 +45,12 @@ def next_sweep(plan: Plan, known: Known, answer: LevelNeed) -> NextSweep | None:
 
 
 def _is_open(answer: LevelNeed) -> bool:
-    """Whether there is no level, or an interval that is open or wide."""
     if answer.level is None or answer.high is None or answer.low is None:
         return True
     return answer.high > _WIDE * answer.low and answer.high - answer.low > 1
 
 
 def _along_a_line(known: Known, wanted: float) -> float:
-    """Where a line through the origin and the highest level reaches the rate."""
     return wanted * float(known.rows.distinct[-1] / known.rows.means[-1])
 
 
@@ -72,7 +63,6 @@ def _crossing(known: Known, wanted: float) -> float:
 
 
 def _upward(plan: Plan, known: Known, crossing: float) -> NextSweep:
-    """Levels above the measured ones, until there are enough for a model and the fit reaches the crossing."""
     measured = [float(level) for level in known.rows.distinct]
     added = [REACH * measured[-1]]
     while len(added) < _ADDED_MAX and (len(measured) + len(added) < LEVELS_FOR_A_MODEL or REACH * added[-1] < crossing):

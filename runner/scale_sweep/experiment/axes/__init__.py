@@ -1,14 +1,10 @@
-"""Axes: the quantities that a sweep varies from level to level. Each axis is one module or package.
-
-`load_axis` returns an axis' facts, `axis_of` the axis itself. A module outside this package reads facts and never
-compares a name. Refuses to look at the machine, to know a database, and to run anything.
-"""
+"""Axes: the quantities that a sweep varies from level to level."""
 
 from __future__ import annotations
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import not_one_of
 from scale_sweep.base.registry import Registry
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.experiment.axes.axis import Axis
 from scale_sweep.experiment.axes.axis_facts import AxisFacts
 

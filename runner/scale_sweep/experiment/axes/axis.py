@@ -1,7 +1,4 @@
-"""The base class of an axis: its facts, its settings, and the amounts that a level grants a trial.
-
-Pure, except that `Axis.check` compares with the facts of the machine that it is given. Refuses to start anything.
-"""
+"""The base class of an axis: its facts, its settings, and the amounts that a level grants a trial."""
 
 from __future__ import annotations
 
@@ -18,10 +15,8 @@ Texts = Mapping[str, object]
 
 
 class Axis:
-    """One axis. settings: the setting of its levels first, then the settings that only this axis needs."""
-
     facts: AxisFacts
-    settings: tuple[Setting, ...]
+    settings: tuple[Setting, ...]  # the setting of its levels first, then the settings that only this axis needs
 
     @property
     def key(self) -> str:
@@ -67,7 +62,6 @@ class Axis:
         return
 
     def findings(self, plan: Plan) -> list[Finding]:
-        """Findings about a plan, from the plan alone."""
         return []
 
     def work_seconds(self, sweep: Sweep, trial: Trial) -> float:

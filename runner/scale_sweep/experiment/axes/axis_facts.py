@@ -10,48 +10,32 @@ from scale_sweep.model import BottleneckKind, Stand, Standing, VerdictKind
 
 @dataclass(frozen=True, kw_only=True)
 class AxisFacts:
-    """The facts of one axis.
-
-    name: in plans, results and metrics; plural, as the unit of several levels ("4 cores"). unit: the singular. command:
-    the word after `scale sweep`. flag: of the levels; their key is "axis.<name>". title: the heading of a column of
-    levels. label: of a picture's axis. missing: what to do if no levels are given.
-
-    one_without: what to ask for if the runtime does not give the quantity and one level can still be measured; "" if no
-    level can.
-
-    is_durable: the fitted rate counts to the end of flush and sync, and so do the figures of disks; else both count
-    within the window. is_constant_elsewhere: a sweep of another axis may give one level of this one. must_be_steady: a
-    trial without a steady rate is UNSTEADY, and seconds before it settled may be left out.
-
-    standings: one for every kind of bottleneck. own_verdict: the verdict of a trial whose bottleneck is inside the
-    server.
-
-    published_columns, console_columns: the columns of the report's table in the form of the published article, and of
-    the console's table, by their names in scale_sweep/report/columns.py. published_level: the heading of the level in
-    the former. published_note: how our rates differ in kind from published ones.
-
-    usual_keys: settings of every sweep that the short help of this axis shows besides the usual ones, by key.
-    """
-
-    name: str
-    unit: str
-    command: str
-    flag: str
-    title: str
-    label: str
+    name: str  # in plans, results and metrics; plural, as the unit of several levels ("4 cores")
+    unit: str  # the singular
+    command: str  # the word after `scale sweep`
+    flag: str  # of the levels; their key is "axis.<name>"
+    title: str  # the heading of a column of levels
+    label: str  # of a picture's axis
     question: str
     example: str
-    missing: str
-    standings: Mapping[BottleneckKind, Stand]
-    own_verdict: VerdictKind
+    missing: str  # what to do if no levels are given
+    standings: Mapping[BottleneckKind, Stand]  # one for every kind of bottleneck
+    own_verdict: VerdictKind  # the verdict of a trial whose bottleneck is inside the server
+    # what to ask for if the runtime does not give the quantity and one level can still be measured; "" if no level can
     one_without: str = ""
+    # the fitted rate counts to the end of flush and sync, and so do the figures of disks; else both count within the
+    # window
     is_durable: bool = False
-    is_constant_elsewhere: bool = False
+    is_constant_elsewhere: bool = False  # a sweep of another axis may give one level of this one
+    # a trial without a steady rate is UNSTEADY, and seconds before it settled may be left out
     must_be_steady: bool = True
-    published_level: str = ""
+    published_level: str = ""  # the heading of the level in the former
+    # published_columns, console_columns: the columns of the report's table in the form of the published article, and of
+    # the console's table, by their names in scale_sweep/report/columns.py
     published_columns: tuple[str, ...] = ("connections", "rows", "disk_io", "available_memory", "cpu")
-    published_note: str = ""
+    published_note: str = ""  # how our rates differ in kind from published ones
     console_columns: tuple[str, ...] = ("disk_write",)
+    # settings of every sweep that the short help of this axis shows besides the usual ones, by key
     usual_keys: tuple[str, ...] = ()
 
     def count(self, level: str) -> str:

@@ -1,9 +1,4 @@
-"""The axis of clients: `scale sweep clients --clients 1..64:x2`. A level is the number of connections that write at
-once.
-
-The resources are the same at each level, so the curve shows how far one server scales with concurrency. The universal
-scalability law was made for this case. If the server's cores are busy, its rate counts: it is the server's maximum.
-"""
+"""The axis of clients: `scale sweep clients --clients 1..64:x2`."""
 
 from __future__ import annotations
 

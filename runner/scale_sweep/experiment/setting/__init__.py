@@ -18,20 +18,18 @@ class Takes(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """One setting. `read` turns text into the value, and raises ValueError with one sentence.
-
-    default: text as a user would write it; "" means that the target or the machine decides later. The text of a flag
-    that takes nothing is "1". usual: whether the short help shows it, for every axis, or for the axis that has it.
-    """
+    """One setting. `read` turns text into the value, and raises ValueError with one sentence."""
 
     key: str
     flag: str
     read: Callable[[str], object]
+    # text as a user would write it; "" means that the target or the machine decides later. The text of a flag that
+    # takes nothing is "1"
     default: str
     help: str
     metavar: str = "TEXT"
     takes: Takes = Takes.VALUE
-    usual: bool = False
+    usual: bool = False  # whether the short help shows it, for every axis, or for the axis that has it
 
     @property
     def many(self) -> bool:

@@ -1,7 +1,4 @@
-"""Readers of two values in one text: text → values, or ValueError with one sentence. Pure; they name no flag or key.
-
-Refuses a pair whose second value contradicts the first.
-"""
+"""Readers of two values in one text: text → values, or ValueError with one sentence."""
 
 from __future__ import annotations
 

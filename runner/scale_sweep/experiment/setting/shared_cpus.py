@@ -9,5 +9,4 @@ GENERATOR_CPUS = "CPUs for the load generator: 6-7. shared: those of the server 
 
 
 def cpus_or_shared(text: str) -> tuple[int, ...] | str:
-    """CPU numbers, or SHARED."""
     return SHARED if text.strip() == SHARED else parse_cpus(text)

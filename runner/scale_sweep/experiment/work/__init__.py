@@ -1,15 +1,10 @@
-"""Work: the operations on a database. Each kind of operation is one module.
-
-`operation_of` returns a kind, `spec_lines` a work's lines for the load generator, `rate_of` its fitted rate. Other
-packages register kinds by entry points of the group scale_sweep.operations. Refuses to know a database, and the
-intensity of the load (model/declared.py).
-"""
+"""Work: the operations on a database."""
 
 from __future__ import annotations
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import not_one_of
 from scale_sweep.base.registry import Registry
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.experiment.work.operation import OperationKind, Rate, whole
 from scale_sweep.experiment.work.read import REQUESTS
 from scale_sweep.model import Load, Objective, Operation, Query, Work

@@ -1,6 +1,4 @@
-"""Computes aggregates of rows: of all rows, of each stretch of time, of each group of devices, of each device. Pure.
-NULLs are in no aggregate. filled.py fills stretches without rows. Refuses to know a function: computing.py has each.
-"""
+"""Computes aggregates of rows: of all rows, of each stretch of time, of each group of devices, of each device."""
 
 from __future__ import annotations
 
@@ -59,7 +57,6 @@ def aggregated_each(query: Query, drawn: Drawn, groups: Mapping[Any, Sequence[Ta
 
 
 def aggregated_groups(query: Query, groups: Mapping[int, Sequence[TableRows]]) -> Right:
-    """A row for each group that has rows: the group and the aggregates."""
     if not groups:
         return Right()
     first, *others = (_groups(query, column, groups) for column in query.columns)
@@ -104,7 +101,6 @@ def _known(column: str, parts: Sequence[TableRows]) -> Known:
 
 
 def _computed(query: Query, values: Array, each: Sequence[Known]) -> list[ColumnValues]:
-    """A column of each function. values: from which they are computed; their type decides the error."""
     error = FLOAT_ERROR if values.dtype == np.float32 else DOUBLE_ERROR
     columns = []
     for function in query.functions:

@@ -1,8 +1,4 @@
-"""Reads that return an aggregate of columns: of a time range, within bounds, by stretches of time.
-
-IoT-benchmark's letters: aggregate Q4, aggregate_value Q5, aggregate_range_value Q6, group_by_time Q7,
-group_by_time_desc Q11. Several devices are aggregated together. Refuses a function that does not fit the column's type.
-"""
+"""Reads that return an aggregate of columns: of a time range, within bounds, by stretches of time."""
 
 from __future__ import annotations
 

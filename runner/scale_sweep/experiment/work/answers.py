@@ -1,8 +1,4 @@
-"""Computes the right answer to a query from the rows that the load generator makes. Pure.
-
-A row is a pure function of seed, table and number, so the answer is known without the database. Refuses to guess the
-answer to a text of the user.
-"""
+"""Computes the right answer to a query from the rows that the load generator makes."""
 
 from __future__ import annotations
 
@@ -189,14 +185,12 @@ def _without_missing(query: Query, right: Right, came: Sequence[Cells]) -> Right
 
 
 def _place_of(query: Query, row: Cells) -> Cells:
-    """The cells that decide the place of a row among those of other devices or groups."""
     if not query.has_time:
         return row[: query.keys]
     return (-row[0] if query.newest_first else row[0], *row[1 : query.keys])
 
 
 def _first_difference(right: Right, came: Sequence[Cells]) -> int | None:
-    """The number of the first row that differs."""
     odd = next((number for number, row in enumerate(came) if len(row) != len(right.columns)), None)
     if odd is not None:
         return odd

@@ -1,8 +1,4 @@
-"""The columns of a right answer, and whether values that came are as near to them as their type allows. Pure.
-
-Whole numbers, texts and times must be equal. A fraction may differ by a part of its size: the part depends on the bits
-of its type, the size is its own or, of a sum, that of the numbers added. Refuses to know a query.
-"""
+"""The columns of a right answer, and whether values that came are as near to them as their type allows."""
 
 from __future__ import annotations
 
@@ -22,21 +18,19 @@ WHOLE_MAX = 2**53  # a double holds every whole number up to it
 
 @dataclass(frozen=True, kw_only=True)
 class TableRows:
-    """Consecutive rows of one table. times: ms since 1970. columns: values by name, as they were sent; the type of an
-    array is that of the column."""
+    """Consecutive rows of one table."""
 
-    times: Array
-    columns: Mapping[str, Array]
+    times: Array  # ms since 1970
+    columns: Mapping[str, Array]  # values by name, as they were sent; the type of an array is that of the column
 
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnValues:
-    """The values of a column: whole numbers, fractions (NULL is NaN), or anything else as objects. error: the largest
-    difference relative to the sizes. sizes: of the numbers from which each value was computed; None: its own."""
+    """The values of a column: whole numbers, fractions (NULL is NaN), or anything else as objects."""
 
     values: Array
-    error: float = 0.0
-    sizes: Array | None = None
+    error: float = 0.0  # the largest difference relative to the sizes
+    sizes: Array | None = None  # of the numbers from which each value was computed; None: its own
 
     def cell(self, number: int) -> Any:
         """One value; None for NULL."""
@@ -82,11 +76,10 @@ class ColumnValues:
 
 @dataclass(frozen=True, kw_only=True)
 class Right:
-    """The rows of a right answer, in order. optional: of each row, whether an answer without it is right too; None: of
-    no row."""
+    """The rows of a right answer, in order."""
 
     columns: tuple[ColumnValues, ...] = ()
-    optional: Array | None = None
+    optional: Array | None = None  # of each row, whether an answer without it is right too; None: of no row
 
     def __len__(self) -> int:
         return len(self.columns[0].values) if self.columns else 0
@@ -105,7 +98,6 @@ class Right:
         return 0 if self.optional is None else int(np.count_nonzero(self.optional))
 
     def first(self, count: int) -> Right:
-        """The first rows."""
         return self.ordered(np.arange(min(count, len(self))))
 
     def ordered(self, order: Array) -> Right:
@@ -115,7 +107,6 @@ class Right:
 
 
 def as_stored(values: Array) -> ColumnValues:
-    """Values as they are stored, with the error of their type."""
     return ColumnValues(values=values, error={"f4": FLOAT_ERROR, "f8": DOUBLE_ERROR}.get(values.dtype.str[1:], 0.0))
 
 

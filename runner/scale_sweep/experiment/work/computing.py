@@ -1,9 +1,4 @@
-"""Computes one function of values, and the size of the numbers by which its error is judged. Pure.
-
-A percentile is interpolated between the two values next to its rank, as SQL's percentile_cont does; the median is the
-50th. A standard deviation is that of a population (stddev), or of a sample of one (stddev_samp). A rate is of the first
-and the last row. Refuses NULLs: they are in no aggregate.
-"""
+"""Computes one function of values, and the size of the numbers by which its error is judged."""
 
 from __future__ import annotations
 
@@ -41,7 +36,6 @@ def value_of(function: str, times: Array, values: Array) -> tuple[Any, float]:
 
 
 def _total(function: str, values: Array) -> tuple[Any, float]:
-    """The mean or the sum."""
     is_whole = values.dtype.kind != "f"
     wide = np.abs(values.astype(np.float64))
     if function == "avg":
@@ -54,7 +48,6 @@ def _total(function: str, values: Array) -> tuple[Any, float]:
 
 
 def _percentile(values: Array, percent: int) -> tuple[float, float]:
-    """The size is that of the two values between which it lies."""
     wide = np.sort(values.astype(np.float64))
     rank, rest = divmod(percent * (len(wide) - 1), 100)
     low, high = float(wide[rank]), float(wide[min(rank + 1, len(wide) - 1)])
@@ -62,7 +55,6 @@ def _percentile(values: Array, percent: int) -> tuple[float, float]:
 
 
 def _deviation(values: Array, less: int) -> tuple[float | None, float]:
-    """The size is that of the deviation, and beside it so much of the values as their digits change it."""
     if len(values) <= less:
         return None, 0.0
     wide = values.astype(np.float64)
@@ -72,7 +64,6 @@ def _deviation(values: Array, less: int) -> tuple[float | None, float]:
 
 
 def _rate(times: Array, values: Array) -> tuple[float | None, float]:
-    """The change from the first row to the last one in a second. The size is that of both values."""
     oldest, newest = np.argmin(times), np.argmax(times)
     seconds = float(times[newest] - times[oldest]) / 1000
     if not seconds:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import not_one_of
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.base.units import parse_count
 from scale_sweep.experiment.work import OPERATIONS, operation_of
 from scale_sweep.experiment.work.operation import whole
@@ -70,7 +70,6 @@ def declared(
 
 
 def _numbers(name: str, load: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
-    """Connections and rate of an operation, and the mistakes in them."""
     numbers: dict[str, Any] = {}
     mistakes = []
     for parameter, text in load.items():
@@ -84,7 +83,6 @@ def _numbers(name: str, load: Mapping[str, str]) -> tuple[dict[str, Any], list[s
 
 
 def _mistakes_of_groups(operations: Sequence[Operation]) -> list[str]:
-    """Why the operations cannot have connections of their own."""
     apart = [operation for operation in operations if operation.is_apart]
     if apart and len(operations) == 1:
         return [f"operation.{apart[0].name}: connections and rate are for one of several operations; there is one"]

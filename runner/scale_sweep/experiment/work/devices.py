@@ -1,6 +1,5 @@
 """Devices in a seeded order that trials and operations walk through together, so that a sweep asks all of them; sets of
-devices as text. Pure.
-"""
+devices as text."""
 
 from __future__ import annotations
 

@@ -1,10 +1,5 @@
 """Gives rows to the stretches of a range that have none: NULL, the value of the previous stretch, or one on the line
-between the previous and the next one. Pure.
-
-Before the first stretch with rows and after the last one, databases differ: some end their answer there. So these rows
-are optional, but one that comes must have the right value: the previous one behind the last stretch if that is asked
-for, else NULL. Refuses counts: a count of no rows is 0 in some databases, and NULL in others.
-"""
+between the previous and the next one."""
 
 from __future__ import annotations
 
@@ -32,7 +27,6 @@ def filled(query: Query, drawn: Drawn, right: Right) -> Right:
 
 
 def _filled(query: Query, column: ColumnValues, known: Array, older: Array) -> ColumnValues:
-    """The values of a column for each stretch. known: the places of those that it has, the oldest first."""
     places = np.arange(len(older))
     is_known = np.isin(places, known)
     if query.fill == "linear":
@@ -55,7 +49,6 @@ def _taken(column: ColumnValues, numbers: Array, has_value: Array) -> ColumnValu
 
 
 def _on_lines(column: ColumnValues, known: Array, places: Array) -> ColumnValues:
-    """The size of a value on a line is that of the larger end."""
     if not len(known):
         return ColumnValues(values=np.full(len(places), np.nan))
     values = np.interp(places, known, column.values, left=np.nan, right=np.nan)

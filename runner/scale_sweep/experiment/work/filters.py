@@ -1,7 +1,4 @@
-"""Which rows meet the conditions of a query on their values, and when no answer can be judged by them. Pure.
-
-Refuses to know how a language says a condition.
-"""
+"""Which rows meet the conditions of a query on their values, and when no answer can be judged by them."""
 
 from __future__ import annotations
 
@@ -22,7 +19,6 @@ def passed(query: Query, drawn: Drawn, rows: TableRows) -> TableRows:
 
 
 def kept(rows: TableRows, mask: Array) -> TableRows:
-    """The rows for which the mask is true."""
     return TableRows(times=rows.times[mask], columns={name: values[mask] for name, values in rows.columns.items()})
 
 
@@ -42,7 +38,6 @@ def is_undecided(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> b
 
 
 def _mask(query: Query, drawn: Drawn, rows: TableRows) -> Array:
-    """For each row, whether it meets all conditions."""
     met = [_meets(one, rows.columns[one.column]) for one in query.compared(drawn.value)]
     all_met: Array = np.logical_and.reduce(met)
     return all_met

@@ -1,9 +1,4 @@
-"""Reads of the devices of groups, which a tag says: aggregates of each group or of a part of them, all rows of one.
-
-They are q3, q2 with q4, and q1 of the published comparison of TDengine with Cassandra. A group is a whole number of few
-values, so that a request can draw the first of so many in a row. Refuses other tags: which values they have is known
-only when the tables are there.
-"""
+"""Reads of the devices of groups, which a tag says: aggregates of each group or of a part of them, all rows of one."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The bounds within which a share of a column's values lies, computed from the law of the values. Pure.
-
-The ranges and the choice of a column's law are those of the load generator (loadgen/schema.c, loadgen/laws.c); a test
-compares the bounds with the rows that it makes. Refuses laws other than random: with them, the share depends on the
-range of time.
-"""
+"""The bounds within which a share of a column's values lies, computed from the law of the values."""
 
 from __future__ import annotations
 

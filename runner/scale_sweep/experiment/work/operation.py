@@ -14,19 +14,17 @@ from scale_sweep.model import Operation, Query, Work
 
 @dataclass(frozen=True, kw_only=True)
 class Rate:
-    """A quantity of a trial. field: of Measurement. words: its unit, for people."""
+    """A quantity of a trial."""
 
-    field: str
-    words: str
+    field: str  # of Measurement
+    words: str  # its unit, for people
 
 
 class OperationKind(ABC):
-    """One kind of operation. name: in sweeps and events. unit: what one request counts, plural.
-    answers: whether they are compared with the right ones; "": it reads nothing."""
-
-    name: str
-    unit: str
+    name: str  # in sweeps and events
+    unit: str  # what one request counts, plural
     title: str = ""
+    # whether they are compared with the right ones; "": it reads nothing
     answers: Literal["", "checked", "unchecked"] = ""
 
     @property

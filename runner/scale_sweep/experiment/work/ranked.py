@@ -1,8 +1,5 @@
 """Answers that are the first rows in an order, or are ordered by a value: rows with equal values may come in any order,
-and any of them may be the last. Pure.
-
-Refuses to order the rows of a whole answer by time: such an answer is compared row by row.
-"""
+and any of them may be the last."""
 
 from __future__ import annotations
 
@@ -77,7 +74,6 @@ def _beyond_last(query: Query, ordered: Right) -> tuple[Array, float]:
 
 
 def _numbers(values: Array) -> Array:
-    """Whole numbers keep all their digits."""
     return values if values.dtype.kind in "if" else values.astype(np.float64)
 
 

@@ -1,7 +1,5 @@
-"""The base class of kinds of reads: their unit, their rate, their lines of the spec, the reading of their parameters.
-
-Refuses to know a database's language: the target renders the text of a request.
-"""
+"""The base class of kinds of reads: their unit, their rate, their lines of the spec, the reading of their
+parameters."""
 
 from __future__ import annotations
 
@@ -132,7 +130,6 @@ class Parameters:
         return replace(query, devices=0, with_tag=(name, value))
 
     def _tags(self) -> list[str]:
-        """The tags whose values can be told apart in every language: whole numbers and texts."""
         tags = (one.partition(":") for one in self._work.data.tags)
         return [name for name, _, kind in tags if kind.partition("(")[0] in (*WHOLE, *TEXTS)]
 
@@ -269,7 +266,6 @@ def _share(text: str) -> float:
 
 
 def _nothing(query: Query) -> str:
-    """The answer of an aggregate of no rows, where it is a row."""
     return "zero" if query.counts else "null"
 
 

@@ -1,8 +1,4 @@
-"""Reads that return rows: of a moment, of a time range, within bounds, newest first, the last of each device, a set.
-
-The letters are those of IoT-benchmark: point Q1, range Q2, range_value Q3, latest Q8, range_desc Q9, range_value_desc
-Q10, set Q12. Refuses aggregates.
-"""
+"""Reads that return rows: of a moment, of a time range, within bounds, newest first, the last of each device, a set."""
 
 from __future__ import annotations
 

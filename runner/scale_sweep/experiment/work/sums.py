@@ -1,8 +1,5 @@
 """Sums of rows: numbers that a database computes of all rows of a table, and the load generator of the rows that it
-sent. Two rows that change places, a changed value, a changed time and a NULL each change one of them. Pure.
-
-Refuses to know how a database computes them: `sums` of its session does.
-"""
+sent."""
 
 from __future__ import annotations
 
@@ -126,7 +123,6 @@ def _as(kind: type[int] | type[float], value: Number | None) -> Number | None:
 def table_sums(
     table: int | None, name: str, names: Sequence[str], right: RightFigures, stored: Mapping[str, Any]
 ) -> TableSums:
-    """The figures of one table beside each other."""
     return TableSums(
         table=table,
         name=name,

@@ -1,9 +1,4 @@
-"""The speed of the server's CPUs in a window, and the rate at an equal speed. Pure.
-
-The speed counts pieces of the same work for each millisecond of CPU time. Its mean over a time, and not the mean CPU
-time of a piece, is what the rows of that time are proportional to. Refuses a value where the samples do not cover the
-time.
-"""
+"""The speed of the server's CPUs in a window, and the rate at an equal speed."""
 
 from __future__ import annotations
 

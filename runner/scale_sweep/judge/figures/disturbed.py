@@ -1,8 +1,4 @@
-"""CPUs that others took from server and load generator, and the lateness of the load generator itself. Pure.
-
-Both say whether the response times of an open loop are the server's. Refuses to guess where the kernel does not report
-the time of each CPU.
-"""
+"""CPUs that others took from server and load generator, and the lateness of the load generator itself."""
 
 from __future__ import annotations
 

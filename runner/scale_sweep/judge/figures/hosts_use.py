@@ -25,7 +25,6 @@ class HostSeries:
 
 
 def _around(series: Sequence[HostSample], start_ns: int, end_ns: int) -> Sequence[HostSample]:
-    """The samples inside, and the next one on both sides."""
     first = bisect_left(series, start_ns, key=lambda sample: sample.monotonic_ns)
     last = bisect_right(series, end_ns, key=lambda sample: sample.monotonic_ns)
     return series[max(0, first - 1) : last + 1]

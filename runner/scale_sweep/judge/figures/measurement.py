@@ -1,8 +1,4 @@
-"""Makes a trial's Measurement from its raw facts. Pure.
-
-A load whose protocol has no answers has the rows that the database counted: the rate of the window is multiplied by
-the counted share. Refuses to call a row that was sent stored.
-"""
+"""Makes a trial's Measurement from its raw facts."""
 
 from __future__ import annotations
 
@@ -88,7 +84,6 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
 
 
 def _generator(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
-    """The CPU use of the load generator, as it counted it, and the hosts that it was on."""
     cores = (summary.cpu_window_s or 0.0) / summary.window_s
     series = HostSeries(facts.samples, facts.networks)
     hosts = host_figures(series.uses(summary.window_start_ns, summary.window_end_ns))
@@ -106,14 +101,12 @@ def _times(name: str, times: Latency) -> dict[str, Any]:
 
 
 def _reads(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
-    """The figures of a load that reads, and of the data that was present before it."""
     if not trial.work.counts_requests:
         return _preload(facts)
     return {"operations": operation_figures(summary, facts.answers), **_preload(facts)}
 
 
 def _stored_rows(facts: TrialFacts) -> dict[str, Any]:
-    """The rows that the database counted, and how many rows and tables were compared with those that were sent."""
     summed, counted = facts.summed, facts.counted.rows if facts.counted else None
     compared = {} if summed is None else {"rows_compared": summed.rows, "tables_compared": summed.tables_compared}
     return {"rows_counted": counted, **compared}
@@ -215,7 +208,6 @@ def _durable(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> float | N
 
 
 def _whole(facts: TrialFacts) -> WindowUse | None:
-    """The uses from the first request to the end of flush and sync."""
     if facts.load_start_ns is None or facts.flush_end_ns is None:
         return None
     return measure_window(facts.samples, facts.load_start_ns, facts.flush_end_ns)

@@ -1,9 +1,4 @@
-"""How many connections the answered requests kept busy, for Little's law: rate times service time. Pure.
-
-The rate comes from the counted rows or requests, the service time from its histogram, and the time that the load
-generator's threads spent in making requests from a counter of its own: three records that must agree. Refuses to
-compare what a program other than our load generator reports, and a load without answers.
-"""
+"""How many connections the answered requests kept busy, for Little's law: rate times service time."""
 
 from __future__ import annotations
 
@@ -43,5 +38,4 @@ def _requests_per_s(trial: Trial, summary: LoadSummary) -> float | None:
 
 
 def _may_wait(trial: Trial) -> bool:
-    """Whether a connection may have nothing to send: in an open loop, and where others still do their fixed work."""
     return bool(trial.load.rate or trial.work.paced or trial.load.rows is not None)

@@ -1,7 +1,4 @@
-"""The figures of each operation of a load, and its offered rate, over the whole window. Pure.
-
-They include a discarded transient, because an operation's times are known only for the whole window.
-"""
+"""The figures of each operation of a load, and its offered rate, over the whole window."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The figures of one load, the evidence of its verdict, and the verdict, from raw facts. Pure.
-
-It takes only the trial and its facts. Both are stored, so `scale verify` judges again with the same functions.
-"""
+"""The figures of one load, the evidence of its verdict, and the verdict, from raw facts."""
 
 from __future__ import annotations
 
@@ -80,13 +77,11 @@ def _miscounted(trial: Trial, facts: TrialFacts, m: Measurement) -> str:
 
 
 def _may_be_stored_in_part(facts: TrialFacts) -> bool:
-    """Whether a request failed of which the database may hold some rows."""
     s, counted = facts.summary, facts.counted
     return bool(s and counted and counted.has_parts and s.rows_failed + s.rows_unanswered)
 
 
 def _gaps(facts: TrialFacts) -> tuple[str, ...]:
-    """Gaps that a request which failed in part cannot have made."""
     return facts.counted.gaps if facts.counted and not _may_be_stored_in_part(facts) else ()
 
 

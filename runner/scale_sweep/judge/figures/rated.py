@@ -1,9 +1,4 @@
-"""Counts of a load in each second, in rows and in requests, and which of both is its rate. Pure.
-
-The rate counts rows if the load only writes, else requests. An operation with a rate of its own beside others is not
-part of the requests: its rate was offered, and does not show what the server can do. Refuses to change what is
-recorded.
-"""
+"""Counts of a load in each second, in rows and in requests, and which of both is its rate."""
 
 from __future__ import annotations
 
@@ -15,19 +10,17 @@ from scale_sweep.model import Interval, LoadSummary, OperationSummary, Work
 
 @dataclass(frozen=True, kw_only=True)
 class RatedInterval:
-    """One interval of a load. monotonic_ns, t_s: its end. unit: what the rate counts, "rows" or "requests".
+    """One interval of a load."""
 
-    rows: written and acknowledged; None if no operation writes. requests: answered, of the operations without a rate of
-    their own; None if the protocol has no answers. backlog: units that are due and not finished; None in a closed loop,
-    and where groups of operations count different units. response_us_*: response times.
-    """
-
+    # monotonic_ns, t_s: its end
     monotonic_ns: int
     t_s: float
     phase: str
-    unit: str
-    rows: int | None
-    requests: int | None
+    unit: str  # what the rate counts, "rows" or "requests"
+    rows: int | None  # written and acknowledged; None if no operation writes
+    requests: int | None  # answered, of the operations without a rate of their own; None if the protocol has no answers
+    # units that are due and not finished; None in a closed loop, and where groups of operations count different units.
+    # response_us_*: response times
     backlog: int | None
     response_us_p99: float | None
     response_us_max: float | None
@@ -84,7 +77,6 @@ def requests_per_s(summary: LoadSummary, work: Work) -> float | None:
 
 
 def rate_per_s(summary: LoadSummary, work: Work) -> float | None:
-    """The rate of the window in what the work counts."""
     return (requests_per_s if work.counts_requests else rows_per_s)(summary, work)
 
 

@@ -1,9 +1,5 @@
 """Use of resources over a trial's window, over each second, each half and the longest stall of it: the input of
-attribution. Pure, from raw facts.
-
-CPU times of halves are those at the mean speed of both where the speed of the CPUs is known: on slower CPUs a page
-costs more, and is not dearer. Refuses to name a bottleneck.
-"""
+attribution."""
 
 from __future__ import annotations
 
@@ -247,7 +243,6 @@ def longest_stall(intervals: Sequence[RatedInterval]) -> Stall | None:
 
 
 def _stall(intervals: Sequence[RatedInterval], first: int, end: int) -> Stall:
-    """The stall of the intervals from first to end (exclusive), which have no acknowledgement."""
     last = intervals[end - 1]
     before = intervals[first - 1] if first else None
     start_ns = before.monotonic_ns if before else last.monotonic_ns - round(1e9 * (end - first))

@@ -1,14 +1,10 @@
-"""The loads of a search: a closed loop first, then steps at offered rates. Pure.
-
-Each is the trial with a load of its own. A step has a fixed length, so that what it shows does not depend on when it
-was ended.
-"""
+"""The loads of a search: a closed loop first, then steps at offered rates."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from scale_sweep.capacity.lengths import OPENING_S, WARMUP_S
+from scale_sweep.capacity.search import OPENING_S, WARMUP_S
 from scale_sweep.model import Load, Trial
 
 
@@ -21,7 +17,6 @@ def opening_of(trial: Trial) -> Trial:
 
 
 def step_of(trial: Trial, rate: float) -> Trial:
-    """The trial with the load of one step. rate: offered, in what the trial's rate counts."""
     load: Load = replace(
         trial.load,
         rate=rate,

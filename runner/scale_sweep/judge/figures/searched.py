@@ -1,8 +1,4 @@
-"""The outcome of a search: each step judged as a load of its own, the capacity from all of them, one verdict. Pure.
-
-The trial's other figures are those of the closed loop that the search begins with. Faults that make any number wrong,
-such as lost rows, are judged over all loads together. Refuses to use a step that others disturbed.
-"""
+"""The outcome of a search: each step judged as a load of its own, the capacity from all of them, one verdict."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scale_sweep.base.alike import alike
+from scale_sweep.base.texts import alike
 from scale_sweep.base.units import counted, format_rate
 from scale_sweep.capacity import Capacity, Probe, answer_of, excess_of, held_words, next_rate, requests_needed
 from scale_sweep.experiment.axes import AxisFacts
@@ -77,7 +73,6 @@ def outcome_of_search(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outco
 
 
 def outcome_of_rate(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outcome:
-    """The outcome of a load at one offered rate, with this rate as its only step."""
     judged = outcome_of_load(axis, trial, facts)
     if facts.summary is None:
         return judged
@@ -151,7 +146,6 @@ def _step(trial: Trial, summary: LoadSummary, verdict: Verdict) -> Step:
 
 
 def _is_over(verdict: Verdict, objective: Objective) -> bool:
-    """Whether the rate was over capacity: not achieved, or requests failed, and nobody but the server explains it."""
     disturbed = verdict.bottleneck is not None and verdict.bottleneck.kind in DISTURBED
     if verdict.kind is VerdictKind.ERRORS and any(clause.quantity == ERRORS for clause in objective.clauses):
         return False
@@ -241,7 +235,6 @@ def _disturbed(axis: AxisFacts, verdicts: Sequence[Verdict], reasons: tuple[str,
 
 
 def _no_answer(trial: Trial, steps: Sequence[Step], answer: Capacity) -> str:
-    """Why there is no capacity, with the nearest that was seen."""
     objective = trial.load.objective
     name = objective.clauses[0].name if objective is not None else ""
     known = [(value, step.rate) for step in steps if step.usable and (value := step.values.get(name)) is not None]
@@ -253,7 +246,6 @@ def _no_answer(trial: Trial, steps: Sequence[Step], answer: Capacity) -> str:
 
 
 def _left_out(steps: Sequence[Step]) -> tuple[str, ...]:
-    """How many steps were left out, and why, most frequent first."""
     out = [step for step in steps if not step.usable]
     if not out:
         return ()

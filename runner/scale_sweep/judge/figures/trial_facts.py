@@ -1,7 +1,4 @@
-"""The raw facts of a finished trial, from which figures and verdict are made, and their JSON (facts.json). Pure.
-
-facts.json has only what no raw file has (loadgen.jsonl, samples.jsonl, server.log), because two copies could differ.
-"""
+"""The raw facts of a finished trial, from which figures and verdict are made, and their JSON (facts.json)."""
 
 from __future__ import annotations
 
@@ -31,16 +28,12 @@ AnyInterval = TypeVar("AnyInterval", Interval, RatedInterval)
 
 @dataclass(frozen=True, kw_only=True)
 class DiscardedTransient:
-    """The time between the warm-up and the window, discarded because the rate had not settled.
-
-    rate: units per second of what the rate counts. drift_percent: the trend of the rate over transient and window
-    together, in percent of its mean. stalled: the transient's seconds below a tenth of the median rate.
-    """
+    """The time between the warm-up and the window, discarded because the rate had not settled."""
 
     seconds: float
-    rate: float
-    drift_percent: float
-    stalled: int
+    rate: float  # units per second of what the rate counts
+    drift_percent: float  # the trend of the rate over transient and window together, in percent of its mean
+    stalled: int  # the transient's seconds below a tenth of the median rate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,14 +47,7 @@ class StepSeen:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialFacts:
-    """The facts. None or empty: not known, for example because the trial ended early.
-
-    data_bytes: the size of the server's files on their disks after the flush. preloaded: the data present before the
-    load; None: nothing. row_bytes: the size of one preloaded row without overhead. answers: the operations whose
-    answers were checked. summed: the stored rows beside those that were sent; None: not compared. step_rates, steps: of
-    a search, after the closed loop that `summary` and `intervals` are of. networks: of the hosts, if the load is made
-    elsewhere. beside: other sweeps on the server's machine, in words.
-    """
+    """The facts. None or empty: not known, for example because the trial ended early."""
 
     load_start_ns: int | None = None
     measure_start_ns: int | None = None
@@ -83,15 +69,16 @@ class TrialFacts:
     disk_ceilings: tuple[DiskCeiling, ...] = ()
     logical_bytes_per_row: float | None = None
     transient: DiscardedTransient | None = None
-    data_bytes: int | None = None
-    preloaded: Preloaded | None = None
-    row_bytes: int | None = None
-    answers: tuple[AnswersChecked, ...] = ()
-    summed: RowsSummed | None = None
+    data_bytes: int | None = None  # the size of the server's files on their disks after the flush
+    preloaded: Preloaded | None = None  # the data present before the load; None: nothing
+    row_bytes: int | None = None  # the size of one preloaded row without overhead
+    answers: tuple[AnswersChecked, ...] = ()  # the operations whose answers were checked
+    summed: RowsSummed | None = None  # the stored rows beside those that were sent; None: not compared
+    # step_rates, steps: of a search, after the closed loop that `summary` and `intervals` are of
     step_rates: tuple[float, ...] = ()
     steps: tuple[StepSeen, ...] = ()
-    networks: tuple[HostNetwork, ...] = ()
-    beside: tuple[str, ...] = ()
+    networks: tuple[HostNetwork, ...] = ()  # of the hosts, if the load is made elsewhere
+    beside: tuple[str, ...] = ()  # other sweeps on the server's machine, in words
 
     @property
     def of_all_loads(self) -> LoadSummary | None:

@@ -13,25 +13,17 @@ EDGE_NS = 1_500_000_000  # a window's edge may be this far outside the samples; 
 
 @dataclass(frozen=True, kw_only=True)
 class DiskUse:
-    """One disk over the window. queue: the mean number of requests in flight."""
+    """One disk over the window."""
 
     write_mb_per_s: float | None
     busy_percent: float | None
-    queue: float | None
+    queue: float | None  # the mean number of requests in flight
 
 
 @dataclass(frozen=True, kw_only=True)
 class WindowUse:
-    """Uses over the window; None where a counter was not read or the samples do not cover the window.
-
-    disk_busy_percent is the busiest disk's. hot_thread: the name whose busiest thread used most, with its mean cores;
-    hot_thread_median: of the other threads of that name that worked. hot_generator_thread: the same of the generator.
-    cpus, cpus_stolen: cores that were busy, or taken by the hypervisor, by the number of the CPU. waits: share of the
-    connections' time by what they waited for. network: share of what each interface can take, by interface and
-    direction. switches_per_s: context switches of the server's threads, by whether they went to sleep ("voluntary") or
-    lost their CPU ("nonvoluntary"). counters_per_s: hardware counters of the server's CPUs.
-    server_system_cores: the part of server_cores in the kernel. energy_j: joules of all processors and their memory.
-    """
+    """Uses over the window; None where a counter was not read or the samples do not cover the window. disk_busy_percent
+    is the busiest disk's."""
 
     server_cores: float | None
     generator_cores: float | None
@@ -46,21 +38,25 @@ class WindowUse:
     psi_cpu_percent: float | None
     psi_io_percent: float | None
     threads: Mapping[str, float]
-    hot_thread: tuple[str, float] | None
+    hot_thread: tuple[str, float] | None  # the name whose busiest thread used most, with its mean cores
     psi_memory_percent: float | None
     disks: Mapping[str, DiskUse]
-    hot_thread_median: float | None = None
-    hot_generator_thread: tuple[str, float] | None = None
+    hot_thread_median: float | None = None  # of the other threads of that name that worked
+    hot_generator_thread: tuple[str, float] | None = None  # the same of the generator
+    # cpus, cpus_stolen: cores that were busy, or taken by the hypervisor, by the number of the CPU
     cpus: Mapping[int, float] = field(default_factory=dict)
     cpus_stolen: Mapping[int, float] = field(default_factory=dict)
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)
-    waits: Mapping[str, float] = field(default_factory=dict)
+    waits: Mapping[str, float] = field(default_factory=dict)  # share of the connections' time by what they waited for
+    # share of what each interface can take, by interface and direction
     network: Mapping[str, float] = field(default_factory=dict)
+    # context switches of the server's threads, by whether they went to sleep ("voluntary") or lost their CPU
+    # ("nonvoluntary")
     switches_per_s: Mapping[str, float] = field(default_factory=dict)
-    counters_per_s: Mapping[str, float] = field(default_factory=dict)
-    server_system_cores: float | None = None
+    counters_per_s: Mapping[str, float] = field(default_factory=dict)  # hardware counters of the server's CPUs
+    server_system_cores: float | None = None  # the part of server_cores in the kernel
     server_page_faults_per_s: float | None = None
-    energy_j: float | None = None
+    energy_j: float | None = None  # joules of all processors and their memory
 
 
 Counter = Callable[[Sample], float | None]
@@ -180,7 +176,6 @@ def _network(samples: Sequence[Sample], rate: Callable[[Counter], float | None])
 
 
 def _rates(samples: Sequence[Sample], rate: Callable[[Counter], float | None], counters: str) -> Mapping[str, float]:
-    """The rate of each counter in a mapping of a sample."""
 
     def of(name: str) -> Counter:
         return lambda sample: getattr(sample, counters).get(name)

@@ -1,10 +1,5 @@
 """Decides when a window may begin and end, and which part of the measured time the figures cover: all of it, or the
-part after a discarded transient. Pure; it uses recorded lines only, so `scale verify` can repeat it.
-
-If the start moves, rows, rate, the load generator's CPU time and the latencies are counted again from the intervals.
-Figures from samples follow, because they are taken between the summary's two times. Refuses to cut a second: the window
-then begins and ends with an interval.
-"""
+part after a discarded transient."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Is this number the server's, and what was the bottleneck? Pure: from an evidence to a Verdict with reasons.
-
-`diagnose` makes the verdict. `rules` name the bottleneck, `bottleneck` decides what it means on an axis, `steady`
-whether the rate was; `settling` says which seconds count, and `thresholds` has every threshold. Refuses I/O, and to
-know an axis by its name.
-"""
+"""Is this number the server's, and what was the bottleneck?"""
 
 from scale_sweep.judge.verdict.bottleneck import attribute, bottleneck_of, verdict_of
 from scale_sweep.judge.verdict.diagnose import diagnose

@@ -1,8 +1,5 @@
 """The bottleneck of a trial, from the rules on the window and on each of its seconds; and its standing: what it means
-on the axis, as a verdict with reasons.
-
-Refuses to know an axis by its name.
-"""
+on the axis, as a verdict with reasons."""
 
 from __future__ import annotations
 
@@ -28,7 +25,6 @@ class Explanations:
 
     @property
     def bottleneck(self) -> Explanation:
-        """The explanation that names the bottleneck."""
         return self.overruling[0] if self.overruling else self.first
 
 
@@ -56,7 +52,6 @@ def in_order(axis: AxisFacts) -> list[BottleneckRule]:
 
 
 def is_swept(axis: AxisFacts, kind: BottleneckKind) -> bool:
-    """Whether the axis varies the resource of this bottleneck."""
     return axis.standings[kind].standing is Standing.SWEPT
 
 
@@ -96,7 +91,6 @@ EXTERNAL: Mapping[BottleneckKind, VerdictKind] = {
 
 
 def verdict_of(kind: BottleneckKind, axis: AxisFacts) -> VerdictKind:
-    """The verdict on a trial with this bottleneck: VALID, the axis' own verdict, or one of EXTERNAL."""
     standing = axis.standings[kind].standing
     if standing is Standing.SWEPT:
         return VerdictKind.VALID
@@ -116,7 +110,6 @@ def may_be_internal(kind: BottleneckKind, use: ResourceUse, resources: TrialReso
 
 
 def _has_room(use: ResourceUse, resources: TrialResources) -> bool:
-    """Whether the load generator and the machine had idle CPU time, as far as that was read."""
     if use.generator_cores is None or use.server_cores is None or use.other_cores is None:
         return False
     lacks = resources.cores - use.server_cores
@@ -142,7 +135,6 @@ def judge_standing(use: ResourceUse, resources: TrialResources, axis: AxisFacts)
 
 
 def _reasons(explanation: Explanation, use: ResourceUse, resources: TrialResources, axis: AxisFacts) -> tuple[str, ...]:
-    """One sentence with the use of the axis' own resource and what prevented more."""
     if verdict_of(explanation.kind, axis) is VerdictKind.VALID and not explanation.noted:
         return ()
     used, opening = swept_words(use, resources, axis), axis.standings[explanation.kind].reason

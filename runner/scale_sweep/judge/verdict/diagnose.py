@@ -1,9 +1,5 @@
 """Makes the verdict of one evidence in three steps: is the number right; what was the bottleneck, and what does it mean
-on this axis; was the rate steady. Caveats follow: what a reader must know whatever the verdict.
-
-Verdict and bottleneck come from the same finding, so they cannot contradict each other. Refuses to use anything but its
-arguments, and to know an axis by its name.
-"""
+on this axis; was the rate steady."""
 
 from __future__ import annotations
 
@@ -159,7 +155,6 @@ def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:
 
 
 def _may_be_internal(evidence: Evidence, axis: AxisFacts, bottleneck: Bottleneck | None) -> bool:
-    """Whether the server left idle what the level gives, for a reason that may be inside it."""
     window, resources = evidence.window, evidence.resources
     return window is not None and bottleneck is not None and may_be_internal(bottleneck.kind, window, resources, axis)
 

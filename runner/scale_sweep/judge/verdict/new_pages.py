@@ -1,9 +1,4 @@
-"""Did new memory pages become dearer, or cheaper, within the window? Then the change of the rate has a name: NEW_PAGES.
-
-A virtual machine that gives memory back to its host has cheap pages first and dear ones later. The server's CPUs stay
-full, so that nothing but its system time shows it. Refuses to name it where the change of the system time does not
-explain that of the rate, or the server touched more pages for each row.
-"""
+"""Did new memory pages become dearer, or cheaper, within the window?"""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""Little's law in a trial: the connections that are busy are the rate times the service time. Pure.
-
-In a closed loop each connection either waits for an answer or has its next request made: connections = rate × (service
-time + time to make a request), the interactive response time law (Denning and Buzen, The Operational Analysis of
-Queueing Network Models, 1978). Where this does not hold, the rate, the times or the number of connections is wrong.
-Refuses to say which of them, and to claim more than the upper bound of connections that may have nothing to send.
-"""
+"""Little's law in a trial: the connections that are busy are the rate times the service time."""
 
 from __future__ import annotations
 

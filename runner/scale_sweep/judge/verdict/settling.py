@@ -1,9 +1,5 @@
 """Which seconds count: when a warm-up may end, what is discarded at the start of a window, and the window that a trial
-would have had on known rates. Pure.
-
-The end of the transient is found by MSER-5 (White 1997; White, Cobb and Spratt 2000): of all starts, the one with the
-most exact mean after it. Refuses to discard a stall, and to leave less than the requested length.
-"""
+would have had on known rates."""
 
 from __future__ import annotations
 
@@ -162,7 +158,6 @@ def quickly(rates: Sequence[float], duration_s: int, window_max_s: int) -> tuple
 
 
 def quick_window(rates: Sequence[float], duration_s: int, window_max_s: int) -> Sequence[float] | None:
-    """As `claimed_window`, for a short window."""
     for seconds in range(duration_s, window_max_s + 1):
         discarded = seconds_to_settle(rates[: seconds - 1], duration_s)
         kept = rates[discarded or 0 : seconds - 1]

@@ -1,10 +1,4 @@
-"""Is a rate steady, and is its mean the long-run one? Figures of a rate second by second, and the rules on them. Pure.
-
-Neighbouring seconds are correlated, so a window of 40 s has fewer than 40 independent values. The errors of the mean
-and of the trend allow for that (AR(1): Wilks, "Statistical Methods in the Atmospheric Sciences", 5.2.4). There is one
-set of rules for short windows (quick) and one for windows that carry the claim: the number is within CLAIM_OFF_PERCENT
-of the long-run mean. Refuses to know a trial, and to describe fewer than STEADY_INTERVALS_MIN seconds.
-"""
+"""Is a rate steady, and is its mean the long-run one?"""
 
 from __future__ import annotations
 
@@ -49,18 +43,16 @@ from scale_sweep.judge.verdict.thresholds import (
 
 @dataclass(frozen=True, kw_only=True)
 class Steadiness:
-    """The rate inside the window, second by second, in percent of its mean; all None with too few intervals.
-
-    cv: spread. drift: the trend over the window; drift_error: its standard error for independent seconds. correlation:
-    between neighbouring seconds, without the trend, corrected for its bias in short series (not in percent). error: the
-    standard error of the mean with the seconds' correlation. halves: the second half against the first. The last two
-    are None for a window shorter than two batches.
-    """
+    """The rate inside the window, second by second, in percent of its mean; all None with too few intervals. cv:
+    spread. drift: the trend over the window; drift_error: its standard error for independent seconds."""
 
     intervals: int
     cv_percent: float | None = None
     drift_percent: float | None = None
     drift_error_percent: float | None = None
+    # between neighbouring seconds, without the trend, corrected for its bias in short series (not in percent). error:
+    # the standard error of the mean with the seconds' correlation. halves: the second half against the first. The last
+    # two are None for a window shorter than two batches
     correlation: float | None = None
     error_percent: float | None = None
     halves_percent: float | None = None
@@ -140,7 +132,6 @@ def stalled_percent(rates: Sequence[float]) -> float | None:
 
 
 def _inflation(r: float) -> float:
-    """The number of correlated values that count as one independent one."""
     return (1 + r) / (1 - r)
 
 
@@ -189,7 +180,6 @@ def troubles(figures: Steadiness, *, claims: bool, look: int = CLAIM_LOOKS) -> t
 
 
 def _drifts(figures: Steadiness) -> bool:
-    """Whether a short window has a trend: above the cap, or large and larger than correlated noise makes one."""
     drift = abs(figures.drift_percent or 0.0)
     noise = STEADY_DRIFT_ERRORS * (figures.trend_error_percent or 0.0)
     return drift > STEADY_DRIFT_CAP_PERCENT or drift > max(STEADY_DRIFT_PERCENT, noise)

@@ -1,7 +1,4 @@
-"""Every threshold of the verdict, with its unit and its reason. No other module here has one.
-
-docs/verdicts.md and docs/method.md name most for a reader. Refuses to hold a rule.
-"""
+"""Every threshold of the verdict, with its unit and its reason."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Disks for a sweep: directories, block devices, or capped loop devices. Prepared, measured, and removed afterwards.
-
-It knows no database and no trial. Only the playbook (`playbooks/disks.yml`) needs root and changes the machine. This
-package refuses bad requests before it, measures after it, and remembers what must be undone.
-"""
+"""Disks for a sweep: directories, block devices, or capped loop devices."""
 
 from scale_sweep.machine.disks.ceilings import measure_ceilings, shares_bottleneck
 from scale_sweep.machine.disks.kept_limit import limit_of

@@ -1,7 +1,5 @@
-"""The disks' own limits, measured by fio: each alone and all together, sequential writes and small writes with fsync.
-
-Refuses to judge a database: it states only what the disks can do, and whether they share a bottleneck.
-"""
+"""The disks' own limits, measured by fio: each alone and all together, sequential writes and small writes with
+fsync."""
 
 from __future__ import annotations
 

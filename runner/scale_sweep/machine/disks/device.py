@@ -1,7 +1,4 @@
-"""Properties and users of a block device, from /sys, /proc and wipefs. Reads only.
-
-Refuses to guess that a device is free: what cannot be read counts as used.
-"""
+"""Properties and users of a block device, from /sys, /proc and wipefs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Runs fio on directories and reads its JSON. fio writes to files without a name, so that no file remains.
-
-Refuses to read anything but write bandwidth, write and fsync counts, and fio's own errors.
-"""
+"""Runs fio on directories and reads its JSON. fio writes to files without a name, so that no file remains."""
 
 from __future__ import annotations
 
@@ -24,13 +21,13 @@ FILE_BYTES_MAX = 2**30
 
 @dataclass(frozen=True, kw_only=True)
 class Writing:
-    """One fio job: how a file in `path` is written. seconds: None writes the file's size once, then fsync."""
+    """One fio job: how a file in `path` is written."""
 
     name: str
     path: str
     block_bytes: int
     file_bytes: int
-    seconds: float | None = None
+    seconds: float | None = None  # None writes the file's size once, then fsync
     direct: bool = True
     depth: int = 8
     fsync_each: bool = False

@@ -1,9 +1,4 @@
-"""The limit of the disk that holds the data of a sweep without prepared disks: one run of fio, kept for a day.
-
-A sweep of cores or of clients may end at its disk, and the time with requests in flight does not show that of every
-disk. The result is a file in this user's folder `limits`, one for each device. Refuses to measure a disk with little
-free space, and to fail a sweep: without fio, or if it fails, the limit is not known.
-"""
+"""The limit of the disk that holds the data of a sweep without prepared disks: one run of fio, kept for a day."""
 
 from __future__ import annotations
 
@@ -57,7 +52,6 @@ def _measured(
 
 
 def _identity(disk: DataDisk) -> list[object]:
-    """The facts that distinguish this disk from another one that later has its device number."""
     return [disk.device, disk.block_name, disk.file_system, disk.path, disk.size_bytes]
 
 
@@ -80,7 +74,6 @@ def _read(kept: Path, disk: DataDisk, now_s: float) -> DiskCeiling | None:
 
 
 def _write(kept: Path, text: str) -> None:
-    """Replaces the file. A file that cannot be written is measured again the next time."""
     partial = kept.with_suffix(f".{os.getpid()}")
     with contextlib.suppress(OSError):
         write_own(partial, text)

@@ -1,8 +1,4 @@
-"""Runs the playbook on this machine through ansible-runner. Only this module makes or removes disks.
-
-Everything that it starts has the set's name in its environment. So what survives the death of `scale` (Ansible runs in
-its own session) can be found and ended before anything is undone.
-"""
+"""Runs the playbook on this machine through ansible-runner."""
 
 from __future__ import annotations
 

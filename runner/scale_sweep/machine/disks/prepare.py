@@ -1,7 +1,4 @@
-"""Prepares disks for a sweep and removes them at its end, or makes disks that stay until they are removed by name.
-
-All or nothing: after a failure or an interrupt everything is undone before the error is raised.
-"""
+"""Prepares disks for a sweep and removes them at its end, or makes disks that stay until they are removed by name."""
 
 from __future__ import annotations
 

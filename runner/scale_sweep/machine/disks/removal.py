@@ -1,7 +1,4 @@
-"""Removes sets of disks: at the end of a sweep, by name, or after a crash. Idempotent.
-
-Refuses a set whose maker still lives, unless the maker is this process.
-"""
+"""Removes sets of disks: at the end of a sweep, by name, or after a crash."""
 
 from __future__ import annotations
 

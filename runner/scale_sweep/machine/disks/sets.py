@@ -1,8 +1,5 @@
-"""The register of disk sets: one small file for each set, written before the disks are made, found again after a crash.
-
-The register belongs to root alone, because its readers remove the mounts and devices that it names. Refuses a folder
-that is not named like a set's.
-"""
+"""The register of disk sets: one small file for each set, written before the disks are made, found again after a
+crash."""
 
 from __future__ import annotations
 
@@ -33,23 +30,19 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 @dataclass(frozen=True, kw_only=True)
 class DiskSet:
-    """Disks made together. kept: they stay until removed by name; else they are removed when their maker ends.
-
-    folder: holds mount points d1, d2, ... and image files. label: the start of the file systems' labels, and the
-    array's name. ready: the disks were made and verified. maker_*: the process that made it. stripe: how many of the
-    first disks form one RAID-0 array (mounted at d1); 0: each has its own file system.
-    """
+    """Disks made together."""
 
     name: str
-    folder: str
-    label: str
+    folder: str  # holds mount points d1, d2, ... and image files
+    label: str  # the start of the file systems' labels, and the array's name
     count: int
     source: DiskSource
     owner: str
-    kept: bool
-    ready: bool
+    kept: bool  # they stay until removed by name; else they are removed when their maker ends
+    ready: bool  # the disks were made and verified. maker_*: the process that made it
     maker_pid: int
     maker_started: int
+    # how many of the first disks form one RAID-0 array (mounted at d1); 0: each has its own file system
     stripe: int = 0
 
     @property

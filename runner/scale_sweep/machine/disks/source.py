@@ -1,7 +1,4 @@
-"""Checks the source that the user gave for disks, before anything is touched. Reads only.
-
-Every blocking finding names its flag and says what to do instead. Refuses nothing that a measurement can decide.
-"""
+"""Checks the source that the user gave for disks, before anything is touched."""
 
 from __future__ import annotations
 

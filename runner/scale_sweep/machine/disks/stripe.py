@@ -1,7 +1,4 @@
-"""One RAID-0 array (md) over the first disks of a set, made again when their number changes.
-
-If this machine cannot make one, the data is spread over the disks, each with its own file system.
-"""
+"""One RAID-0 array (md) over the first disks of a set, made again when their number changes."""
 
 from __future__ import annotations
 
@@ -52,7 +49,6 @@ def unstripable(source: DiskSource, *, has_md: bool, has_mdadm: bool) -> tuple[F
 
 
 def _has_md() -> bool:
-    """Whether md is in the kernel, or is a module that can be loaded."""
     if _MDSTAT.exists():
         return True
     try:

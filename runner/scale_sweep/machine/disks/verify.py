@@ -1,7 +1,4 @@
-"""Measures whether writers meet the limit that was set, with direct writes and through the page cache.
-
-Refuses disks whose write rate differs by more than 20 % from the limit.
-"""
+"""Measures whether writers meet the limit that was set, with direct writes and through the page cache."""
 
 from __future__ import annotations
 
@@ -24,10 +21,10 @@ BLOCK_BYTES, SMALL_BLOCK_BYTES = 64 * 2**10, 4 * 2**10
 
 @dataclass(frozen=True, kw_only=True)
 class Off:
-    """A disk whose rate is not the requested one. what: the rate in words, with its unit."""
+    """A disk whose rate is not the requested one."""
 
     disk: str
-    what: str
+    what: str  # the rate in words, with its unit
     requested: float
     seen: float
 

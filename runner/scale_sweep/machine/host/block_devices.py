@@ -13,13 +13,13 @@ from scale_sweep.model import DataDisk
 
 @dataclass(frozen=True, kw_only=True)
 class Disk:
-    """The block device of a path. device: major:minor. name: as in /proc/diskstats. rotational: None if not known."""
+    """The block device of a path."""
 
-    device: str
-    name: str
+    device: str  # major:minor
+    name: str  # as in /proc/diskstats
     mount_point: str
     file_system: str
-    rotational: bool | None
+    rotational: bool | None  # None if not known
     free_bytes: int
 
 
@@ -51,13 +51,11 @@ def _there(path: Path) -> tuple[Path, str]:
 
 
 def _top(there: Path) -> Path:
-    """The highest directory of its file system that this process sees."""
     number = os.stat(there).st_dev
     return [p for p in (there, *there.parents) if os.stat(p).st_dev == number][-1]
 
 
 def _is_one_of_several(root: Path, name: str) -> bool:
-    """Whether a btrfs file system has the device and others: the counters of one do not show what the others do."""
     folders = (device.parent for device in (root / "sys/fs/btrfs").glob(f"*/devices/{name}"))
     return any(len(list(folder.iterdir())) > 1 for folder in folders)
 

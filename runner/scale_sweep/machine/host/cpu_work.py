@@ -1,9 +1,4 @@
-"""How fast the server's CPUs are during a trial: the CPU time of the same work, second by second.
-
-Virtual CPUs share cores, caches and memory with other machines. Then the same work takes more CPU time, and neither
-steal time nor any other counter of this machine shows it. A child process repeats the work
-(scale_sweep/machine/host/repeat_work.py says how). Refuses to fail a trial: without the child there are no values.
-"""
+"""How fast the server's CPUs are during a trial: the CPU time of the same work, second by second."""
 
 from __future__ import annotations
 
@@ -32,7 +27,6 @@ class CpuWorkReader:
         self.cpu_s = 0.0  # of the work so far
 
     def start(self) -> None:
-        """Starts the child."""
         if self._cpus:
             self._child.start()
 

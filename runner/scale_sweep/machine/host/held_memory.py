@@ -1,8 +1,5 @@
 """Holds memory for a server where new pages are dear: a child process pays for the pages once, and frees them as the
-server writes (hold_pages.py says how).
-
-Refuses to take memory while a trial runs, and to fail a run: without the child, pages cost what they cost.
-"""
+server writes (hold_pages.py says how)."""
 
 from __future__ import annotations
 

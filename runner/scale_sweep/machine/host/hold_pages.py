@@ -1,15 +1,4 @@
-"""A program that keeps touched memory, and frees it as fast as others take memory.
-
-`held_memory.py` starts it as a process of its own, with nothing but the standard library. A page that is freed and used
-at once stays cheap, so the server gets the pages that this program has paid for. It watches the machine's free memory:
-while that is less than when all pages were held, others have taken some, and it frees as much. It ends with whoever
-holds its standard input, or if the machine lacks memory, before any other process does. It refuses to hold more than
-was asked for, or more than it leaves to all others, and to take pages without a command: that would slow a server which
-is being measured.
-
-Standard input: a line "take SECONDS" for each trial. Standard output: "held BYTES" when all pages are held again, or
-after that time.
-"""
+"""A program that keeps touched memory, and frees it as fast as others take memory."""
 
 from __future__ import annotations
 

@@ -17,21 +17,20 @@ SAME_KIND = 0.9  # of the capacity of the fastest core of a kind
 
 @dataclass(frozen=True, kw_only=True)
 class Cpu:
-    """One logical CPU. core, package: as the kernel numbers them. node: its NUMA node. l3: the lowest CPU that shares
-    its L3 cache; 0 if the kernel does not say. kind: of its core, 0 for the fastest kind of the machine."""
+    """One logical CPU."""
 
     id: int
+    # core, package: as the kernel numbers them
     core: int
     package: int
-    node: int
-    l3: int = 0
-    kind: int = 0
+    node: int  # its NUMA node
+    l3: int = 0  # the lowest CPU that shares its L3 cache; 0 if the kernel does not say
+    kind: int = 0  # of its core, 0 for the fastest kind of the machine
 
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """The machine, as far as this process may use it. allowed: its CPUs. psi: resources that have pressure files.
-    makes_load: the load generator runs on it too. cpu_quota: CPUs that may be busy at once; None: all."""
+    """The machine, as far as this process may use it."""
 
     hostname: str
     os: str
@@ -39,15 +38,15 @@ class Host:
     arch: str
     cpu_model: str
     cpus: tuple[Cpu, ...]
-    allowed: tuple[int, ...]
+    allowed: tuple[int, ...]  # its CPUs
     governor: str
     memory_bytes: int
     cgroup: Literal["v1", "v2", "none"]
     cgroup_writable: bool
-    psi: tuple[str, ...]
+    psi: tuple[str, ...]  # resources that have pressure files
     is_root: bool
-    makes_load: bool = True
-    cpu_quota: float | None = None
+    makes_load: bool = True  # the load generator runs on it too
+    cpu_quota: float | None = None  # CPUs that may be busy at once; None: all
 
     @property
     def cpus_max(self) -> float:

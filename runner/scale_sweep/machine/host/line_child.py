@@ -1,7 +1,5 @@
-"""A child process that runs one file of this package, without the package and without site-packages, and writes lines.
-
-Refuses to fail its caller: a child that does not start, or has ended, writes no lines.
-"""
+"""A child process that runs one file of this package, without the package and without site-packages, and writes
+lines."""
 
 from __future__ import annotations
 
@@ -30,7 +28,6 @@ class LineChild:
         self._rest = b""
 
     def start(self) -> None:
-        """Starts the child."""
         pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
         with contextlib.suppress(OSError):
             self._process = spawn(self._command, self._cpus, stdin=pipe, stdout=pipe, stderr=nothing)

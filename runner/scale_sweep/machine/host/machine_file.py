@@ -1,8 +1,4 @@
-"""A machine that is not here, from a TOML file: what `scale plan --machine FILE` plans for.
-
-The file states the machine in the numbers that people know of it: cores, threads, nodes, caches. Refuses a file that no
-machine can be, with one message that names each key.
-"""
+"""A machine that is not here, from a TOML file: what `scale plan --machine FILE` plans for."""
 
 from __future__ import annotations
 
@@ -13,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.input_file import read_input_text
-from scale_sweep.base.nearest import not_one_of
-from scale_sweep.base.plain_text import plain_text
-from scale_sweep.base.toml_text import toml_document
+from scale_sweep.base.input_file import read_input_text, toml_document
+from scale_sweep.base.texts import not_one_of, plain_text
 from scale_sweep.base.units import counted, parse_bytes
 from scale_sweep.machine.host.host_facts import Cpu, Host
 
@@ -27,19 +21,15 @@ LAST, BESIDE = "last", "beside"
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """A machine as its file states it.
+    """A machine as its file states it."""
 
-    cores: physical ones, of all nodes; slow_cores: of these, the last ones, of a slower kind with one thread each.
-    threads: CPUs of each other core. nodes: NUMA nodes. sockets: packages. cores_per_l3: cores that share an L3 cache.
-    siblings: how the kernel numbers the second threads: after all cores (last), or each after its first (beside).
-    """
-
-    cores: int
-    threads: int = 1
-    nodes: int = 1
-    sockets: int = 0
-    cores_per_l3: int = 0
-    slow_cores: int = 0
+    cores: int  # physical ones, of all nodes
+    threads: int = 1  # CPUs of each other core
+    nodes: int = 1  # NUMA nodes
+    sockets: int = 0  # packages
+    cores_per_l3: int = 0  # cores that share an L3 cache
+    slow_cores: int = 0  # of these, the last ones, of a slower kind with one thread each
+    # how the kernel numbers the second threads: after all cores (last), or each after its first (beside)
     siblings: str = LAST
     memory: str = "256GiB"
     model: str = ""
@@ -173,7 +163,6 @@ def _threads(machine: Machine, core: int) -> int:
 
 
 def _number(machine: Machine, core: int, thread: int) -> int:
-    """The number of a CPU."""
     fast = machine.cores - machine.slow_cores
     if machine.siblings == BESIDE:
         return core * machine.threads + thread if core < fast else fast * machine.threads + core - fast

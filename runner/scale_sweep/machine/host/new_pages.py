@@ -1,10 +1,4 @@
-"""Measures the CPU time of a new memory page, as fio measures a disk: before a run, within limits.
-
-On a virtual machine that gives free memory back to its host, the first new pages are cheap and later ones ten times
-dearer. A child process touches the memory; its CPU time is counted, so that neighbours matter little. It touches at
-most half of the available memory, for at most 10 s, and stops when pages have become dear. Refuses to guess: without
-enough pages there is no result.
-"""
+"""Measures the CPU time of a new memory page, as fio measures a disk: before a run, within limits."""
 
 from __future__ import annotations
 
@@ -64,7 +58,6 @@ def judged(costs: Sequence[float], available_bytes: int) -> NewPages | None:
 
 
 def _touched(wanted_bytes: int, limit_s: float) -> Iterator[float]:
-    """The cost of a page of each piece, as the child reports it. The child is gone when the iterator is closed."""
     child = LineChild(_PROGRAM, (wanted_bytes, limit_s), sorted(os.sched_getaffinity(0)))
     child.start()
     try:

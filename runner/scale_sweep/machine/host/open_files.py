@@ -1,8 +1,4 @@
-"""The limit of open files of this process, which the servers and load generators that it starts inherit.
-
-A program that reaches it fails wherever it opens something next: a socket, a file, a pipe. What it then says names the
-file and not the limit, so the limit is checked before a sweep and named where it is met. Refuses to change it.
-"""
+"""The limit of open files of this process, which the servers and load generators that it starts inherit."""
 
 from __future__ import annotations
 

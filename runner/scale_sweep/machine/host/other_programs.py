@@ -1,9 +1,4 @@
-"""How many cores other programs use now.
-
-The load average of a minute also contains what this program did in that minute: memory pages that it touched to measure
-their cost, or a sweep that has just ended. So the CPU time of the machine is read while this program sleeps. Refuses to
-name the programs.
-"""
+"""How many cores other programs use now."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""Chooses the CPUs of server and load generator. Pure: from the machine's facts to CPU numbers.
-
-The load generator has the same CPUs at every level: whole physical cores with their SMT siblings, which the largest
-level leaves free, and outside of the server's L3 domains where the machine has enough of these. The server gets the
-rest: physical cores before SMT siblings, fast kinds of cores before slow ones, one NUMA node before the next, one L3
-domain before the next. So a step of the curve is a whole core as long as whole cores are left. Where that is not
-possible, the placement names the CPUs that are of another kind, and the plan reports them.
-"""
+"""Chooses the CPUs of server and load generator."""
 
 from __future__ import annotations
 

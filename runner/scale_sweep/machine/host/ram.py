@@ -1,9 +1,4 @@
-"""A data directory in memory (`--data-dir ram`): which tmpfs, its size, and its owner. Only reads the machine.
-
-If this process may mount, the run gets a tmpfs of its own with a bounded size. Else it gets a directory on /dev/shm,
-whose size the machine sets; its name cannot be guessed, so that no other user can make it first. A directory called ram
-or auto is written ./ram or ./auto.
-"""
+"""A data directory in memory (`--data-dir ram`): which tmpfs, its size, and its owner."""
 
 from __future__ import annotations
 
@@ -55,7 +50,6 @@ class Room:
 
 
 def is_ram(data_dir: str) -> bool:
-    """Whether --data-dir asks for memory: "ram" or "ram:SIZE"."""
     return data_dir == WORD or data_dir.startswith(f"{WORD}:")
 
 

@@ -1,13 +1,4 @@
-"""A program that repeats the same small piece of work on some CPUs, and prints how fast they are.
-
-`scale_sweep/machine/host/cpu_work.py` starts it as a process of its own during a trial, with nothing but the standard
-library: the work must not wait for an interpreter that does something else. It takes about 1 % of each CPU. It ends
-when nobody reads its output. It refuses to say how fast a database would be: the work is a loop of Python, to be
-compared with itself a moment later.
-
-Arguments: the numbers of the CPUs. Standard output, ten times a second: "MONOTONIC_NS CPU_US PIECES SPEED",
-totals; the speed of a piece is 1 / its CPU time, in pieces a millisecond.
-"""
+"""A program that repeats the same small piece of work on some CPUs, and prints how fast they are."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The user that servers run as when `scale` runs as root: `scale` if the machine has one, else `nobody`.
-
-What the server's user may write is read and written with that user's rights, so that a link made by a server leads
-nowhere that the server could not go itself. Refuses to create users, and uid 0 under any name.
-"""
+"""The user that servers run as when `scale` runs as root: `scale` if the machine has one, else `nobody`."""
 
 from __future__ import annotations
 
@@ -76,7 +72,6 @@ def _tried() -> str:
 
 
 def remedy_of(why: str) -> str:
-    """The remedy for an answer of `why_stuck`."""
     return "apt-get install util-linux" if why == NO_SETPRIV else "run scale as a user who is not root"
 
 

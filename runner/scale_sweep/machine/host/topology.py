@@ -1,7 +1,4 @@
-"""The order of a machine's CPUs, and what they share: cores, L3 domains, NUMA nodes, kinds of cores. Pure.
-
-Refuses to choose CPUs: `placement` does.
-"""
+"""The order of a machine's CPUs, and what they share: cores, L3 domains, NUMA nodes, kinds of cores."""
 
 from __future__ import annotations
 

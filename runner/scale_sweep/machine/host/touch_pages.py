@@ -1,11 +1,4 @@
-"""A program that touches new memory piece by piece and prints the CPU time that one page of each piece cost.
-
-Its first pieces come twice: new, and once more after it has freed them.
-
-`new_pages.py` starts it as a process of its own, with nothing but the standard library: its CPU time is then that of
-the pages alone, and the kernel frees all of them with it. It ends with whoever reads its output, after its time, or if
-the machine lacks memory, before any other process does. It refuses to touch more than was asked for.
-"""
+"""A program that touches new memory piece by piece and prints the CPU time that one page of each piece cost."""
 
 from __future__ import annotations
 

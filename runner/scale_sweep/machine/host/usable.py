@@ -1,7 +1,4 @@
-"""The part of the machine that this process may use: CPU time by the quotas of its control groups, memory by limits.
-
-A limit holds for the group and for all below it, so that the least one on the way to the root counts: v1 and v2.
-"""
+"""The part of the machine that this process may use: CPU time by the quotas of its control groups, memory by limits."""
 
 from __future__ import annotations
 
@@ -57,7 +54,6 @@ def _memory_groups(root: Path) -> Iterator[tuple[int, int]]:
 
 
 def _groups(root: Path, controller: str) -> Iterator[Path]:
-    """This process' control group and those above it. Inside a container only the mount's root may be there."""
     for line in text_of(root / "proc/self/cgroup").splitlines():
         _, controllers, name = line.split(":", 2)
         if controllers and controller not in controllers.split(","):

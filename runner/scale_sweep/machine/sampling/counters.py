@@ -1,8 +1,5 @@
-"""Hardware counters of the server's CPUs: cycles, instructions, misses of the last-level cache, by perf_event_open(2).
-
-They count CPUs and not processes, because a server's threads come and go and its CPUs do not. Refuses to guess: if the
-kernel or the virtual machine denies one of the counters, none is reported.
-"""
+"""Hardware counters of the server's CPUs: cycles, instructions, misses of the last-level cache, by
+perf_event_open(2)."""
 
 from __future__ import annotations
 

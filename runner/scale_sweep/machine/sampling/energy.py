@@ -1,9 +1,4 @@
-"""The energy that the processors and their memory have used, from the kernel's counters (RAPL): /sys/class/powercap.
-
-The kernel's Documentation/power/powercap/powercap.rst describes the files. It counts whole packages: all programs, and
-idle cores too. Refuses a part of the packages: if one cannot be read, there is no energy. Mostly only root may read
-them, and a virtual machine has none.
-"""
+"""The energy that the processors and their memory have used, from the kernel's counters (RAPL): /sys/class/powercap."""
 
 from __future__ import annotations
 
@@ -58,7 +53,6 @@ def _zones(powercap: Path) -> tuple[Path, ...]:
 
 
 def _entries(powercap: Path) -> list[Path]:
-    """Those of the processor's registers before those of intel-rapl-mmio, which may lack the memory."""
     try:
         return sorted(powercap.iterdir(), key=lambda path: ("mmio" in path.name, path.name))
     except OSError:

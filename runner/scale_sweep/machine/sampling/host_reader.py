@@ -1,7 +1,4 @@
-"""Reads a host of a sweep whose load is made elsewhere: the load generator's CPU time, its CPUs, the network.
-
-Refuses to know what runs: the load generator's processes are the children of this one.
-"""
+"""Reads a host of a sweep whose load is made elsewhere: the load generator's CPU time, its CPUs, the network."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""How many of a server's threads run, and how many sleep on a lock that another thread holds. For servers whose
-database reports no wait events. It reads the system call in which each thread sleeps (/proc/PID/task/TID/syscall,
-proc(5)).
-
-A lock of the C library, of Go's runtime or of Rust's standard library is a futex whose value says "held, and somebody
-waits". An idle thread also sleeps in a futex, on a condition or a semaphore, with another value. Refuses to guess: a
-thread that sleeps in anything else, or whose call this user may not read, is not counted.
-"""
+"""How many of a server's threads run, and how many sleep on a lock that another thread holds."""
 
 from __future__ import annotations
 
@@ -42,7 +35,6 @@ def lock_waits(pids: Sequence[int], proc: Path = Path("/proc"), machine: str = "
 
 
 def _is_held_lock(call: Sequence[str], futex: int | None) -> bool:
-    """call: the number of the system call, then its arguments: address, operation, expected value, ..."""
     if len(call) < 4 or futex is None or call[0] != str(futex):
         return False
     operation, value = int(call[2], 16) & 0xFFFFFFFF & _PLAIN, int(call[3], 16) & 0xFFFFFFFF

@@ -103,7 +103,6 @@ def each_cpu_busy_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
 
 
 def each_cpu_stolen_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
-    """cpu_stolen_s of each CPU, by its number as text."""
     return {name: ticks[-1] / _TICKS_PER_S for name, ticks in _each_cpu_ticks(proc).items()}
 
 

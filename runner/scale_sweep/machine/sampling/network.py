@@ -1,8 +1,4 @@
-"""Bytes sent and received by the machine's network interfaces, and the interfaces' speeds.
-
-It covers interfaces with hardware and a speed, and interfaces whose speed the user gives. Loopback and virtual pairs
-have no speed, or an invented one.
-"""
+"""Bytes sent and received by the machine's network interfaces, and the interfaces' speeds."""
 
 from __future__ import annotations
 

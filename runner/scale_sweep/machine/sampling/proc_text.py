@@ -1,5 +1,4 @@
-"""Reads the small files of /proc without Python's buffers and decoders. These cost more than the read itself, and a
-sample reads hundreds of files on the CPUs that are measured."""
+"""Reads the small files of /proc without Python's buffers and decoders."""
 
 from __future__ import annotations
 

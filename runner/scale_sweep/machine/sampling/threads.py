@@ -1,8 +1,5 @@
 """CPU time of a server's threads by name: all threads of a name together, and the busiest one since the last reading;
-and their context switches.
-
-A number at the end of a thread's name is dropped, so that a pool of threads has one name.
-"""
+and their context switches."""
 
 from __future__ import annotations
 
@@ -37,10 +34,10 @@ class ThreadUse:
 
 
 class _Task(NamedTuple):
-    """One thread at one reading. pool: its name without the number."""
+    """One thread at one reading."""
 
     number: str
-    pool: str
+    pool: str  # its name without the number
     cpu_s: float
     when_s: float
     switches: Mapping[str, int]

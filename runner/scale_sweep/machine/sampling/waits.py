@@ -1,6 +1,4 @@
-"""Counts what the server's connections or threads wait for, several times a second. It has its own thread, because a
-server that does not answer must not delay the other counters. It raises no errors; what is not reported is not counted.
-It uses at most a hundredth of a core, by asking less often."""
+"""Counts what the server's connections or threads wait for, several times a second."""
 
 from __future__ import annotations
 
@@ -29,7 +27,6 @@ class WaitReader:
             self._thread.start()
 
     def stop(self) -> None:
-        """Stops asking."""
         self._stop.set()
         if self._ask is not None:
             self._thread.join(END_S)

@@ -1,10 +1,4 @@
-"""Everything that `scale` keeps outside of `results/`: where it lies, who may have made it, and how it is removed.
-
-`trusted` opens directories that no other user can change. `places` names the folders of this user. `records` says what
-a run made and has not removed yet, and `removal` removes that and nothing else. `runs` says which stored runs are this
-user's, `other_sweeps` which other runs are written now. `copies` keeps programs that servers run.
-Refuses to follow a link of another user, and to believe a file that another user can have written.
-"""
+"""Everything that `scale` keeps outside of `results/`: where it lies, who may have made it, and how it is removed."""
 
 from scale_sweep.machine.state.copies import copy_of, keep_file, kept_file, reachable
 from scale_sweep.machine.state.files import read_own, write_own

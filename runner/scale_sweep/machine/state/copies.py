@@ -1,8 +1,5 @@
-"""Copies of programs and libraries in this user's own folders, each in a directory whose name is its contents' digest.
-
-A copy is compared with its digest before it is used, so a file says nothing by being there. Refuses a copy that was
-changed or cut short: it is made again.
-"""
+"""Copies of programs and libraries in this user's own folders, each in a directory whose name is its contents'
+digest."""
 
 from __future__ import annotations
 
@@ -106,7 +103,6 @@ def kept_file(key: str, inside: str, name: str) -> Path | None:
 
 
 def _known_digest(top: Path) -> str:
-    """The digest of a tree. It is computed again when a file has changed since: root alone can set a change time."""
     key = (str(top), hash(tuple((str(p), s.st_size, s.st_ctime_ns, s.st_ino) for p, s in _entries(top))))
     if key not in _checked:
         _checked[key] = tree_digest(top)
@@ -146,7 +142,6 @@ def _entries(top: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 
 def _close_to_others(top: Path) -> None:
-    """Takes from others what lets them change the copy, and from files what lets them act as their owner."""
     for path, status in list(_entries(top)):
         if not stat.S_ISLNK(status.st_mode):
             others = 0o055 if stat.S_ISDIR(status.st_mode) or status.st_mode & stat.S_IXUSR else 0o044

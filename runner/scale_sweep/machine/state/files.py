@@ -1,8 +1,4 @@
-"""Files of this user alone, made new, and read only if no other user can have made or changed them.
-
-Those by path are in a directory that a server's user may write, those by descriptor in one of this user's folders.
-Refuses to follow a link, to write into a file that exists, and to read another user's file.
-"""
+"""Files of this user alone, made new, and read only if no other user can have made or changed them."""
 
 from __future__ import annotations
 

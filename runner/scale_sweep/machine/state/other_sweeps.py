@@ -1,7 +1,4 @@
-"""Other sweeps of `scale` on this machine, by the locks of their runs (see `scale_sweep/results/store/held.py`).
-
-Their files and descriptors may be of other users: names are read, nothing is opened, and each name is written out.
-"""
+"""Other sweeps of `scale` on this machine, by the locks of their runs (see `scale_sweep/results/store/held.py`)."""
 
 from __future__ import annotations
 

@@ -1,18 +1,4 @@
-"""The folders of this user outside of `results/`, each made and checked before every use.
-
-    records/      what runs made and have not removed yet; see `records`
-    runs/         which stored runs this user began here; see `runs`
-    scratch/      files of one trial: kept requests, recordings of perf
-    programs/     copies of servers that the server's user cannot reach
-    clients/      client libraries out of images
-    limits/       limits of disks that fio measured; see `scale_sweep/machine/disks/kept_limit.py`
-    data/         the servers' data, unless --data-dir names another directory
-    ram/          mount points of `--data-dir ram`
-    dashboards/   everything of `scale dashboards`
-
-They lie in /var/lib/scale for root, where nobody else may create a name, and in /var/tmp/scale-UID for other users.
-SCALE_STATE_DIR names another place. Refuses a folder of another user, a link, and a folder that others may change.
-"""
+"""The folders of this user outside of `results/`, each made and checked before every use."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Records of what a run has made and not removed yet, so that `scale clean` finds it after a power cut.
-
-One small JSON file for each server, data set, tmpfs or scratch directory, in the folder `records`. A record is written
-before there is anything to find. Refuses a file that another user owns, may write or may have linked there: as root,
-`scale clean` ends and deletes what a record names.
-"""
+"""Records of what a run has made and not removed yet, so that `scale clean` finds it after a power cut."""
 
 from __future__ import annotations
 
@@ -26,10 +21,11 @@ SUFFIX = ".json"
 
 @dataclass(frozen=True, kw_only=True)
 class Directory:
-    """A directory that a run made. device, inode: of the directory itself, 0 until it is made; no other directory that
-    has its path meanwhile is taken for it."""
+    """A directory that a run made."""
 
     path: str
+    # device, inode: of the directory itself, 0 until it is made; no other directory that has its path meanwhile is
+    # taken for it
     device: int = 0
     inode: int = 0
 
@@ -37,24 +33,20 @@ class Directory:
 @dataclass(frozen=True, kw_only=True)
 class Record:
     """The things that one part of a run leaves. runner_*: the process that owns it; while that lives, nothing is left
-    over.
-
-    boot: of the machine, because start times count from it. pid_namespace: in which the numbers of processes count; 0
-    in records of older versions. server_*: the process of the server. directories: the first
-    one is that of the data. is_mounted: it is the mount point of a tmpfs.
-    """
+    over."""
 
     name: str
     kind: str = "server"
-    boot: str
+    boot: str  # of the machine, because start times count from it
     runner_pid: int
     runner_started: int
+    # in which the numbers of processes count; 0 in records of older versions. server_*: the process of the server
     pid_namespace: int = 0
     server_pid: int = 0
     server_started: int = 0
     cgroup_paths: tuple[str, ...] = ()
-    directories: tuple[Directory, ...] = ()
-    is_mounted: bool = False
+    directories: tuple[Directory, ...] = ()  # the first one is that of the data
+    is_mounted: bool = False  # it is the mount point of a tmpfs
 
     @property
     def paths(self) -> tuple[str, ...]:

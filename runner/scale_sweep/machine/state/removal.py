@@ -1,8 +1,4 @@
-"""Removes the directories that a record names, and nothing else.
-
-A directory is opened by its descriptor, without following a link, and is removed only if it is the very one that the
-run made. Refuses to delete what has its path now and is another directory.
-"""
+"""Removes the directories that a record names, and nothing else."""
 
 from __future__ import annotations
 
@@ -37,7 +33,6 @@ def remove_recorded(name: str) -> bool:
 
 
 def _remove_directories(record: Record) -> bool:
-    """Removes the directories of a record with their contents. Returns whether all are gone."""
     same_boot = record.boot == boot_id()
     return _all(_remove(directory, same_boot) for directory in record.directories)
 
@@ -94,7 +89,6 @@ def _remove_once(directory: Directory, name: str, parent: int, same_boot: bool) 
 
 
 def _is_it(status: os.stat_result, directory: Directory, same_boot: bool) -> bool:
-    """Whether it is the directory of the record. After a restart the same file system may have another number."""
     same = stat.S_ISDIR(status.st_mode) and status.st_ino == directory.inode
     return same and (not same_boot or status.st_dev == directory.device)
 

@@ -1,8 +1,4 @@
-"""Which stored runs this user began here: for each, digests of what it may start and reach.
-
-One file of at most two digests for each run, in the folder `runs`; its name is the digest of the run's. Who owns a run
-says nothing about who made it: a copied or unpacked run belongs to its reader.
-"""
+"""Which stored runs this user began here: for each, digests of what it may start and reach."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Opens directories that no other user can have made, changed or replaced.
-
-It opens each directory of the path from the root down by its descriptor, so that nothing can be exchanged between the
-check and the use. Refuses a directory, and a link on the way, of another user than root and this one, and a directory
-in which another user may remove names.
-"""
+"""Opens directories that no other user can have made, changed or replaced."""
 
 from __future__ import annotations
 

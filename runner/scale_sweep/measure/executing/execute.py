@@ -1,8 +1,4 @@
-"""Runs a plan: ceilings → disks → trials → fit → report. Stores every step. `report` fits and reports again on request.
-
-Block after block of the planner runs, each trial that is not done, in order; its events go to every sink. Refuses to
-choose, to plan and to judge.
-"""
+"""Runs a plan: ceilings → disks → trials → fit → report."""
 
 from __future__ import annotations
 
@@ -48,20 +44,16 @@ TrialRunner = Callable[[Trial], Generator[Event, None, None]]
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """The plan to run, and the places of its files. Each trial's subject has its target, runtime and installation.
-
-    client_homes: where the load generator finds the client library, by `Subject.server`. ram: the data directory, if it
-    is in memory. held_bytes: of memory that is held for the server. place: where the trials run.
-    before_stored: sees each event before the run's files have it.
-    """
+    """The plan to run, and the places of its files. Each trial's subject has its target, runtime and installation."""
 
     plan: Plan
     data_dir: Path
+    # where the load generator finds the client library, by `Subject.server`
     client_homes: Mapping[tuple[str, ...], str]
-    ram: RamDirectory | None = None
-    held_bytes: int = 0
-    place: Place = field(default_factory=Here)
-    before_stored: Sink = field(default=lambda event: None)
+    ram: RamDirectory | None = None  # the data directory, if it is in memory
+    held_bytes: int = 0  # of memory that is held for the server
+    place: Place = field(default_factory=Here)  # where the trials run
+    before_stored: Sink = field(default=lambda event: None)  # sees each event before the run's files have it
 
     def setup(self, run_id: str) -> MachineSetup:
         """The request of the run to the server's machine."""
@@ -77,15 +69,14 @@ class Execution:
 
 @dataclass(frozen=True, kw_only=True)
 class Orders:
-    """The values that all orders of one run share. ceilings: of the load generator. data: the rows that a trial shares
-    with others."""
+    """The values that all orders of one run share."""
 
     execution: Execution
     run_id: str
     program: str
     stage: PreparedDisks
-    ceilings: Ceilings
-    data: Callable[[Trial], DataSet | None] = lambda trial: None
+    ceilings: Ceilings  # of the load generator
+    data: Callable[[Trial], DataSet | None] = lambda trial: None  # the rows that a trial shares with others
 
     def order(self, trial: Trial, disk_placement: str) -> TrialOrder:
         """The order of a trial. Its disks are striped if the placement asks for that.
@@ -231,7 +222,6 @@ def _started(plan: Plan, trial: Trial, now_ns: int) -> TrialStarted:
 
 
 def _run(trial: Trial, run_trial: TrialRunner, sinks: Sequence[Sink]) -> list[TrialResult]:
-    """The trial's results, from its events."""
     finished: list[TrialResult] = []
     with closing(run_trial(trial)) as events:
         for event in events:

@@ -1,5 +1,5 @@
 """Where the trials of a run are: on this machine, or (`scale_sweep/hosts/`) with the server on one host and the load on
-others. Refuses to know what a trial does."""
+others."""
 
 from __future__ import annotations
 

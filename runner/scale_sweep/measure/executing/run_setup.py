@@ -1,9 +1,5 @@
 """Sets up what the trials of a run share, wherever its server is: the data sets, and the load generator's own ceilings,
-one for all trials that have the same.
-
-A data set is loaded by the first trial that needs it, so that what goes wrong is that trial's verdict, and the next one
-tries again.
-"""
+one for all trials that have the same."""
 
 from __future__ import annotations
 

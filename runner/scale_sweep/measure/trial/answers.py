@@ -1,8 +1,5 @@
 """Checks the answers of the database before the load against those computed from the load generator's rows, each
-operation with its own draws.
-
-Refuses to judge a text of the user, whose right answer is unknown.
-"""
+operation with its own draws."""
 
 from __future__ import annotations
 

@@ -74,13 +74,13 @@ def checked_within(
 
 @dataclass(frozen=True, kw_only=True)
 class _Comparing:
-    """How the answers of one operation are compared. names: of the tables. written: rows that the load sent."""
+    """How the answers of one operation are compared."""
 
     query: Query
     text: str
     has_writes: bool
-    names: Sequence[str]
-    written: int
+    names: Sequence[str]  # of the tables
+    written: int  # rows that the load sent
     reached: Reached
 
     def added(self, check: AnswersChecked, reported: Sequence[Asked], right: Sequence[Right | None]) -> AnswersChecked:
@@ -124,7 +124,6 @@ def _portions(query: Query, work: Work, reported: Sequence[Asked]) -> Iterator[S
 
 
 def _spread(query: Query, work: Work, reported: Sequence[Asked]) -> Sequence[Asked]:
-    """As many as are affordable, spread over the load."""
     step = -(-len(reported) // COUNTED_MAX) or 1
     while len(chosen := reported[::step]) > 1 and len(affordable(query, work, [one for _, one in chosen])) < len(
         chosen
@@ -134,7 +133,6 @@ def _spread(query: Query, work: Work, reported: Sequence[Asked]) -> Sequence[Ask
 
 
 def _drawn(query: Query, answer: ReportedAnswer, work: Work) -> Drawn:
-    """The draw of an answer. A moment lasts until the next row."""
     start = answer.from_ms or 0
     end = start + work.data.step_ms if query.when == "at" else answer.to_ms or 0
     return Drawn(devices=answer.devices, from_ms=start, to_ms=end, value=answer.value or 0.0)
@@ -152,15 +150,14 @@ def _handed(
 
 @dataclass(frozen=True, kw_only=True)
 class Within:
-    """An answer, and the right one to its draw. came: the rows of its content; None if it is not compared. names: of
-    the tables. written: rows that the load sent, which an answer may contain."""
+    """An answer, and the right one to its draw."""
 
     query: Query
     answer: ReportedAnswer
     right: Right
-    came: Sequence[Cells] | None
-    names: Sequence[str]
-    written: int
+    came: Sequence[Cells] | None  # the rows of its content; None if it is not compared
+    names: Sequence[str]  # of the tables
+    written: int  # rows that the load sent, which an answer may contain
 
     def wrong(self) -> str:
         """The difference in a few words; "" if the answer is right."""
@@ -180,5 +177,4 @@ def is_compared(query: Query, answer: ReportedAnswer, *, has_writes: bool) -> bo
 
 
 def _right_count(least: int, more: int) -> str:
-    """The right number of rows: more of them may come where the load writes, and where rows are optional."""
     return f"{least:,} to {least + more:,} are right" if more else f"{least:,} are right"

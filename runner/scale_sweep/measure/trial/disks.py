@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from scale_sweep.base.errors import LoadError, ProvisionError
-from scale_sweep.base.files import below
+from scale_sweep.base.input_file import below
 from scale_sweep.base.interrupts import LOOK_S, current
 from scale_sweep.base.units import format_bytes
 from scale_sweep.model import DataDisk, Load, Sample
@@ -136,7 +136,6 @@ def _disk_words(name: str, disks: Sequence[DataDisk]) -> str:
 
 
 def _together(name: str, disks: Sequence[DataDisk]) -> str:
-    """The disk's name. Striped disks fill together, so the names of all of them."""
     path = next((disk.path for disk in disks if disk.name == name), None)
     return "+".join(disk.name for disk in disks if disk.path == path) or name
 

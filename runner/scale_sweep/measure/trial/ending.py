@@ -53,6 +53,5 @@ def ended(
 
 
 def lost_trial(order: TrialOrder, reason: str) -> Iterator[Event]:
-    """The events of a trial of which nothing more is known: ABORTED, for this reason."""
     facts = replace(facts_at_first(order), aborted=reason)
     yield from ended(order, facts, {}, datetime.datetime.now(datetime.UTC), 0.0)

@@ -1,7 +1,4 @@
-"""The load of a trial from its first request to the end of the flush, with the sampler running.
-
-After an error, everything seen so far is kept, because it shows the cause. Refuses to judge it.
-"""
+"""The load of a trial from its first request to the end of the flush, with the sampler running."""
 
 from __future__ import annotations
 
@@ -74,15 +71,11 @@ def no_hosts() -> Mapping[str, HostSample]:
 
 @dataclass(frozen=True, kw_only=True)
 class LoadSampling:
-    """Samples besides the counters of server and machine.
+    """Samples besides the counters of server and machine."""
 
-    by_thread: the CPU time of the server's threads. waits: the database's own report of what its connections wait for.
-    hosts: the newest sample of each other host.
-    """
-
-    by_thread: bool = False
-    waits: bool = False
-    hosts: HostSamples = no_hosts
+    by_thread: bool = False  # the CPU time of the server's threads
+    waits: bool = False  # the database's own report of what its connections wait for
+    hosts: HostSamples = no_hosts  # the newest sample of each other host
 
 
 class Loading:
@@ -267,7 +260,6 @@ class Loading:
         sync_disks(self._order.disks if self._order.is_on_disks else (), limit_s)
 
     def _drained(self) -> Generator[Event, None, list[Sample]]:
-        """Every sample taken meanwhile; returns them."""
         new = []
         while not self._taken.empty():
             new.append(replace(self._taken.get_nowait(), hosts=dict(self._sampling.hosts())))
@@ -286,7 +278,6 @@ def _worked_cpus(trial: Trial) -> tuple[int, ...]:
 
 
 def _cpus(trial: Trial) -> tuple[int, ...]:
-    """The CPUs of server and load generator, each once."""
     return tuple(sorted({*trial.placement.server_cpus, *trial.placement.generator_cpus}))
 
 

@@ -1,8 +1,4 @@
-"""Makes the load of a trial, and keeps its requests if the trial asks for that. Only this module knows the kinds of
-loads; all others use a LoadHandle.
-
-Refuses to fail a trial whose requests cannot be read: a note names the reason.
-"""
+"""Makes the load of a trial, and keeps its requests if the trial asks for that."""
 
 from __future__ import annotations
 

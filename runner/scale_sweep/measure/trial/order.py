@@ -1,7 +1,4 @@
-"""One trial as a value: everything that it needs to run in another thread, process or host.
-
-Targets and runtimes are named. Refuses to hold an open file, a connection or a module: it can be pickled.
-"""
+"""One trial as a value: everything that it needs to run in another thread, process or host."""
 
 from __future__ import annotations
 
@@ -15,11 +12,10 @@ from scale_sweep.model import LOOPBACK, DataDisk, DiskCeiling, HostNetwork, Tria
 
 @dataclass(frozen=True, kw_only=True)
 class DataSet:
-    """Rows that are loaded once for several trials. name: of its directory. maker: the trial on whose server they are
-    loaded."""
+    """Rows that are loaded once for several trials."""
 
-    name: str
-    maker: Trial
+    name: str  # of its directory
+    maker: Trial  # the trial on whose server they are loaded
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,12 +1,4 @@
-"""The rows that the reads of a trial find: loaded, at rest and counted before the measurement, outside of its rate.
-
-Trials that find the same rows share a data set: it is loaded once, kept as the directory of a server that was ended the
-clean way, and copied for each trial, which may write to its copy. The directory is marked as the run's, so that
-`scale clean` removes it when the run was killed. Its own name identifies its content, so that a resumed run finds it.
-Then the data are in memory as the trial asks: unchanged, all read before, or taken out of the page cache. For cold data
-the server is ended, the pages of its files are dropped, and it is started again, so that neither it nor the kernel
-remembers them. Refuses to use a directory that is not complete, and to call data cold that stay in memory.
-"""
+"""The rows that the reads of a trial find: loaded, at rest and counted before the measurement, outside of its rate."""
 
 from __future__ import annotations
 
@@ -99,9 +91,10 @@ def _sizes(reached: Reached, log_folders: Sequence[str]) -> tuple[int | None, in
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """A complete data set. folder: of its files, of so many bytes. port, secret: they are in the files."""
+    """A complete data set."""
 
-    folder: Path
+    folder: Path  # of its files, of so many bytes
+    # port, secret: they are in the files
     port: int
     secret: str
     bytes_total: int

@@ -1,7 +1,4 @@
-"""Starts a trial's server: reserves its space, describes it by its target, starts it; and how it is reached.
-
-Refuses to keep a server longer than the caller's ExitStack.
-"""
+"""Starts a trial's server: reserves its space, describes it by its target, starts it; and how it is reached."""
 
 from __future__ import annotations
 
@@ -24,23 +21,22 @@ from scale_sweep.server.targets import ENDPOINT_PASSWORD, ENDPOINT_USER, Address
 
 @dataclass(frozen=True, kw_only=True)
 class Reached:
-    """A trial's server and the two ways to reach it: the process, and a session of its database. who: its name for
-    people."""
+    """A trial's server and the two ways to reach it: the process, and a session of its database."""
 
     server: Server
     address: Address
     session: Session
-    who: str = "the server"
+    who: str = "the server"  # its name for people
 
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
-    """Files of another server that one is started on. port, secret: they are in the files. fill: puts them into the
-    directory of a site."""
+    """Files of another server that one is started on."""
 
+    # port, secret: they are in the files
     port: int
     secret: str
-    fill: Callable[[Site], None]
+    fill: Callable[[Site], None]  # puts them into the directory of a site
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,4 @@
-"""Runs the stages of one trial. Every way out, Ctrl-C included, stops the server and removes its data.
-
-An error inside a trial is that trial's verdict (ABORTED, with the server's last log lines), and does not end the sweep.
-"""
+"""Runs the stages of one trial."""
 
 from __future__ import annotations
 
@@ -207,7 +204,6 @@ class _RunningTrial:
         return SchemaMade(effective=effective, mismatches=mismatches(session.expected(), effective))
 
     def _checked(self, reached: Reached) -> Generator[Event, None, Mapping[str, str]]:
-        """Makes the spec of the load, and compares the answers to its queries. Returns the spec."""
         texts = self._texts()
         whole_spec = trial_spec(self._trial, {**reached.session.load_spec(), **query_lines(texts)})
         spec = kept_by(self._order.program, whole_spec)
@@ -270,7 +266,6 @@ class _RunningTrial:
         return Ended(log_tail=log_tail, suspicious=(*filter(None, [killed]), *self._target.suspicious(log_tail)))
 
     def _texts(self) -> dict[str, str]:
-        """The queries rendered in the target's language, by operation."""
         return texts_of(self._trial, self._target.facts)
 
     def _add(self, stage: StageResult) -> None:

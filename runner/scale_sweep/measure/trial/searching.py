@@ -1,8 +1,5 @@
-"""The load of a trial with an objective: a closed loop, then steps at offered rates on the same server, one flush last.
-
-Each step is a load of its own: another process, which writes on where the last one ended. Between two steps nothing is
-flushed and no server starts, so a step costs little more than its length. Refuses to choose a rate: the search does.
-"""
+"""The load of a trial with an objective: a closed loop, then steps at offered rates on the same server, one flush
+last."""
 
 from __future__ import annotations
 
@@ -26,11 +23,10 @@ PHASE = "step"  # of a trial, after those of its first load
 
 @dataclass(frozen=True, kw_only=True)
 class Doors:
-    """The functions of its trial that a search needs. load: makes the load of an order and a spec, not started.
-    loading: follows it."""
+    """The functions of its trial that a search needs."""
 
-    load: Callable[[TrialOrder, Mapping[str, str]], LoadHandle]
-    loading: Callable[[TrialOrder, LoadHandle], Loading]
+    load: Callable[[TrialOrder, Mapping[str, str]], LoadHandle]  # makes the load of an order and a spec, not started
+    loading: Callable[[TrialOrder, LoadHandle], Loading]  # follows it
 
 
 class Searching:

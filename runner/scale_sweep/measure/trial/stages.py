@@ -1,7 +1,4 @@
-"""The results of the stages of a trial, each frozen at the end of its stage. Data only.
-
-The fields are those of TrialFacts, which is assembled from them. A stage that was not reached adds nothing.
-"""
+"""The results of the stages of a trial, each frozen at the end of its stage."""
 
 from __future__ import annotations
 
@@ -36,17 +33,15 @@ class AnswersCompared:
 
 @dataclass(frozen=True, kw_only=True)
 class LoadSeen:
-    """Everything seen during the load, also if it failed. Times are monotonic.
-
-    commits_before, commits_after: the server's count at the window's start and end. They are inexact by commits between
-    that moment and the answer, usually a few milliseconds. Commits of a discarded transient are counted too.
-    """
+    """Everything seen during the load, also if it failed. Times are monotonic."""
 
     load_start_ns: int | None
     measure_start_ns: int | None
     flush_end_ns: int | None
     summary: LoadSummary | None
     sampler_cost: SamplerCost | None
+    # commits_before, commits_after: the server's count at the window's start and end. They are inexact by commits
+    # between that moment and the answer, usually a few milliseconds. Commits of a discarded transient are counted too
     commits_before: int | None
     commits_after: int | None
     generator_log: str
@@ -64,11 +59,11 @@ class Searched:
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """The database's own count of rows; None if it has none. data_bytes: of its files. beside: other sweeps."""
+    """The database's own count of rows; None if it has none."""
 
     counted: Counted | None
-    data_bytes: int | None = None
-    beside: tuple[str, ...] = ()
+    data_bytes: int | None = None  # of its files
+    beside: tuple[str, ...] = ()  # other sweeps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,5 +92,4 @@ StageResult = SchemaMade | RowsThere | AnswersCompared | LoadSeen | Searched | V
 
 
 def with_stage(facts: TrialFacts, stage: StageResult) -> TrialFacts:
-    """The facts with those of the stage."""
     return replace(facts, **{f.name: getattr(stage, f.name) for f in fields(stage)})

@@ -1,10 +1,5 @@
 """Compares the stored rows with those that were sent: the database's sums of each table with the load generator's, in
-portions that fit into a share of the trial's time.
-
-How fast a database adds its rows is an estimate until the first portion is compared, which is small. What follows it is
-as much as fits, at the speed of what was compared. Refuses to leave out the first table, however long it takes, and to
-guess which rows are stored: after a failed request nobody knows, and then nothing is compared.
-"""
+portions that fit into a share of the trial's time."""
 
 from __future__ import annotations
 
@@ -122,7 +117,6 @@ def _stores_tags(trial: Trial, facts: Facts) -> bool:
 
 
 def _compared_tags(reached: Reached, named: Tables, rows: Sequence[int], limit_s: float) -> tuple[str, tuple[str, ...]]:
-    """That the tags of the rows are not compared, and sentences about the first that differ."""
     right = {name: tags for name, count, *tags in zip(named.names, rows, *named.tags.values(), strict=True) if count}
     try:
         stored = ask(reached, partial(reached.session.stored_tags, list(named.tags)), limit_s)
@@ -140,7 +134,6 @@ def _others(comparison: ComparisonPlan, figures: int) -> Sequence[int]:
 
 
 def _unseen(data: Workload, facts: Facts) -> Iterator[str]:
-    """Sentences about changes that no figure shows."""
     kinds = column_types(data)
     if texts := [name for name in kinds if f"{name}.sum" not in figures_of(data, ALL)]:
         yield f"values of {', '.join(texts)}: not compared, but which of them are NULL"
@@ -186,7 +179,6 @@ def _rows_by_table(runs: Sequence[TableRun], tables: int) -> list[int]:
 
 
 def _tables_max(figures: Sequence[str]) -> int:
-    """The number of tables whose figures facts.json can keep."""
     return max(1, FIGURES_MAX // max(1, len(figures)))
 
 
@@ -223,18 +215,13 @@ def _left_out(comparison: ComparisonPlan, done: int, spent_s: float, *, is_toget
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonPlan:
-    """The tables to compare, and the time for that.
+    """The tables to compare, and the time for that."""
 
-    order: the tables to compare one by one, as they are drawn. rows: of each table of the load. has_more: tables that
-    are not in the order have rows, so that all tables together are compared last. rows_per_s: the estimate. most_s: the
-    time for all of it.
-    """
-
-    order: Sequence[int]
-    rows: Sequence[int]
-    has_more: bool
-    rows_per_s: float
-    most_s: float
+    order: Sequence[int]  # the tables to compare one by one, as they are drawn
+    rows: Sequence[int]  # of each table of the load
+    has_more: bool  # tables that are not in the order have rows, so that all tables together are compared last
+    rows_per_s: float  # the estimate
+    most_s: float  # the time for all of it
 
 
 def next_tables(comparison: ComparisonPlan, done: int, spent_s: float) -> Sequence[int]:

@@ -1,11 +1,5 @@
 """Waits for the server of a trial, with a limit for every wait: for an answer, until it is ready, until its schema
-exists, until it is idle. The error names the request and who did not answer, or why the server ended.
-
-Two limits apply to a request, and the first that passes ends the wait: its own, and SILENT_S without a sign of work. A
-server that was stopped, or that waits for ever, uses no CPU and writes nothing; one that flushes to a slow disk does. A
-request that was given up continues in its own thread, ignored, until the server is ended with the trial. A process that
-its session started for it is ended at once. Refuses to wait for ever.
-"""
+exists, until it is idle."""
 
 from __future__ import annotations
 

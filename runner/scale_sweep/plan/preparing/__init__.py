@@ -1,12 +1,4 @@
-"""Before anything starts: which server is measured and where, and what would go wrong.
-
-`prepare` plans a sweep for this machine, `prepare_plan` one that is only shown, `prepare_ab` two as variants of one
-run, `prepare_again` a stored run's (`prepared`); `prepare_elsewhere` plans for a machine that is not here
-(`elsewhere`). `choice` selects the servers, `assumed` those that a plan can do without, `data_place` the directory for
-data. `specs` and `same_server` refuse plans, and `findings` lists what would go wrong: with the machine
-(`machine_findings`), with a server (`server_findings`), and by the plan. All of it only reads the machine, except
-`own_runs`, which notes the runs that begin here. Refuses to start, to make or to change anything else.
-"""
+"""Before anything starts: which server is measured and where, and what would go wrong."""
 
 from scale_sweep.plan.preparing.choice import ServerChoice, choose
 from scale_sweep.plan.preparing.data_place import DataPlace, data_place, default_data_dir

@@ -1,7 +1,4 @@
-"""The server that a plan assumes where none is found, so that a sweep can be planned before anything is installed.
-
-Refuses to be used by a sweep: what is assumed cannot be started.
-"""
+"""The server that a plan assumes where none is found, so that a sweep can be planned before anything is installed."""
 
 from __future__ import annotations
 

@@ -1,10 +1,5 @@
 """Chooses a server for every combination of a sweep: the best target and runtime on this machine where `auto` leaves it
-open, with the reason in one sentence.
-
-Targets are tried in the order of their ranks, each with its runtimes, best first. One that exists but cannot be used is
-skipped. If the user named one that does not exist, the error says what to install. Refuses requests that contradict
-each other, and a runtime that cannot give a server the quantities of the axes; names no axis and no runtime.
-"""
+open, with the reason in one sentence."""
 
 from __future__ import annotations
 
@@ -76,10 +71,10 @@ def refuse_two_places(request: RequestedServer) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenArm:
-    """One combination. sweep: with its server in place of `auto`, and of the varied values only its own."""
+    """One combination."""
 
     variant: Mapping[str, str]
-    sweep: Sweep
+    sweep: Sweep  # with its server in place of `auto`, and of the varied values only its own
     choice: ServerChoice
 
 
@@ -105,17 +100,13 @@ def chosen_arms(sweep: Sweep, find: Find | None = None) -> tuple[ChosenArm, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class ServerChoice:
-    """The choice. home: the server's installation, as the runtime sees it. sentence: what was chosen and why.
-
-    missing: why no such server was found, if a plan only assumes it (`assumed`); "" for a server that exists.
-    """
-
     target: Target
     runtime: str
     image: str
-    home: str
+    home: str  # the server's installation, as the runtime sees it
     version: str
-    sentence: str
+    sentence: str  # what was chosen and why
+    # why no such server was found, if a plan only assumes it (`assumed`); "" for a server that exists
     missing: str = ""
 
     @property

@@ -1,8 +1,4 @@
-"""Where the servers' data is: a directory on a disk, or one in memory. Makes nothing.
-
-`auto` takes memory if the most that a trial may write fits into it. `ram` is refused if not even the least has: the
-rate is assumed. A size that the user gives is not judged by an assumed rate.
-"""
+"""Where the servers' data is: a directory on a disk, or one in memory."""
 
 from __future__ import annotations
 
@@ -104,7 +100,6 @@ def with_data(plan: Plan, place: Callable[[str, int, int], DataPlace]) -> Plan:
 
 
 def _on_disk(plan: Plan) -> Iterator[str]:
-    """Why the data cannot be in memory, however much is free."""
     for trial in plan.trials:
         if trial.subject.endpoint:
             yield "the data of a server that runs already is elsewhere"

@@ -1,6 +1,5 @@
 """Earlier runs on this machine: the noise of a trial of the same target, axis and rate, and the speedups of the same
-sweep. Refuses a run that cannot be read, and a run of another kind.
-"""
+sweep."""
 
 from __future__ import annotations
 
@@ -27,7 +26,6 @@ PARTS_OF = 5  # runs, the newest of them, whose parts of the noise are pooled
 
 
 def noise_of(results: Path, host: Host, arm: ChosenArm) -> AssumedNoise:
-    """The noise of a trial of this arm."""
     axis = load_axis(arm.sweep.axis)
     rate = rate_of(arm.sweep.work, durable=axis.is_durable, objective=arm.sweep.load.objective)
     return assumed_noise(results, host, arm.choice.facts.name, axis.name, rate.field)

@@ -1,7 +1,4 @@
-"""Plans a sweep for a machine that is not here: which CPUs, settings and trials it would have there.
-
-Refuses to look at this machine. The server is assumed, and what only the other machine could show is not checked.
-"""
+"""Plans a sweep for a machine that is not here: which CPUs, settings and trials it would have there."""
 
 from __future__ import annotations
 
@@ -47,14 +44,12 @@ def prepare_elsewhere(sweep: Sweep, host: Host, results: Path) -> Prepared:
 
 
 def _place(host: Host, requested: str, least: int, most: int) -> DataPlace:
-    """The place for data on the other machine, all of whose memory is free."""
     room = Room(where="the machine's memory", free_bytes=host.memory_bytes)
     wanted, note = sized(requested, least, most, lambda: room)
     return DataPlace(wanted=wanted, path=Path(wanted), note=note)
 
 
 def _sentence(host: Host) -> str:
-    """The machine in one line."""
     top = Topology(host)
     return (
         f"planned for the machine {host.hostname} ({host.cpu_model}): {counted(len(top.order), 'CPU')}, "

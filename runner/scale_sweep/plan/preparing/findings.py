@@ -119,7 +119,6 @@ def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
 
 
 def _unequal_runtimes(plan: Plan) -> list[Finding]:
-    """A finding where databases that are compared do not run in the same kind of runtime."""
     runtimes = {trial.subject.target: trial.subject.runtime for trial in plan.trials}
     if len(set(runtimes.values())) < 2:
         return []

@@ -1,5 +1,4 @@
-"""Findings that this machine would stop a sweep or distort its figures: directories, space, port, other programs. Reads
-only."""
+"""Findings that this machine would stop a sweep or distort its figures: directories, space, port, other programs."""
 
 from __future__ import annotations
 
@@ -26,7 +25,6 @@ OPEN_FILES_MIN = 256  # of a server, a load generator or this program, besides c
 
 
 def existing(path: Path) -> Path:
-    """The path, or its nearest existing parent."""
     return next(p for p in (path, *path.absolute().parents) if os.path.exists(p))  # a name that is too long does not
 
 
@@ -81,7 +79,6 @@ def trusted(data_dir: Path) -> list[Finding]:
 
 
 def on_disk(wanted_dir: str, data_dir: Path) -> list[Finding]:
-    """Findings about a data directory on a disk. wanted_dir: --data-dir as the user wrote it."""
     return [*missing(wanted_dir, data_dir), *room(data_dir)]
 
 

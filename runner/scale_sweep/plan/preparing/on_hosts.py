@@ -1,5 +1,4 @@
-"""Plans a sweep, or a stored run again, whose server and load are on hosts of their own. Refuses to start anything, and
-what cannot be measured there."""
+"""Plans a sweep, or a stored run again, whose server and load are on hosts of their own."""
 
 from __future__ import annotations
 

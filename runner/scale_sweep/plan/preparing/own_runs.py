@@ -1,7 +1,4 @@
-"""Whether a stored run is one that this user began here, and what a command may do with it if it is not.
-
-Refuses to start or reach anything that a stranger's run names, unless the user gives the same again.
-"""
+"""Whether a stored run is one that this user began here, and what a command may do with it if it is not."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """Plans a sweep, two as the variants of `scale ab`, or a stored run, for this machine, with the findings before
-anything starts. Refuses to start anything.
-"""
+anything starts."""
 
 from __future__ import annotations
 
@@ -54,22 +53,20 @@ from scale_sweep.sweep.vary import VARIANT, as_varied
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """A plan for this machine, with its findings. choices: by `subject_key` of a subject. ram: the data directory if it
-    is in memory. noise: of a trial, as the plan's power assumes it. new_pages: what one costs, if
-    measured. held_bytes: of memory that the run holds for the server. elsewhere: a sentence about the machine, if it is
-    not this one. hosts: for the manifest, if server and load are on hosts of their own."""
+    """A plan for this machine, with its findings."""
 
     plan: Plan
-    choices: Mapping[str, ServerChoice]
+    choices: Mapping[str, ServerChoice]  # by `subject_key` of a subject
     host: Host
     data_dir: Path
     results: Path
-    ram: RamDirectory | None = None
+    ram: RamDirectory | None = None  # the data directory if it is in memory
     findings: tuple[Finding, ...] = ()
-    noise: AssumedNoise = GUESS
-    new_pages: NewPages | None = None
-    held_bytes: int = 0
-    elsewhere: str = ""
+    noise: AssumedNoise = GUESS  # of a trial, as the plan's power assumes it
+    new_pages: NewPages | None = None  # what one costs, if measured
+    held_bytes: int = 0  # of memory that the run holds for the server
+    elsewhere: str = ""  # a sentence about the machine, if it is not this one
+    # for the manifest, if server and load are on hosts of their own
     hosts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -78,7 +75,6 @@ class Prepared:
         return next(iter(self.choices.values()))
 
     def choice_of(self, subject: RequestedServer) -> ServerChoice:
-        """The choice for a trial's subject."""
         return self.choices[subject_key(subject)]
 
 
@@ -178,7 +174,6 @@ def planned(arms: Sequence[ChosenArm], host: Host) -> Plan:
 
 
 def _completed(requested: Mapping[str, Requested], host: Host) -> dict[str, Sweep]:
-    """Each sweep, completed by its target for this machine."""
     return {
         key: complete(with_constants(sweep, host), facts, host.memory_bytes)
         for key, (sweep, facts) in requested.items()

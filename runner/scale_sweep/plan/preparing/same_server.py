@@ -1,9 +1,5 @@
-"""Refuses a comparison of a server with itself: two variants of `scale ab` that differ in nothing but equal settings.
-
-Once while it is planned, from what is set, and once after the first trials of both, from what the servers reported: a
-server may turn two values into one. Variants without any difference are not refused: they are a measurement of the
-noise (A/A), and are named as such.
-"""
+"""Refuses a comparison of a server with itself: two variants of `scale ab` that differ in nothing but equal
+settings."""
 
 from __future__ import annotations
 
@@ -64,7 +60,6 @@ def _pairs(plan: Plan) -> list[tuple[Trial, Trial]]:
 
 
 def _differing(plan: Plan, choices: Mapping[str, ServerChoice]) -> frozenset[str]:
-    """The settings that both variants do not have in common, at any level."""
     names: set[str] = set()
     for a, b in _pairs(plan) if plan.sweep.variants_ab else ():
         of_a, of_b = _settings(a, b, choices), _settings(b, a, choices)

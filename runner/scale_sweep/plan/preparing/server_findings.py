@@ -1,7 +1,5 @@
-"""Findings that one chosen server would stop its trials: of its target and, if the server runs already, of the server.
-
-Refuses to check a container's server or client library, which exist only once the container does.
-"""
+"""Findings that one chosen server would stop its trials: of its target and, if the server runs already, of the
+server."""
 
 from __future__ import annotations
 

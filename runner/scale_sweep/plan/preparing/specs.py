@@ -1,8 +1,4 @@
-"""Refuses a plan with a load that the load generator would refuse after the server was started.
-
-Every different spec of the plan is checked, with placeholders for address and password. Refuses to know what a spec may
-contain: the load generator does.
-"""
+"""Refuses a plan with a load that the load generator would refuse after the server was started."""
 
 from __future__ import annotations
 
@@ -51,7 +47,6 @@ def refuse_wrong_specs(plan: Plan, choices: Mapping[str, ServerChoice]) -> None:
 
 
 def _specs(trial: Trial, target: Target, features: Features) -> Iterator[dict[str, str]]:
-    """The specs of a trial's loads: one for each group of operations, and that of the rows before the load."""
     spec = planned_spec(trial, target)
     if trial.load.is_ours:
         traced = {"trace": "/dev/null"} if trial.load.trace_every else {}  # its records are in memory

@@ -1,7 +1,4 @@
-"""A stored run in other programs' formats: typed columns, encoded as CSV, JSON or Parquet.
-
-Refuses to write a file (the store does), and to invent values: what was not measured is empty or null, never 0.
-"""
+"""A stored run in other programs' formats: typed columns, encoded as CSV, JSON or Parquet."""
 
 from scale_sweep.results.formats.encode import as_csv, as_json, as_parquet
 from scale_sweep.results.formats.tables import WHATS, Cell, Kind, TypedTable, columns_of

@@ -1,7 +1,4 @@
-"""A run as tidy columns with a type each: `points` (a row for each trial) or `timeseries` (a row for each tick).
-
-The columns are those of points.csv and timeseries.csv, explained in docs/results.md. Pure.
-"""
+"""A run as tidy columns with a type each: `points` (a row for each trial) or `timeseries` (a row for each tick)."""
 
 from __future__ import annotations
 
@@ -63,7 +60,6 @@ WHATS: Mapping[str, Callable[[StoredRun], TypedTable]] = {"points": _points, "ti
 
 
 def _kind(column: str, axis: str) -> Kind:
-    """The type of a column of points.csv. axis: the name of the level's own column."""
     annotation = str(Measurement.__annotations__.get(column) or DiskFigures.__annotations__.get(column[3:], ""))
     if column in _NUMBERS or annotation.startswith("float"):
         return "number"

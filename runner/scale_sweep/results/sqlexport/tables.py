@@ -1,7 +1,4 @@
-"""The tables and rows of a stored run. Pure.
-
-The columns of trials and ticks are those of points.csv and timeseries.csv (docs/results.md), with `run` before them.
-"""
+"""The tables and rows of a stored run."""
 
 from __future__ import annotations
 
@@ -75,7 +72,6 @@ def _setting_rows(run: StoredRun, name: str) -> list[tuple[Cell, ...]]:
 
 
 def _flat(prefix: str, value: object) -> Iterator[tuple[str, str | None]]:
-    """Pairs of a dotted name and a text. A list stays one value."""
     if not isinstance(value, Mapping):
         yield prefix, _text(value)
         return

@@ -1,8 +1,4 @@
-"""Writes tables into an SQL database through SQLAlchemy: creates missing tables and columns, replaces the run.
-
-A run that was exported before is replaced completely, in one transaction. Refuses to drop or change anything else: a
-column of an older version stays. SQLAlchemy is imported only when it is used.
-"""
+"""Writes tables into an SQL database through SQLAlchemy: creates missing tables and columns, replaces the run."""
 
 from __future__ import annotations
 
@@ -85,7 +81,6 @@ def _engine(url: str, password: str) -> sqlalchemy.Engine:
 
 
 def _limits(url: sqlalchemy.URL) -> dict[str, Any]:
-    """The time limits of a database that is reached by a network; those in the URL count."""
     return {name: value for name, value in _LIMITS.get(url.drivername, {}).items() if name not in url.query}
 
 

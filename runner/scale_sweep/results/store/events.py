@@ -1,5 +1,4 @@
-"""Events ⇄ JSON values: of the journal, and of trials that run on another host. Refuses what is not of the shape that
-was written: a StoreError names the source."""
+"""Events ⇄ JSON values: of the journal, and of trials that run on another host."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Replaces the files of one run and records their digests. Only this module changes a stored file.
-
-A reader, or a run after a crash, sees the old file or the new one, never half of it. A kill between a file and its
-digest does not look like an edit. Refuses to hide an alteration: an altered file keeps its old digest.
-"""
+"""Replaces the files of one run and records their digests."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Follows a run from another process, during or after it: the events of its trials, read from its files.
-
-It reads only what the store writes. So it needs no port, and works with a run on a shared disk. It writes nothing, and
-does not disturb the writer.
-"""
+"""Follows a run from another process, during or after it: the events of its trials, read from its files."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The lock of a run: one process writes it at a time, and the lock ends with that process.
-
-The kernel keeps the lock (flock(2) on the run's directory), so a kill, a reused PID or a reboot leaves none. Where a
-file system has no such locks, the process that the manifest names decides. Refuses a second writer, and to leave files.
-"""
+"""The lock of a run: one process writes it at a time, and the lock ends with that process."""
 
 from __future__ import annotations
 
@@ -31,10 +27,10 @@ _TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
 
 @dataclass(frozen=True, kw_only=True)
 class Writer:
-    """The process that writes a run. started_ticks: in clock ticks since the boot of its machine."""
+    """The process that writes a run."""
 
     pid: int
-    started_ticks: int
+    started_ticks: int  # in clock ticks since the boot of its machine
     boot_id: str
     hostname: str
 

@@ -1,8 +1,4 @@
-"""journal.jsonl of a trial: its start on both clocks, its phases and notes; while it runs, all events.
-
-The running trial's journal grows by a line for every event, so that `scale watch` can follow from another process. When
-the trial has ended, intervals and samples are removed from it, because loadgen.jsonl and samples.jsonl have them.
-"""
+"""journal.jsonl of a trial: its start on both clocks, its phases and notes; while it runs, all events."""
 
 from __future__ import annotations
 

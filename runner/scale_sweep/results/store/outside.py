@@ -1,5 +1,4 @@
-"""Writes files that a user names, outside results/: an export, a picture. A file is written completely or not at
-all."""
+"""Writes files that a user names, outside results/: an export, a picture."""
 
 from __future__ import annotations
 
@@ -40,7 +39,6 @@ def _replace(folder: Folder, name: str, content: bytes) -> None:
 
 
 def _write_at_once(folder: Folder, name: str, content: bytes) -> None:
-    """Writes into a device or a pipe. A pipe that nobody reads is an error, and not waited for."""
     descriptor = os.open(name, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY, dir_fd=folder.fd)
     with os.fdopen(descriptor, "wb") as file:
         if stat.S_ISREG(os.fstat(descriptor).st_mode):

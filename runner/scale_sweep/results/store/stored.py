@@ -25,8 +25,7 @@ from scale_sweep.machine.state import open_trusted
 WAITING = ".partial"  # the end of the name of a file's new content, until it replaces the file
 MANIFEST, PLAN, FIT, TRIAL = "manifest.json", "plan.json", "fit.json", "trial.json"
 ENTRIES_MAX = 100_000  # in a run: 10,000 trials have ten files each
-# The largest file of each kind. What grows with the length of a trial has the larger limit: at one line of 2 kB a
-# second, six days of a soak.
+# The largest file of each kind. What grows with a trial has the larger limit: six days at a line of 2 kB a second.
 _DOCUMENT, _GROWING = 64 << 20, 1 << 30
 _BYTES_MAX = {MANIFEST: 16 << 20, TRIAL: 16 << 20, "spec": 16 << 20, "facts.json": 16 << 20, "server.log": 256 << 20}
 _GROWING_KINDS = (".jsonl", ".parquet", "series.csv")
@@ -74,28 +73,27 @@ def own_folder(path: Path, *, makes: bool = False) -> Folder:
 
 def new_folder(path: Path) -> Folder:
     """A new directory in an own one, which is made if it is missing. Raises as `own_folder`, and PreflightError if its
-    name stays with something else. A name that another user moves away for a moment is waited for."""
+    name stays with something else: one that another user moves away for a moment is waited for."""
     parent = own_folder(path.parent, makes=True)
     try:
         os.mkdir(path.name, dir_fd=parent.fd)
         deadline = time.monotonic() + _RETURNS_S
-        while (made := _own_and_empty(path, parent)) is None and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
+            if made := _own_and_empty(path, parent):
+                return made
             time.sleep(_LOOKS_S)
     except OSError as error:
         raise _unwritable(path, error) from None
-    if made is None:
-        raise PreflightError(f"{path} was replaced as soon as it was made", remedy="name another directory")
-    return made
+    raise PreflightError(f"{path} was replaced as soon as it was made", remedy="name another directory")
 
 
 def _own_and_empty(path: Path, parent: Folder) -> Folder | None:
     """The directory of this name; None for anything else. Raises OSError."""
-    try:
-        found = Folder(path, os.open(path.name, _DIRECTORY | os.O_NOFOLLOW, dir_fd=parent.fd))
-    except (FileNotFoundError, NotADirectoryError):  # also of a link
-        return None
-    is_own = os.fstat(found.fd).st_uid == os.geteuid() and not os.listdir(found.fd)
-    return found if is_own else None
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):  # also of a link
+        folder = Folder(path, os.open(path.name, _DIRECTORY | os.O_NOFOLLOW, dir_fd=parent.fd))
+        if os.fstat(folder.fd).st_uid == os.geteuid() and not os.listdir(folder.fd):
+            return folder
+    return None
 
 
 def _unwritable(path: Path, error: OSError) -> StoreError:
@@ -118,19 +116,16 @@ def is_run(path: Path) -> bool:
 
 def bytes_max(name: str) -> int:
     """The largest size of a file of a run, by its name."""
-    last = name.rpartition("/")[2]
-    return _BYTES_MAX.get(last, _GROWING if last.endswith(_GROWING_KINDS) else _DOCUMENT)
+    return _BYTES_MAX.get(_last(name), _GROWING if name.endswith(_GROWING_KINDS) else _DOCUMENT)
 
 
 def is_there(run: Folder, name: str) -> bool:
     """Whether the run has an entry of this name, whatever it is: reading refuses what is no file of a run."""
     try:
-        with _holding(run, name) as folder:
+        with contextlib.suppress(StoreError), _holding(run, name) as folder:
             os.stat(_last(name), dir_fd=folder, follow_symlinks=False)
     except OSError:
         return False
-    except StoreError:
-        pass
     return True
 
 
@@ -288,10 +283,8 @@ def _last(name: str) -> str:
 def _why(folder: int, entry: str, error: OSError, wanted: str = "regular file") -> str:
     """Why an entry of a directory could not be opened: what it is, or the kernel's reason."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
-        try:
+        with contextlib.suppress(OSError):
             return _is_no_file(os.stat(entry, dir_fd=folder, follow_symlinks=False).st_mode, wanted)
-        except OSError:
-            pass
     return error.strerror or str(error)
 
 

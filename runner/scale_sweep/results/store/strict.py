@@ -1,5 +1,4 @@
-"""JSON of stored files → plain values. Pure. Refuses what no run holds: nesting deeper than 100, NaN and Infinity,
-numbers beyond 64 bits, texts that are no Unicode. Each refusal names the key."""
+"""JSON of stored files → plain values."""
 
 from __future__ import annotations
 
@@ -50,7 +49,6 @@ def loads(text: str) -> Any:
 
 
 def _is_deep(text: str, value: Any) -> bool:
-    """Whether objects and lists are nested too deep."""
     if text.count("[") + text.count("{") <= DEPTH_MAX:
         return False
     level = [value]

@@ -1,8 +1,4 @@
-"""SHA256SUMS of a run: the digest of each file when it was closed. `sha256sum -c SHA256SUMS` reads it too.
-
-It finds a file that was edited, cut or lost. It is no signature: who changes a file can change the list. So `scale
-verify` also recomputes, and shows the list's own digest, which can be published elsewhere.
-"""
+"""SHA256SUMS of a run: the digest of each file when it was closed."""
 
 from __future__ import annotations
 

@@ -73,7 +73,6 @@ def point_columns(plan: Plan) -> tuple[str, ...]:
 
 
 def _knob_columns(plan: Plan) -> dict[str, str]:
-    """The columns of knobs that have their own column, by knob."""
     return {knob.name: knob.column for knob in plan.knobs if knob.column}
 
 
@@ -113,7 +112,6 @@ def points_text(plan: Plan, results: Iterable[TrialResult]) -> str:
 
 
 def _cell(value: Any) -> Any:
-    """The value as the CSV writer takes it. It does not quote a carriage return, which no reader then accepts."""
     return "" if value is None else value.replace("\r", " ") if isinstance(value, str) else value
 
 

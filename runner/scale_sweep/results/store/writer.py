@@ -79,7 +79,6 @@ class RunWriter:
 
     @property
     def results(self) -> tuple[TrialResult, ...]:
-        """The results so far."""
         return tuple(self._results)
 
     def __call__(self, event: Event) -> None:
@@ -89,7 +88,6 @@ class RunWriter:
 
     @contextlib.contextmanager
     def _refusals_told(self) -> Iterator[None]:
-        """Converts errors of the disk to StoreError. Every public method that writes uses it."""
         try:
             yield
         except OSError as error:
@@ -128,7 +126,6 @@ class RunWriter:
             self._finish_trial(event.result)
 
     def _note(self, event: Event) -> None:
-        """Adds the event to the journal of the running trial."""
         if isinstance(event, TrialStarted):
             return
         if isinstance(event, TrialFinished) and self._journal is not None:

@@ -1,8 +1,4 @@
-"""Makes an image of an installed server under the name that `--runtime docker` starts.
-
-The image has the server's programs, the shared libraries that they need, a shell, and nothing else of this machine.
-Refuses to replace an image that it has not made itself.
-"""
+"""Makes an image of an installed server under the name that `--runtime docker` starts."""
 
 from __future__ import annotations
 

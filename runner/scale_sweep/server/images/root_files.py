@@ -1,8 +1,4 @@
-"""The files of an image's root: which shared libraries programs need, and all files as a tar archive.
-
-The archive is the same for the same files: no times, no owners of this machine. Refuses links and devices: each path is
-one file with its content.
-"""
+"""The files of an image's root: which shared libraries programs need, and all files as a tar archive."""
 
 from __future__ import annotations
 

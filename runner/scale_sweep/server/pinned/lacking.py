@@ -1,7 +1,4 @@
-"""Says what keeps a pinned server from running on this machine, and the one command that brings it.
-
-Refuses to install anything.
-"""
+"""Says what keeps a pinned server from running on this machine, and the one command that brings it."""
 
 from __future__ import annotations
 

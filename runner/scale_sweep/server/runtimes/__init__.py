@@ -1,8 +1,4 @@
-"""Runtimes: where a server runs. They know Docker, processes and cgroups, and no database.
-
-Each module implements the Protocol below and is registered by its name. A runtime leaves nothing behind: everything it
-creates has the run's name, `Server.stop` removes it, and `clean` removes what a power cut left.
-"""
+"""Runtimes: where a server runs."""
 
 from __future__ import annotations
 
@@ -12,8 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import not_one_of
 from scale_sweep.base.registry import Registry
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.model import Accounting, ServerOrder, Site, SiteRequest
 from scale_sweep.server.runtimes.capabilities import Capabilities, Obstacle
 from scale_sweep.server.runtimes.out_of_memory import OutOfMemory

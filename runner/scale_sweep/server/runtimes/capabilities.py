@@ -1,7 +1,4 @@
-"""The capabilities of a runtime as data, and why it cannot be used on this machine. Refuses to name a runtime.
-
-Other packages check for a quantity (cores, memory) or a capability (files on this machine), and never for a name.
-"""
+"""The capabilities of a runtime as data, and why it cannot be used on this machine."""
 
 from __future__ import annotations
 
@@ -13,19 +10,15 @@ from scale_sweep.model import ServerSource
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """The capabilities of one runtime.
+    """The capabilities of one runtime."""
 
-    gives: the quantities of `Resources.amounts` that its servers get exactly: of cores the CPUs of the placement and no
-    others, of disks a directory on each, of memory no more. why_not: why it does not give a quantity, as a clause, by
-    the quantity. is_local: the server runs on this machine, with its files, processes and user. owns_server: the
-    runtime starts a server for each trial and stops it; else it loads somebody else's server. has_images: servers come
-    from images, and so does the client library (`copy_out`).
-    """
-
+    # the quantities of `Resources.amounts` that its servers get exactly: of cores the CPUs of the placement and no
+    # others, of disks a directory on each, of memory no more
     gives: frozenset[str]
-    is_local: bool
-    owns_server: bool
-    has_images: bool
+    is_local: bool  # the server runs on this machine, with its files, processes and user
+    owns_server: bool  # the runtime starts a server for each trial and stops it; else it loads somebody else's server
+    has_images: bool  # servers come from images, and so does the client library (`copy_out`)
+    # why it does not give a quantity, as a clause, by the quantity
     why_not: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -38,10 +31,9 @@ class Capabilities:
 
 @dataclass(frozen=True, kw_only=True)
 class Obstacle:
-    """Why a runtime cannot run a server here. installing_helps: an installed server would help. lacks_image: only the
-    image is missing, which the target may have to be built for."""
+    """Why a runtime cannot run a server here."""
 
     sentence: str
     remedy: str
-    installing_helps: bool = True
-    lacks_image: bool = False
+    installing_helps: bool = True  # an installed server would help
+    lacks_image: bool = False  # only the image is missing, which the target may have to be built for

@@ -1,8 +1,4 @@
-"""Control groups for a server that runs as a process: CPU time (also of exited children), and limits by quantity.
-
-Groups are made only if this user may make them. A requested limit that cannot be set is an error; the server never runs
-without it.
-"""
+"""Control groups for a server that runs as a process: CPU time (also of exited children), and limits by quantity."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""Finds and removes what a crash or a power cut left: containers by label, processes, groups and directories by record.
-
-Refuses to touch what a living run owns, and to believe a record that another user can have written. Refuses to end a
-process only by its number: its start time counts, and a mark that the run gave it.
-"""
+"""Finds and removes what a crash or a power cut left: containers by label, processes, groups and directories by
+record."""
 
 from __future__ import annotations
 
@@ -86,7 +83,6 @@ def owner_label(record: Record) -> str:
 
 
 def _owner_of(label: str) -> tuple[int, int, int]:
-    """The number, start and PID namespace of a label's process; zeros for what it lacks."""
     pid, started, namespace = (*(int(part or 0) for part in label.split(":")), 0, 0, 0)[:3]
     return pid, started, namespace
 
@@ -149,7 +145,6 @@ def _kill(pid: int, is_it: Callable[[], bool]) -> None:
 
 
 def _owner(record: Record) -> int:
-    """The user that the server ran as: the owner of its directory."""
     for path in record.paths:
         with contextlib.suppress(OSError):
             return os.lstat(path).st_uid

@@ -1,8 +1,4 @@
-"""Copies the directory of a server that is stopped: by reflink where the file system can, else byte by byte.
-
-A reflink shares the blocks of both files until one is written to. Refuses overlays, whose first write to a file copies
-all of it. Leaves out what is neither file, directory nor link: a socket of the server that is gone.
-"""
+"""Copies the directory of a server that is stopped: by reflink where the file system can, else byte by byte."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Creates a missing data directory for a run, with its parents, and removes them with the run.
-
-Refuses to remove what existed before, and what is not empty.
-"""
+"""Creates a missing data directory for a run, with its parents, and removes them with the run."""
 
 from __future__ import annotations
 

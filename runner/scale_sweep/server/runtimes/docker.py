@@ -1,8 +1,4 @@
-"""Servers in Docker containers: CPU set, quota and memory by the engine, ports on loopback only, not privileged.
-
-The data directory, and a directory on each disk of a disk sweep, have the same path inside and outside the container.
-Refuses to pull any image but the named one, and to keep a container after the trial.
-"""
+"""Servers in Docker containers: CPU set, quota and memory by the engine, ports on loopback only, not privileged."""
 
 from __future__ import annotations
 

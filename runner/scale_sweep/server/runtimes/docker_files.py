@@ -1,7 +1,4 @@
-"""Copies single files out of a Docker image, so that the load generator can open the server's own client library.
-
-The container that it creates for this is never started, and is removed at once.
-"""
+"""Copies single files out of a Docker image, so that the load generator can open the server's own client library."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Makes an image of the Docker Engine from a tar archive of its files, and reads the labels of an image.
-
-Refuses to pull, to build from instructions, and to run anything.
-"""
+"""Makes an image of the Docker Engine from a tar archive of its files, and reads the labels of an image."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""A server that already runs: loaded and observed, never started, pinned, reconfigured or stopped.
-
-Its processes are found by the address that it listens on, if that is one of this machine and this user may see them.
-Else its CPU use is unknown, which is a reason in the verdict and not a zero. Refuses to take a process that only has
-the same port for a server on another machine.
-"""
+"""A server that already runs: loaded and observed, never started, pinned, reconfigured or stopped."""
 
 from __future__ import annotations
 

@@ -138,7 +138,6 @@ def free_port(address: str = LOOPBACK) -> int:
 
 
 def _ephemeral_ports() -> int:
-    """The first port that outgoing connections get."""
     try:
         ports = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="utf-8").split()
         return max(PORTS_FROM + 1000, int(ports[0]))

@@ -1,8 +1,5 @@
-"""Processes of a server that the kernel killed because it found no memory for them, as their control group counts them.
-
-The counts are gone with the group, so a runtime reads them before it removes the group. Refuses to conclude anything
-from a limit that was only reached: a server whose files are cached reaches it all the time.
-"""
+"""Processes of a server that the kernel killed because it found no memory for them, as their control group counts
+them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Gives setup commands their own shared memory, which disappears with the last of their processes.
-
-A setup command starts children. They share memory and remove it themselves, unless they are killed. In the machine's
-own /dev/shm and System V table their memory would then remain, without a known owner. If this user may not make a
-namespace, the commands run without one, and their shared memory is looked up when they are killed.
-"""
+"""Gives setup commands their own shared memory, which disappears with the last of their processes."""
 
 from __future__ import annotations
 

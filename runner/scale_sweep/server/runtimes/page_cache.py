@@ -1,8 +1,4 @@
-"""How much of some files is in the page cache; reads them into it; takes them out of it, one by one.
-
-Refuses /proc/sys/vm/drop_caches, which empties the cache of everybody on the machine: posix_fadvise drops the pages of
-single files, whoever asks, and mincore proves it.
-"""
+"""How much of some files is in the page cache; reads them into it; takes them out of it, one by one."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Servers as processes of this machine, on their own CPUs, in their own control group if that is permitted.
-
-A small shell line joins the group, gives up root and sets the parent-death signal before the server's program runs, so
-that no process of the server is ever elsewhere. Refuses to create users, and to run as root what must not.
-"""
+"""Servers as processes of this machine, on their own CPUs, in their own control group if that is permitted."""
 
 from __future__ import annotations
 
@@ -269,7 +265,6 @@ def _gate() -> Iterator[tuple[int, int]]:
 
 
 def _is_launched(pid: int) -> bool:
-    """Whether the server's own program runs, and no longer the words before it."""
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:

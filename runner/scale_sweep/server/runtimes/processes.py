@@ -1,8 +1,4 @@
-"""The processes of one server: they are signalled together, and are gone together.
-
-A killed process still has its memory mapped until the kernel has removed it, so nothing that it shares can be removed
-before. Refuses to count a zombie as running, and to take another process with the same number for one that was seen.
-"""
+"""The processes of one server: they are signalled together, and are gone together."""
 
 from __future__ import annotations
 
@@ -99,7 +95,6 @@ def is_server(record: Record) -> bool:
 
 
 def _runs(pid: int, started: int) -> bool:
-    """Whether that very process has not ended. A zombie's memory is gone; its parent handles the rest."""
     try:
         return alive(pid, started) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

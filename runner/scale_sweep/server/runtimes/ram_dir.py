@@ -1,9 +1,4 @@
-"""A directory in memory for the servers' data: made for a run, and removed with its contents.
-
-A tmpfs is mounted where this process may mount; else the directory is on the machine's own tmpfs. Refuses to use a
-directory that exists, and to leave a mount: a busy one is detached, and disappears with its last user. A record names
-the directory while it is there, so that `scale clean` finds it after a kill.
-"""
+"""A directory in memory for the servers' data: made for a run, and removed with its contents."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Removes the shared memory of killed processes, which the kernel keeps until somebody removes it.
-
-System V segments are found by their maker, which the kernel records. Like files in /dev/shm they are also found by who
-has them mapped, while that process lives. Refuses what somebody uses, what another user owns, and what is older than
-the server.
-"""
+"""Removes the shared memory of killed processes, which the kernel keeps until somebody removes it."""
 
 from __future__ import annotations
 
@@ -96,7 +91,6 @@ def _remove(numbers: Iterable[int]) -> tuple[int, ...]:
 
 
 def _mapped(pid: int) -> Iterator[tuple[int, str]]:
-    """Inode (of a segment: its number) and path of each file that a process has mapped."""
     for line in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace").splitlines():
         fields = line.split(None, 5)
         if len(fields) == 6:

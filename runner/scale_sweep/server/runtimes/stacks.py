@@ -1,8 +1,4 @@
-"""Records the stacks of a loaded server's processes by Linux' `perf`, in folded form.
-
-It samples by the CPU clock, which every machine has, 99 times a second on each CPU. Refuses to end a trial: a recording
-that fails gives its reason, and the trial continues without stacks.
-"""
+"""Records the stacks of a loaded server's processes by Linux' `perf`, in folded form."""
 
 from __future__ import annotations
 
@@ -82,7 +78,6 @@ class StackRecorder:
         return self._process is not None
 
     def _records(self, deadline: float) -> bool:
-        """Waits until perf has attached itself and written its file's header. A slow perf continues to start."""
         data = Path(self._data)
         while self._process is not None and self._process.poll() is None and time.monotonic() < deadline:
             if data.exists() and data.stat().st_size:

@@ -1,9 +1,4 @@
-"""Targets: what a database needs. They know a database, and no Docker, no processes and no timing.
-
-A target is its facts (data: target_facts.py) and a class (base.py). The class is imported only when the target is used,
-not for a help text. It says how to start the server, which schema the workload needs, and how to count the rows; others
-decide when and where. Refuses to name a target: they are registered.
-"""
+"""Targets: what a database needs."""
 
 from __future__ import annotations
 
@@ -11,8 +6,8 @@ import functools
 import importlib
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import not_one_of
 from scale_sweep.base.registry import Registry
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.server.targets.base import Session, Target
 from scale_sweep.server.targets.nouns import (
     ENDPOINT_PASSWORD,

@@ -1,8 +1,5 @@
 """Rows of answers in the form that sessions return: times in ms since 1970, exactly, so that what a server adds below a
-millisecond stays visible. Pure.
-
-Refuses to say what a server's text means: only the session of its target knows.
-"""
+millisecond stays visible."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The base classes of a target and its session. A database that lacks something keeps the method of the base class.
-
-Refuses to sleep or retry: a session answers once, and the trial decides how long to wait.
-"""
+"""The base classes of a target and its session."""
 
 from __future__ import annotations
 
@@ -159,11 +156,9 @@ class Session(ABC):
 
 
 class Target(ABC):
-    """A database: how to start its server, what a workload needs of it, how to count the rows.
+    """A database: how to start its server, what a workload needs of it, how to count the rows."""
 
-    doubtful: is found in a line of the server's log that makes a trial's number doubtful; None: in no line.
-    """
-
+    # is found in a line of the server's log that makes a trial's number doubtful; None: in no line
     doubtful: re.Pattern[str] | None = None
 
     def __init__(self, facts: Facts) -> None:

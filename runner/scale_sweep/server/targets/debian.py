@@ -1,7 +1,4 @@
-"""Finds servers of Debian packages: installed on this machine, or below a folder into which a package was unpacked.
-
-Refuses to start them: the version is read from the package's files if the program does not report it.
-"""
+"""Finds servers of Debian packages: installed on this machine, or below a folder into which a package was unpacked."""
 
 from __future__ import annotations
 
@@ -27,7 +24,6 @@ def home_of(program: str, home: str) -> tuple[str, str]:
 
 
 def packaged(program: str, package: str, home: str, version: str = "") -> Installation | None:
-    """The installation that `home_of` finds, with the given version or that of the package's changelog."""
     folder, source = home_of(program, home)
     if not folder:
         return None

@@ -1,7 +1,4 @@
-"""Queries of databases that have the rows of all devices in one table, and the tags of each device in another. Pure.
-
-Refuses to know a language: its Dialect spells the parts, and it says how it finds the last row of each device.
-"""
+"""Queries of databases that have the rows of all devices in one table, and the tags of each device in another."""
 
 from __future__ import annotations
 
@@ -33,23 +30,18 @@ def tags_in_table(
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceTable:
-    """A language for these two tables.
+    """A language for these two tables."""
 
-    title: of the database. newest: the last row of each of several devices. filled: the aggregates of each stretch of
-    time, also of those without rows; None: it is not asked for them. joined: the rows with the tags of their devices.
-    group: a group, of its mark {value}. by_tag: the order and the groups of aggregates by a tag {0}. by_time: the rows
-    of a set {0} in the order of time. union: the word of a union, if not its name.
-    """
-
-    title: str
+    title: str  # of the database
     sql: Dialect
-    newest: Newest
+    newest: Newest  # the last row of each of several devices
+    # the aggregates of each stretch of time, also of those without rows; None: it is not asked for them
     filled: Filled | None = None
-    joined: str = JOINED
-    group: str = "{value}"
-    by_tag: str = "1"
-    by_time: str = "{0} ORDER BY time"
-    union: str = "UNION"
+    joined: str = JOINED  # the rows with the tags of their devices
+    group: str = "{value}"  # a group, of its mark {value}
+    by_tag: str = "1"  # the order and the groups of aggregates by a tag {0}
+    by_time: str = "{0} ORDER BY time"  # the rows of a set {0} in the order of time
+    union: str = "UNION"  # the word of a union, if not its name
 
     def rendered(self, query: Query) -> str:
         """One statement, with placeholders for the values that each request draws. Raises CannotAsk."""
@@ -79,7 +71,6 @@ class DeviceTable:
         return f"SELECT {cells} FROM {TABLE}{chosen}{order}"
 
     def _set(self, query: Query) -> str:
-        """Two thirds of the range, and two thirds of it, of the same device."""
         one, other = self.sql.two_ranges(query)
         each = (["device_id = {device}", *one], ["device_id = {again}", *other])
         selected = f"SELECT {listed(('time', *self.sql.columns(query)))} FROM {TABLE}"
@@ -91,14 +82,12 @@ class DeviceTable:
         return self.sql.column.format(query.tag)
 
     def _groups(self, query: Query) -> list[str]:
-        """The condition that chooses the groups of a tag."""
         if not query.groups:
             return []
         tag, first = self._tag(query), self.group
         return [f"{tag} = {first}"] if query.groups == 1 else [f"{tag} >= {first}", f"{tag} < {first} + {query.groups}"]
 
     def _chosen(self, query: Query) -> list[str]:
-        """The conditions of the rows."""
         if query.tag:
             groups = where(self._groups(query))
             return [f"device_id IN (SELECT device_id FROM {DEVICES}{groups})"] if groups else []

@@ -1,8 +1,5 @@
-"""The default heap of servers that run in Java: one rule for all of them, so that compared databases have equal heaps.
-
-512 MiB and 512 MiB for each core, at most a quarter of the server's memory. The rest is for what is not in the heap:
-page cache, buffers, a second process. Refuses to let a heap grow along the axis: a knob must not move with it.
-"""
+"""The default heap of servers that run in Java: one rule for all of them, so that compared databases have equal
+heaps."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The directories of servers from `scale servers install`, in the user's cache, and of their copies on a host.
-
-Refuses to install them: the package `servers` does that. Refuses directories that another user can change.
-"""
+"""The directories of servers from `scale servers install`, in the user's cache, and of their copies on a host."""
 
 from __future__ import annotations
 

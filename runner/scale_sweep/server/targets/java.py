@@ -1,8 +1,4 @@
-"""The Java runtime of servers that need one: its choice, its resources, and its own report of them.
-
-A runtime beside the server is preferred to the machine's. Refuses to let the JVM take its size from the host:
-processors and heap are set, and read back from the log that it writes when it starts.
-"""
+"""The Java runtime of servers that need one: its choice, its resources, and its own report of them."""
 
 from __future__ import annotations
 

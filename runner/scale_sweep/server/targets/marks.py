@@ -1,8 +1,5 @@
-"""Fills the placeholders of a rendered text with one draw's values, as the load generator's drivers do; puts them
-into a query that is JSON. Pure.
-
-Refuses to format a time: the target does that.
-"""
+"""Fills the placeholders of a rendered text with one draw's values, as the load generator's drivers do; puts them into
+a query that is JSON."""
 
 from __future__ import annotations
 

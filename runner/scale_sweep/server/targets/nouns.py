@@ -29,48 +29,39 @@ class Installation:
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """Where a session connects: the server's loopback address, and the secret made for this trial.
-
-    data_dir: the trial's directory as the controller sees it; "" for a server that is not ours. disks, disk_placement:
-    as in the trial's Site. is_ours: started for this trial. Otherwise only the trial's own database may be changed, and
-    the secret is the user's ("" for the database's default). holds_data: it was started on the files of another server
-    of this run, which have its tables and the secret. user, database: chosen on a server that is not ours, if its facts
-    say that they can be; "": the target's own.
-    """
+    """Where a session connects: the server's loopback address, and the secret made for this trial."""
 
     host: str
     port: int
     secret: str
     home: str = ""
-    data_dir: str = ""
+    data_dir: str = ""  # the trial's directory as the controller sees it; "" for a server that is not ours
+    # started for this trial. Otherwise only the trial's own database may be changed, and the secret is the user's (""
+    # for the database's default)
     is_ours: bool = True
+    # disks, disk_placement: as in the trial's Site
     disks: tuple[str, ...] = ()
     disk_placement: str = ""
+    # it was started on the files of another server of this run, which have its tables and the secret
     holds_data: bool = False
+    # user, database: chosen on a server that is not ours, if its facts say that they can be; "": the target's own
     user: str = ""
     database: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """The machine against which a trial is checked before anything starts. free_bytes: on the data's disk.
-
-    explicit: keys of the settings that the user gave, by flag or in the sweep's file.
-    """
+    """The machine against which a trial is checked before anything starts."""
 
     memory_bytes: int
-    free_bytes: int
-    explicit: frozenset[str] = frozenset()
+    free_bytes: int  # on the data's disk
+    explicit: frozenset[str] = frozenset()  # keys of the settings that the user gave, by flag or in the sweep's file
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A part of the database on one disk: a vnode, a partition.
-
-    path: one of its files or directories as the controller sees it. disk: the intended disk, an index into Site.disks;
-    None: the server chose.
-    """
+    """A part of the database on one disk: a vnode, a partition."""
 
     name: str
-    path: str
-    disk: int | None
+    path: str  # one of its files or directories as the controller sees it
+    disk: int | None  # the intended disk, an index into Site.disks; None: the server chose

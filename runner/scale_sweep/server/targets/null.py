@@ -1,9 +1,4 @@
-"""The null target: a server that does nothing, for running, testing and measuring the tool itself.
-
-Its "server" is an idle process, and its driver discards rows: the right verdict on it is GENERATOR_BOUND. With the
-knobs of SIMULATED the driver answers like a server whose capacity is known, so that a search can be compared with the
-truth. It counts nothing; None is not a mismatch with the acknowledged rows.
-"""
+"""The null target: a server that does nothing, for running, testing and measuring the tool itself."""
 
 from __future__ import annotations
 

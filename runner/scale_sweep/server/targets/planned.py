@@ -1,7 +1,4 @@
-"""The spec of a trial before its server runs: address and password are placeholders.
-
-Whoever plans checks it, and whoever measures the load generator's own ceiling discards its rows. Refuses to connect.
-"""
+"""The spec of a trial before its server runs: address and password are placeholders."""
 
 from __future__ import annotations
 

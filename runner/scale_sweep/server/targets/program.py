@@ -1,8 +1,4 @@
-"""Asks a server's program for its version, or whether it accepts its flags, by what it prints. Starts no server.
-
-The program runs as a server does: as the server's user if this process is root, and with no variable but PATH and HOME.
-Refuses to wait: a program that cannot be run, or that does not end within seconds, has printed nothing.
-"""
+"""Asks a server's program for its version, or whether it accepts its flags, by what it prints."""
 
 from __future__ import annotations
 

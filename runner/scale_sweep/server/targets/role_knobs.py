@@ -1,8 +1,4 @@
-"""Knobs with a role, and the rule by which targets choose how many connections and parts they have.
-
-The rule is one for all, so that databases differ by what they do. Refuses to let a number grow along the axis: a knob
-must not move with it.
-"""
+"""Knobs with a role, and the rule by which targets choose how many connections and parts they have."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Code that databases of series share: specs of the load generator, and the column types that they accept.
-
-Refuses to know a database: names, paths and limits are the target's.
-"""
+"""Code that databases of series share: specs of the load generator, and the column types that they accept."""
 
 from __future__ import annotations
 
@@ -75,7 +72,6 @@ def begins_with_bucket(query: Query, data: Workload) -> bool:
 
 
 def refused_columns(title: str, trial: Trial, types: Collection[str]) -> tuple[Finding, ...]:
-    """A finding for each column whose type is not in `types`."""
     return tuple(
         Finding(
             blocking=True,

@@ -1,8 +1,4 @@
-"""The parts of queries that languages like SQL share: cells, conditions, aggregates, stretches of time. Pure.
-
-Each language is a Dialect. Refuses to know where the rows of a device are, and how a language finds a last row: each
-target has its own words for these.
-"""
+"""The parts of queries that languages like SQL share: cells, conditions, aggregates, stretches of time."""
 
 from __future__ import annotations
 
@@ -17,23 +13,17 @@ RANKED = "ranked"  # the name of the aggregate by which groups are ordered
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """How a language spells what queries share.
+    """How a language spells what queries share."""
 
-    aggregates: the expression of each function, of a column {0}; of a percentile, {1} is how many percent. column: the
-    spelling of a column {0}. time: the column of the times. moment: a time, of a mark {0} for ms since 1970. length: a
-    time of {0} ms that is added to a moment. bucket: the start of a stretch of {0} ms; "": the language has a clause of
-    its own for stretches. value: a number {0} that a column is compared with. tag: a tag {0} that is compared with a
-    text.
-    """
-
+    # the expression of each function, of a column {0}; of a percentile, {1} is how many percent
     aggregates: Mapping[str, str]
-    time: str
-    column: str = '"{0}"'
-    moment: str = "{0}"
-    length: str = "{0}"
-    bucket: str = ""
-    value: str = "{0}"
-    tag: str = "{0}"
+    time: str  # the column of the times
+    column: str = '"{0}"'  # the spelling of a column {0}
+    moment: str = "{0}"  # a time, of a mark {0} for ms since 1970
+    length: str = "{0}"  # a time of {0} ms that is added to a moment
+    bucket: str = ""  # the start of a stretch of {0} ms; "": the language has a clause of its own for stretches
+    value: str = "{0}"  # a number {0} that a column is compared with
+    tag: str = "{0}"  # a tag {0} that is compared with a text
 
     def columns(self, query: Query) -> tuple[str, ...]:
         """As the language spells them."""
@@ -44,7 +34,6 @@ class Dialect:
         return tuple(self._value(function, self.column.format(name)) for function, name in query.values)
 
     def has(self, function: str) -> bool:
-        """Whether it has a word for the function."""
         return self._word(function) in self.aggregates
 
     def _word(self, function: str) -> str:
@@ -71,7 +60,6 @@ class Dialect:
         return drawn + [self.condition(one) for one in query.conditions]
 
     def condition(self, one: Condition) -> str:
-        """A condition with a number of its own."""
         return f"{self.column.format(one.column)} {one.sign} {self.value.format(spelled(one.value))}"
 
     def one_tag(self, query: Query) -> list[str]:

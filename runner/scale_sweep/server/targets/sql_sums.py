@@ -1,7 +1,4 @@
-"""The figures of scale_sweep/experiment/work/sums.py as expressions of SQL, over the rows of one table or of all.
-
-Refuses to know a dialect: how it spells a column, a cast and the time since the load's first timestamp is given.
-"""
+"""The figures of scale_sweep/experiment/work/sums.py as expressions of SQL, over the rows of one table or of all."""
 
 from __future__ import annotations
 

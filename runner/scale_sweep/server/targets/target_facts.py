@@ -1,7 +1,4 @@
-"""The facts that a target declares about itself, as data: light enough for a help text, without its client library.
-
-Refuses to hold a rule about one database: a target's own package does that.
-"""
+"""The facts that a target declares about itself, as data: light enough for a help text, without its client library."""
 
 from __future__ import annotations
 
@@ -30,22 +27,18 @@ Default = Callable[[ResourceRange], str | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Knob:
-    """A setting that the target declares. Nothing is known here of other settings that it accepts (Facts.any_knob).
+    """A setting that the target declares. Nothing is known here of other settings that it accepts (Facts.any_knob)."""
 
-    name: the database's name, in lower case with underscores. kind "count": a whole number above 0. label: for a
-    heading; "": made from the name. column: in points.csv; "": it is in other_knobs. default: depends on what a sweep
-    gives its servers. None, or a function that returns None: the knob is set only if requested. help: a few words for
-    the help of its role's flag. is_published: the published article has it as a column.
-    """
-
-    name: str
+    name: str  # the database's name, in lower case with underscores. kind "count": a whole number above 0
     role: KnobRole = KnobRole.OTHER
     kind: Literal["count", "text"] = "text"
-    label: str = ""
-    column: str = ""
+    label: str = ""  # for a heading; "": made from the name
+    column: str = ""  # in points.csv; "": it is in other_knobs
+    # depends on what a sweep gives its servers. None, or a function that returns None: the knob is set only if
+    # requested
     default: Default | str | None = None
-    help: str = ""
-    is_published: bool = False
+    help: str = ""  # a few words for the help of its role's flag
+    is_published: bool = False  # the published article has it as a column
 
     def value(self, resources: ResourceRange) -> str | None:
         """Its default for these resources."""
@@ -69,136 +62,102 @@ class Knob:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """The facts of one target.
+    """The facts of one target."""
 
-    name: on the command line and in results. title: for people. implementation: "module:Class" of its Target, imported
-    when the target is used. methods: ways to write rows, the default first. unanswered: those of them that have no
-    answers, so that nothing is acknowledged. own_ports: those that a server takes on a port of their own. runs_from:
-    what a runtime must provide to run it, best first; `auto` tries them in this order. auto_rank: the lowest is tried
-    first by `--target auto`; None: only if the user names it. remark: a warning that is shown if the user names it; "":
-    none.
-
-    knobs: the declared ones. any_knob: other settings of the server may be given by --knob. rows_per_core_s: an
-    estimate of one core's rate, used only to estimate the duration of fixed work. overhead_s: an estimate of a
-    trial's time besides its load (start, tables, flush, count, stop). warmup_s: the least and the greatest time of
-    a warm-up that ends when the rate is level, on one core or more. writes_warmup_s: those of a load that writes
-    rows, if they differ. ready_s: the longest time for a server's start, on the least CPU that a level gives.
-    needs_root: why its server runs as root if `scale` does, as a clause; "": it runs as a user without rights.
-    has_files: its server reads or writes files in its directory. stores_rows: it does; else a sweep measures the
-    load generator, and no trial need be VALID. thread_names: its threads have names of their own. wait_events: it
-    reports what its connections wait for. threads_per_process: how many threads of one load process the client
-    library serves well; 0: any number. load_generators: load generators that can load it. queries:
-    "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk; "":
-    reads cannot be measured. says: which of NEEDS it has words for. functions: which of the FURTHER ones it has.
-    fills: with which of FILLS it fills stretches of time without rows. lacks: of other needs, functions and fills
-    (`fill = NAME`), why it has not, as a sentence. iot_benchmark: its names in IoT-benchmark's DB_SWITCH, as NAME
-    or NAME=METHOD. iot_benchmark_versions: the names of its other versions there, which are loaded in the same way.
-    iot_benchmark_store: its name in TEST_DATA_PERSISTENCE, if IoT-benchmark can store results in it; "": it cannot.
-    takes: which of "user", "database" and "token" can be chosen on a server that already runs. stores_tags: the
-    tags of a device are stored with its rows. has_device_table: where a load reads, they are stored in a table of their
-    own. own_columns: that its tables have besides those of the workload.
-
-    sums: which figures of scale_sweep/experiment/work/sums.py it computes of the rows of a table (`Session.sums`);
-    empty: none, and its rows are only counted. decimal_methods: methods that send a float as a decimal, which the
-    server stores as a double.
-    sums_in_doubles: it adds whole numbers as doubles. sums_share: how far a stored fraction may be from the one that
-    was sent, as a part of it: the server keeps fewer digits. sums_per_core_s: values that one core adds in a second, an
-    estimate.
-
-    keeps_data: after a clean stop, a server can start again on its files, and on a copy of them in another directory,
-    with the same port, host name and secret, and without the setup. at_rest: how it knows that all loaded rows are
-    written, merged and noted down (`Session.settle`). log_folders: patterns of the folders of its write-ahead log,
-    below the data directory; empty: its log is not known. row_overhead_bytes: an upper estimate of a row's bytes on
-    disk besides its values, used only to check the space.
-
-    by_cores: settings that follow the cores of a trial, with their values: a confound where they move along the axis.
-    loading: the settings of `--settings loading`; none of them is set otherwise. vendor_defaults: values that the
-    vendor's server has where a trial sets something else, by the names of `Session.effective`; in words if they depend
-    on the machine.
-
-    fsynced: knobs with which a request is answered when its rows are fsynced; empty: it always is; None: it has none.
-    acknowledged: for None, where its rows are then, for people.
-
-    beyond_loopback: what protects its server on another address than loopback: the trial's password, or nothing
-    ("open"); "": it does not leave loopback.
-    disk_placements: ways to put its data on several disks, best first; empty: there are none. wal_disks: where its
-    write-ahead log can go in a disk sweep, the default first. image, image_version: of the official image; "": there is
-    none. image_home: the server's directory in the image. image_library: the client library's path in the image, from
-    which it is copied for the load generator; "": the load generator finds its own. is_image_built: its vendor has no
-    image, and `image` is that of `scale images build`, which no registry has. image_java: the folder of its Java
-    runtime in the image; "": it needs none. image_files: the files of an image of an installation, by their paths in
-    it: where each is below the home, the first that is there; a path that ends with "/" is a folder with all that is in
-    it; empty: no such image is made. image_extras: those of them that an installation may lack. image_tools: programs
-    and libraries of the system that the server needs too, by their names. released: the months YYYY-MM in which
-    versions came out, by version, as far as they are known. home_variable: environment variable
-    that may name an installation. to_install: what to do if there is none; "": it needs nothing.
-    """
-
-    name: str
-    title: str
-    implementation: str
-    methods: tuple[str, ...]
-    unanswered: tuple[str, ...] = ()
-    own_ports: tuple[str, ...] = ()
+    name: str  # on the command line and in results
+    title: str  # for people
+    implementation: str  # "module:Class" of its Target, imported when the target is used
+    methods: tuple[str, ...]  # ways to write rows, the default first
+    unanswered: tuple[str, ...] = ()  # those of them that have no answers, so that nothing is acknowledged
+    own_ports: tuple[str, ...] = ()  # those that a server takes on a port of their own
+    # what a runtime must provide to run it, best first; `auto` tries them in this order
     runs_from: tuple[ServerSource, ...] = (ServerSource.INSTALLATION,)
-    auto_rank: int | None = None
-    remark: str = ""
-    knobs: tuple[Knob, ...] = ()
-    any_knob: bool = False
+    auto_rank: int | None = None  # the lowest is tried first by `--target auto`; None: only if the user names it
+    remark: str = ""  # a warning that is shown if the user names it; "": none
+    knobs: tuple[Knob, ...] = ()  # the declared ones
+    any_knob: bool = False  # other settings of the server may be given by --knob
     rows_per_request: int = 10_000
-    rows_per_core_s: float = 1e6
-    overhead_s: float = 5.0
+    rows_per_core_s: float = 1e6  # an estimate of one core's rate, used only to estimate the duration of fixed work
+    overhead_s: float = 5.0  # an estimate of a trial's time besides its load (start, tables, flush, count, stop)
+    # the least and the greatest time of a warm-up that ends when the rate is level, on one core or more
     warmup_s: tuple[float, float] = (5.0, 30.0)
-    writes_warmup_s: tuple[float, float] | None = None
-    ready_s: float = 60.0
+    writes_warmup_s: tuple[float, float] | None = None  # those of a load that writes rows, if they differ
+    ready_s: float = 60.0  # the longest time for a server's start, on the least CPU that a level gives
+    # why its server runs as root if `scale` does, as a clause; "": it runs as a user without rights
     needs_root: str = ""
-    has_files: bool = True
-    stores_rows: bool = True
-    thread_names: bool = False
-    wait_events: bool = False
-    threads_per_process: int = 0
-    load_generators: tuple[str, ...] = ("scale",)
+    has_files: bool = True  # its server reads or writes files in its directory
+    stores_rows: bool = True  # it does; else a sweep measures the load generator, and no trial need be VALID
+    thread_names: bool = False  # its threads have names of their own
+    wait_events: bool = False  # it reports what its connections wait for
+    threads_per_process: int = 0  # how many threads of one load process the client library serves well; 0: any number
+    load_generators: tuple[str, ...] = ("scale",)  # load generators that can load it
+    # "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk; "":
+    # reads cannot be measured
     queries: str = ""
-    says: tuple[str, ...] = ()
-    functions: tuple[str, ...] = ()
-    fills: tuple[str, ...] = ()
+    says: tuple[str, ...] = ()  # which of NEEDS it has words for
+    functions: tuple[str, ...] = ()  # which of the FURTHER ones it has
+    fills: tuple[str, ...] = ()  # with which of FILLS it fills stretches of time without rows
+    # of other needs, functions and fills (`fill = NAME`), why it has not, as a sentence
     lacks: Mapping[str, str] = field(default_factory=dict)
-    iot_benchmark: tuple[str, ...] = ()
+    iot_benchmark: tuple[str, ...] = ()  # its names in IoT-benchmark's DB_SWITCH, as NAME or NAME=METHOD
+    # the names of its other versions there, which are loaded in the same way
     iot_benchmark_versions: tuple[str, ...] = ()
+    # its name in TEST_DATA_PERSISTENCE, if IoT-benchmark can store results in it; "": it cannot
     iot_benchmark_store: str = ""
-    takes: tuple[str, ...] = ()
-    stores_tags: bool = False
-    has_device_table: bool = False
-    own_columns: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()  # which of "user", "database" and "token" can be chosen on a server that already runs
+    stores_tags: bool = False  # the tags of a device are stored with its rows
+    has_device_table: bool = False  # where a load reads, they are stored in a table of their own
+    own_columns: tuple[str, ...] = ()  # that its tables have besides those of the workload
+    # which figures of scale_sweep/experiment/work/sums.py it computes of the rows of a table (`Session.sums`); empty:
+    # none, and its rows are only counted
     sums: tuple[str, ...] = ()
-    decimal_methods: tuple[str, ...] = ()
-    sums_in_doubles: bool = False
+    decimal_methods: tuple[str, ...] = ()  # methods that send a float as a decimal, which the server stores as a double
+    sums_in_doubles: bool = False  # it adds whole numbers as doubles
+    # how far a stored fraction may be from the one that was sent, as a part of it: the server keeps fewer digits
     sums_share: float = 0.0
-    sums_per_core_s: float = 6e6
+    sums_per_core_s: float = 6e6  # values that one core adds in a second, an estimate
+    # after a clean stop, a server can start again on its files, and on a copy of them in another directory, with the
+    # same port, host name and secret, and without the setup
     keeps_data: bool = False
-    at_rest: str = ""
+    at_rest: str = ""  # how it knows that all loaded rows are written, merged and noted down (`Session.settle`)
+    # patterns of the folders of its write-ahead log, below the data directory; empty: its log is not known
     log_folders: tuple[str, ...] = ()
+    # an upper estimate of a row's bytes on disk besides its values, used only to check the space
     row_overhead_bytes: int = 0
+    # settings that follow the cores of a trial, with their values: a confound where they move along the axis
     by_cores: Mapping[str, Callable[[float], str]] = field(default_factory=dict)
+    # the settings of `--settings loading`; none of them is set otherwise
     loading: Mapping[str, str] = field(default_factory=dict)
+    # values that the vendor's server has where a trial sets something else, by the names of `Session.effective`; in
+    # words if they depend on the machine
     vendor_defaults: Mapping[str, str] = field(default_factory=dict)
+    # knobs with which a request is answered when its rows are fsynced; empty: it always is; None: it has none
     fsynced: Mapping[str, str] | None = None
-    acknowledged: str = ""
+    acknowledged: str = ""  # for None, where its rows are then, for people
+    # what protects its server on another address than loopback: the trial's password, or nothing ("open"); "": it does
+    # not leave loopback
     beyond_loopback: Literal["password", "open", ""] = ""
-    disk_placements: tuple[str, ...] = ()
-    wal_disks: tuple[str, ...] = ()
+    disk_placements: tuple[str, ...] = ()  # ways to put its data on several disks, best first; empty: there are none
+    wal_disks: tuple[str, ...] = ()  # where its write-ahead log can go in a disk sweep, the default first
+    # image, image_version: of the official image; "": there is none
     image: str = ""
     image_version: str = ""
-    image_home: str = ""
+    image_home: str = ""  # the server's directory in the image
+    # the client library's path in the image, from which it is copied for the load generator; "": the load generator
+    # finds its own
     image_library: str = ""
+    # its vendor has no image, and `image` is that of `scale images build`, which no registry has
     is_image_built: bool = False
-    image_java: str = ""
+    image_java: str = ""  # the folder of its Java runtime in the image; "": it needs none
+    # the files of an image of an installation, by their paths in it: where each is below the home, the first that is
+    # there; a path that ends with "/" is a folder with all that is in it; empty: no such image is made
     image_files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    image_extras: tuple[str, ...] = ()
-    image_tools: tuple[str, ...] = ()
+    image_extras: tuple[str, ...] = ()  # those of them that an installation may lack
+    image_tools: tuple[str, ...] = ()  # programs and libraries of the system that the server needs too, by their names
+    # the months YYYY-MM in which versions came out, by version, as far as they are known
     released: Mapping[str, str] = field(default_factory=dict)
-    home_variable: str = ""
-    to_install: str = ""
+    home_variable: str = ""  # environment variable that may name an installation
+    to_install: str = ""  # what to do if there is none; "": it needs nothing
 
     def default_knobs(self, resources: ResourceRange) -> dict[str, Rule]:
         """The defaults of knobs, constant along the axis."""

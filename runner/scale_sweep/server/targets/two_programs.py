@@ -1,7 +1,4 @@
-"""A script of sh that keeps two programs of one server together, of which the second needs the first.
-
-Refuses to know when the first is ready: a session creates a file then.
-"""
+"""A script of sh that keeps two programs of one server together, of which the second needs the first."""
 
 from __future__ import annotations
 

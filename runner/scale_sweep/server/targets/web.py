@@ -1,7 +1,4 @@
-"""HTTP requests to a database on this machine: one request, one answer, the server's message if it refuses.
-
-Refuses proxies and redirects: a trial's server is on a loopback address, and must answer itself.
-"""
+"""HTTP requests to a database on this machine: one request, one answer, the server's message if it refuses."""
 
 from __future__ import annotations
 
@@ -23,12 +20,12 @@ FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True, kw_only=True)
 class Web:
-    """A server's address. who: its name for people. authorization: the header of that name; "": none."""
+    """A server's address."""
 
-    who: str
+    who: str  # its name for people
     host: str
     port: int
-    authorization: str = field(default="", repr=False)
+    authorization: str = field(default="", repr=False)  # the header of that name; "": none
 
     def get(self, path: str, within_s: float, **query: str) -> str:
         """The body of the answer to GET. Raises TargetError, also if it takes longer than within_s."""

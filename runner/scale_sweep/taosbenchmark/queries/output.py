@@ -1,7 +1,4 @@
-"""The queries' times → the lines that scripts written for taosBenchmark read, and the JSON document. Pure.
-
-Percentiles are over all queries of a statement, from its histogram. Refuses to print.
-"""
+"""The queries' times → the lines that scripts written for taosBenchmark read, and the JSON document."""
 
 from __future__ import annotations
 
@@ -19,11 +16,11 @@ _NONE = Delays(min_ms=0, avg_ms=0, p90_ms=0, p95_ms=0, p99_ms=0, max_ms=0)
 
 @dataclass(frozen=True, kw_only=True)
 class QueriesDone:
-    """One load of queries, finished or not. of_subtables: it asked of each subtable."""
+    """One load of queries, finished or not."""
 
     load: QueryLoad
     summary: LoadSummary
-    of_subtables: bool
+    of_subtables: bool  # it asked of each subtable
     troubles: tuple[str, ...]
 
     @property
@@ -63,7 +60,6 @@ def _query_line(load: QueryLoad, query: FileQuery, one: OperationSummary) -> str
 
 
 def _mixed_line(queried: QueriesDone) -> str:
-    """With taosBenchmark's own "cd", since scripts read the line."""
     d = delays(queried.summary.service) or _NONE
     return (
         f"spend {queried.summary.window_s:.6f}s using {queried.load.threads} threads complete query {queried.answered} "

@@ -1,7 +1,4 @@
-"""taosBenchmark's query JSON file → QueryJob. Pure: files with statements are read by `read_text`, which comes in.
-
-Refuses every key that has an effect there and would have none here; keys without effect are noted.
-"""
+"""taosBenchmark's query JSON file → QueryJob."""
 
 from __future__ import annotations
 

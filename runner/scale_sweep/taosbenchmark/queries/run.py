@@ -1,7 +1,4 @@
-"""Asks what a query file says: one load after another, the lines of each, and the totals.
-
-Refuses to print: lines go to `say` and into the result file. Ctrl-C stops the load; the lines then show what was done.
-"""
+"""Asks what a query file says: one load after another, the lines of each, and the totals."""
 
 from __future__ import annotations
 

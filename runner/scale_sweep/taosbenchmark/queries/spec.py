@@ -1,8 +1,4 @@
-"""QueryJob → the load generator's specs, one for each load, and the lines of their items. Pure.
-
-A load asks its statements in turn, so often (`rounds`); nothing is drawn. Refuses to paste a name that it has not
-quoted.
-"""
+"""QueryJob → the load generator's specs, one for each load, and the lines of their items."""
 
 from __future__ import annotations
 
@@ -21,27 +17,24 @@ MIXED = "mixed"
 
 @dataclass(frozen=True, kw_only=True)
 class QueryLoad:
-    """One run of the load generator. queries: by the name of their operation; one of a mixed load stands for all.
-
-    items: the lines that {item} stands for in turn; empty for a load whose texts have none.
-    """
+    """One run of the load generator."""
 
     spec: dict[str, str]
-    queries: dict[str, FileQuery]
-    items: tuple[str, ...] = ()
+    queries: dict[str, FileQuery]  # by the name of their operation; one of a mixed load stands for all
+    items: tuple[str, ...] = ()  # the lines that {item} stands for in turn; empty for a load whose texts have none
     threads: int
     times: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statements:
-    """The queries of one load. queries, texts: by the name of the operation. items: what {item} in the texts stands
-    for. progressive: each item once, in order."""
+    """The queries of one load."""
 
+    # queries, texts: by the name of the operation
     queries: dict[str, FileQuery]
     texts: dict[str, str]
-    items: tuple[str, ...] = ()
-    progressive: bool = False
+    items: tuple[str, ...] = ()  # what {item} in the texts stands for
+    progressive: bool = False  # each item once, in order
 
 
 def specified_loads(job: QueryJob, own: ScaleOptions, asking: Asking) -> list[QueryLoad]:

@@ -1,7 +1,4 @@
-"""The delays from row to delivery: figures, and a histogram with steps of 1, 2 and 5. Pure.
-
-There is one delay per message: that of its last row. Refuses to judge the clocks: a row from the future has no delay.
-"""
+"""The delays from row to delivery: figures, and a histogram with steps of 1, 2 and 5."""
 
 from __future__ import annotations
 

@@ -15,32 +15,27 @@ class Topic:
 
 @dataclass(frozen=True, kw_only=True)
 class Following:
-    """Consumers of the same topics. settings: those of libtaos; {worker} in a value becomes the consumer's number.
-
-    poll_ms: a consumer ends when no message comes for so long; -1: it waits on. expect_rows: it also ends with more
-    rows than that; 0: not. commits: each message is committed after it is read. rows_file: rows are appended to it,
-    with the consumer's number; "" for none. key: its path in the file, for messages.
-    """
+    """Consumers of the same topics."""
 
     topics: tuple[Topic, ...]
     consumers: int
-    settings: tuple[tuple[str, str], ...]
-    poll_ms: int
-    expect_rows: int
-    commits: bool
-    rows_file: str
-    key: str
+    settings: tuple[tuple[str, str], ...]  # those of libtaos; {worker} in a value becomes the consumer's number
+    poll_ms: int  # a consumer ends when no message comes for so long; -1: it waits on
+    expect_rows: int  # it also ends with more rows than that; 0: not
+    commits: bool  # each message is committed after it is read
+    rows_file: str  # rows are appended to it, with the consumer's number; "" for none
+    key: str  # its path in the file, for messages
 
 
 @dataclass(frozen=True, kw_only=True)
 class SubscribeJob:
-    """Everything that a subscribe file does, one following after another. database: "" where the topics name theirs."""
+    """Everything that a subscribe file does, one following after another."""
 
     host: str
     port: int
     user: str
     password: str = field(repr=False)
-    database: str
+    database: str  # "" where the topics name theirs
     followings: tuple[Following, ...]
     result_file: str
     client_config: str = ""

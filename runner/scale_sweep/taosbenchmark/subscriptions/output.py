@@ -15,22 +15,20 @@ from scale_sweep.taosbenchmark.subscriptions.job import Following, SubscribeJob
 
 @dataclass(frozen=True, kw_only=True)
 class Followed:
-    """One following, finished or not. delay: from the time in a row to its delivery; None: not asked for."""
+    """One following, finished or not."""
 
     following: Following
     consumers: tuple[WorkerAnswers, ...]
     summary: LoadSummary
-    delay: Delay | None
+    delay: Delay | None  # from the time in a row to its delivery; None: not asked for
     troubles: tuple[str, ...]
 
     @property
     def messages(self) -> int:
-        """The messages of all consumers."""
         return sum(one.answers for one in self.consumers)
 
     @property
     def rows(self) -> int:
-        """The rows of all messages."""
         return sum(one.rows for one in self.consumers)
 
 

@@ -1,7 +1,4 @@
-"""taosBenchmark's subscribe JSON file → SubscribeJob. Pure: the name of a new group of consumers comes in.
-
-Refuses every key that has an effect there and would have none here. Files for version 2 are version2.py's.
-"""
+"""taosBenchmark's subscribe JSON file → SubscribeJob."""
 
 from __future__ import annotations
 
@@ -95,7 +92,6 @@ def _expect_rows(info: ObjectReader) -> int:
 
 
 def _settings(info: ObjectReader, new_group: str) -> tuple[tuple[str, str], ...]:
-    """The settings of libtaos, by its own names; those that the file has not keep libtaos' defaults."""
     group, consumer = _id(info, "group.id", new_group), _id(info, "client.id", "scale")
     is_shared = info.choice("group_mode", "share", ("share", "independent")) == "share"
     settings = [("group.id", group if is_shared else group + "_{worker}"), ("client.id", consumer + "_{worker}")]

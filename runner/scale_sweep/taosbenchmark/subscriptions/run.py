@@ -1,7 +1,4 @@
-"""Makes the topics of a subscribe file and lets its consumers read them, one following after another.
-
-Refuses to print: lines go to `say` and into the result file. Ctrl-C stops the consumers; the lines show what was read.
-"""
+"""Makes the topics of a subscribe file and lets its consumers read them, one following after another."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Subscribe files for taosBenchmark 2 → topics and consumers of TDengine 3, with a sentence for each statement. Pure.
-
-A statement becomes a topic. Consumers of specified statements read all rows each; those of a supertable share them.
-"""
+"""Subscribe files for taosBenchmark 2 → topics and consumers of TDengine 3, with a sentence for each statement."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Runs Prometheus and Grafana beside a sweep: starts them, finds them again, stops them, and loads stored runs.
-
-`dashboards/compose.yaml` declares both. This package starts them as containers, or as processes with the same commands
-and files. Refuses to listen anywhere but on the loopback interface, and to touch what it did not start.
-"""
+"""Runs Prometheus and Grafana beside a sweep: starts them, finds them again, stops them, and loads stored runs."""
 
 from scale_sweep.watch.dashboards.load import load_run, span_of
 from scale_sweep.watch.dashboards.services import ServiceLeftover, find_leftovers, remove, url_of

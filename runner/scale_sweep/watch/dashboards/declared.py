@@ -1,7 +1,4 @@
-"""Reads `dashboards/compose.yaml`, which declares both services, whether they run in containers or not.
-
-Refuses keys that it does not know, so that no key of the file is silently without effect.
-"""
+"""Reads `dashboards/compose.yaml`, which declares both services, whether they run in containers or not."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ _KEYS = {"image", "network_mode", "user", "cap_drop", "security_opt", "volumes",
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """argv[0]: the program's name. volumes: paths that are the same inside and outside the container."""
+    """argv[0]: the program's name."""
 
     name: str
     image: str
@@ -28,7 +25,7 @@ class Service:
     network_mode: str
     argv: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
-    volumes: tuple[str, ...] = ()
+    volumes: tuple[str, ...] = ()  # paths that are the same inside and outside the container
     cap_drop: tuple[str, ...] = ()
     security_opt: tuple[str, ...] = ()
 

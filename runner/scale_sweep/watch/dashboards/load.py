@@ -1,7 +1,4 @@
-"""Loads a stored run into the running Prometheus: promtool makes blocks, which are moved beside the other data.
-
-Refuses to load a run twice: a second load replaces nothing and says so.
-"""
+"""Loads a stored run into the running Prometheus: promtool makes blocks, which are moved beside the other data."""
 
 from __future__ import annotations
 

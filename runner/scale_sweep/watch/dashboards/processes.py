@@ -1,8 +1,4 @@
-"""A service as a process of an installed program, with the declared command, settings and files.
-
-The process outlives `scale`. It runs in its own session as the owner of the state directory. A PID counts only together
-with its start time.
-"""
+"""A service as a process of an installed program, with the declared command, settings and files."""
 
 from __future__ import annotations
 

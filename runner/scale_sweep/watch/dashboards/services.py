@@ -1,9 +1,4 @@
-"""Operations on a service that are the same for containers and processes, and HTTP requests to it on loopback.
-
-`find_leftovers` is for `scale clean` after a power cut: records of services that do not run, stopped containers,
-addresses of sweeps that have ended, and their empty folders. Refuses to remove what runs, and the data: `down --purge`
-removes the data.
-"""
+"""Operations on a service that are the same for containers and processes, and HTTP requests to it on loopback."""
 
 from __future__ import annotations
 
@@ -68,11 +63,10 @@ def wait_ready(started: StartedService, state: StateDirectory) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceLeftover:
-    """One thing to remove. kind: always dashboards. name: for people. At most one of the other fields is set; without
-    one, it is the empty folders."""
+    """One thing to remove."""
 
-    kind: str
-    name: str
+    kind: str  # always dashboards
+    name: str  # for people. At most one of the other fields is set; without one, it is the empty folders
     record: StartedService | None = None
     container: str = ""
     file: Path | None = None

@@ -1,15 +1,4 @@
-"""The directory on this machine that holds everything of the dashboards.
-
-    config/          copies of `dashboards/`, which both programs read
-    targets/         one file for each running sweep: its address
-    prometheus/      the data; grafana/ likewise. They survive `down`
-    admin-password   readable by the owner only
-    state.json       what was started and how to find it again
-    *.log            the programs' output
-
-Refuses to write outside that directory, and a directory that is not this user's alone: `scale` ends as root what its
-record names.
-"""
+"""The directory on this machine that holds everything of the dashboards."""
 
 from __future__ import annotations
 
@@ -40,14 +29,13 @@ _WRITTEN = ("prometheus", "grafana", "grafana/plugins", "load/blocks", "admin-pa
 
 @dataclass(frozen=True, kw_only=True)
 class StartedService:
-    """A service that was started. pid, ticks: of a process. container: the id of a container."""
-
     name: str
     how: How
     port: int
+    # pid, ticks: of a process
     pid: int = 0
     ticks: int = 0
-    container: str = ""
+    container: str = ""  # the id of a container
     program: str = ""
 
 

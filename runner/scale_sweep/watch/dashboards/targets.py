@@ -1,9 +1,5 @@
 """Announces a sweep to Prometheus: the sweep writes its address into the state directory, whether dashboards run or
-not.
-
-The file's name contains the PID and start time of the sweep's process, so that the file of a killed sweep can be
-recognized.
-"""
+not."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Every metric, declared once: name, type, labels, meaning. docs/metrics.md is generated from this table, and a test
-compares both with what is served.
-
-This module holds no values. Every metric also has the labels `run` and `sweep`.
-"""
+compares both with what is served."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A stored run as OpenMetrics with its times: the events of its trials are replayed and read once a second.
-
-State and values are made as in the running sweep, so the same dashboards show both. The text is collected series by
-series, because the format requires that order.
-"""
+"""A stored run as OpenMetrics with its times: the events of its trials are replayed and read once a second."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ from dataclasses import dataclass
 from prometheus_client.utils import floatToGoString
 
 from scale_sweep.base.errors import LoadError, StoreError
-from scale_sweep.base.visible import visible
+from scale_sweep.base.texts import visible
 from scale_sweep.loadgen.recorded import recorded_of
 from scale_sweep.model import (
     Event,
@@ -127,7 +123,6 @@ def openmetrics(folder: Folder, run: StoredRun) -> bytes:
 
 
 def _keep(book: Book, state: LiveState, start_s: float, end_s: float) -> None:
-    """Repeats the values that stay the same until the next trial begins."""
     at, kept = start_s, list(points_kept(state))
     while at < end_s:
         book.add(kept, at)

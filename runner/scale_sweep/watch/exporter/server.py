@@ -1,12 +1,4 @@
-"""The exporter: a sink of events that serves them as metrics on the one open port.
-
-GET /metrics on the loopback interface: it refuses any other address, path and method. A small HTTP server of the
-standard library. A scraper's connection stays open, so a scrape starts no thread. Nothing is compressed: on loopback
-compression costs more than it saves.
-The sink keeps one immutable state and makes the page when it is read. The text of values that change only with a trial
-or its phase is made at that change, not at every scrape. So a scrape at the last trial costs as much as one at the
-first.
-"""
+"""The exporter: a sink of events that serves them as metrics on the one open port."""
 
 from __future__ import annotations
 
@@ -50,7 +42,6 @@ class MetricsServer:
 
     @property
     def port(self) -> int:
-        """The port that it listens on."""
         return int(self._server.server_address[1])
 
     @property

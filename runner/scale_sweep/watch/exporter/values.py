@@ -1,7 +1,4 @@
-"""The state of a running sweep → metric values, for a scrape and for a stored run. Pure.
-
-A point is (metric, values of its labels in their order, value). The writer adds `run` and `sweep`.
-"""
+"""The state of a running sweep → metric values, for a scrape and for a stored run."""
 
 from __future__ import annotations
 
@@ -119,7 +116,6 @@ def _load(running: Running) -> Iterator[Point]:
 
 
 def _offered(state: LiveState, running: Running) -> Iterator[Point]:
-    """The offered rate, the limits of the objective, and between which rates a search is."""
     trial, unit = running.trial, running.trial.work.rate_counts
     yield f"offered_{unit}_per_second", (trial.trial_id,), running.offered or state.plan.sweep.load.rate or None
     for clause in trial.load.objective.clauses if trial.load.objective is not None else ():

@@ -1,8 +1,4 @@
-"""The state of a running sweep, made from the campaign's events alone.
-
-The metrics, the terminal's view and `scale watch` share one state. Pure: it takes events and returns a state; the
-caller passes the time that "time left" needs. Refuses to guess: what no event said is None.
-"""
+"""The state of a running sweep, made from the campaign's events alone."""
 
 from scale_sweep.watch.live.curve import LiveCurve, curves
 from scale_sweep.watch.live.state import (

@@ -1,8 +1,4 @@
-"""The state of a running sweep, how each event changes it, and what follows from it: progress, resource use.
-
-Pure: every event makes a new state, so a scrape can read one complete state without a lock while the next one is made.
-The current time is an argument.
-"""
+"""The state of a running sweep, how each event changes it, and what follows from it: progress, resource use."""
 
 from __future__ import annotations
 
@@ -33,18 +29,7 @@ _NOTES_KEPT = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Running:
-    """The running trial. requests, errors, retries: sums over the intervals. rated: the last interval in
-    what the load counts; the others of the last interval: rate_per_s, in its unit; rows_per_s, None if nothing is
-    written; operations_per_s: of each operation
-    in the last interval. operations: the sums over the intervals.
-    operations_p99_us: the last known one of each operation.
-
-    first, before, sample: the trial's first sample and the last two. pools_s: CPU seconds of the server's threads by
-    name since the first sample; it never decreases, although threads may end.
-
-    offered: the rate of the running load, None in a closed loop. steps: those of a search that have ended.
-    rows_before: rows of the loads before the running one.
-    """
+    """The running trial."""
 
     trial: Trial
     position: int
@@ -54,22 +39,27 @@ class Running:
     phase_ns: int = 0
     load_ns: int | None = None
     interval: Interval | None = None
+    # the last interval in what the load counts; the others of the last interval: rate_per_s, in its unit; rows_per_s,
+    # None if nothing is written
     rated: RatedInterval | None = None
     rate_per_s: float | None = None
     rows_per_s: float | None = None
-    operations_per_s: Mapping[str, float] = field(default_factory=dict)
-    operations: Mapping[str, int] = field(default_factory=dict)
-    operations_p99_us: Mapping[str, float] = field(default_factory=dict)
+    operations_per_s: Mapping[str, float] = field(default_factory=dict)  # of each operation in the last interval
+    operations: Mapping[str, int] = field(default_factory=dict)  # the sums over the intervals
+    operations_p99_us: Mapping[str, float] = field(default_factory=dict)  # the last known one of each operation
+    # requests, errors, retries: sums over the intervals
     requests: int = 0
     errors: int = 0
     retries: int = 0
+    # first, before, sample: the trial's first sample and the last two
     first: Sample | None = None
     before: Sample | None = None
     sample: Sample | None = None
+    # CPU seconds of the server's threads by name since the first sample; it never decreases, although threads may end
     pools_s: Mapping[str, float] = field(default_factory=dict)
-    offered: float | None = None
-    steps: tuple[Step, ...] = ()
-    rows_before: int = 0
+    offered: float | None = None  # the rate of the running load, None in a closed loop
+    steps: tuple[Step, ...] = ()  # those of a search that have ended
+    rows_before: int = 0  # rows of the loads before the running one
 
     @property
     def rows(self) -> int:

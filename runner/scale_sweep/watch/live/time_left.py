@@ -1,8 +1,4 @@
-"""How much of a running plan is done, and about how long the rest takes. Pure.
-
-Refuses one mean for all trials: those that confirm a capacity are shorter than the searches before them, and one
-database may need minutes of warm-up where another needs seconds.
-"""
+"""How much of a running plan is done, and about how long the rest takes."""
 
 from __future__ import annotations
 

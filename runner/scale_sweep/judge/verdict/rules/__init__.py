@@ -1,9 +1,4 @@
-"""The rules that name the bottleneck, in their order. Each is a small function: does it explain the figures?
-
-A new reason is a function of the file with its subject, and a line in RULES. Refuses to know an axis: if the order
-depends on what is varied, the rule's precedence says so (rule.py), and scale_sweep/judge/verdict/bottleneck.py sorts by
-it.
-"""
+"""The rules that name the bottleneck, in their order."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The disks: were the prepared ones used up, unevenly, or not at all? Was another one the bottleneck?
-
-A prepared disk was used fully if, from the first request to the end of flush and sync, it wrote most of what it can
-write without a database (fio). Time with requests in flight is less exact: a capped device waits before that counter.
-Refuses to call prepared disks the bottleneck because they were busy for a while: buffers take a load in bursts.
-"""
+"""The disks: were the prepared ones used up, unevenly, or not at all?"""
 
 from __future__ import annotations
 
@@ -52,7 +47,6 @@ def disk_words(use: ResourceUse, resources: TrialResources) -> str:
 
 
 def uses(disks: Mapping[str, DiskFigures]) -> str:
-    """Each disk's use, in one line."""
     of = "of its ceiling" if all(d.used_percent is not None for d in disks.values()) else "busy"
     return ", ".join(f"{name} {_use(disk) or 0.0:.0f} %" for name, disk in disks.items()) + f" {of}"
 

@@ -1,8 +1,4 @@
-"""Rules about hosts of their own: the network between load and server, and the CPUs of each load host.
-
-Each answer names the host. Refuses to judge a network whose rate was not measured, and the server's own CPUs: other
-rules do that.
-"""
+"""Rules about hosts of their own: the network between load and server, and the CPUs of each load host."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Rules about the load: the load generator near its own ceiling or without idle CPU, and an offered rate that was met.
-
-Refuses to know the server: a load generator without idle time was never faster than the server, even if it is as busy.
-"""
+"""Rules about the load: the load generator near its own ceiling or without idle CPU, and an offered rate that was
+met."""
 
 from __future__ import annotations
 
@@ -46,12 +44,10 @@ def generator_ceiling(use: ResourceUse, resources: TrialResources) -> Explanatio
 
 
 def _counted(unit: str) -> str:
-    """The noun of a rate."""
     return unit.partition("/")[0]
 
 
 def _or_method(resources: TrialResources) -> str:
-    """The other remedy of a load that writes. A method does not change the CPU time of a read."""
     return ", or a --method that needs less CPU" if resources.counts_rows else ""
 
 

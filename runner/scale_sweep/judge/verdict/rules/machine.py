@@ -1,8 +1,5 @@
 """Rules about the machine and about waiting: other programs, the hypervisor, the network, memory, a stall, connections;
-and the answer if nothing explains the figures.
-
-Refuses to call a stall the server's where a disk, memory or other programs explain it.
-"""
+and the answer if nothing explains the figures."""
 
 from __future__ import annotations
 

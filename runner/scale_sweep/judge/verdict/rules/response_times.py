@@ -1,9 +1,5 @@
 """Rules about the response times of an open loop whose rate was met: others on the CPUs of server or load generator,
-and a load generator that sent late.
-
-The rate is what was offered, whoever else used the machine; a response time is the server's only if nobody else took
-part in it. Refuses to judge a rate that was not met: what prevented it is named by the other rules.
-"""
+and a load generator that sent late."""
 
 from __future__ import annotations
 

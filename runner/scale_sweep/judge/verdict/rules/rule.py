@@ -12,18 +12,14 @@ from scale_sweep.model import BottleneckKind
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """A rule's answer: the figures as a sentence, and what to change.
-
-    link: joins the sentence to the use of the axis' own resource, in a verdict's reason. reason: the complete reason,
-    if it needs other words. noted: the reader of a valid number sees it too.
-    """
+    """A rule's answer: the figures as a sentence, and what to change."""
 
     kind: BottleneckKind
     sentence: str
     remedy: str = ""
-    link: str = ": "
-    reason: str = ""
-    noted: bool = False
+    link: str = ": "  # joins the sentence to the use of the axis' own resource, in a verdict's reason
+    reason: str = ""  # the complete reason, if it needs other words
+    noted: bool = False  # the reader of a valid number sees it too
 
 
 class Precedence(StrEnum):

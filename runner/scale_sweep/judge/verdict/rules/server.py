@@ -1,7 +1,4 @@
-"""Rules about the server: its cores, its quota, memory bandwidth, one full thread, locks, shared CPUs.
-
-Each rule explains the figures, or returns None. Refuses to know what else was full: the order of RULES decides.
-"""
+"""Rules about the server: its cores, its quota, memory bandwidth, one full thread, locks, shared CPUs."""
 
 from __future__ import annotations
 

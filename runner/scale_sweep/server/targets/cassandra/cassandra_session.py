@@ -135,7 +135,6 @@ class CassandraSession(Session):
         return () if self._is_nothing(statement, rows) else rows
 
     def _bound(self, text: str, drawn: Drawn) -> Drawn:
-        """Compared with whole numbers, the bound is the whole number below it, as in the driver."""
         column = bound_column(text)
         is_whole = column and series.columns_of(self._trial.work.data)[column] not in WITH_FRACTION
         return replace(drawn, value=float(math.floor(drawn.value))) if is_whole else drawn

@@ -1,8 +1,4 @@
-"""Cassandra, one node: a device is a partition, written by unlogged batches of CQL.
-
-The jars are in the home's `lib`, with a Java runtime in its `java` folder or on the machine: Java 17, no newer one.
-Its node is that of `cassandra_node`.
-"""
+"""Cassandra, one node: a device is a partition, written by unlogged batches of CQL."""
 
 from __future__ import annotations
 

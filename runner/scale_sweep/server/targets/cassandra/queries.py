@@ -1,10 +1,4 @@
-"""Queries in CQL, with marks where each request has values of its own. Pure.
-
-A device is a partition whose rows are ordered by time, and whose tags are static columns with an index. A condition on
-a value needs ALLOW FILTERING: the server then reads the rows of these devices in the time range, and returns some of
-them. Refuses sets, aggregates of each group, and stretches of time of several devices together: CQL groups rows by the
-primary key only.
-"""
+"""Queries in CQL, with marks where each request has values of its own."""
 
 from __future__ import annotations
 
@@ -86,7 +80,6 @@ def _where(query: Query) -> str:
 
 
 def _groups(query: Query, data: Workload) -> str:
-    """The condition that chooses the devices of the groups; "" for all of them. A mark in a sum must say its type."""
     tag, kind = _CQL.column.format(query.tag), stored_tags(data.tags)[query.tag]
     if query.groups <= 1:
         return f"{tag} = {{value}}" if query.groups else ""

@@ -1,7 +1,4 @@
-"""The table, and the tags of each device: static columns of its partition, written once before the clock starts.
-
-Refuses tags of types that CQL has none for here: no read can choose by them.
-"""
+"""The table, and the tags of each device: static columns of its partition, written once before the clock starts."""
 
 from __future__ import annotations
 

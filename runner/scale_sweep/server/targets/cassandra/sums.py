@@ -1,8 +1,4 @@
-"""Sums of the stored rows as statements of CQL, for each device; those of all together are added by the caller. Pure.
-
-A sum has the type of what is added, so whole numbers are added as 64-bit ones, and those of 64 bits as doubles. CQL has
-no numbers for truths: true ones are counted by a statement of their own.
-"""
+"""Sums of the stored rows as statements of CQL, for each device; those of all together are added by the caller."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Sends statements by CQL's native protocol, version 4: one connection, text out, rows back.
-
-Refuses what a session does not need: parameters, pages, passwords, types besides text, numbers, booleans and times.
-"""
+"""Sends statements by CQL's native protocol, version 4: one connection, text out, rows back."""
 
 from __future__ import annotations
 
@@ -101,7 +98,6 @@ def _rows(reader: _Reader) -> list[list[Any]]:
 
 
 def _column(reader: _Reader, *, named: bool) -> Callable[[bytes], Any]:
-    """The reader of the next column's values."""
     if named:
         reader.text(), reader.text()
     name, kind = reader.text(), reader.number(">H")

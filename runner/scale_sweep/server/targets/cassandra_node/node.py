@@ -1,7 +1,5 @@
-"""One node of Cassandra: its command, its configuration, how its commit log is synced, and doubtful lines of its log.
-
-Refuses to open JMX, and to know what is stored: tables are the target's.
-"""
+"""One node of Cassandra: its command, its configuration, how its commit log is synced, and doubtful lines of its
+log."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scale_sweep.base.files import sync as sync_files
+from scale_sweep.base.input_file import sync as sync_files
 from scale_sweep.model import Site
 from scale_sweep.server.targets.java import find_jars, outside, program, runtime
 from scale_sweep.server.targets.nouns import Installation
@@ -45,16 +43,13 @@ _EXPORTED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """Where a node is: its folder as an absolute path, its address, the ports for clients and for other nodes.
-
-    clients_host: where clients are listened to, if not at that address: all addresses of a container.
-    """
+    """Where a node is: its folder as an absolute path, its address, the ports for clients and for other nodes."""
 
     root: str
     host: str
     port: int
     nodes_port: int
-    clients_host: str = ""
+    clients_host: str = ""  # where clients are listened to, if not at that address: all addresses of a container
 
     def command(self, java: str, home: str, jvm: Sequence[str]) -> tuple[str, ...]:
         """The command that starts it from the jars of `home`. java: the program. jvm: flags for its resources."""
@@ -129,7 +124,6 @@ def programs(home: str) -> tuple[str, ...]:
 
 
 def java(site: Site, home: str, image_java: str = "") -> str:
-    """The program that runs a node on the site. home: of Cassandra, as the site has it. image_java: as `program`."""
     return program(site, home, JAVA, JAVA, image_java=image_java)
 
 

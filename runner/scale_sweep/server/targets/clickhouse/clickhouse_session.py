@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.base.files import below, sync
+from scale_sweep.base.input_file import below, sync
 from scale_sweep.experiment.work.sums import figures_of
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.content import Content
@@ -80,7 +80,6 @@ class ClickhouseSession(Session):
         return f"/?{urlencode({'database': database, **self._named, **_ANSWER})}"
 
     def _of_server(self, sql: str) -> list[list[Any]]:
-        """Before there is a database of the trial."""
         return self._rows(sql, "system")
 
     def not_ready(self) -> str:

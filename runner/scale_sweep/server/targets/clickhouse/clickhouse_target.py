@@ -1,8 +1,4 @@
-"""ClickHouse: one MergeTree table of all devices, ordered by device and time, loaded by blocks of columns over HTTP.
-
-Refuses the machine's configuration and every port but that of HTTP. The trial's user has a password, of which the
-server's files have a digest only.
-"""
+"""ClickHouse: one MergeTree table of all devices, ordered by device and time, loaded by blocks of columns over HTTP."""
 
 from __future__ import annotations
 
@@ -99,7 +95,6 @@ def _candidates(home: str) -> Iterator[tuple[Path, str]]:
 
 
 def _command(site: Site) -> tuple[str, ...]:
-    """The program of the server. In an image, and where there is one, it has a name of its own."""
     own = Path(site.home, PROGRAM)
     if site.in_image or own.is_file():
         return (str(own),)
@@ -107,7 +102,6 @@ def _command(site: Site) -> tuple[str, ...]:
 
 
 def _version(folder: Path, name: str) -> str:
-    """As the program says, or the changes of Debian's package, whose program does not."""
     words = ("server",) if name == ALL_PROGRAMS else ()
     reported = version_of((str(folder / name), *words, "--version"), r"version (\d+(?:\.\d+)+)")
     return reported or version_in_changes(str(folder.parent), PROGRAM)

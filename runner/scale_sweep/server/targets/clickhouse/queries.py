@@ -1,7 +1,4 @@
-"""Renders queries in ClickHouse's SQL, with placeholders for values that each request draws. Pure.
-
-Times are whole milliseconds. Functions of versions after 2018: percentiles; INTERSECT and EXCEPT.
-"""
+"""Renders queries in ClickHouse's SQL, with placeholders for values that each request draws."""
 
 from __future__ import annotations
 

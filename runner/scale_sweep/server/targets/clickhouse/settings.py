@@ -1,8 +1,4 @@
-"""The three groups of ClickHouse's settings, and the files in which a server reads them. Pure.
-
-A knob is a setting of queries (`max_threads`), of tables (`merge_tree.fsync_after_insert`) or of the server
-(`server.background_pool_size`). Refuses to know which settings there are: the server does.
-"""
+"""The three groups of ClickHouse's settings, and the files in which a server reads them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How ClickHouse spells sums of the stored rows. Data only.
-
-A sum of whole numbers has 64 bits there and goes round, so large ones are added as doubles.
-"""
+"""How ClickHouse spells sums of the stored rows."""
 
 from __future__ import annotations
 

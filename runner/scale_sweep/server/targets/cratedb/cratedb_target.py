@@ -1,8 +1,4 @@
-"""CrateDB: one table of all devices in shards, loaded by INSERT over HTTP. Each shard has a log, its translog.
-
-The jars are in the home's `lib`, with a Java runtime in its folder `jdk`, or on the machine. Refuses the machine's
-configuration, ports that the method does not need, and the vendor's usage reports.
-"""
+"""CrateDB: one table of all devices in shards, loaded by INSERT over HTTP."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Renders queries in CrateDB's SQL, with placeholders for values that each request draws. Pure.
-
-Times are whole milliseconds. CrateDB has no INTERSECT and no EXCEPT.
-"""
+"""Renders queries in CrateDB's SQL, with placeholders for values that each request draws."""
 
 from __future__ import annotations
 
@@ -39,7 +36,6 @@ _SQL = Dialect(
 
 
 def _newest(query: Query, cells: str, chosen: str) -> str:
-    """The last row of each device."""
     rank = "row_number() OVER (PARTITION BY device_id ORDER BY time DESC)"
     columns = listed(("time", "device_id", *_SQL.columns(query)))
     ranked = f"SELECT {columns}, {rank} AS place FROM {TABLE}{chosen}"
@@ -59,7 +55,6 @@ def rendered(query: Query, data: Workload, method: str) -> str:
 
 
 def _joined(query: Query) -> str:
-    """The rows with the tags that the query names. In CrateDB a column of USING is ambiguous."""
     named = (query.tag, query.each_tag, query.with_tag[0] if query.with_tag else "")
     tags = listed(_SQL.column.format(tag) for tag in dict.fromkeys(filter(None, named)))
     tagged = f"SELECT device_id AS tagged_id, {tags} FROM {DEVICES}"

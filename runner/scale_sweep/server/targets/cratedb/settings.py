@@ -1,7 +1,4 @@
-"""Settings of CrateDB as it reports them: a tree, with times in milliseconds and sizes in bytes. Pure.
-
-Refuses to know which settings there are: the server does.
-"""
+"""Settings of CrateDB as it reports them: a tree, with times in milliseconds and sizes in bytes."""
 
 from __future__ import annotations
 

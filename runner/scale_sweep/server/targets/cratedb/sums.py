@@ -1,8 +1,4 @@
-"""How CrateDB spells sums of the stored rows. Data only.
-
-A sum of whole numbers that does not fit into 64 bits is an error there, and one of floats is a float, so large numbers
-and fractions are added as doubles.
-"""
+"""How CrateDB spells sums of the stored rows."""
 
 from __future__ import annotations
 

@@ -1,2 +1,1 @@
-"""InfluxDB: version 1.x in the files `influxdb_*.py`, version 2 in `influxdb2_*.py`. They share `influxql.py` and
-`queries.py`."""
+"""InfluxDB: version 1.x in the files `influxdb_*.py`, version 2 in `influxdb2_*.py`."""

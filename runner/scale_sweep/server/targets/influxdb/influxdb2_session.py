@@ -1,8 +1,4 @@
-"""A session with InfluxDB 2 over HTTP: organisation, token, bucket, settings. The rest is in influxql.py.
-
-Statements go to the endpoint of 1.x, which finds the bucket by the name of a database. Refuses to make an organisation
-on a server that is not ours: there it takes that of the user's token.
-"""
+"""A session with InfluxDB 2 over HTTP: organisation, token, bucket, settings."""
 
 from __future__ import annotations
 
@@ -69,7 +65,6 @@ class InfluxdbV2Session(InfluxqlSession):
             self._post("/api/v2/dbrps", orgID=organisation, bucketID=made["id"], **named)
 
     def _owner(self) -> Mapping[str, Any]:
-        """The organisation of the token."""
         if not self._organisation:
             organisations = self._get("/api/v2/orgs")["orgs"]
             if not organisations:

@@ -1,8 +1,4 @@
-"""InfluxDB 2: one bucket, loaded with lines over HTTP. A write is in its log, and on disk, when it is acknowledged.
-
-Refuses telemetry, tasks, the user interface and every configuration file: a trial sets all by flags, which the server
-checks. The token is made for the trial and is in no flag.
-"""
+"""InfluxDB 2: one bucket, loaded with lines over HTTP."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""InfluxDB 1.x: one database, loaded with lines over HTTP. A write is in its log, and on disk, when it is acknowledged.
-
-Refuses the files in /etc: a trial sets everything by environment variables of its server.
-"""
+"""InfluxDB 1.x: one database, loaded with lines over HTTP."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Code that the sessions of both versions share: statements by POST /query, the count, answers, and the log on disk.
-
-Refuses to know settings or how a database is made: each version has its own.
-"""
+"""Code that the sessions of both versions share: statements by POST /query, the count, answers, and the log on disk."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.base.files import below, sync
+from scale_sweep.base.input_file import below, sync
 from scale_sweep.loadgen.content import Content
 from scale_sweep.model import Cells, Drawn, Query, Trial
 from scale_sweep.server.targets import Address, Counted, Session, series
@@ -81,7 +78,6 @@ class InfluxqlSession(Session):
         return {device: completed(figures, data) for device, figures in by_device.items()}
 
     def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]]:
-        """The tags of each series."""
         column, tags_of = next(iter(series.columns_of(self._trial.work.data))), collections.defaultdict(set)
         for one in self._series(f'SELECT first("{column}") FROM "{series.MEASUREMENT}" GROUP BY *'):
             tags_of[one["tags"][series.DEVICE]].add(tuple(str(one["tags"].get(name) or "") for name in names))

@@ -1,8 +1,4 @@
-"""Queries in InfluxQL, with marks where each request has values of its own, and its answers as rows. Pure.
-
-A device is a tag, and so is a group: tags are texts, which InfluxQL compares for being equal only. Refuses operations
-that it has no words for: sets, and a part of the groups that is more than one.
-"""
+"""Queries in InfluxQL, with marks where each request has values of its own, and its answers as rows."""
 
 from __future__ import annotations
 
@@ -81,7 +77,6 @@ def _by_label(row: Cells) -> tuple[bool, Any]:
 
 
 def _label(tag: str) -> int | str:
-    """A group is a number; devices and other tags are texts."""
     return int(tag) if tag.isdecimal() else tag
 
 

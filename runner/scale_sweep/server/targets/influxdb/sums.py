@@ -1,10 +1,4 @@
-"""Sums of the stored rows as statements of InfluxQL. Pure.
-
-A series is a column of a device. Its values are counted and added; the least and the greatest one would take as long
-again, and a value that is changed changes the sum. InfluxQL adds no times: so the first and the last are asked, and
-the time in which rows follow each other by at most one step. A sum of integers has 64 bits, so those of 64 bits are
-added as doubles.
-"""
+"""Sums of the stored rows as statements of InfluxQL."""
 
 from __future__ import annotations
 
@@ -25,11 +19,11 @@ _LONG = ("bigint", "timestamp")
 
 @dataclass(frozen=True, kw_only=True)
 class SumsStatement:
-    """A statement and the figures that it returns. is_time: its time is the figure, and not its values."""
+    """A statement and the figures that it returns."""
 
     figures: tuple[str, ...]
     text: str
-    is_time: bool = False
+    is_time: bool = False  # its time is the figure, and not its values
 
 
 def statements(data: Workload, devices: Sequence[str]) -> Iterator[SumsStatement]:
@@ -71,7 +65,6 @@ def completed(figures: Mapping[str, Any], data: Workload) -> dict[str, Any]:
 
 
 def _expression(figure: str, kinds: Mapping[str, str]) -> str:
-    """The expression of a figure of a column; "" for the sum of truths, which takes a statement of its own."""
     name, _, what = figure.rpartition(".")
     if what == "values":
         return f'count("{name}")'

@@ -1,7 +1,4 @@
-"""Files that IoTDB starts from: its settings, those of its log, and a script that keeps its two processes together.
-
-Refuses ports and folders outside the trial's own.
-"""
+"""Files that IoTDB starts from: its settings, those of its log, and a script that keeps its two processes together."""
 
 from __future__ import annotations
 

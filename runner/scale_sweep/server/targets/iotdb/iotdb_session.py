@@ -1,5 +1,4 @@
-"""A session with IoTDB: template and devices, settings, flushes, the count. Statements go by the load generator's
-`sql`, since Thrift is spoken there."""
+"""A session with IoTDB: template and devices, settings, flushes, the count."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.base.files import below
+from scale_sweep.base.input_file import below
 from scale_sweep.experiment.work.sums import together
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.content import Content
@@ -76,7 +75,6 @@ class IotdbSession(Session):
         return self._all((statement,))[0]
 
     def _all(self, statements: Sequence[str]) -> list[tuple[tuple[Any, ...], ...]]:
-        """The rows of each, by one process."""
         self.asking = statements[0][:80]
         spec = {"protocol": "1", **self._door()}
         within = self.left_s(WITHIN_S)
@@ -208,7 +206,6 @@ class IotdbSession(Session):
         return by_device
 
     def _counted_by(self, column: str) -> dict[str, tuple[int, float, float]]:
-        """By one column: IoTDB needs memory for each column that it counts, and refuses many."""
         expressions = f"count({column}), min_time({column}), max_time({column})"
         counted = self._rows(f"SELECT {expressions} FROM {DATABASE}.* ALIGN BY DEVICE")
         return {str(name): (int(rows), float(first), float(last)) for name, rows, first, last in counted if rows}

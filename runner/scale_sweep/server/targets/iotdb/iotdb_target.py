@@ -1,8 +1,4 @@
-"""IoTDB, one ConfigNode and one DataNode: a device is a path of its tree, written by tablets over Thrift.
-
-The jars are in the home's `lib`, with a Java runtime in its `java` folder or on the machine: Java 17, no newer one.
-Refuses to let it listen on all addresses, as it does whatever address it is given.
-"""
+"""IoTDB, one ConfigNode and one DataNode: a device is a path of its tree, written by tablets over Thrift."""
 
 from __future__ import annotations
 
@@ -131,7 +127,6 @@ class IotdbTarget(Target):
 
 
 def _kept_on_loopback(site: Site) -> Mapping[str, str]:
-    """A container's network does it there."""
     return {} if site.in_image else {"LD_PRELOAD": site.reachable(loopback_path())}
 
 

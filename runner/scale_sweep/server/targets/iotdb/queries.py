@@ -1,9 +1,4 @@
-"""Queries in IoTDB's SQL, with marks where each request has values of its own, and its answers as rows. Pure.
-
-A device is a path, and rows of several of them are asked with ALIGN BY DEVICE.
-Stretches of time begin with a time that the text names, so they begin with the range. Refuses what this language has no
-words for: sets, groups by a tag, aggregates of several devices together.
-"""
+"""Queries in IoTDB's SQL, with marks where each request has values of its own, and its answers as rows."""
 
 from __future__ import annotations
 

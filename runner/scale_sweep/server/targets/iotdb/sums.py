@@ -1,8 +1,4 @@
-"""Sums of the stored rows as statements of IoTDB, for each device; those of all together are added by the caller. Pure.
-
-Arithmetic here is that of doubles, so the time of a row is counted in steps, whose sum stays exact to 2^53. A bool is
-added as a number. IoTDB needs memory for each expression of each device, and refuses many.
-"""
+"""Sums of the stored rows as statements of IoTDB, for each device; those of all together are added by the caller."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""KairosDB's own H2 database, which is one file: its place, its commits, and a flush that watches the file.
-
-Refuses to ask H2 itself: KairosDB has no way to it.
-"""
+"""KairosDB's own H2 database, which is one file: its place, its commits, and a flush that watches the file."""
 
 from __future__ import annotations
 

@@ -103,7 +103,6 @@ class KairosdbSession(Session):
         self._wait_for_telnet()
 
     def _points(self, name: str) -> float:
-        """How many points a metric has."""
         return sum(n for _, n in self._by_device(name, "count").values())
 
     def _wait_for_telnet(self) -> None:
@@ -140,7 +139,6 @@ class KairosdbSession(Session):
         return Counted(rows=counted.rows, is_distinct=True, gaps=(*counted.gaps, *gaps))
 
     def _metrics(self) -> list[str]:
-        """Those of the columns."""
         return [f"{series.MEASUREMENT}_{name}" for name in series.columns_of(self._trial.work.data)]
 
     def _by_device(self, metric: str, what: str) -> dict[str, tuple[float, float]]:

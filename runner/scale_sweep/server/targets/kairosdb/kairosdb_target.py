@@ -1,8 +1,4 @@
-"""KairosDB on its own H2 database or on a Cassandra: each column of a row is a point of a series.
-
-The jars are in the home's `lib`, with a Java runtime in its `java` folder or on the machine: Java 17, no newer one.
-Refuses text columns, and the metrics that it would write about itself. Its telnet port is open for `telnet` only.
-"""
+"""KairosDB on its own H2 database or on a Cassandra: each column of a row is a point of a series."""
 
 from __future__ import annotations
 

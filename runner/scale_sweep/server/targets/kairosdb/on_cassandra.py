@@ -1,8 +1,4 @@
-"""KairosDB's points in a Cassandra of its own: one node, started before KairosDB and ended after it.
-
-Both are processes of one trial's server, with the level's CPUs and memory, and the node is that of `cassandra_node`.
-KairosDB acknowledges points that are in its queue (a file that it does not sync), and stores them in batches.
-"""
+"""KairosDB's points in a Cassandra of its own: one node, started before KairosDB and ended after it."""
 
 from __future__ import annotations
 

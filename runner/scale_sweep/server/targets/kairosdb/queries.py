@@ -1,9 +1,4 @@
-"""Queries of KairosDB's own form, as JSON with marks where each request has values of its own; answers as rows. Pure.
-
-A column is a metric, a device is a tag. Ranges include both borders, so they end with the last moment before `to`.
-Refuses what this form has no words for: sets, a condition on another metric, the difference of aggregates, groups by a
-tag of which some are asked, stretches of time that do not begin with the range, or newest first.
-"""
+"""Queries of KairosDB's own form, as JSON with marks where each request has values of its own; answers as rows."""
 
 from __future__ import annotations
 
@@ -98,7 +93,6 @@ def _metric(column: str, query: Query, data: Workload) -> dict[str, Any]:
 
 
 def _filter(sign: str, number: Any) -> dict[str, Any]:
-    """Takes away what does not meet the condition."""
     return {"name": "filter", "filter_op": "lte" if sign == ">" else "gte", "threshold": number}
 
 

@@ -12,11 +12,10 @@ from scale_sweep.server.targets.nouns import Address
 
 @dataclass(frozen=True, kw_only=True)
 class KairosdbStart:
-    """The files and the command that start KairosDB. items: of kairosdb.conf, without its prefix, as they are written.
-    argv: of the whole server."""
+    """The files and the command that start KairosDB."""
 
-    items: Mapping[str, str]
-    argv: tuple[str, ...]
+    items: Mapping[str, str]  # of kairosdb.conf, without its prefix, as they are written
+    argv: tuple[str, ...]  # of the whole server
     files: Mapping[str, str] = field(default_factory=dict)
     folders: tuple[str, ...] = ()
     ports: tuple[int, ...] = ()

@@ -1,8 +1,5 @@
-"""Where MariaDB's program, messages and system tables are: in the layout of Debian's package or of MariaDB's archives.
-In an image, its shell looks for them.
-
-Refuses to look into an image: what a version has there is known only where the server starts.
-"""
+"""Where MariaDB's program, messages and system tables are: in the layout of Debian's package or of MariaDB's
+archives."""
 
 from __future__ import annotations
 
@@ -46,12 +43,10 @@ class Layout:
         return f'for tables in {shlex.join(self.tables)}; do [ -f "$tables.sql" ] && break; done\n'
 
     def _chosen(self, end: str) -> str:
-        """A file of the tables as a word of the shell."""
         return f'"${{tables}}{end}"' if self._choose else shlex.quote(self.tables[0] + end)
 
     @property
     def _shared(self) -> str:
-        """Options of the folder of the tables, which has messages and character sets too."""
         share = '"${tables%/*}"' if self._choose else shlex.quote(str(Path(self.tables[0]).parent))
         return f"--lc-messages-dir={share} --character-sets-dir={share}/charsets"
 

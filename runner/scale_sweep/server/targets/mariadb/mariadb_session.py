@@ -1,5 +1,4 @@
-"""A session with MariaDB: table, devices, variables, flushes, the count. Statements go by the load generator's `sql`,
-since libmariadb is loaded there."""
+"""A session with MariaDB: table, devices, variables, flushes, the count."""
 
 from __future__ import annotations
 
@@ -63,7 +62,6 @@ class MariadbSession(Session):
             child.kill()
 
     def _rows(self, *statements: str) -> tuple[tuple[Any, ...], ...]:
-        """The rows of the last statement; all go over one connection."""
         return self._all(statements)[-1]
 
     def _all(self, statements: Sequence[str]) -> list[tuple[tuple[Any, ...], ...]]:

@@ -1,9 +1,4 @@
-"""MariaDB: one InnoDB table of all devices, partitioned by device, loaded by LOAD DATA LOCAL or bulk REPLACE.
-
-The server is that of `scale servers install`, of an archive of MariaDB, or of Debian's package: installed, or unpacked
-into a folder; or that of an image. Refuses a socket for other users and the machine's configuration: each trial has its
-own user, whose password is in the trial's directory only.
-"""
+"""MariaDB: one InnoDB table of all devices, partitioned by device, loaded by LOAD DATA LOCAL or bulk REPLACE."""
 
 from __future__ import annotations
 

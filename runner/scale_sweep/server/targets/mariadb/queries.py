@@ -1,7 +1,4 @@
-"""Renders queries in MariaDB's SQL, with placeholders for values that each request draws. Pure.
-
-Times are whole milliseconds. Sums and means are computed in double precision: those of whole numbers are decimals.
-"""
+"""Renders queries in MariaDB's SQL, with placeholders for values that each request draws."""
 
 from __future__ import annotations
 
@@ -28,7 +25,6 @@ _SQL = Dialect(
 
 
 def _newest(query: Query, cells: str, chosen: str) -> str:
-    """The time of the last row of each is found in the primary key."""
     newest = f"SELECT device_id, max(time) AS time FROM {TABLE}{chosen} GROUP BY device_id"
     return f"SELECT {cells} FROM {TABLE} JOIN ({newest}) AS newest USING (device_id, time)"
 

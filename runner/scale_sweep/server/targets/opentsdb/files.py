@@ -1,8 +1,5 @@
 """Files that OpenTSDB starts from: settings of HBase and of the TSD, what both log, and a script that starts one after
-the other and ends them in the opposite order.
-
-Refuses ports and folders outside the trial's own.
-"""
+the other and ends them in the opposite order."""
 
 from __future__ import annotations
 
@@ -83,7 +80,6 @@ def tsd_conf(site: Site, items: Mapping[str, str]) -> str:
 
 
 def _of_hbase(site: Site) -> str:
-    """The address under which HBase and the TSD know HBase: in a container its own loopback address."""
     return LOOPBACK if site.in_image else site.bind_address
 
 

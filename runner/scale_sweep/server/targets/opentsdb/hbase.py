@@ -1,8 +1,4 @@
-"""HBase's own protocol, as much as a trial needs: tables are made, regions flushed, the version read.
-
-A call is one message of protocol buffers with its header, on a connection of its own. The fields are those of HBase's
-RPC.proto, Master.proto, Admin.proto and HBase.proto. Refuses cells, security, and servers that are not on this machine.
-"""
+"""HBase's own protocol, as much as a trial needs: tables are made, regions flushed, the version read."""
 
 from __future__ import annotations
 
@@ -35,10 +31,10 @@ class RefusedByHBaseError(TargetError):
 
 @dataclass(frozen=True, kw_only=True)
 class HBase:
-    """A master or a region server. port: of the service."""
+    """A master or a region server."""
 
     host: str
-    port: int
+    port: int  # of the service
     service: str
 
     def call(self, method: str, parameter: bytes, within_s: float) -> Fields:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.base.files import below
+from scale_sweep.base.input_file import below
 from scale_sweep.loadgen.content import Content
 from scale_sweep.model import Cells, Drawn, Query, Trial
 from scale_sweep.server.targets import Address, Counted, Session, series
@@ -222,7 +222,6 @@ class OpentsdbSession(Session):
         return ["|".join(f"d{i}" for i in range(first, min(first + size, tables))) for first in firsts]
 
     def _points_by_device(self, column: str, groups: Sequence[str]) -> dict[str, int]:
-        """The number of points of each device."""
         begin = self._trial.work.data.start_ms - FIRST_MS
         counts: Counter[str] = Counter()
         for group in groups:

@@ -1,8 +1,4 @@
-"""OpenTSDB, one TSD on a standalone HBase: each column of a row is a point of a series, a cell of HBase.
-
-The jars of both are in the home's `lib`, with a Java runtime in its `java` folder or on the machine: Java 17, no newer
-one. Refuses text columns, items that it would ignore, and items that are the trial's own.
-"""
+"""OpenTSDB, one TSD on a standalone HBase: each column of a row is a point of a series, a cell of HBase."""
 
 from __future__ import annotations
 
@@ -61,7 +57,6 @@ _ASKED_TOO_EARLY = re.compile(
 
 
 def _room_for_tags(count: int) -> dict[str, str]:
-    """The limit of tags, where a series has more than OpenTSDB stores by default."""
     return {"tsd.storage.max_tags": str(count)} if count > TAGS_MAX else {}
 
 

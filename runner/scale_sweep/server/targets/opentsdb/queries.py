@@ -1,12 +1,4 @@
-"""Queries of OpenTSDB's /api/query, as JSON with marks where each request has values of its own; answers as rows. Pure.
-
-A column is a metric, a device is a tag: an answer has a series for each column of each device. A range of points
-includes its end, which must be after its start, so it ends with the last moment before `to`. A downsample over all of a
-range excludes its end, and takes the start for its time. The stretches of any other downsample are multiples of their
-length since 1970: OpenTSDB leaves out one that begins before the range, and completes one that ends after it.
-Refuses what it has no words for: sets, conditions on values, the newest first, the last points of rows of the past, a
-mean of several devices, groups that are more than one and not all, and ranges that are no whole stretches of time.
-"""
+"""Queries of OpenTSDB's /api/query, as JSON with marks where each request has values of its own; answers as rows."""
 
 from __future__ import annotations
 
@@ -129,7 +121,6 @@ def _series(column: str, query: Query, data: Workload) -> dict[str, Any]:
 
 
 def _chosen(query: Query) -> dict[str, Any]:
-    """The filter that selects them: by their devices, or by a tag."""
     if query.groups > 1:
         raise CannotAsk("OpenTSDB compares tags as texts only", remedy="fraction = 1, or one group")
     if query.tag:

@@ -1,7 +1,4 @@
-"""The table of devices: the tags of each, by which reads choose devices. It is made before the clock starts.
-
-Refuses tags of types that PostgreSQL has no simple one for: no read can choose by them.
-"""
+"""The table of devices: the tags of each, by which reads choose devices."""
 
 from __future__ import annotations
 

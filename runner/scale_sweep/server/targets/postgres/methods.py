@@ -1,7 +1,4 @@
-"""The ways to write rows into PostgreSQL, and what each of them needs of the table. Pure.
-
-Refuses columns that a way cannot write.
-"""
+"""The ways to write rows into PostgreSQL, and what each of them needs of the table."""
 
 from __future__ import annotations
 
@@ -15,7 +12,6 @@ _NOT_IN_JSON = ("varbinary", "geometry")
 
 
 def table_columns(method: str, columns: Iterable[str], sql_type: Callable[[str], str]) -> str:
-    """The columns of the table besides time and device, as SQL. columns: each as name:type."""
     if method == JSONB:
         return f"{METRICS} jsonb NOT NULL"
     split = (column.partition(":") for column in columns)

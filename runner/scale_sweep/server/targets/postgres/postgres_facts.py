@@ -11,7 +11,6 @@ from scale_sweep.server.targets.role_knobs import connections_knob, partitions_k
 
 
 def _parts(resources: ResourceRange) -> str:
-    """By the cores: a backend is one process and waits for its client. On prepared disks by these."""
     return str(parts_on_disks(resources)) if resources.disks else twice_the_cores(resources)
 
 
@@ -22,7 +21,6 @@ def _small_buffers(resources: ResourceRange) -> str | None:
 
 
 def _write_at_once(resources: ResourceRange) -> str | None:
-    """On prepared disks: backends write to the disk at once, for the same reason."""
     return "256kB" if resources.disks else None
 
 

@@ -270,7 +270,6 @@ class PostgresSession(Session):
 
 
 def _question(sql: str) -> str:
-    """The first words of a statement."""
     return sql.split("(", maxsplit=1)[0].strip()[:60]
 
 

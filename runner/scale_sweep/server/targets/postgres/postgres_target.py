@@ -1,9 +1,4 @@
-"""PostgreSQL: tsdbperf's measurement table, hash-partitioned by device, loaded over N connections (methods.py).
-
-The server comes from a wheel on PyPI, from the host (--home, PATH, Debian's directories) or from an image. Refuses
-trust authentication: each trial makes its own password, which exists only in the trial's data directory and in the load
-generator's environment.
-"""
+"""PostgreSQL: tsdbperf's measurement table, hash-partitioned by device, loaded over N connections (methods.py)."""
 
 from __future__ import annotations
 
@@ -35,13 +30,11 @@ _ACCESS = "host all scale all scram-sha-256\n"
 
 
 class PostgresTarget(Target):
-    """One server for each trial, created by initdb.
+    """One server for each trial, created by initdb."""
 
-    own_knobs: knobs that are no items of the configuration. always: items of the configuration that every trial has.
-    """
-
+    # knobs that are no items of the configuration
     own_knobs: tuple[str, ...] = tuple(knob.name for knob in FACTS.role_knobs)
-    always: Mapping[str, str] = _ALWAYS
+    always: Mapping[str, str] = _ALWAYS  # items of the configuration that every trial has
     session_type: type[PostgresSession] = PostgresSession
 
     def find(self, home: str) -> Installation | None:
@@ -71,7 +64,6 @@ class PostgresTarget(Target):
         }
 
     def _items(self, trial: Trial) -> dict[str, str]:
-        """The items of the configuration."""
         return {k: v for k, v in self.settings(trial, is_ours=True).items() if k not in self.own_knobs}
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:

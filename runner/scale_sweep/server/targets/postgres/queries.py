@@ -1,8 +1,4 @@
-"""Renders queries in PostgreSQL's SQL, with placeholders for values that each request draws. Pure.
-
-Sums, means and deviations are computed in double precision: the sum of a real is a real there, with an error that grows
-with the rows.
-"""
+"""Renders queries in PostgreSQL's SQL, with placeholders for values that each request draws."""
 
 from __future__ import annotations
 
@@ -55,7 +51,6 @@ def _filled(query: Query, chosen: str) -> str:
 
 
 def _newest(query: Query, cells: str, chosen: str) -> str:
-    """The last row of all devices, or of those named: one by one, each from the end of the index."""
     if not query.devices:
         return f"SELECT DISTINCT ON (device_id) {cells} FROM {TABLE}{chosen} ORDER BY device_id, time DESC"
     devices = listed("({device}::integer)" for _ in range(query.devices))

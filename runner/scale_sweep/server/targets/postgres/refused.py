@@ -1,7 +1,4 @@
-"""Asks an installed PostgreSQL whether it accepts settings, without a cluster and without starting it.
-
-Refuses to know the settings itself: each version has its own.
-"""
+"""Asks an installed PostgreSQL whether it accepts settings, without a cluster and without starting it."""
 
 from __future__ import annotations
 

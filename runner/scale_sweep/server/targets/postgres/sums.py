@@ -1,7 +1,4 @@
-"""Sums of the stored rows as one statement of PostgreSQL. Pure.
-
-Times are compared in microseconds, as PostgreSQL stores them.
-"""
+"""Sums of the stored rows as one statement of PostgreSQL."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""TimescaleDB's facts: PostgreSQL with an extension, which the same wheel does not contain. Refuses to import the
-client library."""
+"""TimescaleDB's facts: PostgreSQL with an extension, which the same wheel does not contain."""
 
 from __future__ import annotations
 

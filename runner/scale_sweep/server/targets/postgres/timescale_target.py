@@ -1,8 +1,4 @@
-"""TimescaleDB: tsdbperf's measurement table as a hypertable in chunks of time, loaded by PostgreSQL's methods.
-
-Refuses a PostgreSQL without the extension, and telemetry. Rows are compressed after the load (--knob compress=on), as
-a policy of the server would do it later: the durable rate then includes it.
-"""
+"""TimescaleDB: tsdbperf's measurement table as a hypertable in chunks of time, loaded by PostgreSQL's methods."""
 
 from __future__ import annotations
 

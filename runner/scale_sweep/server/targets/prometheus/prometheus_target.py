@@ -1,8 +1,4 @@
-"""Prometheus as a database: one server without scrapes, loaded by its remote write receiver.
-
-Refuses text, which samples cannot hold. Keeps rows of any age and any order: by default it deletes what is 15 days
-older than its newest sample, and refuses a sample that is an hour older.
-"""
+"""Prometheus as a database: one server without scrapes, loaded by its remote write receiver."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""Queries in PromQL, as paths of its interface with marks where each request has values of its own. Pure.
-
-A column of a device is a series. A window of Prometheus 2 has both of its ends, one of Prometheus 3 has not the left
-one. Windows here end a millisecond before `to` and begin a millisecond before `from`, where no row is: so both answer
-alike, and rows must be more than a millisecond apart. A function over time drops the name of a series, which a label
-then holds. Refuses what PromQL has no words for: the first and the last row, the newest first, sets, and stretches of
-time that do not begin with the range.
-"""
+"""Queries in PromQL, as paths of its interface with marks where each request has values of its own."""
 
 from __future__ import annotations
 
@@ -158,13 +151,11 @@ def _selected(column: str, query: Query) -> str:
 
 
 def _moments(expression: str, query: Query, apart_ms: int) -> str:
-    """At each moment of [from, to)."""
     if query.span_ms // apart_ms >= MOMENTS_MAX:
         raise CannotAsk(f"Prometheus answers for {MOMENTS_MAX:,} moments at most", remedy="a shorter span")
     return f"query_range?query={expression}&start={{from}}e-3&end={{until}}e-3&step={apart_ms}ms&timeout=1h"
 
 
 def _at_once(expression: str, query: Query, data: Workload) -> str:
-    """At one moment: the end of the range, or of all time."""
     end = "{to}e-3" if query.when == "range" else end_of_time(data)
     return f"query_range?query={expression}&start={end}&end={end}&step=1&timeout=1h"

@@ -1,7 +1,4 @@
-"""The rows of an answer of series, which are columns of devices. Pure.
-
-Refuses to know the query: what an answer holds shows in the text that was asked.
-"""
+"""The rows of an answer of series, which are columns of devices."""
 
 from __future__ import annotations
 
@@ -36,7 +33,6 @@ def rows_of(text: str, series: Sequence[Series]) -> list[Cells]:
 
 
 def _joined(names: Sequence[str], series: Sequence[Series], *, tells_device: bool) -> list[Cells]:
-    """The samples of one device and one time are a row. The time of a last row is a series of its own."""
     rows: dict[tuple[Any, str], dict[str, Any]] = {}
     newest = {_device(one): _ms(float(one["values"][0][1])) for one in series if _name(one) == "time"}
     for one in series:
@@ -49,7 +45,6 @@ def _joined(names: Sequence[str], series: Sequence[Series], *, tells_device: boo
 
 
 def _label(one: Series, tag: str) -> int | str:
-    """A group is a number; other tags are texts."""
     text = str(one["metric"].get(tag, ""))
     return int(text) if text.isdecimal() else text
 

@@ -1,7 +1,4 @@
-"""Selectors of series and conditions on their samples, as paths of /api/v1/ with marks. Pure.
-
-A column of a device is a series. Refuses to know which functions a database has: its own queries do.
-"""
+"""Selectors of series and conditions on their samples, as paths of /api/v1/ with marks."""
 
 from __future__ import annotations
 

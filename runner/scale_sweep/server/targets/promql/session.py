@@ -1,7 +1,4 @@
-"""A session that asks PromQL over HTTP: rows of answers, and those that the load generator received.
-
-Refuses to know a database: who answers and which functions it has is the target's.
-"""
+"""A session that asks PromQL over HTTP: rows of answers, and those that the load generator received."""
 
 from __future__ import annotations
 
@@ -54,7 +51,6 @@ class PromqlSession(Session):
         return metrics(self._get("/metrics"))
 
     def _series(self, path: str) -> list[Mapping[str, Any]]:
-        """The series of an answer to a query."""
         self.asking = path[:60]
         return self._result(path, self._web.get_json(API + quote(path, safe=PLAIN), self.left_s(WITHIN_S)))
 

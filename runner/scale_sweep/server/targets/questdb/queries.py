@@ -1,9 +1,4 @@
-"""Queries in QuestDB's SQL, with marks where each request has values of its own. Pure.
-
-The devices are distributed over tables, so that a query of one device names the table of its partition, and a query of
-several devices joins one selection for each. All devices, and groups of them, are in all tables. Times are numbers of
-microseconds.
-"""
+"""Queries in QuestDB's SQL, with marks where each request has values of its own."""
 
 from __future__ import annotations
 
@@ -91,7 +86,6 @@ def _tables(query: Query) -> list[str]:
 
 
 def _source(query: Query) -> str:
-    """The rows that are aggregated."""
     tables = _tables(query)
     if len(tables) == 1:
         return tables[0]
@@ -114,7 +108,6 @@ def _filled(query: Query) -> str:
 
 
 def _groups(query: Query) -> list[str]:
-    """The condition that chooses the groups of a tag, which is a text."""
     if not query.groups:
         return []
     if query.groups == 1:
@@ -128,7 +121,6 @@ def _number_of(tag: str) -> str:
 
 
 def _set(query: Query, cells: str) -> str:
-    """Two thirds of the range, and two thirds of it, of the same device."""
     one, other = _SQL.two_ranges(query)
     each = ([_MINE, *one], [_SAME, *other])
     both = f" {query.sets.upper()} ".join(f"SELECT {cells} FROM {_TABLE}{where(these)}" for these in each)

@@ -218,7 +218,6 @@ class QuestdbSession(Session):
 
 
 def _cells(text: str, rows: Sequence[Sequence[Any]]) -> list[Cells]:
-    """The rows of an answer to a rendered text."""
     return [(_milliseconds(row[0]), *row[1:]) if timed(text) else tuple(row) for row in rows]
 
 

@@ -1,9 +1,4 @@
-"""QuestDB: one table for each partition, loaded with lines over HTTP. Each table has a log, which workers apply.
-
-The server is one jar (questdb.jar) in the home, with a Java runtime in its `java` folder or on the machine. The ports
-that are not used stay closed: PGWire, lines over TCP, health checks. PGWire has the trial's secret as its password,
-which the server gets in its environment.
-"""
+"""QuestDB: one table for each partition, loaded with lines over HTTP."""
 
 from __future__ import annotations
 

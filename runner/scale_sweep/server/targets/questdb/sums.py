@@ -1,8 +1,4 @@
-"""Sums of the stored rows as statements of QuestDB. Pure.
-
-Times are compared in microseconds, as QuestDB stores them. A sum of floats in floats is not exact, and a sum of longs
-has 64 bits, so both are added as doubles.
-"""
+"""Sums of the stored rows as statements of QuestDB."""
 
 from __future__ import annotations
 
@@ -46,7 +42,6 @@ def statements(trial: Trial, devices: Sequence[str]) -> Iterator[tuple[tuple[str
 
 
 def _source(trial: Trial, table: str, devices: Sequence[str]) -> str:
-    """The rows of one table, with their time since the first timestamp."""
     since = f"timestamp::long - {trial.work.data.start_ms * 1000} AS since_first"
     quoted = ", ".join(f"'{device}'" for device in devices)
     only = f" WHERE {DEVICE} IN ({quoted})" if 0 < len(devices) <= DEVICES_MAX else ""

@@ -1,8 +1,4 @@
-"""Computes before the start what the mnode would refuse: vnodes, memory, ranges of the community edition. Pure.
-
-The formulas are those of CREATE DATABASE admission in TDengine 3.3.0.0. Available memory is the host's less
-rpcQueueMemoryAllowed less 16 MB. Each vgroup costs BUFFER MB + PAGES x PAGESIZE KB (+ CACHESIZE).
-"""
+"""Computes before the start what the mnode would refuse: vnodes, memory, ranges of the community edition."""
 
 from __future__ import annotations
 
@@ -30,7 +26,6 @@ COMMIT_THREADS_MAX = 256
 
 
 def memory_needed_bytes(trial: Trial) -> int:
-    """The memory that the vgroups of the trial reserve."""
     options = database_options(trial)
     per_vgroup = (
         int(options.get("buffer", "256")) * 2**20

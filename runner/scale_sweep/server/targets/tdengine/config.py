@@ -100,7 +100,6 @@ def client_folder(data_dir: str) -> str:
 
 
 def _client_cfg(site: Site) -> str:
-    """The configuration of libtaos: its own log directory, and no reports."""
     folder = client_folder(site.data_dir)
     return (
         f"firstEp {name_of(site)}:{site.port}\nlogDir {folder}\ntempDir {folder}\n"

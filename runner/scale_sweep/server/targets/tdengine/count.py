@@ -1,8 +1,4 @@
-"""Asks the database for its rows: how many there are, and in which tables some are missing. Pure text.
-
-Every table's rows are consecutive in time from the first timestamp on. So a table whose count does not fit its own
-first and last timestamp has lost rows in between, whatever the total is.
-"""
+"""Asks the database for its rows: how many there are, and in which tables some are missing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""TDengine's language: units of time, schemaless methods, SQL types, and when a database is ready. Pure.
-
-The target and the commands that are compatible with taosBenchmark share it.
-"""
+"""TDengine's language: units of time, schemaless methods, SQL types, and when a database is ready."""
 
 from __future__ import annotations
 

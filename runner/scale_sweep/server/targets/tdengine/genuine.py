@@ -1,7 +1,5 @@
-"""taosBenchmark itself as the load generator of a trial: the same tables, rows, threads and requests, as its options.
-
-It creates the subtables itself (names d0.., contiguous ranges of tables for each thread) and knows only fixed work.
-"""
+"""taosBenchmark itself as the load generator of a trial: the same tables, rows, threads and requests, as its
+options."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The names that --knob accepts: items of taos.cfg as TDengine 3.3.0.0's server lists them, with their pitfalls.
-
-taosd silently ignores unknown names in taos.cfg, so a mistyped knob would measure the default. Pure data and one
-look-up; admission.py checks the values.
-"""
+"""The names that --knob accepts: items of taos.cfg as TDengine 3.3.0.0's server lists them, with their pitfalls."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""Vnodes on disks: the disk of each vnode, the links that put it there, and its actual place.
-
-The community edition uses one dataDir only (of several lines the last one counts, silently). It does accept a vnode
-directory that is a link to another disk, made before CREATE DATABASE: ids on a fresh data directory begin at 2 and are
-not reused. A server that supports several dataDir lines (tiers) chooses the disk of each vnode itself. On striped disks
-there is one file system, and its directory is the one data directory.
-"""
+"""Vnodes on disks: the disk of each vnode, the links that put it there, and its actual place."""
 
 from __future__ import annotations
 

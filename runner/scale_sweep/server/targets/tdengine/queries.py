@@ -1,9 +1,4 @@
-"""Renders queries in TDengine's SQL, with placeholders for values that each request draws. Pure.
-
-A query of one device names its table, one of more devices names the super table. A bound is quoted: the server
-converts it to a number, and one build took every unquoted fraction as 0. Refuses methods whose rows create their
-tables: the server then chooses the names of tables.
-"""
+"""Renders queries in TDengine's SQL, with placeholders for values that each request draws."""
 
 from __future__ import annotations
 
@@ -108,7 +103,6 @@ def _groups(query: Query) -> list[str]:
 
 
 def _source(query: Query) -> str:
-    """The table and the conditions of the query."""
     if query.tag:
         return f"{DATABASE}.{TABLE}{where(_groups(query))}"
     marks = listed(["'{device}'"] * query.devices)

@@ -1,7 +1,4 @@
-"""Mistakes that the sweep's settings alone show: knobs, values, columns, tables, load generator. Pure.
-
-Without these checks a trial would find each of them later, one after another, or not at all.
-"""
+"""Mistakes that the sweep's settings alone show: knobs, values, columns, tables, load generator."""
 
 from __future__ import annotations
 
@@ -110,7 +107,6 @@ def _wanted(low: float, high: float) -> str:
 
 
 def _within(value: str, low: float, high: float) -> bool:
-    """Whether a value is within its bounds. Bounds that are whole numbers require a whole number."""
     try:
         number = int(value) if isinstance(low, int) else float(value)
     except ValueError:

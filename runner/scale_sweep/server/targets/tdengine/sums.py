@@ -1,8 +1,4 @@
-"""Sums of the stored rows as statements of TDengine. Pure.
-
-Times are compared in the precision of the database, by TIMEDIFF: a difference of two whole numbers is a double here,
-which does not hold nanoseconds. Sums of 64-bit numbers are added as doubles, because they would overflow.
-"""
+"""Sums of the stored rows as statements of TDengine."""
 
 from __future__ import annotations
 

@@ -38,7 +38,6 @@ def _small_buffer(resources: ResourceRange) -> str | None:
 
 
 def _rpc_threads(cores: float) -> str:
-    """As taosd itself chooses them on a machine with so many cores."""
     return str(min(10, max(2, math.ceil(cores) // 2)))
 
 

@@ -1,8 +1,4 @@
-"""TDengine 3.3: supertable and subtables spread evenly over vgroups, every derived setting set and read back.
-
-taosd does not see a cpuset, so numOfCores is set to the given cores, and with it everything that taosd derives from
-them. Refuses to use Docker or to wait: it says what to start, what to ask and what the answers mean.
-"""
+"""TDengine 3.3: supertable and subtables spread evenly over vgroups, every derived setting set and read back."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""Queries in MetricsQL, as paths of its interface with marks where each request has values of its own. Pure.
-
-A column of a device is a series. A window begins after its left border and ends at its right one, so that [from, to) is
-the window that ends a millisecond before `to`. Rows within bounds are asked at the moments of the rows, one step apart.
-Refuses what MetricsQL has no words for: the newest first, sets, a condition on another series, a part of the groups
-that is more than one, and stretches of time that do not begin with the range.
-"""
+"""Queries in MetricsQL, as paths of its interface with marks where each request has values of its own."""
 
 from __future__ import annotations
 
@@ -146,7 +140,6 @@ def _form(query: Query) -> str:
 
 
 def _is_named(query: Query) -> bool:
-    """Whether rows of the answer are joined from several series, by their names and devices."""
     return len(query.columns) > 1 or query.by_device
 
 
@@ -171,19 +164,16 @@ def _moments(expression: str, query: Query, apart_ms: int) -> str:
 
 
 def _at_once(expression: str, query: Query, data: Workload) -> str:
-    """At one moment: the end of the range, or of all time."""
     end = "{to}e-3" if query.when == "range" else end_of_time(data)
     return f"query_range?query={_with(query)}{expression}&start={end}&end={end}&step=1&nocache=1"
 
 
 def _with(query: Query) -> str:
-    """The clause that defines s: labels that an expression may name several times."""
     labels = ",".join(chosen_labels(query))
     return f"WITH (s = {{{{{labels}}}}}) " if labels else ""
 
 
 def _several(query: Query) -> str:
-    """The series of all columns."""
     return f"{{{{{names_condition(query.columns)}{',s' if chosen_labels(query) else ''}}}}}"
 
 
@@ -192,5 +182,4 @@ def _series(column: str, query: Query) -> str:
 
 
 def _within(bounds: Sequence[tuple[str, str, str]], query: Query) -> str:
-    """The samples of one column that meet all conditions."""
     return " ".join((_series(bounds[0][0], query), *(f"{sign} {number}" for _, sign, number in bounds)))

@@ -1,9 +1,4 @@
-"""Sums of the stored samples as questions in MetricsQL, one for each figure of a column. Pure.
-
-A column of a device is a series with times of its own. MetricsQL adds no times: so the first and the last are asked,
-and the time in which samples follow each other by at most one step, which is the least of all columns. VictoriaMetrics
-keeps about 12 digits of a fraction.
-"""
+"""Sums of the stored samples as questions in MetricsQL, one for each figure of a column."""
 
 from __future__ import annotations
 
@@ -32,16 +27,16 @@ _TOGETHER = {"least": "min", "greatest": "max", "first": "min", "last": "max"}  
 
 @dataclass(frozen=True, kw_only=True)
 class SumsQuery:
-    """One figure of each device. column: of whose series. outer, rollup: functions over series and over samples; the
-    latter with more arguments. labels: conditions of the selector. by_device: an answer for each device."""
+    """One figure of each device."""
 
     figure: str
-    column: str
+    column: str  # of whose series
+    # outer, rollup: functions over series and over samples; the latter with more arguments
     outer: str
     rollup: str
     more: str
-    labels: str
-    by_device: bool
+    labels: str  # conditions of the selector
+    by_device: bool  # an answer for each device
 
 
 def questions(data: Workload, devices: Sequence[str]) -> Iterator[SumsQuery]:

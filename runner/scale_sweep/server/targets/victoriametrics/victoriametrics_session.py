@@ -55,7 +55,6 @@ class VictoriametricsSession(PromqlSession):
         return f"VictoriaMetrics has a series {there[0]['__name__']}, which a trial would remove" if there else ""
 
     def _series_there(self) -> list[dict[str, str]]:
-        """The labels of the trial's first series, of any time."""
         self.asking = "/api/v1/series"
         names = {"match[]": _OURS, "start": "1", "limit": "1"}
         labels: list[dict[str, str]] = self._web.get_json(self.asking, self.left_s(WITHIN_S), **names)["data"]
@@ -155,7 +154,6 @@ class VictoriametricsSession(PromqlSession):
         return tags_of
 
     def _by_device(self, what: str, column: str) -> dict[str, float]:
-        """A number of each device, over all samples of a column."""
         query = SumsQuery(
             figure=what, column=column, outer="sum", rollup=f"{what}_over_time", more="", labels="", by_device=True
         )

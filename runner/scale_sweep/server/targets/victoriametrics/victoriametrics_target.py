@@ -1,8 +1,4 @@
-"""VictoriaMetrics, one server, loaded with lines, samples or points: each column of a row is a sample of a series.
-
-Refuses text, for which it would store 0. Keeps everything (-retentionPeriod=100y): by default it drops what is older
-than a month, and acknowledges it.
-"""
+"""VictoriaMetrics, one server, loaded with lines, samples or points: each column of a row is a sample of a series."""
 
 from __future__ import annotations
 
