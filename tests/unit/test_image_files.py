@@ -53,7 +53,7 @@ def test_the_libraries_of_a_program_and_those_that_are_missing(tmp_path):
         needed_libraries((program,), ())
 
 
-def test_what_cannot_be_an_image(tmp_path, wording):
+def test_images_are_pinned_and_what_cannot_be_one_is_said(tmp_path, wording):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/taosd").write_bytes(b"no program")
     (tmp_path / "bin/taosd").chmod(0o755)
@@ -63,12 +63,6 @@ def test_what_cannot_be_an_image(tmp_path, wording):
         done = CliRunner().invoke(app, ["images", "build", name, "--home", home])
         assert done.exception.exit_code == code
         wording(re.split("; possible:| of auto", done.exception.message.replace(str(tmp_path), "HOME"))[0])
-
-
-PINS = Path(__file__).resolve().parents[2] / "images/pins.toml"
-
-
-def test_images_are_pinned_or_named_so_that_no_registry_is_asked():
     pins = tomllib.loads(PINS.read_text(encoding="utf-8"))["databases"]
     pulled = [facts for facts in all_facts() if facts.image and not facts.is_image_built]
     wanted = {facts.name: (facts.image, facts.image_version) for facts in pulled}
@@ -79,3 +73,6 @@ def test_images_are_pinned_or_named_so_that_no_registry_is_asked():
     for facts in all_facts():
         has_image = facts.image and facts.image_version and facts.image_home
         assert has_image or "image" not in facts.runs_from, facts.name
+
+
+PINS = Path(__file__).resolve().parents[2] / "images/pins.toml"

@@ -45,7 +45,7 @@ def test_no_interpreter_imports_from_the_folder_where_it_starts():
     assert_none(offenders, "-I or -P after the name of Python")
 
 
-def test_maven_reads_no_settings_above_its_folder(tmp_path):
+def test_programs_are_started_beside_no_file_of_another_user(tmp_path):
     """mvn takes the nearest folder .mvn on its way up: there it is its own, whoever made one above."""
     (tmp_path / ".mvn").mkdir()
     place, program = tmp_path / "place", tmp_path / "mvn"
@@ -53,10 +53,6 @@ def test_maven_reads_no_settings_above_its_folder(tmp_path):
     program.write_text("#!/bin/sh\nwhile [ ! -d .mvn ]; do cd ..; done; pwd\n")
     program.chmod(0o755)
     assert run_client([str(program)], 10.0, str(place)).strip() == str(place)
-
-
-def test_wheels_for_another_python_are_fetched_by_the_environments_pip(tmp_path):
-    """The part of `scale hosts prepare` that fetches them, in the folder of another user: a host with another Python needs wheels."""
     ran, theirs = tmp_path / "ran", tmp_path / "theirs" / "pip"
     theirs.mkdir(parents=True)
     for file in ("__init__.py", "__main__.py"):

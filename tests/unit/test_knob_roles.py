@@ -38,13 +38,23 @@ def test_partitions_are_what_the_database_calls_so(flag):
     assert values == {("2", "2", 2), ("5", "5", 5)}
 
 
-def test_the_same_knob_by_two_names_is_refused_and_a_flag_counts_more_than_a_file(tmp_path):
+def test_one_knob_has_one_name_and_one_column(tmp_path):
     with pytest.raises(UsageError, match="--partitions and --vgroups: both are vgroups of tdengine"):
         completed("tdengine", knobs__partitions="3", knobs__vgroups="4")
     file = tmp_path / "asked.toml"
     file.write_text("[axis]\ncores = 1\n[knobs]\nvgroups = 4\n")
     sweep = replace(resolve_sweep(str(file), {"knobs.partitions": "3"}), target="tdengine", runtime="process")
     assert complete(sweep, load_facts("tdengine")).knobs["vgroups"].pieces[0].value == "3"
+    plan = planned("null")
+    shards = replace(plan.knobs[0], name="shards", label="Shards", column="shards")
+    plan = replace(plan, knobs=(shards, *plan.knobs[1:]))
+    trial = replace(plan.trials[0], knobs={"shards": "7", "connections": "1"})
+    results = (replace(make_result(), trial=trial),)
+    run = StoredRun(path="", manifest={}, plan=replace(plan, trials=(trial,)), results=results, timeseries={})
+    heading, said = article_columns(run)[0]
+    assert (heading, said(list(run.results))) == ("Shards", "7")
+    assert knobs_table(run).rows == () and "Shards 7; " in knobs_table(run).notes[0]
+    assert point_row(plan, run.results[0])["shards"] == "7"
 
 
 def test_the_flags_are_the_roles_and_one_that_nothing_plays_is_refused(wording):
@@ -58,10 +68,10 @@ def test_the_flags_are_the_roles_and_one_that_nothing_plays_is_refused(wording):
     assert "partitions (PostgreSQL)" in helps and "numOfCommitThreads (TDengine)" in helps
 
 
-@pytest.mark.parametrize(
-    ("target", "knobs"),
-    [("tdengine", ("vgroups", "connections", "commit_threads")), ("postgres", ("partitions", "connections"))],
-)
+TDENGINE, POSTGRES = ("vgroups", "connections", "commit_threads"), ("partitions", "connections")
+
+
+@pytest.mark.parametrize(("target", "knobs"), [("tdengine", TDENGINE), ("postgres", POSTGRES)])
 def test_results_have_columns_for_the_knobs_of_their_plan(target, knobs):
     plan = planned(target)
     columns = point_columns(plan)
@@ -70,19 +80,6 @@ def test_results_have_columns_for_the_knobs_of_their_plan(target, knobs):
     result = replace(make_result(), trial=plan.trials[0])
     assert all(point_row(plan, result)[name] == plan.trials[0].knobs[name] for name in knobs)
     assert point_row(plan, result)["other_knobs"] == ""
-
-
-def test_a_knob_of_another_name_has_its_own_heading_and_column():
-    plan = planned("null")
-    shards = replace(plan.knobs[0], name="shards", label="Shards", column="shards")
-    plan = replace(plan, knobs=(shards, *plan.knobs[1:]))
-    trial = replace(plan.trials[0], knobs={"shards": "7", "connections": "1"})
-    results = (replace(make_result(), trial=trial),)
-    run = StoredRun(path="", manifest={}, plan=replace(plan, trials=(trial,)), results=results, timeseries={})
-    heading, said = article_columns(run)[0]
-    assert (heading, said(list(run.results))) == ("Shards", "7")
-    assert knobs_table(run).rows == () and "Shards 7; " in knobs_table(run).notes[0]
-    assert point_row(plan, run.results[0])["shards"] == "7"
 
 
 JAVA = ("questdb", "cassandra", "iotdb", "kairosdb", "opentsdb")

@@ -168,7 +168,7 @@ def wide(results, percent):
     return {(i.level, i.variant) for i in found if i.half_percent is None or i.half_percent > percent}
 
 
-def test_replicates_are_added_until_the_intervals_are_narrow_and_the_anchor_stays_last():
+def test_replicates_are_added_until_the_intervals_are_narrow_or_the_limit_is_reached():
     chance = random.Random(5)
     plan = planned(cores="1..3", method__replicates="2", method__until_ci="5%")
     results, ran, plans = campaign(plan, lambda t: 1e6 * t.level * math.exp(chance.gauss(0, 0.03)))
@@ -177,10 +177,6 @@ def test_replicates_are_added_until_the_intervals_are_narrow_and_the_anchor_stay
     assert [t.trial_id for t in plans[-1].trials] == ran, "what is stored is what was run, in that order"
     assert [t.order for t in plans[-1].trials] == list(range(len(ran)))
     assert [r.trial.order for r in results] == list(range(len(ran)))
-
-
-def test_growth_ends_at_the_limit_and_confirming_replicates_are_asked_for_whatever_they_measure():
-    chance = random.Random(5)
     growing = {"method__replicates": "3", "method__until_ci": "5%", "method__replicates_max": "6"}
     plan, spread = planned(cores="1..2", method__drift_check="off", **growing), {1.0: 0.0, 2.0: 0.5}
     _, ran, _ = campaign(plan, lambda t: t.level * math.exp(chance.gauss(0, spread[t.level])))

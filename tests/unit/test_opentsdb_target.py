@@ -42,7 +42,7 @@ def files_of(spec):
     return dict(re.findall("<property><name>(.*?)</name><value>(.*?)</value></property>", site)), conf.splitlines()
 
 
-def test_both_programs_are_kept_on_loopback_in_the_trials_folder_and_at_its_level():
+def test_both_programs_are_kept_where_they_belong_also_in_an_image():
     spec = spec_of()
     site, conf = files_of(spec)
     assert spec.ports == (7001, 7002, 7003, 7004, 7005)
@@ -65,9 +65,6 @@ def test_both_programs_are_kept_on_loopback_in_the_trials_folder_and_at_its_leve
     both = spec.files["/d/opentsdb/both.sh"]
     assert both.count("-XX:ActiveProcessorCount=2") == 2
     assert "-Xmx256m" in both and "-Xmx128m" in both
-
-
-def test_in_an_image_only_what_is_asked_from_outside_listens_there_and_has_a_port():
     site = Site(data_dir="/d", port=7001, bind_address="0.0.0.0", home="/opt/opentsdb", in_image=True)
     spec = load_target("opentsdb").server(trial_of(), site, "")
     hbase, conf = files_of(spec)
@@ -125,21 +122,21 @@ def test_knobs_that_are_none_and_items_that_no_class_names_are_refused(tmp_path)
 def test_a_question_for_a_name_that_was_never_written_is_told_apart_from_others_that_fail():
     def failed(cause):
         return (
-            "ERROR QueryRpc Query exception: \n"
+            f"{failure} \n"
             "com.stumbleupon.async.DeferredGroupException: At least one of the Deferreds failed, first exception:\n"
             "\tat com.stumbleupon.async.DeferredGroup.done(DeferredGroup.java:169)\n"
             f"Caused by: {cause}\n\tat net.opentsdb.uid.UniqueId.call(UniqueId.java:1)\n"
         )
 
-    suspicious = load_target("opentsdb").suspicious
+    suspicious, failure = load_target("opentsdb").suspicious, "ERROR QueryRpc Query exception:"
     unknown = failed("net.opentsdb.uid.NoSuchUniqueName: No such name for 'metrics': 'measurement_f'")
     refused = failed("org.hbase.async.RemoteException: Call queue is full")
     put = "ERROR PutDataPointRpc Unexpected exception\n"
     assert suspicious(unknown * 2) == ()
-    assert suspicious(refused) == suspicious(refused + unknown) == ("ERROR QueryRpc Query exception:",)
+    assert suspicious(refused) == suspicious(refused + unknown) == (failure,)
     assert suspicious(unknown + put) == suspicious(put + unknown) == (put.strip(),)
     cut = "\n".join(unknown.splitlines()[:2])
-    assert suspicious(f"{cut}\nWARN UniqueId NoSuchUniqueName\n") == ("ERROR QueryRpc Query exception:",)
+    assert suspicious(f"{cut}\nWARN UniqueId NoSuchUniqueName\n") == (failure,)
 
 
 def begun(hbase, tsd, tmp_path):
@@ -159,7 +156,7 @@ def both_up(tmp_path, hbase=UP % "hbase", tsd=UP % "tsd"):
     return process
 
 
-def test_the_second_program_waits_for_the_tables_of_this_start(tmp_path):
+def test_the_second_program_waits_for_the_tables_and_one_that_ends_takes_the_other_along(tmp_path):
     (tmp_path / MADE).touch()  # of the start before
     process, made = begun(UP % "hbase", UP % "tsd", tmp_path)
     assert process.stdout.readline() == "hbase up\n"
@@ -168,9 +165,6 @@ def test_the_second_program_waits_for_the_tables_of_this_start(tmp_path):
     process.terminate()
     assert process.wait(50) == 0
     assert process.stdout.read() == ""
-
-
-def test_a_program_that_ends_takes_the_other_along_and_is_the_last_to_speak(tmp_path):
     assert begun("sys.exit(3)", UP % "tsd", tmp_path)[0].wait(50) == 1
     slowly = "signal.signal(15, lambda *_: (time.sleep(5), os.write(1, b'hbase ends\\n'), sys.exit(0)))\n"
     process = both_up(tmp_path, slowly + UP % "hbase", "os.write(1, b'tsd up\\nno memory\\n')\nsys.exit(3)")
@@ -191,10 +185,10 @@ def test_a_signal_ends_the_second_one_first_and_a_killed_shell_takes_both_along(
 
 
 class Points:
-    """A TSD with these times by device for each metric, asked over its session's Web."""
+    """A TSD with these times by device for each metric, asked over its session's Web. others: series of other tags."""
 
-    def __init__(self, session, **columns):
-        self.columns = {f"measurement_{name}": times for name, times in columns.items()}
+    def __init__(self, session, others=(), **columns):
+        self.columns = {f"measurement_{name}": [*times.items(), *others] for name, times in columns.items()}
         self.asked = []
         session._web = self
 
@@ -207,11 +201,12 @@ class Points:
         if one["metric"] not in self.columns:
             raise TargetError(f"OpenTSDB refused {path}: HTTP status 400: No such name for 'metrics'")
         answers = []
-        for device, times in self.columns[one["metric"]].items():
+        for device, times in self.columns[one["metric"]]:
             inside = [at for at in times if asked["start"] <= at <= asked["end"]]
             if inside and (by["filter"] == "*" or device in by["filter"].split("|")):
                 points = {str(asked["start"]): len(inside)} if "downsample" in one else dict.fromkeys(inside, 7)
-                answers.append({"tags": {"device": device}, "dps": {str(at): n for at, n in points.items()}})
+                tags = {"device": device, "groupid": str(len(answers))}
+                answers.append({"tags": tags, "dps": {str(at): n for at, n in points.items()}})
         return answers
 
 
@@ -246,18 +241,7 @@ def test_a_count_tells_which_device_lacks_rows(tmp_path, f, i, words):
 
 def test_a_device_may_have_series_of_other_tags_and_many_points_are_counted_in_parts(tmp_path, monkeypatch):
     session = session_of(tmp_path, tables="1")
-    asked = Points(session, f={"d0": [60000, 60010]}, i={"d0": [60000, 60010]})
-    one_by_one = asked.ask_json
-
-    def also_one_of_other_tags(path, within, text):
-        answers = one_by_one(path, within, text)
-        asks = json.loads(text)
-        if asks["start"] <= 60020 <= asks["end"]:
-            points = {"1": 1} if "downsample" in asks["queries"][0] else {"60020": 7}
-            answers.append({"tags": {"device": "d0", "groupid": "1"}, "dps": points})
-        return answers
-
-    asked.ask_json = also_one_of_other_tags
+    Points(session, others=[("d0", [60020])], f={"d0": [60000, 60010]}, i={"d0": [60000, 60010]})
     assert (session.count().rows, session.count().gaps) == (3, ())
     monkeypatch.setattr("scale_sweep.server.targets.opentsdb.opentsdb_session.POINTS_AT_ONCE", 32)
     session = session_of(tmp_path, tables="5")
