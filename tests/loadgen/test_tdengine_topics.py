@@ -40,7 +40,7 @@ def test_a_long_wait_for_a_message_is_made_of_short_ones(stub):
 
 
 def test_the_time_without_messages_begins_when_the_group_has_its_vgroups(stub):
-    outcome = stub(**SPEC, assigned=6)
+    outcome = stub(**SPEC | {"poll_ms": 100}, assigned=6)
     assert outcome.code == 0, outcome.stderr
     assert [w["answers"] for w in outcome.summary["workers"]] == [5, 5]
     assert len(stub.starting("poll")) == 2 * (6 + 5 + 1)
