@@ -27,7 +27,6 @@ STRUCTURE = (
     "tests/unit/test_structure.py",
     "tests/loadgen/test_loadgen_structure.py",
     "tests/unit/test_docs.py",
-    "tests/unit/test_docs_commands.py",
     "tests/unit/test_words.py",
 )
 

@@ -182,26 +182,14 @@ def test_people_get_tables_and_a_picture(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--predict", "x"], "--predict"),
-        (["--need", "-5"], "--need"),
-        (["--need", "0"], "--need"),
-        (["--group", "colour"], "no column 'colour'"),
-    ],
-)
-def test_bad_questions_are_usage_errors(tmp_path, words, message):
-    done = run(tmp_path, GOOD, *words)
-    assert isinstance(done.exception, UsageError)
-    assert done.exception.exit_code == 2
-    assert message in done.exception.message
-
-
-def test_a_file_that_is_not_there():
-    done = CliRunner().invoke(app, ["fit", "/nowhere/data.csv", "--n", "n", "--x", "x"])
-    assert isinstance(done.exception, UsageError)
-    assert "FILE.csv /nowhere/data.csv" in done.exception.message
+def test_bad_questions_and_a_file_that_is_not_there_are_usage_errors(tmp_path):
+    wrong = (("--predict", "x"), ("--need", "-5"), ("--need", "0"), ("--group", "colour"))
+    refused = [run(tmp_path, GOOD, *words).exception for words in wrong]
+    refused.append(CliRunner().invoke(app, ["fit", "/nowhere/data.csv", "--n", "n", "--x", "x"]).exception)
+    named = ("--predict", "--need", "--need", "no column 'colour'", "FILE.csv /nowhere/data.csv")
+    for error, name in zip(refused, named, strict=True):
+        assert isinstance(error, UsageError) and error.exit_code == 2
+        assert name in error.message
 
 
 def test_a_bundled_table_has_a_name(tmp_path, monkeypatch):

@@ -161,18 +161,16 @@ def test_the_right_values_are_those_of_other_definitions():
             assert difference(query, right, [(value,)]) == ""
 
 
-@pytest.mark.parametrize(
-    ("kind", "near", "far"), [(np.float32, 3e-6, 3e-5), (np.float64, 3e-10, 3e-9), (np.int64, 3e-10, 3e-9)]
-)
-@pytest.mark.parametrize("function", ["median", "p95", "stddev", "stddev_samp"])
-def test_a_fraction_has_the_error_of_its_type(function, kind, near, far):
-    value = value_of(function, [10, 13, 17, 29], kind)[1].row(0)[0]
-    assert accepts(function, [10, 13, 17, 29], kind, value * (1 + near), value * (1 + far)) == [True, False]
-
-
 def accepts(function, values, kind, *answers):
     query, right = value_of(function, values, kind)
     return [difference(query, right, [(value,)]) == "" for value in answers]
+
+
+@pytest.mark.parametrize("function", ["median", "p95", "stddev", "stddev_samp"])
+def test_a_fraction_has_the_error_of_its_type(function):
+    for kind, near in ((np.float32, 3e-6), (np.float64, 3e-10), (np.int64, 3e-10)):
+        value = value_of(function, [10, 13, 17, 29], kind)[1].row(0)[0]
+        assert accepts(function, [10, 13, 17, 29], kind, value * (1 + near), value * (1 + 10 * near)) == [True, False]
 
 
 def test_digits_samples_and_ranks_are_told_apart():

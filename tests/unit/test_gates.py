@@ -44,20 +44,17 @@ def answer(gate, *points, **more):
     return gate_result(gate, GateInputs(axis="cores", points=points, repeats=repeats_of_blocks(5), **more))
 
 
-@pytest.mark.parametrize(
-    ("gate", "low", "high", "wanted"),
-    [
+def test_the_ends_of_the_interval_decide():
+    for gate, low, high, wanted in (
         (PROVE, 0.951, 1.30, "shown"),
         (PROVE, 0.949, 1.01, "not shown"),
         (SAME, 0.971, 1.029, "shown"),
         (SAME, 0.969, 1.01, "not shown"),
         (SAME, 0.99, 1.031, "not shown"),
         (SLOWER, 0.80, 1.01, "not found"),
-    ],
-)
-def test_the_ends_of_the_interval_decide(gate, low, high, wanted):
-    found = answer(gate, point((low * high) ** 0.5, low, high))
-    assert (found.answer, found.low, found.high) == (wanted, low, high)
+    ):
+        found = answer(gate, point((low * high) ** 0.5, low, high))
+        assert (found.answer, found.low, found.high) == (wanted, low, high)
 
 
 def test_every_point_must_be_shown_and_the_least_certain_one_is_named(wording):
@@ -150,9 +147,6 @@ def test_the_plan_says_how_often_a_gate_passes_and_fires(wording):
     wording(*map(gate_sentence, (power, few, wild, gate_power_of(plan_of(1), noise, PROVE))))
 
 
-# The commands
-
-
 @pytest.fixture
 def stored(monkeypatch):
     """Makes `scale compare` read these runs by their names."""
@@ -222,9 +216,6 @@ def test_a_dry_run_shows_the_power_of_its_gate_and_starts_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-# The order of sessions
-
-
 def at(run, hour):
     return replace(run, manifest={**run.manifest, "created_utc": f"2026-01-02T{hour:02}:00:00+00:00"})
 
@@ -235,13 +226,11 @@ def in_order(order, *runs):
     return [list(map(at, of_one, when)) for of_one, when in zip(runs, hours, strict=True)]
 
 
-@pytest.mark.parametrize(
-    ("order", "share"),
-    [("ABBA", 0), ("ABAB", 0.5), ("AABB", 1), ("BBBAAA", 1), ("AAB", 1), ("ABA", 0), ("", 0), ("AA", 0)],
-)
-def test_the_share_of_a_drift_that_an_order_takes_for_a_difference(order, share):
-    assert share_of_drift(order) == pytest.approx(share)
-    assert bool(doubt_about(order)) is (share > SHARE_MAX)
+def test_the_share_of_a_drift_that_an_order_takes_for_a_difference():
+    shares = {"ABBA": 0, "ABAB": 0.5, "AABB": 1, "BBBAAA": 1, "AAB": 1, "ABA": 0, "": 0, "AA": 0}
+    for order, share in shares.items():
+        assert share_of_drift(order) == pytest.approx(share)
+        assert bool(doubt_about(order)) is (share > SHARE_MAX)
 
 
 def test_the_order_is_that_of_the_starts():

@@ -44,7 +44,7 @@ def test_stacks_are_folded_from_the_outermost_frame_on():
     assert fold(unnamed.splitlines()) == "[process];copy 2\n"
 
 
-def test_the_lowest_and_the_highest_level_are_profiled_after_all_else_and_not_fitted():
+def test_the_lowest_and_the_highest_level_are_profiled_after_all_else_if_the_machine_can(monkeypatch, tmp_path):
     def profiled(**flags):
         trials = planned(**flags).trials
         assert [t.order for t in trials] == list(range(len(trials)))
@@ -57,9 +57,6 @@ def test_the_lowest_and_the_highest_level_are_profiled_after_all_else_and_not_fi
     result = make_result()
     seen = observations([result, replace(result, trial=replace(result.trial, role="profile"))], "rows_per_s")
     assert [one.mark for one in seen] == ["", "profiled"]
-
-
-def test_a_machine_without_perf_is_one_message_with_the_command_that_installs_it(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     (finding,) = machine_findings.profiling(wanted=True)
     assert finding.blocking and "program perf" in finding.sentence and finding.remedy.endswith(" linux-perf")

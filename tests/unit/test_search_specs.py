@@ -45,7 +45,7 @@ def test_a_search_with_random_arrivals_begins_with_a_closed_loop(trial):
     assert steps[0] == search_spec(specs[0], load, LAST, 1)  # the plan alone says what is drawn
 
 
-def test_no_load_of_a_search_has_a_deadline_that_the_driver_does_not_keep(trial):
+def test_no_load_of_a_search_has_a_deadline_or_a_knob_that_the_driver_does_not_keep(trial):
     assert trial.load.request_timeout_s > 0
     whole = trial_spec(trial, NULL)
     kept = {key: value for key, value in whole.items() if key != "request_timeout_s"}
@@ -55,13 +55,10 @@ def test_no_load_of_a_search_has_a_deadline_that_the_driver_does_not_keep(trial)
             made.get("request_timeout_s") for made in (search_spec(spec, opening), search_spec(spec, step, LAST, 1))
         ]
         assert deadlines == [spec.get("request_timeout_s")] * 2
-
-
-def test_the_knobs_of_the_simulated_server_are_keys_of_the_driver(trial):
     target, knobs = NullTarget(load_facts("null")), {"null_servers": "4", "null_service_us": "4000"}
     assert not set(SIMULATED) & set(planned_spec(trial, target))
     spec = planned_spec(replace(trial, knobs={**knobs, "connections": "8"}), target)
-    assert {name: spec[name] for name in SIMULATED if name in spec} == knobs
+    assert {name: spec[name] for name in SIMULATED if name in spec} == knobs  # as keys of the driver
 
 
 @pytest.mark.parametrize(

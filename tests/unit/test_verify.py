@@ -38,14 +38,22 @@ ALL = (*TOP, *(f"{TRIAL}/{name}" for name in RAW))
 
 
 @pytest.fixture(scope="module")
-def original(tmp_path_factory):
-    results = tmp_path_factory.mktemp("results")
-    return Path(raw_run(results).path)
+def originals(tmp_path_factory):
+    """Runs by their names: of nine trials; of trials whose rate rises for 8 s after the warm-up; of reads."""
+    given = {"axis.cores": "1", "workload.step_ms": "10000", "preload.rows": "100k", "workload.tables": "10"}
+    work = resolve_sweep("cpu", {**given, "mix": "range"}).work
+    kinds = {"plain": {}, "ramped": {"shape": Shape(levels=2, seconds=20, ramp_s=8)}}
+    kinds["reads"] = {"work": work, "answers": (CHECKED,)}
+    return {name: Path(raw_run(tmp_path_factory.mktemp(name), **kind).path) for name, kind in kinds.items()}
+
+
+def copied(original, folder):
+    return Path(shutil.copytree(original, folder / original.name))
 
 
 @pytest.fixture
-def run(original, tmp_path):
-    return Path(shutil.copytree(original, tmp_path / original.name))
+def run(originals, tmp_path):
+    return copied(originals["plain"], tmp_path)
 
 
 def named(run: Path) -> set[str]:
@@ -207,15 +215,10 @@ def test_a_figure_changed_in_a_table_is_found_even_with_new_digests(run):
     assert [(d.file, d.figure) for d in found] == [("points.csv", f"{cells[0]}.rows_per_s")]
 
 
-@pytest.fixture(scope="module")
-def original_ramped(tmp_path_factory):
-    return Path(raw_run(tmp_path_factory.mktemp("ramped"), shape=Shape(levels=2, seconds=20, ramp_s=8)).path)
-
-
 @pytest.fixture
-def ramped(original_ramped, tmp_path):
-    """Every trial's rate rises for 8 s after the warm-up; its window is the 10 s after these."""
-    return Path(shutil.copytree(original_ramped, tmp_path / original_ramped.name))
+def ramped(originals, tmp_path):
+    """The window of each trial is the 10 s after those in which the rate rises."""
+    return copied(originals["ramped"], tmp_path)
 
 
 @pytest.mark.parametrize(("field", "value"), [("response_hdr", None), ("rows", 390_000), ("cpu_s", 0.9)])
@@ -270,52 +273,38 @@ def test_differences_name_the_figure_and_forgive_rounding():
 CHECKED = AnswersChecked(operation="range", whole=20, counted=9, compared=7, within=5, devices="0-6")
 
 
-@pytest.fixture(scope="module")
-def original_reads(tmp_path_factory):
-    given = {"axis.cores": "1", "workload.step_ms": "10000", "preload.rows": "100k", "workload.tables": "10"}
-    work = resolve_sweep("cpu", {**given, "mix": "range"}).work
-    return Path(raw_run(tmp_path_factory.mktemp("results"), work=work, answers=(CHECKED,)).path)
-
-
 @pytest.fixture
-def reads(original_reads, tmp_path):
-    return Path(shutil.copytree(original_reads, tmp_path / original_reads.name))
+def reads(originals, tmp_path):
+    return copied(originals["reads"], tmp_path)
 
 
-def rows_of(run: Path) -> list[dict[str, str]]:
-    with (run / "operations.csv").open(newline="") as table:
-        return list(csv.DictReader(table))
-
-
-def test_a_trial_of_few_compared_answers_is_cautioned(original_reads, wording):
+def test_a_trial_of_few_compared_answers_is_cautioned(originals, wording):
     def cautions(within):
         return hidden(TrialFacts(answers=(replace(CHECKED, within=within),)))
 
     wording(*(caution for within in (0, 1, 5, 19) for caution in cautions(within)))
     assert cautions(20) == cautions(None) == ()
-    verdict = json.loads((original_reads / TRIAL / "trial.json").read_text())["verdict"]
+    verdict = json.loads((originals["reads"] / TRIAL / "trial.json").read_text())["verdict"]
     assert cautions(5)[0] in verdict["reasons"]
 
 
-def test_an_untouched_run_of_reads_agrees_and_no_edited_facts(reads):
+def test_an_untouched_run_of_reads_agrees_and_edited_counts_of_checked_answers_are_named(reads):
     assert verify_run(reads).disagreements == ()
-    (counts,) = {(row["checked_before"], row["checked_within"], row["checked_rows"]) for row in rows_of(reads)}
-    assert counts == ("20", "7", "2")
+    whole = (reads / "operations.csv").read_text()
+    rows = list(csv.DictReader(whole.splitlines()))
+    counts = {(row["checked_before"], row["checked_within"], row["checked_rows"]) for row in rows}
+    assert counts == {("20", "7", "2")}
+    for name in ("checked_before", "checked_within", "checked_rows", "checked_devices"):
+        with (reads / "operations.csv").open("w", newline="") as table:
+            out = csv.DictWriter(table, list(rows[0]), lineterminator="\n")
+            out.writeheader()
+            out.writerows([*rows[:3], rows[3] | {name: "21"}, *rows[4:]])
+        bless(reads)
+        assert named(reads) == {"operations.csv"}
+    (reads / "operations.csv").write_text(whole)
     path = reads / TRIAL / "facts.json"
     document = json.loads(path.read_text())
     document["answers"][0]["compared"] += 1
     path.write_text(json.dumps(document))
     bless(reads)
     assert {f"{TRIAL}/trial.json", "operations.csv"} <= named(reads)
-
-
-@pytest.mark.parametrize("name", ["checked_before", "checked_within", "checked_rows", "checked_devices"])
-def test_an_edited_count_of_checked_answers_is_named(reads, name):
-    rows = rows_of(reads)
-    rows[3][name] = "21"
-    with (reads / "operations.csv").open("w", newline="") as table:
-        out = csv.DictWriter(table, list(rows[0]), lineterminator="\n")
-        out.writeheader()
-        out.writerows(rows)
-    bless(reads)
-    assert named(reads) == {"operations.csv"}
