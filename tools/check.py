@@ -27,9 +27,7 @@ STRUCTURE = (
     "tests/unit/test_structure.py",
     "tests/loadgen/test_loadgen_structure.py",
     "tests/unit/test_docs.py",
-    "tests/unit/test_docs_commands.py",
     "tests/unit/test_words.py",
-    "tests/unit/test_words_of_code.py",
 )
 
 

@@ -17,10 +17,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "loadgen"), str(ROOT / "bench")]
-from loadgen_program import Outcome, parse, spec_text  # noqa: E402
+from loadgen_program import MadeRow, Outcome, float32, parse, spec_text  # noqa: E402
 from tdengine_server import HOW_TO_GET, TdengineServer, find_home  # noqa: E402
 
 HOME = find_home()
+IMAGE = "tdengine/tdengine:3.3.0.0"
 PROGRAM = os.environ.get("SCALE_LOADGEN") or shutil.which("scale-loadgen", path=str(Path(sys.executable).parent))
 PROGRAM = PROGRAM or shutil.which("scale-loadgen")
 NOT_BUILT = "scale-loadgen is not built: pip install ., or SCALE_LOADGEN"
@@ -86,11 +87,8 @@ def spec_of(server: TdengineServer, database: str, **more: object) -> dict[str, 
 def prepared(server: TdengineServer, database: str, options: str = "", **more: object) -> dict[str, Any]:
     """A database with its supertable and tables; the spec to load them."""
     spec = spec_of(server, database, **more)
-    ask(
-        server,
-        f"DROP DATABASE IF EXISTS {database}",
-        f"CREATE DATABASE {database} VGROUPS {spec['partitions']} PRECISION '{spec.get('precision', 'ms')}' {options}",
-    )
+    made = f"VGROUPS {spec['partitions']} PRECISION '{spec.get('precision', 'ms')}' {options}"
+    ask(server, f"DROP DATABASE IF EXISTS {database}", f"CREATE DATABASE {database} {made}")
     if not str(spec.get("method", "")).startswith("sml"):
         tags = declared(spec["tags"])
         ask(server, f"CREATE STABLE {database}.meters (ts TIMESTAMP, {declared(spec['columns'])}) TAGS ({tags})")
@@ -108,53 +106,36 @@ def loaded(spec: dict[str, Any]) -> Outcome:
 
 def expected(spec: dict[str, Any], tmp_path: Path) -> list[list[Any]]:
     """The rows as the null driver has them: time and values, sorted."""
-    kept = {k: v for k, v in spec.items() if k not in server_keys() and k not in ("method", "database")}
+    own = ("driver", "host", "port", "adapter_port", "library", "client_config", "table_prefix", "method", "database")
+    kept = {k: v for k, v in spec.items() if k not in own}
     outcome = run(kept | {"driver": "null", "dump": tmp_path / "rows"})
     assert outcome.code == 0, outcome.stderr
     lines = [line for path in tmp_path.glob("rows.*") for line in path.read_text().splitlines()]
-    kinds = [column.split(":")[1] for column in spec["columns"].split(",")]
-    return sorted((decoded(line.split(",")[2:], kinds) for line in lines), key=str)
+    rows = (MadeRow.read(line, spec["columns"]) for line in lines)
+    is_bool = [column.endswith(":bool") for column in spec["columns"].split(",")]
+    return sorted(([row.at, *map(as_stored, is_bool, row.values)] for row in rows), key=str)
 
 
-def server_keys() -> tuple[str, ...]:
-    return ("driver", "host", "port", "adapter_port", "library", "client_config", "table_prefix")
-
-
-def decoded(cells: list[str], kinds: list[str]) -> list[Any]:
-    return [int(cells[0]), *(value_of(cell, kind) for cell, kind in zip(cells[1:], kinds, strict=True))]
-
-
-def value_of(cell: str, kind: str) -> Any:
-    if cell == "NULL":
-        return None
-    if kind == "bool":
-        return cell == "1"
-    if kind == "float":
-        return struct.unpack("f", struct.pack("f", float(cell)))[0]
-    if kind == "double":
-        return float(cell)
-    return cell if "(" in kind else int(cell)
+def as_stored(is_bool: bool, value: Any) -> Any:
+    return bool(value) if is_bool and value is not None else value
 
 
 def stored(server: TdengineServer, spec: dict[str, Any]) -> list[list[Any]]:
-    names = [column.split(":")[0] for column in spec["columns"].split(",")]
-    kinds = [column.split(":")[1] for column in spec["columns"].split(",")]
-    rows = ask(server, f"SELECT ts, {', '.join(f'`{n}`' for n in names)} FROM {spec['database']}.meters")[0]
+    """As `expected`."""
+    is_line = str(spec.get("method", "")).startswith("sml")
+    names, kinds = zip(*(column.split(":") for column in spec["columns"].split(",")), strict=True)
+    selected = ", ".join(f"`{name}`" for name in names) if names != ("v",) or not is_line else "_value"
+    rows = ask(server, f"SELECT {'_ts' if is_line else 'ts'}, {selected} FROM {spec['database']}.meters")[0]
     for row in rows:
-        for at, kind in enumerate(kinds, 1):
-            if kind == "float" and row[at] is not None:
-                row[at] = struct.unpack("f", struct.pack("f", row[at]))[0]
+        row[1:] = [float32(value) if kind == "float" else value for kind, value in zip(kinds, row[1:], strict=True)]
     return sorted(rows, key=str)
 
 
 def tables_of_vgroups(server: TdengineServer, database: str) -> list[int]:
     """In the order of their ids. ins_vgroups has these numbers too, but some seconds late."""
-    rows = ask(
-        server,
-        "SELECT vgroup_id, COUNT(*) FROM information_schema.ins_tables"
-        f" WHERE db_name = '{database}' GROUP BY vgroup_id",
-    )
-    return [tables for _, tables in sorted(rows[0])]
+    tables = f"information_schema.ins_tables WHERE db_name = '{database}'"
+    (rows,) = ask(server, f"SELECT vgroup_id, COUNT(*) FROM {tables} GROUP BY vgroup_id")
+    return [tables for _, tables in sorted(rows)]
 
 
 def count(server: TdengineServer, database: str) -> int:

@@ -86,9 +86,7 @@ def test_everything_is_there_without_a_click_and_a_login(room: Path) -> None:
     base = scale(room, "status")["services"]["grafana"]["url"]
     found = ask(f"{base}/api/search?type=dash-db")
     assert {(one["uid"], one["folderTitle"]) for one in found} == {
-        ("scale-live", "scale"),
-        ("scale-curve", "scale"),
-        ("scale-trial", "scale"),
+        (f"scale-{n}", "scale") for n in ("live", "curve", "trial")
     }
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import time
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,9 +58,9 @@ class Services:
     prometheus: str
     room: Path
 
-    def page(self, board: str, run: str) -> str:
-        """A dashboard at the run, its last two minutes."""
-        return f"{self.grafana}/d/scale-{board}/{board}?var-run={run}&from=now-2m&to=now"
+    def page(self, board: str, run: str, minutes: int = 2) -> str:
+        """A dashboard at the run, its last minutes."""
+        return f"{self.grafana}/d/scale-{board}/{board}?var-run={run}&from=now-{minutes}m&to=now"
 
     def outside(self, requests: list[str]) -> set[str]:
         """What was asked of anybody else."""
@@ -99,42 +99,38 @@ def complete(found: dict[str, str], board: str) -> None:
     assert [t for t in TITLES[board] if "No data" in found[t]] == [], board
 
 
+@contextmanager
+def sweeping(services: Services, cwd: Path, words: str) -> Iterator[Callable[[], None]]:
+    """A sweep that the dashboards watch, beside the block. Yields what waits for its end."""
+    common = "--runtime process --warmup 2s --replicates 1"
+    environment = {"SCALE_DASHBOARDS_DIR": str(services.room)}
+    sweep = cli.start("sweep", *f"{words} {common}".split(), cwd=cwd, **environment)
+
+    def ended() -> None:
+        _, err = sweep.communicate(timeout=300)
+        assert sweep.returncode == 0, err
+
+    try:
+        yield ended
+    finally:
+        sweep.terminate()
+
+
 def test_pages_beside_a_running_sweep_of_cores(services: Services, tmp_path: Path) -> None:
     home = os.environ.get("SCALE_TDENGINE_HOME", "")
-    target = ("--target", "tdengine", "--home", home) if home else ("--target", "postgres")
-    sweep = cli.start(
-        "sweep",
-        "cpu",
-        *target,
-        "--runtime",
-        "process",
-        "--cores",
-        "0.25,0.5,0.75,1",
-        "--duration",
-        "12s",
-        "--warmup",
-        "2s",
-        "--replicates",
-        "1",
-        "--drift-check",
-        "off",
-        cwd=tmp_path,
-        SCALE_DASHBOARDS_DIR=str(services.room),
-    )
-    try:
+    target = f"tdengine --home {home}" if home else "postgres"
+    words = f"cpu --target {target} --cores 0.25,0.5,0.75,1 --duration 12s --drift-check off"
+    with sweeping(services, tmp_path, words) as ended:
         run = wait_for_trials(services.prometheus, 2)
         with opened_tab() as tab:
             live = look(tab, services.page("live", run), "live")
             complete(live, "live")
             complete(look(tab, tab.value(FIRST_LINK), "trial"), "trial")
             requests = list(tab.requests)
-        out, err = sweep.communicate(timeout=300)
-        assert sweep.returncode == 0, err
+        ended()
         with opened_tab() as tab:
-            complete(look(tab, services.page("curve", run).replace("now-2m", "now-9m"), "curve"), "curve")
+            complete(look(tab, services.page("curve", run, minutes=9), "curve"), "curve")
             requests += tab.requests
-    finally:
-        sweep.terminate()
     assert not services.outside(requests)
     assert re.search(r"Server's cores\s+\d+\s*%", live["What is the bottleneck?"]), live
     assert_same_rates(live["Trials that ended"], tmp_path, run)
@@ -142,45 +138,18 @@ def test_pages_beside_a_running_sweep_of_cores(services: Services, tmp_path: Pat
 
 @needs("root", "fio")
 def test_pages_beside_a_running_sweep_of_disks(services: Services, tmp_path: Path) -> None:
-    sweep = cli.start(
-        "sweep",
-        "disk",
-        "--target",
-        "postgres",
-        "--runtime",
-        "process",
-        "--disks",
-        "1..2",
-        "--loop",
-        "1GiB",
-        "--cap",
-        "20MiB/s",
-        "--duration",
-        "20s",
-        "--warmup",
-        "2s",
-        "--replicates",
-        "1",
-        "--columns",
-        "d:double,n:bigint,s:binary(400)",
-        "--text",
-        "random",
-        "--rows-per-request",
-        "500",
-        cwd=tmp_path,
-        SCALE_DASHBOARDS_DIR=str(services.room),
+    words = (
+        "disk --target postgres --disks 1..2 --loop 1GiB --cap 20MiB/s --duration 20s"
+        " --columns d:double,n:bigint,s:binary(400) --text random --rows-per-request 500"
     )
-    try:
+    with sweeping(services, tmp_path, words) as ended:
         run = wait_for_trials(services.prometheus, 1, " and on (run) scale_run_info{axis='disks'}")
         with opened_tab() as tab:
             live = look(tab, services.page("live", run), "disks")
             trial = look(tab, services.page("trial", run), "disks-trial")
-        out, err = sweep.communicate(timeout=300)
-        assert sweep.returncode == 0, err
+        ended()
         with opened_tab() as tab:
             complete(look(tab, services.page("curve", run), "disks-curve"), "curve")
-    finally:
-        sweep.terminate()
     complete(live, "live")
     complete(trial, "trial")
     share = re.search(r"Busiest disk, of its fio limit\s+(\d+)\s*%", live["What is the bottleneck?"])
@@ -190,20 +159,19 @@ def test_pages_beside_a_running_sweep_of_disks(services: Services, tmp_path: Pat
         assert limits in (["d1 limit", "d2 limit"], ["d1 limit"]), page["Disks"]
 
 
+SHORT = "--cores 0.25,0.5,1 --connections-check off --duration 12s --drift-check off --window-max 0"
+
+
 def test_pages_beside_a_running_sweep_of_a_mix(services: Services, tmp_path: Path) -> None:
-    mix = ("--mix", "write=4,latest=1,range=1", "--preload", "100k", "--step-ms", "10000", "--tables", "50")
-    sweep = start_short(services, tmp_path, "--target", "postgres", "--cores", "0.25,0.5,1", *mix)
-    try:
+    mix = "--mix write=4,latest=1,range=1 --preload 100k --step-ms 10000 --tables 50"
+    with sweeping(services, tmp_path, f"cpu --target postgres {SHORT} {mix}") as ended:
         run = wait_for_trials(services.prometheus, 2)
         with opened_tab() as tab:
             operations = look(tab, services.page("operations", run), "operations")
             live = look(tab, services.page("live", run), "mix")
-        out, err = sweep.communicate(timeout=300)
-        assert sweep.returncode == 0, err
+        ended()
         with opened_tab() as tab:
-            curve = look(tab, services.page("curve", run).replace("now-2m", "now-9m"), "mix-curve")
-    finally:
-        sweep.terminate()
+            curve = look(tab, services.page("curve", run, minutes=9), "mix-curve")
     complete(operations, "operations")
     complete(live, "live")
     for name in ("write", "latest", "range"):  # a percentile each second takes a faster machine
@@ -214,27 +182,16 @@ def test_pages_beside_a_running_sweep_of_a_mix(services: Services, tmp_path: Pat
 
 
 def test_pages_of_a_sweep_of_two_targets(services: Services, tmp_path: Path) -> None:
-    sweep = start_short(services, tmp_path, "--target", "postgres,null", "--cores", "0.25,0.5,1")
-    try:
+    with sweeping(services, tmp_path, f"cpu --target postgres,null {SHORT}") as ended:
         run = wait_for_trials(services.prometheus, 2)
-        out, err = sweep.communicate(timeout=300)
-        assert sweep.returncode == 0, err
+        ended()
         with opened_tab() as tab:
-            found = look(tab, services.page("targets", run).replace("now-2m", "now-9m"), "targets")
-            curve = look(tab, services.page("curve", run).replace("now-2m", "now-9m"), "targets-curve")
-    finally:
-        sweep.terminate()
+            found = look(tab, services.page("targets", run, minutes=9), "targets")
+            curve = look(tab, services.page("curve", run, minutes=9), "targets-curve")
     complete(found, "targets")
     for title in TITLES["targets"]:  # there is no server of null, so no cores of it
         assert "postgres" in found[title] and ("null" in found[title] or title == "Per server core"), found[title]
     assert "No data" not in curve["Throughput"]
-
-
-def start_short(services: Services, cwd: Path, *words: str) -> subprocess.Popen[str]:
-    """A sweep of a trial of twelve seconds for each level, watched by the dashboards."""
-    short = ("--duration", "12s", "--warmup", "2s", "--replicates", "1", "--drift-check", "off", "--window-max", "0")
-    common = ("--runtime", "process", "--connections-check", "off", *short)
-    return cli.start("sweep", "cpu", *words, *common, cwd=cwd, SCALE_DASHBOARDS_DIR=str(services.room))
 
 
 def wait_for_trials(prometheus: str, count: int, more: str = "") -> str:

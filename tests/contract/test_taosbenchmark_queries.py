@@ -1,21 +1,21 @@
 """The genuine taosBenchmark and `scale load` with the same query files: the same queries, answers and lines.
 
-Needs what test_taosbenchmark.py needs. taosBenchmark's own defects, which docs/taosbenchmark.md names, are not compared.
+Needs what taosbenchmark_contract.py needs. taosBenchmark's own defects, which docs/taosbenchmark.md names, are not compared.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.contract.test_taosbenchmark import COLOUR, HOME, ROOT, environment, pytestmark, server
+from tests.contract.taosbenchmark_contract import genuine_with_output as genuine
+from tests.contract.taosbenchmark_contract import ours_with_output as ours
+from tests.contract.taosbenchmark_contract import pytestmark, server, told
 from tests.unit.test_compat_queries import COMPLETE, MIXED, SPEND
 
 __all__ = ["pytestmark", "server"]
@@ -23,31 +23,10 @@ TOTAL = re.compile(r"Total (specified|super) queries: (\d+)")
 TOOK = re.compile(r"INFO: (.*) took (\d+\.\d{6}) second\(s\)")
 
 
-def genuine(folder: Path, *options: str) -> tuple[int, str]:
-    """Exit code, and all that it says: queries go to standard output."""
-    return _run([str(HOME / "bin" / "taosBenchmark"), *" ".join(options).split()], folder, environment())
-
-
-def ours(folder: Path, *options: str) -> tuple[int, str]:
-    """As `genuine`."""
-    code = "from scale_sweep.cli import main\nmain()"
-    env = environment() | {"PYTHONPATH": str(ROOT / "runner"), "COLUMNS": "200"}
-    return _run([sys.executable, "-c", code, "load", *" ".join(options).split()], folder, env)
-
-
-def _run(command: list[str], folder: Path, env: dict[str, str]) -> tuple[int, str]:
-    folder.mkdir(exist_ok=True)
-    done = subprocess.run(
-        command, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False
-    )
-    return done.returncode, COLOUR.sub("", done.stdout + done.stderr)
-
-
 @pytest.fixture(scope="module")
 def filled(server, tmp_path_factory):
     """Six tables of 500 rows."""
-    code, said = genuine(tmp_path_factory.mktemp("filled"), "-c", str(server.config), "-y", "-t 6 -n 500 -T 2")
-    assert code == 0, said
+    told(genuine, tmp_path_factory.mktemp("filled"), "-c", str(server.config), "-y", "-t 6 -n 500 -T 2")
     return server
 
 
@@ -67,14 +46,6 @@ def specified(**more):
     return {"concurrent": 3, "sqls": sqls} | more
 
 
-def of_subtables(**more):
-    return {
-        "stblname": "meters",
-        "threads": 2,
-        "sqls": [{"sql": "select count(*) from xxxx", "result": "./sub"}],
-    } | more
-
-
 def asked(words: str) -> list[tuple[str, str, str]]:
     """Threads, times and statement of each line with delays."""
     return [(m[0], m[1], m[8].strip()) for m in COMPLETE.findall(words)]
@@ -82,18 +53,18 @@ def asked(words: str) -> list[tuple[str, str, str]]:
 
 def kept(folder: Path) -> dict[str, Counter[str]]:
     """The rows of each result file."""
-    files = [p for p in sorted(folder.iterdir()) if re.search(r"-\d+$", p.name)]
+    files = {p.name: p.read_text() for p in sorted(folder.iterdir()) if re.search(r"-\d+$", p.name)}
     return {
-        p.name: Counter(" ".join(line.split()) for line in p.read_text().splitlines() if line.strip()) for p in files
+        name: Counter(" ".join(row.split()) for row in text.splitlines() if row.strip()) for name, text in files.items()
     }
 
 
 def test_specified_queries_and_those_of_subtables(filled, tmp_path):
-    path = query_file(filled, tmp_path, specified_table_query=specified(), super_table_query=of_subtables())
-    code, said = genuine(tmp_path / "theirs", "-f", str(path))
-    assert code == 0, said
-    code, words = ours(tmp_path / "ours", "-f", str(path))
-    assert code == 0, words
+    super_table = {"stblname": "meters", "threads": 2}
+    super_table |= {"sqls": [{"sql": "select count(*) from xxxx", "result": "./sub"}]}
+    path = query_file(filled, tmp_path, specified_table_query=specified(), super_table_query=super_table)
+    said = told(genuine, tmp_path, "-f", str(path))
+    words = told(ours, tmp_path, "-f", str(path))
     subtables = ("2", "4", "select count(*) from xxxx")  # whose delays taosBenchmark does not print
     assert asked(words) == [*asked(said), subtables]
     assert len(asked(said)) == 2
@@ -101,8 +72,8 @@ def test_specified_queries_and_those_of_subtables(filled, tmp_path):
         # taosBenchmark counts one statement's queries, however many statements there are
         TOTAL.findall(words) == [("specified", "24"), ("super", "24")]
     )
-    assert kept(tmp_path / "ours") == kept(tmp_path / "theirs")
-    assert len(kept(tmp_path / "ours")) == 3 + 3 + 2
+    assert kept(tmp_path / ours.__name__) == kept(tmp_path / genuine.__name__)
+    assert len(kept(tmp_path / ours.__name__)) == 3 + 3 + 2
     assert SPEND.search(said) and SPEND.search(words)
 
 
@@ -110,8 +81,7 @@ def test_mixed_queries(filled, tmp_path):
     path = query_file(filled, tmp_path, specified_table_query=specified(mixed_query="yes"))
     seen = []
     for tool in (genuine, ours):
-        code, said = tool(tmp_path / tool.__name__, "-f", str(path))
-        assert code == 0, said
+        said = told(tool, tmp_path, "-f", str(path))
         seen.append(MIXED.search(said).groups()[1:3])
     assert seen == [("2", "8"), ("2", "8")]
 
@@ -120,19 +90,16 @@ def test_mixed_queries(filled, tmp_path):
 def test_queries_by_rest(filled, tmp_path, mode):
     sqls = [{"sql": "select count(*) from test.meters"}]
     path = query_file(filled, tmp_path, specified_table_query=specified(sqls=sqls), query_mode="rest")
-    code, said = genuine(tmp_path / "theirs", "-f", str(path))
-    assert code == 0, said
+    said = told(genuine, tmp_path, "-f", str(path))
     path = query_file(filled, tmp_path, specified_table_query=specified(sqls=sqls), query_mode=mode)
-    code, words = ours(tmp_path / "ours", "-f", str(path))
-    assert code == 0, words
+    words = told(ours, tmp_path, "-f", str(path))
     assert asked(words) == asked(said) == [("3", "4", "select count(*) from test.meters")]
 
 
 def test_a_cache_that_is_reset_and_an_interval(filled, tmp_path):
     part = specified(concurrent=1, query_interval=1, query_times=3)
     path = query_file(filled, tmp_path, specified_table_query=part, reset_query_cache="yes")
-    code, words = ours(tmp_path / "ours", "-f", str(path))
-    assert code == 0, words
+    words = told(ours, tmp_path, "-f", str(path))
     assert 4 <= float(SPEND.search(words).group(1)) < 8  # two statements, each thrice, a second apart
 
 
@@ -140,9 +107,9 @@ def test_a_cache_that_is_reset_and_an_interval(filled, tmp_path):
 def test_a_query_that_fails(filled, tmp_path, goes_on):
     sqls = [{"sql": "select * from nowhere"}, {"sql": "select count(*) from d0"}]
     path = query_file(filled, tmp_path, specified_table_query=specified(sqls=sqls), continue_if_fail=goes_on)
-    code, said = genuine(tmp_path / "theirs", "-f", str(path))
+    code, said = genuine(tmp_path / genuine.__name__, "-f", str(path))
     assert (code == 0) == (goes_on == "yes"), said
-    code, words = ours(tmp_path / "ours", "-f", str(path))
+    code, words = ours(tmp_path / ours.__name__, "-f", str(path))
     assert code == (0 if goes_on == "yes" else 5), words
     assert "0x2603" in words or "Table does not exist" in words
     assert [one[2] for one in asked(words)] == (["select count(*) from d0"] if goes_on == "yes" else [])
@@ -171,10 +138,9 @@ def test_the_query_file_of_version_2(server, tmp_path):
         specified_table_query={"query_interval": 1, "concurrent": 3, "sqls": [first, second]},
         super_table_query={"stblname": "stb1", "query_interval": 1, "threads": 3, "sqls": [third]},
     )
-    code, words = ours(tmp_path / "ours", "-f", str(path))
-    assert code == 0, words
+    words = told(ours, tmp_path, "-f", str(path))
     assert asked(words) == [("3", "2", first["sql"].strip()), ("3", "2", second["sql"]), ("2", "2", third["sql"])]
-    found = kept(tmp_path / "ours")
+    found = kept(tmp_path / ours.__name__)
     assert sorted(found) == [
         f"query_res{n}.txt-{t}" for n, t in ((0, 0), (0, 1), (0, 2), (1, 3), (1, 4), (1, 5), (2, 0), (2, 1))
     ]
@@ -201,8 +167,7 @@ def test_the_insert_file_of_version_2(server, tmp_path):
     content |= {"interlace_rows": 100, "num_of_records_per_req": 100}
     path = tmp_path / "insert.json"
     path.write_text(json.dumps(content | {"databases": [{"dbinfo": info, "super_tables": [table]}]}))
-    code, words = ours(tmp_path / "ours", "-f", str(path))
-    assert code == 0, words
+    words = told(ours, tmp_path, "-f", str(path))
     assert "databases[0].dbinfo.days is of version 2: it is taken as duration 10" in words
     assert re.search(r"\b10000\b", server.shell("select count(*) from db.stb"))
     options = "`buffer`, `wal_level`, `wal_fsync_period`, `cachemodel`, `duration`"
@@ -218,8 +183,7 @@ def test_aggregates_after_the_load(server, tmp_path, options):
     """In a database of their own, since other tests read the rows of `filled`."""
     seen = []
     for tool in (genuine, ours):
-        code, said = tool(tmp_path / tool.__name__, "-c", str(server.config), "-y", "-x -d aggregated", options)
-        assert code == 0, said
+        said = told(tool, tmp_path, "-c", str(server.config), "-y", "-x -d aggregated", options)
         seen.append(TOOK.findall(said))
     assert len(seen[0]) == len(seen[1]) == (8 if "-N" in options else 24)
     if "-N" not in options:
@@ -248,27 +212,24 @@ def test_subscriptions(filled, tmp_path, more):
         path = subscribe_file(
             filled, tmp_path, **{"group.id": f"g_{tool.__name__}_{len(seen)}_{len(str(more))}"}, **more
         )
-        code, said = tool(tmp_path / tool.__name__, "-f", str(path))
-        assert code == 0, said
+        said = told(tool, tmp_path, "-f", str(path))
         seen.append(CONSUMED.findall(said)[-1])
     assert seen[0] == seen[1]
     assert seen[1][1] == "3000"
     if more.get("rows_file"):
-        written = [p.read_text().splitlines() for p in (tmp_path / "ours").glob("rows-*")]
+        written = [p.read_text().splitlines() for p in (tmp_path / ours.__name__).glob("rows-*")]
         assert sum(len(lines) for lines in written) == 3000
 
 
 def test_independent_consumers_read_all_rows_each(filled, tmp_path):
     path = subscribe_file(filled, tmp_path, group_mode="independent")
-    code, said = ours(tmp_path / "ours", "-f", str(path))
-    assert code == 0, said
+    said = told(ours, tmp_path, "-f", str(path))
     assert CONSUMED.findall(said)[-1][1] == "6000"
 
 
 def test_a_group_that_has_read_all_reads_nothing_and_says_so(filled, tmp_path):
     path = subscribe_file(filled, tmp_path, **{"group.id": "twice", "enable.manual.commit": "true"})
-    code, said = ours(tmp_path / "ours", "-f", str(path))
-    assert code == 0, said
+    said = told(ours, tmp_path, "-f", str(path))
     assert re.findall(r"has poll total msgs: (\d+)", said)[-1] == CONSUMED.findall(said)[-1][0]
     code, said = ours(tmp_path / "again", "-f", str(path))
     assert code == 5, said
@@ -287,14 +248,13 @@ def test_the_subscribe_file_of_version_2(filled, tmp_path):
     content["super_table_query"] = part | {"stblname": "meters", "threads": 1, "interval": 10000, "sqls": [second]}
     path = tmp_path / "subscribe.json"
     path.write_text(json.dumps(content))
-    code, said = ours(tmp_path / "ours", "-f", str(path))
-    assert code == 0, said
+    said = told(ours, tmp_path, "-f", str(path))
     assert [rows for _, rows in CONSUMED.findall(said)] == ["500", "1500"]
-    assert len((tmp_path / "ours" / "subscribe_res0.txt-0").read_text().splitlines()) == 500
+    assert len((tmp_path / ours.__name__ / "subscribe_res0.txt-0").read_text().splitlines()) == 500
 
 
 def test_a_topic_of_a_table_that_is_not_there(filled, tmp_path):
     path = subscribe_file(filled, tmp_path, topic_list=[{"name": "none", "sql": "select * from test.nowhere"}])
-    code, said = ours(tmp_path / "ours", "-f", str(path))
+    code, said = ours(tmp_path / ours.__name__, "-f", str(path))
     assert code == 7
     assert "CREATE TOPIC" in said

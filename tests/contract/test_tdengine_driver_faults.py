@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from running_load import ANSWERED, begun
 
 from tests.contract.tdengine_contract import (
     ADAPTER,
@@ -24,15 +24,14 @@ from tests.contract.tdengine_contract import (
     ask,
     count,
     loaded,
-    parse,
     prepared,
     run,
     spec_of,
-    spec_text,
     tables_of_vgroups,
 )
 
 pytestmark = [*NEEDS_SERVER, pytest.mark.timeout(300)]
+PACED = {"columns": "v:int,w:double", "tables": 8, "rows": 160000, "rows_per_request": 500, "rate": 40000}
 
 
 @pytest.mark.parametrize(("vgroups", "least", "most"), [(4, 25, 25), (12, 8, 9), (16, 6, 7)])
@@ -56,8 +55,7 @@ def test_another_number_of_vgroups_is_refused(server, method):
     spec = prepared(server, "contract", columns="v:int")
     outcome = run(spec | {"method": method, "partitions": 3})
     assert outcome.code == 4
-    said = outcome.one("error")["message"]
-    assert "the number of vgroups (partitions= in the spec) is 4 on the server, and 3" in said
+    assert "(partitions= in the spec) is 4 on the server, and 3" in outcome.one("error")["message"]
 
 
 @pytest.mark.parametrize("method", ["stmt", "rest"])
@@ -102,28 +100,14 @@ def test_statements_are_answered_alike_by_library_and_adapter(server):
 
 
 def while_loading(spec: dict[str, Any], meanwhile: Callable[[], None]) -> Outcome:
-    with subprocess.Popen(
-        [PROGRAM, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        worker = threading.Timer(1.0, meanwhile)
-        worker.start()
-        out, errors = process.communicate(spec_text(spec), timeout=120)
-        worker.join()
-        return parse(process.returncode, out, errors)
+    with begun(Path(PROGRAM), spec, said=ANSWERED) as running:
+        meanwhile()
+        return running.end()
 
 
 @pytest.mark.parametrize("method", ["stmt", "sql", "ws"])
 def test_a_server_that_is_killed_and_comes_back_gets_every_row(server, method):
-    spec = prepared(
-        server,
-        "contract",
-        method=method,
-        columns="v:int,w:double",
-        tables=8,
-        rows=160000,
-        rows_per_request=500,
-        rate=40000,
-    )
+    spec = prepared(server, "contract", method=method, **PACED)
 
     def restart() -> None:
         server.kill_taosd()
@@ -137,16 +121,7 @@ def test_a_server_that_is_killed_and_comes_back_gets_every_row(server, method):
 
 @pytest.mark.parametrize("method", ADAPTER)
 def test_an_adapter_that_comes_back_gets_every_row(server, method):
-    spec = prepared(
-        server,
-        "contract",
-        method=method,
-        columns="v:int,w:double",
-        tables=8,
-        rows=160000,
-        rows_per_request=500,
-        rate=40000,
-    )
+    spec = prepared(server, "contract", method=method, **PACED)
 
     def restart() -> None:
         server.stop_adapter()
@@ -161,17 +136,7 @@ def test_an_adapter_that_comes_back_gets_every_row(server, method):
 
 @pytest.mark.parametrize("method", ADAPTER)
 def test_a_stopped_adapter_ends_the_load_at_the_deadline(server, method):
-    spec = prepared(
-        server,
-        "contract",
-        method=method,
-        columns="v:int,w:double",
-        tables=8,
-        rows=4000000,
-        rows_per_request=500,
-        rate=40000,
-        request_timeout_s=1,
-    )
+    spec = prepared(server, "contract", method=method, **PACED | {"rows": 4000000, "request_timeout_s": 1})
     start = time.monotonic()
     try:
         outcome = while_loading(spec, lambda: server.signal_adapter(signal.SIGSTOP))
@@ -186,12 +151,9 @@ def test_a_stopped_adapter_ends_the_load_at_the_deadline(server, method):
 
 
 def test_an_interrupted_load_counts_what_was_acknowledged(server):
-    spec = prepared(
-        server, "contract", columns="v:int,w:double", tables=8, rows=4000000, rows_per_request=500, rate=20000
-    )
-    with subprocess.Popen([PROGRAM, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        threading.Timer(1.5, process.send_signal, [signal.SIGINT]).start()
-        out, _ = process.communicate(spec_text(spec), timeout=60)
-    outcome = parse(process.returncode, out, "")
+    spec = prepared(server, "contract", **PACED | {"rows": 4000000, "rate": 20000})
+    with begun(Path(PROGRAM), spec, said=ANSWERED) as running:
+        running.heed(signal.SIGINT)
+        outcome = running.end()
     assert outcome.code == 130
     assert outcome.summary["rows_acked"] == count(server, "contract") > 0

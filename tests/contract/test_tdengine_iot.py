@@ -10,7 +10,7 @@ import json
 import pytest
 
 from scale_sweep.server.targets.tdengine.queries import DATABASE, TABLE
-from tests.contract.tdengine_contract import HOME, NEEDS_SERVER, TdengineServer, ask
+from tests.contract.tdengine_contract import HOME, NEEDS_SERVER, ask
 from tests.integration import cli
 
 pytestmark = list(NEEDS_SERVER)
@@ -26,16 +26,6 @@ CLIENT_NUMBER=4
 BATCH_SIZE_PER_WRITE=50
 QUERY_LOWER_VALUE=10
 """
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    one = TdengineServer(tmp_path_factory.mktemp("td"), HOME)
-    one.start()
-    try:
-        yield one
-    finally:
-        one.stop()
 
 
 @pytest.fixture(scope="module")

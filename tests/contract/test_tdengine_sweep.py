@@ -6,102 +6,61 @@ Needs SCALE_TDENGINE_HOME (a directory with bin/ and lib/); the container also a
 
 import json
 import os
-import shutil
-import socket
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
+from tdengine_server import listens
 
 from scale_sweep.machine.host.server_user import server_user
 from scale_sweep.server.runtimes.docker_facts import image_state
+from tests.contract.tdengine_contract import HOME, IMAGE, NEEDS_SERVER
 from tests.integration.cli import run
 from tests.integration.short_trial import watched
 from tests.unit.trial_orders import result_of, trial_order
 
-HOME = os.environ.get("SCALE_TDENGINE_HOME", "")
-IMAGE = "tdengine/tdengine:3.3.0.0"
-QUICK = ("--target", "tdengine", "--duration", "4s", "--warmup", "1s", "--replicates", "1", "--json")
-pytestmark = [
-    pytest.mark.tdengine,
-    pytest.mark.skipif(not HOME, reason="no TDengine: set SCALE_TDENGINE_HOME to a directory with bin/ and lib/"),
-]
+HERE = f"--runtime process --home {HOME}"
+pytestmark = list(NEEDS_SERVER)
 
 
-def swept(tmp_path, *words, code=0):
-    done = run("sweep", "cpu", *QUICK, *words, cwd=tmp_path, timeout_s=240)
-    if code:
-        assert done.returncode == code, done.stderr
-        return done
+def refused(tmp_path, words):
+    """What the command says of a sweep that does not begin."""
+    done = sweeping(tmp_path, words)
+    assert done.returncode == 3, done.stderr
+    return done.stderr
+
+
+def swept(tmp_path, words):
+    """The trials of the sweep."""
+    done = sweeping(tmp_path, words)
     assert done.returncode in (0, 10), done.stderr  # on a machine that others use, no trial may be VALID
     return json.loads(done.stdout)["trials"]
 
 
-def listens(port):
-    """Waits at most a minute until a server accepts connections: on a busy machine taosd needs many seconds."""
+def sweeping(tmp_path, words):
+    quick = "sweep cpu --target tdengine --duration 4s --warmup 1s --replicates 1 --json"
+    return run(*f"{quick} {words}".split(), cwd=tmp_path, timeout_s=240)
+
+
+def wait_for(port):
+    """At most a minute: on a busy machine taosd needs many seconds."""
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            probe.settimeout(1)
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return True
+    while not listens(port):
+        assert time.monotonic() < deadline
         time.sleep(0.3)
-    return False
-
-
-@pytest.fixture
-def data_dir():
-    """A data directory of the test's own, which must be empty at the end but for the client library's copy."""
-    path = Path(f"/var/tmp/scale-test-tdengine-{os.getpid()}")
-    path.mkdir(mode=0o755)
-    yield path
-    left = [p.name for p in path.iterdir()]
-    running = subprocess.run(["pgrep", "-f", str(path)], capture_output=True, text=True, check=False).stdout.split()
-    shutil.rmtree(path)
-    assert set(left) <= {"clients"}
-    assert running == []
-
-
-@pytest.fixture(params=["process", "docker"])
-def where(request):
-    """The flags of a runtime."""
-    if request.param == "docker":
-        if image_state(IMAGE) != "local":
-            pytest.skip(f"image {IMAGE} is not here")
-        return ("--runtime", "docker")
-    return ("--runtime", "process", "--home", HOME)
 
 
 def test_every_knob_is_set_read_back_and_counted(tmp_path, where, data_dir):
-    trials = swept(
-        tmp_path,
-        *where,
-        "--cores",
-        "1..2",
-        "--vgroups",
-        "6",
-        "--connections",
-        "3",
-        "--commit-threads",
-        "3",
-        "--knob",
-        "buffer=32",
-        "--knob",
-        "wal_level=1",
-        "--knob",
-        "numOfVnodeQueryThreads=4",
-        "--data-dir",
-        str(data_dir),
-    )
+    knobs = "--knob buffer=32 --knob wal_level=1 --knob numOfVnodeQueryThreads=4 --commit-threads 3"
+    words = f"{where} --cores 1..2 --vgroups 6 --connections 3 {knobs} --data-dir {data_dir}"
+    trials = swept(tmp_path, words)
     assert len(trials) == 2
     for trial in trials:
         m, said = trial["measurement"], trial["effective"]
         assert m["rows_counted"] == m["rows_acked"] > 100_000
-        assert said["vgroups"] == "6"
-        assert said["numOfCommitThreads"] == "3"
-        assert said["buffer"] == "32"
-        assert said["numOfVnodeQueryThreads"] == "4"
+        names = ("vgroups", "numOfCommitThreads", "buffer", "numOfVnodeQueryThreads")
+        assert [said[name] for name in names] == ["6", "3", "32", "4"]
         assert float(said["numOfCores"]) == trial["trial"]["resources"]["amounts"]["cores"]["value"]
         assert said["server_version"].startswith("3.3")
         assert trial["verdict"]["kind"] not in ("ERRORS", "LOST_ROWS", "ABORTED"), trial["verdict"]
@@ -127,7 +86,7 @@ def test_no_process_of_the_server_has_a_right_of_root(data_dir, monkeypatch, met
 
 
 def test_tables_are_spread_evenly_and_every_vgroup_was_written(tmp_path):
-    trials = swept(tmp_path, "--runtime", "process", "--home", HOME, "--cores", "1", "--vgroups", "7", "--tables", "50")
+    trials = swept(tmp_path, f"{HERE} --cores 1 --vgroups 7 --tables 50")
     path = next((tmp_path / "results").glob("*/trials/*/loadgen.jsonl"))
     hello = json.loads(path.read_text().splitlines()[0])
     assert max(hello["tables_per_partition"]) - min(hello["tables_per_partition"]) <= 1
@@ -137,7 +96,7 @@ def test_tables_are_spread_evenly_and_every_vgroup_was_written(tmp_path):
 
 
 def test_sql_text_is_the_generators_limit_and_said_so(tmp_path):
-    trials = swept(tmp_path, "--runtime", "process", "--home", HOME, "--cores", "1", "--method", "sql")
+    trials = swept(tmp_path, f"{HERE} --cores 1 --method sql")
     m = trials[0]["measurement"]
     assert m["rows_counted"] == m["rows_acked"]
     if m["other_cpu_cores"] < 0.1:
@@ -148,57 +107,23 @@ def test_sql_text_is_the_generators_limit_and_said_so(tmp_path):
 def test_every_method_counts_what_it_acknowledged_in_microseconds(tmp_path, method):
     """Of a precision that is not the default, which the load generator has to be told."""
     _skip_without_adapter(method)
-    trials = swept(
-        tmp_path, "--runtime", "process", "--home", HOME, "--cores", "1", "--method", method, "--knob", "precision=us"
-    )
-    m = trials[0]["measurement"]
+    m = swept(tmp_path, f"{HERE} --cores 1 --method {method} --knob precision=us")[0]["measurement"]
     assert m["rows_counted"] == m["rows_acked"] > 10_000
 
 
 def test_more_threads_than_one_client_process_serves(tmp_path):
-    trials = swept(
-        tmp_path,
-        "--runtime",
-        "process",
-        "--home",
-        HOME,
-        "--cores",
-        "1",
-        "--connections",
-        "12",
-        "--vgroups",
-        "12",
-        "--knob",
-        "buffer=16",
-    )
-    m = trials[0]["measurement"]
+    words = f"{HERE} --cores 1 --connections 12 --vgroups 12 --knob buffer=16"
+    m = swept(tmp_path, words)[0]["measurement"]
     assert m["rows_counted"] == m["rows_acked"]
     raw = next((tmp_path / "results").glob("*/trials/*/loadgen.jsonl")).read_text()
     assert raw.count('"event":"hello"') == 2
 
 
 def test_the_genuine_loader(tmp_path):
-    done = run(
-        "sweep",
-        "cpu",
-        "--target",
-        "tdengine",
-        "--runtime",
-        "process",
-        "--home",
-        HOME,
-        "--cores",
-        "1",
-        "--rows",
-        "5M",
-        "--replicates",
-        "1",
-        "--load-generator",
-        "taosbenchmark",
-        "--json",
-        cwd=tmp_path,
-        timeout_s=240,
+    words = (
+        f"sweep cpu --target tdengine {HERE} --cores 1 --rows 5M --replicates 1 --load-generator taosbenchmark --json"
     )
+    done = run(*words.split(), cwd=tmp_path, timeout_s=240)
     assert done.returncode in (0, 10), done.stderr
     m = json.loads(done.stdout)["trials"][0]["measurement"]
     assert m["rows"] == m["rows_counted"] == 5_000_000
@@ -207,16 +132,16 @@ def test_the_genuine_loader(tmp_path):
 @pytest.mark.parametrize(
     ("words", "texts"),
     [
-        (("--knob", "stt_trigger=4"), ("stt_trigger", "community")),
-        (("--vgroups", "64", "--knob", "buffer=4096"), ("--vgroups", "GB")),
-        (("--vgroups", "8", "--memory", "1GiB"), ("--memory", "killed")),
-        (("--vgroups", "8", "--knob", "supportVnodes=4"), ("supportVnodes",)),
-        (("--commit-threads", "300"), ("--commit-threads", "256")),
+        ("--knob stt_trigger=4", ("stt_trigger", "community")),
+        ("--vgroups 64 --knob buffer=4096", ("--vgroups", "GB")),
+        ("--vgroups 8 --memory 1GiB", ("--memory", "killed")),
+        ("--vgroups 8 --knob supportVnodes=4", ("supportVnodes",)),
+        ("--commit-threads 300", ("--commit-threads", "256")),
     ],
 )
 def test_what_the_server_would_refuse_is_found_before_it_starts(tmp_path, words, texts):
-    done = swept(tmp_path, "--runtime", "process", "--home", HOME, "--cores", "1", *words, code=3)
-    assert all(text in done.stderr for text in texts), done.stderr
+    said = refused(tmp_path, f"{HERE} --cores 1 {words}")
+    assert all(text in said for text in texts), said
 
 
 def test_a_server_whose_name_does_not_resolve_here_is_refused_before_anything_starts(tmp_path):
@@ -230,41 +155,19 @@ def test_a_server_whose_name_does_not_resolve_here_is_refused_before_anything_st
     docker = ["docker", "run", "-d", "--rm", "--name", name, "-h", "td1", "--network", "host", "--entrypoint", "sh"]
     subprocess.run([*docker, IMAGE, "-c", script], check=True, capture_output=True)
     try:
-        assert listens(port)
-        done = swept(tmp_path, "--endpoint", f"127.0.0.1:{port}", "--home", HOME, "--cores", "1", code=3)
-        assert "FQDN: the server calls itself td1" in done.stderr and "/etc/hosts" in done.stderr
+        wait_for(port)
+        said = refused(tmp_path, f"--endpoint 127.0.0.1:{port} --home {HOME} --cores 1")
+        assert "FQDN: the server calls itself td1" in said and "/etc/hosts" in said
     finally:
         subprocess.run(["docker", "rm", "-f", name], check=False, capture_output=True)
 
 
-def test_an_endpoint_is_loaded_and_goes_on(tmp_path):
-    folder = Path(f"/var/tmp/scale-test-endpoint-{os.getpid()}")
-    for name in ("cfg", "data", "log"):
-        (folder / name).mkdir(parents=True)
-    lines = {
-        "firstEp": "localhost:18030",
-        "fqdn": "localhost",
-        "serverPort": "18030",
-        "dataDir": f"{folder}/data",
-        "logDir": f"{folder}/log",
-        "monitor": "0",
-        "telemetryReporting": "0",
-        "crashReporting": "0",
-        "supportVnodes": "32",
-    }
-    (folder / "cfg" / "taos.cfg").write_text("".join(f"{k} {v}\n" for k, v in lines.items()))
-    with subprocess.Popen([f"{HOME}/bin/taosd", "-c", f"{folder}/cfg"], stdout=subprocess.DEVNULL) as server:
-        try:
-            assert listens(18030)
-            there = ("--endpoint", "localhost:18030", "--home", HOME, "--cores", "2")
-            refused = swept(tmp_path, *there, "--vgroups", "40", "--method", "rest", code=3).stderr
-            assert "40 vgroups are more than the 32" in refused and "taosAdapter on localhost:18041" in refused
-            trials = swept(tmp_path, *there)
-            m = trials[0]["measurement"]
-            assert m["rows_counted"] == m["rows_acked"] > 100_000
-            assert m["server_cpu_cores"] > 0.1
-            assert server.poll() is None
-        finally:
-            server.terminate()
-            server.wait(timeout=60)
-            shutil.rmtree(folder)
+def test_an_endpoint_is_loaded_and_goes_on(tmp_path, server):
+    there = f"--endpoint localhost:{server.port} --home {HOME} --cores 2"
+    server.stop_adapter()
+    said = refused(tmp_path, f"{there} --vgroups 80 --method rest")
+    assert "80 vgroups are more than the 64" in said and f"taosAdapter on localhost:{server.adapter_port}" in said
+    m = swept(tmp_path, there)[0]["measurement"]
+    assert m["rows_counted"] == m["rows_acked"] > 100_000
+    assert m["server_cpu_cores"] > 0.1
+    assert "ready" in server.shell("SHOW DNODES")

@@ -7,27 +7,15 @@ from typing import Any
 
 import pytest
 from cql_server import CqlServer
+from driver_ways import WAYS, marks_of, spec_of
 from iotdb_server import IotdbServer
 from line_server import REFUSALS, CrateServer, LineServer
 from pgarrays_server import ArraysServer
 from pgwire_server import PgwireServer
-from third_request import ROWS, assert_acked, assert_failed
+from third_request import assert_acked, assert_failed
 
 from tests.loadgen.listening import closing
-from tests.needs import needs
 
-Way = tuple[Callable[[], Any], dict[str, object]]
-# By driver and method: the server, and what else the spec says.
-WAYS: dict[str, Way] = {
-    "cassandra": (CqlServer, {"table": "ks.t"}),
-    **dict.fromkeys(("cratedb unnest", "cratedb bulk"), (CrateServer, {})),
-    **dict.fromkeys(("iotdb tablet", "iotdb tablets", "iotdb records"), (IotdbServer, {"database": "root.x"})),
-    **dict.fromkeys(("lines http", "lines gzip"), (LineServer, {})),
-    "pgarrays": (ArraysServer, {}),
-    "pgwire": (PgwireServer, {}),
-    **dict.fromkeys(("points put", "points datapoints", "points gzip"), (LineServer, {})),
-    **dict.fromkeys(("samples remote-write", "samples import"), (LineServer, {})),
-}
 # The code of the error, and words of its message, where the third request gets an answer in this mood.
 FAULTS = {
     CqlServer: {
@@ -90,19 +78,9 @@ def with_moods(moods: Mapping[Callable[[], Any], Iterable[str]]) -> Any:
     return pytest.mark.parametrize(("way", "mood"), [pytest.param(*pair, marks=marks_of(pair[0])) for pair in pairs])
 
 
-def marks_of(way: str) -> Any:
-    return needs("libsnappy.so.1") if way == "samples remote-write" else ()
-
-
 each_way = pytest.mark.parametrize(
     "way", [pytest.param(way, marks=marks_of(way)) for way in (*WAYS, "lines tcp", "points telnet")]
 )
-
-
-def spec_of(way: str) -> dict[str, object]:
-    driver, _, method = way.partition(" ")
-    more = WAYS[way][1] if way in WAYS else {}
-    return ROWS | {"driver": driver} | ({"method": method} if method else {}) | more
 
 
 @pytest.fixture

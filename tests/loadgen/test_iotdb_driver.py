@@ -2,102 +2,24 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 from iotdb_server import IotdbServer, field_of, more_answer, status, table_answer
-from third_request import ROWS, TYPES, assert_acked, load_fixture, server_fixture
+from third_request import ROWS, assert_acked, load_fixture, server_fixture
 
 SPEC = ROWS | {"driver": "iotdb", "database": "root.x"}
-INT32, TEXT = 1, 5
-KINDS = {"bool": 0, "bigint": 2, "uint": 2, "float": 3, "double": 4, "timestamp": 8, "binary": TEXT}
-FORMS = {0: "?", INT32: "i", 2: "q", 3: "f", 4: "d", 8: "q"}
-METHODS = ("tablet", "tablets", "records")
 server = server_fixture(IotdbServer)
 send = load_fixture(SPEC)
 
 
-class Values:
-    """Reads values one after the other."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data, self.at = data, 0
-
-    def take(self, count: int) -> bytes:
-        self.at += count
-        return self.data[self.at - count : self.at]
-
-    def value(self, kind: int) -> Any:
-        if kind == TEXT:
-            return self.take(struct.unpack(">i", self.take(4))[0]).decode()
-        return struct.unpack(f">{FORMS[kind]}", self.take(struct.calcsize(FORMS[kind])))[0]
-
-
-def of_tablet(data: bytes, types: list[int], rows: int) -> Iterator[tuple[Any, ...]]:
-    """Rows of the values of a tablet, with the bitmaps of NULLs that may follow them."""
-    values = Values(data)
-    columns = [[values.value(kind) for _ in range(rows)] for kind in types]
-    for column in columns if values.at < len(data) else ():
-        bits = values.take(rows // 8 + 1) if values.take(1)[0] else bytes(rows)
-        column[:] = [None if bits[i // 8] >> i % 8 & 1 else value for i, value in enumerate(column)]
-    assert values.at == len(data)
-    return zip(*columns, strict=True)
-
-
-def of_record(data: bytes, names: list[bytes], types: dict[str, int]) -> list[Any]:
-    """The values of a record in the order of `types`; None for those that it does not name."""
-    values, found = Values(data), {}
-    for name in names:
-        kind = values.take(1)[0]
-        assert kind == types[name.decode()]
-        found[name.decode()] = values.value(kind)
-    assert values.at == len(data)
-    return [found.get(name) for name in types]
-
-
-def told_rows(server: IotdbServer, columns: str) -> list[tuple[str, int, list[Any]]]:
-    """Device, time and values of all rows that the server was sent."""
-    parts = (column.split(":") for column in columns.split(","))
-    types = {name: KINDS.get(kind.partition("(")[0], INT32) for name, kind in parts}
-    found = []
-    for name, request in server.calls:
-        if name == "insertRecords":
-            records = zip(request[2], request[3], request[4], request[5], strict=True)
-            found += [(device.decode(), at, of_record(data, names, types)) for device, names, data, at in records]
-            continue
-        fields = [[request[i]] if name == "insertTablet" else request[i] for i in range(2, 8)]
-        for device, names, data, times, kinds, rows in zip(*fields, strict=True):
-            assert ([n.decode() for n in names], kinds) == (list(types), list(types.values()))
-            at = struct.unpack(f">{rows}q", times)
-            tablet = zip(at, of_tablet(data, kinds, rows), strict=True)
-            found += [(device.decode(), time, list(values)) for time, values in tablet]
-    return found
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("nulls", [0, 0.4])
-def test_calls_hold_the_rows(send, made, server, method, nulls):
-    spec = {"columns": f"{TYPES},text:binary(20)", "values": "random", "null_ratio": nulls, "tables": 7, "rows": 700}
-    spec |= {"rows_per_request": 90, "interlace_rows": 9}
-    assert_acked(send(method=method, aligned=1, **spec), 700)
-    wanted = [(f"root.x.d{row.table}", row.at, row.values) for row in made(**SPEC | spec)]
-    assert told_rows(server, spec["columns"]) == wanted
+@pytest.mark.parametrize("method", ["tablet", "tablets", "records"])
+@pytest.mark.parametrize("aligned", [0, 1])
+def test_a_session_has_the_calls_of_its_method(send, server, method, aligned):
+    assert_acked(send(method=method, aligned=aligned))
     (opened,) = server.named("openSession")
     assert opened == {1: 2, 2: b"UTC", 3: b"root", 4: b"root"}
     assert {name for name, _ in server.calls} == {f"insert{method[0].upper()}{method[1:]}"}
-    assert all(request[6 if method == "records" else 8] is True for _, request in server.calls)
+    assert all(request[6 if method == "records" else 8] is bool(aligned) for _, request in server.calls)
     assert len(server.named("closeSession")) == 1
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_row_with_nulls_only_keeps_its_first_value(send, made, server, method):
-    spec = {"columns": "text:binary(6),a:int", "values": "random"}
-    assert_acked(send(method=method, null_ratio=1, **spec))
-    first = [[row.values[0], None] for row in made(**SPEC | spec)]
-    assert [got for _, _, got in told_rows(server, spec["columns"])] == first
-    assert all(request[6 if method == "records" else 8] is False for _, request in server.calls)
 
 
 def test_tablets_are_as_many_as_slices_and_share_a_connection(send, server):

@@ -7,32 +7,24 @@ import pytest
 LOAD = {"tables": 6, "threads": 2, "rows_per_request": 10, "requests": 200}
 
 
-def runs_text(summary) -> str:
-    return ",".join(f"{first}:{tables}:{rows}" for first, tables, rows in summary["table_rows"])
-
-
 def rows_of(summary) -> dict[int, int]:
     return {first + n: rows for first, tables, rows in summary["table_rows"] for n in range(tables)}
 
 
 def test_rows_go_on_where_each_table_ended(load):
     before = load(**LOAD).summary
-    after = load(**LOAD, first_row=runs_text(before)).summary
+    after = load(**LOAD, first_row=",".join(":".join(map(str, run)) for run in before["table_rows"])).summary
     grown = {table: rows - rows_of(before)[table] for table, rows in rows_of(after).items()}
     assert sum(grown.values()) == after["rows_acked"] > 0
     assert sum(rows_of(after).values()) == before["rows_acked"] + after["rows_acked"]
     assert after["newest_row"] >= max(rows_of(after).values()) - 1  # one more request may have been made
 
 
-def test_one_row_for_all_tables(load):
-    summary = load(**LOAD, first_row=1000).summary
-    assert min(rows_of(summary).values()) >= 1000
-    assert sum(rows_of(summary).values()) - 6000 == summary["rows_acked"]
-
-
-def test_a_load_without_the_key_begins_after_the_rows_that_are_present(load):
-    summary = load(**LOAD, rows_present=50).summary
-    assert sum(rows_of(summary).values()) - 300 == summary["rows_acked"]
+@pytest.mark.parametrize(("key", "first"), [("first_row", 1000), ("rows_present", 50)])
+def test_one_row_for_all_tables(load, key, first):
+    summary = load(**LOAD, **{key: first}).summary
+    assert min(rows_of(summary).values()) >= first
+    assert sum(rows_of(summary).values()) - 6 * first == summary["rows_acked"]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +33,4 @@ def test_a_load_without_the_key_begins_after_the_rows_that_are_present(load):
 )
 def test_what_is_no_first_row_is_refused(load, text):
     assert "first_row" in load(**LOAD, first_row=text, code=2).stderr
-
-
-def test_not_with_fixed_work(load):
     assert "cannot be joined with rows" in load(tables=6, rows=100, first_row=5, code=2).stderr

@@ -172,14 +172,6 @@ def test_rows_are_told_as_they_are_sent(run, made):
         assert all([float32(first), *values] == sent[t["table"], at] for at, first, *values in rows)
 
 
-@pytest.mark.parametrize("value", ["", "1:2", "1:2:3:4", "9:0:1", "0:0:0", "0:0:1000001", "a:0:1", "0:0:1,"])
-def test_rows_refuses_what_is_no_range(run, value):
-    outcome = run({"driver": "null", "tables": 3, "rows_of": value}, "rows")
-    assert outcome.code == 2
-    assert outcome.events == []
-    assert "spec: rows_of: " in outcome.stderr
-
-
 @pytest.mark.parametrize(("driver", "prefix"), [("null", ""), ("lines", "d"), ("points", "d")])
 def test_names_are_told_by_drivers_that_have_them(run, driver, prefix):
     told = run({"driver": driver, "tables": 4}, "names").one("names")

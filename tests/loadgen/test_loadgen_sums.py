@@ -16,18 +16,11 @@ TYPES = (
 LATE = {"disorder": "poisson", "disorder_ratio": 50, "disorder_lambda": 40, "disorder_max_k": 100}
 
 
-def made(run, stretches, **spec):
-    """The rows of each range, by the verb `rows`."""
-    asked = ",".join(":".join(map(str, stretch)) for stretch in stretches)
-    outcome = run({"driver": "null", **spec, "rows_of": asked}, "rows")
+def told(run, verb, asked, **spec):
+    """What the verb `rows` or `sums` says of these ranges."""
+    outcome = run({"driver": "null", **spec, f"{verb}_of": asked}, verb)
     assert outcome.code == 0, outcome.stderr
-    return outcome.of("rows")
-
-
-def sums(run, asked, **spec):
-    outcome = run({"driver": "null", **spec, "sums_of": asked}, "sums")
-    assert outcome.code == 0, outcome.stderr
-    return outcome.of("sums")
+    return outcome.of(verb)
 
 
 def decimal_of(value):
@@ -39,12 +32,8 @@ def decimal_of(value):
 def assert_sums(line, rows):
     """One line is what these rows add up to: whole numbers exactly, fractions to a double's last digits."""
     since = [time - START for time in rows["time_ms"]]
-    assert (line["rows"], line["first"], line["last"], line["times"]) == (
-        len(since),
-        min(since),
-        max(since),
-        sum(since),
-    )
+    found = [line[name] for name in ("rows", "first", "last", "times")]
+    assert found == [len(since), min(since), max(since), sum(since)]
     for name, values in rows["columns"].items():
         column, there = line["columns"][name], [(v, t) for v, t in zip(values, since, strict=True) if v is not None]
         assert column["values"] == len(there), name
@@ -65,8 +54,8 @@ def assert_sums(line, rows):
 @pytest.mark.parametrize("values", ["walk", "random", "line:1,sine:1"])
 def test_sums_are_those_of_the_rows(run, values):
     spec = {"tables": 3, "columns": TYPES, "values": values, "null_ratio": 0.1, "sums_decimal": 1}
-    both = made(run, [(0, 0, 5000), (2, 0, 4097)], **spec)
-    lines = sums(run, "0:0:5000;2:0:4097;0:0:0", **spec)
+    both = told(run, "rows", "0:0:5000,2:0:4097", **spec)
+    lines = told(run, "sums", "0:0:5000;2:0:4097;0:0:0", **spec)
     for line, rows in zip(lines, both, strict=False):
         assert_sums(line, rows)
     assert lines[2]["rows"] == 0 and {c["values"] for c in lines[2]["columns"].values()} == {0}
@@ -74,7 +63,7 @@ def test_sums_are_those_of_the_rows(run, values):
 
 def test_a_group_adds_the_tables_up(run):
     spec = {"tables": 4, "disorder_ratio": 10, "precision": "ms"}
-    whole, *each = sums(run, "0-2:0:700,3:0:699;0:0:700;1:0:700;2:0:700;3:0:699", **spec)
+    whole, *each = told(run, "sums", "0-2:0:700,3:0:699;0:0:700;1:0:700;2:0:700;3:0:699", **spec)
     for what in ("rows", "times"):
         assert whole[what] == sum(line[what] for line in each)
     for name, column in whole["columns"].items():
@@ -84,8 +73,8 @@ def test_a_group_adds_the_tables_up(run):
 
 def test_a_float_is_its_32_bits_or_its_decimal(run):
     spec = {"tables": 1, "columns": "j:float"}
-    (rows,) = made(run, [(0, 0, 900)], **spec)
-    (stored,), (sent,) = (sums(run, "0:0:900", **spec, sums_decimal=n) for n in (0, 1))
+    (rows,) = told(run, "rows", "0:0:900", **spec)
+    (stored,), (sent,) = (told(run, "sums", "0:0:900", **spec, sums_decimal=n) for n in (0, 1))
     values = rows["columns"]["j"]
     assert stored["columns"]["j"]["sum"] == pytest.approx(math.fsum(map(float, np.float32(values))), rel=1e-14)
     assert sent["columns"]["j"]["sum"] == pytest.approx(math.fsum(map(decimal_of, values)), rel=1e-14)
@@ -93,9 +82,9 @@ def test_a_float_is_its_32_bits_or_its_decimal(run):
 
 
 def test_of_rows_with_the_same_time_one_can_count(run):
-    (all_,) = sums(run, "0:0:3000", tables=1, **LATE)
-    (kept,) = sums(run, "0:0:3000", tables=1, **LATE, sums_distinct=1)
-    (rows,) = made(run, [(0, 0, 3000)], tables=1, **LATE)
+    (all_,) = told(run, "sums", "0:0:3000", tables=1, **LATE)
+    (kept,) = told(run, "sums", "0:0:3000", tables=1, **LATE, sums_distinct=1)
+    (rows,) = told(run, "rows", "0:0:3000", tables=1, **LATE)
     assert all_["rows"] == 3000
     assert kept["rows"] == len(set(rows["time_ms"])) < 3000
     assert kept["times"] == sum(set(rows["time_ms"])) - START * kept["rows"]
@@ -128,9 +117,14 @@ def test_after_a_failed_request_nobody_knows_which_rows_are_there(run):
     assert outcome.summary["rows_failed"] and outcome.summary["table_rows"] is None
 
 
-@pytest.mark.parametrize(
-    "wrong", ["", "1", "0:0", "0:0:-1", "1-0:0:1", "2:0:1", "0-2:0:1", "0:0:1,", "0:0:1;", "x:0:1"]
-)
-def test_a_wrong_question_is_refused_with_its_key(run, wrong):
-    outcome = run({"driver": "null", "tables": 2, "sums_of": wrong}, "sums")
-    assert outcome.code == 2 and "sums_of" in outcome.stderr, outcome.stderr
+WRONG = {
+    "sums": ("", "1", "0:0", "0:0:-1", "1-0:0:1", "2:0:1", "0-2:0:1", "0:0:1,", "0:0:1;", "x:0:1"),
+    "rows": ("", "1:2", "1:2:3:4", "9:0:1", "0:0:0", "0:0:1000001", "a:0:1", "0:0:1,"),
+}
+
+
+@pytest.mark.parametrize(("verb", "value"), [(verb, value) for verb, values in WRONG.items() for value in values])
+def test_what_is_no_range_is_refused_with_its_key(run, verb, value):
+    outcome = run({"driver": "null", "tables": 2, f"{verb}_of": value}, verb)
+    assert (outcome.code, outcome.events) == (2, [])
+    assert f"spec: {verb}_of: " in outcome.stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from stub_taos.stub_library import Stub
 
 ITEMS = ("alpha", "beta b", "gamma's", "d", "epsilon")
 
@@ -32,14 +31,11 @@ def asking(listed: Path, **more: object) -> dict[str, object]:
 
 def test_each_worker_asks_every_operation_of_its_items_round_after_round(load, items, tmp_path):
     outcome = load(**asking(items, dump=tmp_path / "d"))
-    ours = [f"{n},{item}" if n == 0 else f"{n},{item},{item}" for item in ITEMS[:3] for n in (0, 1)]
-    theirs = [f"{n},{item}" if n == 0 else f"{n},{item},{item}" for item in ITEMS[3:] for n in (0, 1)]
-    assert turns(tmp_path / "d", 0) == ours * 2
-    assert turns(tmp_path / "d", 1) == theirs * 2
-    assert [(o["name"], o["requests"], o["service"]["count"]) for o in outcome.summary["operations"]] == [
-        ("a", 10, 10),
-        ("b", 10, 10),
-    ]
+    for worker, own in enumerate((ITEMS[:3], ITEMS[3:])):
+        asked = [text for item in own for text in (f"0,{item}", f"1,{item},{item}")]
+        assert turns(tmp_path / "d", worker) == asked * 2
+    counts = [(o["name"], o["requests"], o["service"]["count"]) for o in outcome.summary["operations"]]
+    assert counts == [("a", 10, 10), ("b", 10, 10)]
 
 
 def test_progressive_asks_an_item_as_often_as_it_is_asked_before_the_next(load, items, tmp_path):
@@ -81,25 +77,16 @@ def test_a_mistake_names_its_key(run, items, more, key, words):
     assert told and words in told[0], outcome.stderr
 
 
-def test_statements_of_tdengine_with_an_item_one_before_and_answers_in_files(run, items, tmp_path):
-    stub = Stub(run=run, log=tmp_path / "calls")
+def test_statements_of_tdengine_with_an_item_one_before_and_answers_in_files(stub, items, tmp_path):
     kept = {"ask.a.text": "SELECT 42 -- {item}", "ask.a.result": tmp_path / "kept", "ask.a.before": "RESET"}
-    outcome = stub(**asking(items, operations="a", threads=1, tables=1, **kept))
+    one = {"operations": "a", "threads": 1, "tables": 1}
+    outcome = stub(**asking(items, **one, **kept))
     (operation,) = outcome.summary["operations"]
     assert stub.starting("query") == [s for item in ITEMS * 2 for s in ("RESET", f"SELECT 42 -- {item}")]
     assert (tmp_path / "kept-0").read_text() == '-5 0.10000000000000001 a"b\n-5 NULL a"b\n' * 10
     assert (operation["requests"], operation["rows_window"], operation["values_window"]) == (10, 20, 60)
-
-
-def test_a_query_of_tdengine_about_an_item_is_counted(run, items, tmp_path):
-    stub = Stub(run=run, log=tmp_path / "calls")
-    outcome = stub(**asking(items, operations="a", threads=1, tables=1, **{"ask.a.text": "SELECT 42 {{{item}}}"}))
+    outcome = stub(**asking(items, **one, **{"ask.a.text": "SELECT 42 {{{item}}}"}))
     assert stub.starting("query") == [f"SELECT 42 {{{item}}}" for item in ITEMS * 2]
     assert outcome.summary["operations"][0]["rows_window"] == 10
-
-
-def test_a_file_that_cannot_be_opened_is_named(run, items, tmp_path):
-    stub = Stub(run=run, log=tmp_path / "calls")
-    outcome = stub(**asking(items, operations="a", threads=1, tables=1, **{"ask.a.result": "/nonexistent/x"}))
-    assert outcome.code == 2
-    assert "ask.a.result: cannot open /nonexistent/x-0" in outcome.stderr
+    outcome = stub(**asking(items, **one, **{"ask.a.result": "/nonexistent/x"}))
+    assert (outcome.code, "ask.a.result: cannot open /nonexistent/x-0" in outcome.stderr) == (2, True)

@@ -3,35 +3,13 @@ transactions."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 import pytest
 from pgwire_server import PgwireServer
-from third_request import ROWS, TYPES, assert_acked, load_fixture, server_fixture
+from third_request import ROWS, assert_acked, load_fixture, server_fixture
 
 SPEC = ROWS | {"driver": "pgwire"}
-COLUMNS = f"{TYPES},x:binary(8),y:nchar(4)"
 server = server_fixture(PgwireServer)
 send = load_fixture(SPEC)
-
-
-@pytest.mark.parametrize("precision", ["ms", "us", "ns"])
-@pytest.mark.parametrize("nulls", [0, 0.4])
-def test_every_value_arrives_as_it_was_made(send, made, server, precision, nulls):
-    spec = {"columns": COLUMNS, "null_ratio": nulls, "tables": 7, "rows": 700, "rows_per_request": 90}
-    spec |= {"interlace_rows": 3, "partitions": 3, "threads": 1, "text": "random", "precision": precision}
-    assert_acked(send(**spec, parted=1), 700)
-    wanted = defaultdict(list)
-    ns = {"ms": 1_000_000, "us": 1000, "ns": 1}[precision]
-    for row in made(**SPEC | spec):
-        wanted[f"d{row.table}"].append((row.at * ns // 1000, row.values))
-    found = defaultdict(list)
-    for table, rows in server.rows.items():
-        for device, *values, at in rows:
-            assert table == f"measurement_p{int(device[1:]) % 3}"
-            found[device].append((at, values))
-    assert found == wanted
-    assert server.names("p2_1") == ["device", *(c.split(":")[0] for c in COLUMNS.split(",")), "timestamp"]
 
 
 def test_tags_are_columns_of_text(send, server):

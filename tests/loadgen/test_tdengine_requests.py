@@ -9,8 +9,8 @@ import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
-from loadgen_program import Outcome
-from stub_taos.stub_library import Stub
+from loadgen_program import Outcome, float32
+from third_request import assert_acked
 
 FIXED = "b:bool,t:tinyint,s:smallint,i:int,l:bigint,ut:utinyint,us:usmallint,ui:uint,ul:ubigint,f:float,d:double,w:timestamp"
 TEXTS = "x:binary(20),n:nchar(12),v:varbinary(16),g:geometry(32)"
@@ -18,8 +18,7 @@ SPEC = {"tables": 8, "threads": 1, "placement": "stock", "rows": 400, "rows_per_
 
 
 def acked(outcome: Outcome, rows: int = 400) -> None:
-    assert outcome.code == 0, outcome.stderr
-    assert outcome.summary["rows_acked"] == rows
+    assert_acked(outcome, rows)
     assert outcome.summary["errors"] == 0
 
 
@@ -34,9 +33,7 @@ def test_calls_of_stmt_in_their_order(stub):
     assert stub.words()[:4] == ["connect", "route", "vgroups", "close"]
     assert stub.words()[4:] == ["connect", "init", "prepare", *["table", "bind", "add", "execute"] * 8, "close"]
     assert stub.starting("prepare") == ["INSERT INTO ? VALUES(?,?,?,?)"]
-
-
-def test_an_interlaced_request_is_executed_once(stub):
+    # an interlaced request is executed once
     acked(stub(**SPEC | {"rows": 8, "rows_per_request": 4, "interlace_rows": 1}), 8)
     assert stub.words()[7:] == [*[*["table", "bind", "add"] * 4, "execute"] * 2, "close"]
 
@@ -77,10 +74,6 @@ def test_stmt_binds_what_was_made(stub, rows_of, values, more):
     }
 
 
-def single(text: str) -> bytes:
-    return struct.pack("f", float(text))
-
-
 def rows_of_statement(statement: str) -> Iterator[tuple[str, list[str]]]:
     """(table, values) of each row of INSERT text."""
     for table, rows in re.findall(r"(d\d+)(?: \([^)]*\))? VALUES ((?:\((?:'[^']*'|[^()'])*\))+)", statement):
@@ -92,9 +85,7 @@ def rows_of_statement(statement: str) -> Iterator[tuple[str, list[str]]]:
 def test_sql_writes_every_number_so_that_it_reads_back(stub, rows_of, values):
     spec = SPEC | {"columns": FIXED, "values": values, "method": "sql", "null_ratio": 0.2}
     acked(stub(**spec))
-    sent = sorted(
-        (table, cells) for statement in stub.starting("query") for table, cells in rows_of_statement(statement)
-    )
+    sent = sorted(row for statement in stub.starting("query") for row in rows_of_statement(statement))
     expected = sorted((line.split(",")[0], line.split(",")[1:]) for line in made(rows_of, spec))
     assert len(sent) == len(expected) == 400
     for (table, cells), (other, values_made) in zip(sent, expected, strict=True):
@@ -104,7 +95,7 @@ def test_sql_writes_every_number_so_that_it_reads_back(stub, rows_of, values):
             if cell == "NULL" or value == "NULL":
                 assert cell == value
             elif column == 10:
-                assert single(cell) == single(value)
+                assert float32(float(cell)) == float32(float(value))
             else:
                 assert float(cell) == float(value)
 
@@ -177,24 +168,15 @@ def test_telnet_points_are_lines_of_words(stub):
     assert all(re.fullmatch(r"meters 15\d+ [\d.]+f32 dev=d\d groupid=\d+ location=\S+", line) for line in lines)
 
 
-def test_statements_are_answered_with_their_types(run, tmp_path):
+def test_statements_are_answered_with_their_types_and_go_on_after_an_error(stub, tmp_path):
     statements = tmp_path / "statements"
-    statements.write_text("SELECT 1\nDROP DATABASE x\n")
-    outcome = Stub(run=run, log=tmp_path / "calls")("sql", statements=statements, database=None)
-    assert outcome.code == 0, outcome.stderr
-    first, second = outcome.of("result")
+    statements.write_text("SELECT 1\nDROP DATABASE x\nDROP DATABASE y\n")
+    outcome = stub("sql", statements=statements, database=None, fail="taos_query:2:0x0388")
+    first, second, third = outcome.of("result")
+    assert outcome.code == 6
     assert first["columns"] == ["whole", "real", "text"]
     assert first["rows"] == [[-5, 0.1, 'a"b'], [-5, None, 'a"b']]
-    assert second["affected"] == 0
-
-
-def test_a_statement_that_fails_does_not_end_the_others(run, tmp_path):
-    statements = tmp_path / "statements"
-    statements.write_text("DROP DATABASE x\nDROP DATABASE y\n")
-    outcome = Stub(run=run, log=tmp_path / "calls")("sql", statements=statements, fail="taos_query:1:0x0388")
-    assert outcome.code == 6
-    assert [event["ok"] for event in outcome.of("result")] == [False, True]
-    assert outcome.of("result")[0]["code"] == "0x0388"
+    assert (second["ok"], second["code"], third["ok"], third["affected"]) == (False, "0x0388", True, 0)
 
 
 def test_numbers_of_all_sizes_read_back(build):

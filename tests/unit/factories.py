@@ -55,19 +55,9 @@ def make_trial(
     subject = model.Subject(
         target=asked.target, runtime=asked.runtime, method=asked.method, endpoint=asked.endpoint, variant=variant or {}
     )
-    base = model.Trial(
-        trial_id="",
-        point_id=named,
-        order=0,
-        level=1.0,
-        replicate=1,
-        seed=1,
-        work=asked.work,
-        load=asked.load,
-        resources=model.Resources(amounts=amounts(cores, disks, asked.memory_bytes), placement=placement),
-        subject=subject,
-        knobs={},
-    )
+    resources = model.Resources(amounts=amounts(cores, disks, asked.memory_bytes), placement=placement)
+    first = {"trial_id": "", "point_id": named, "order": 0, "level": 1.0, "replicate": 1, "seed": 1, "knobs": {}}
+    base = model.Trial(**first, work=asked.work, load=asked.load, resources=resources, subject=subject)
     return with_knobs(replace(base, **fields), knobs, KNOB_COLUMNS)
 
 
@@ -81,11 +71,8 @@ def make_result(
 ) -> model.TrialResult:
     """A finished trial with a rate."""
     trial = make_trial(trial_id=f"cores-{level:g}-r{replicate}", level=level, cores=level, replicate=replicate)
-    return model.TrialResult(
-        trial=trial,
-        measurement=model.Measurement(rows_per_s=rate, durable_rows_per_s=rate, rows=1, window_s=1.0),
-        verdict=model.Verdict(kind=kind),
-    )
+    measurement = model.Measurement(rows_per_s=rate, durable_rows_per_s=rate, rows=1, window_s=1.0)
+    return model.TrialResult(trial=trial, measurement=measurement, verdict=model.Verdict(kind=kind))
 
 
 def with_trials(run: model.StoredRun, change: Callable[[model.Trial], model.Trial]) -> model.StoredRun:
@@ -152,9 +139,8 @@ def make_interval(*, t_s: float = 1.0, **fields) -> model.Interval:
 def make_disk(name: str, path: Path | str = "/", **fields) -> model.DataDisk:
     """A directory of 1 GB."""
     plain = {"kind": "dir", "device": "7:0", "block_name": "loop0", "file_system": "ext4"}
-    return model.DataDisk(
-        **{"name": name, "path": str(path), "size_bytes": 10**9, "free_bytes": 10**9, **plain, **fields}
-    )
+    plain |= {"size_bytes": 10**9, "free_bytes": 10**9}
+    return model.DataDisk(**{"name": name, "path": str(path), **plain, **fields})
 
 
 def executable(path: Path, script: str) -> str:

@@ -6,6 +6,7 @@ Refuses to keep runs in the repository: they would be of another version as soon
 from __future__ import annotations
 
 import functools
+import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,36 +41,25 @@ WARMUP_S, WINDOW_S = 2, 10
 def unpacked(name: str, results: Path) -> Path:
     """The directory of a run of its own under results."""
     folder = results / f"20260102T030405Z-{name}-postgres-1a2b3c"
-    for file, content in contents(name).items():
-        path = folder / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    return folder
+    return Path(shutil.copytree(f"{_made(name).name}/run", folder, dirs_exist_ok=True))
 
 
 @functools.cache
-def contents(name: str) -> Mapping[str, bytes]:
-    """The files of the run by their names in it."""
-    with tempfile.TemporaryDirectory() as folder:
-        made = _made(name, Path(folder) / "run")
-        return {str(path.relative_to(made)): path.read_bytes() for path in made.rglob("*") if path.is_file()}
-
-
-def _made(name: str, path: Path) -> Path:
-    facts = load_facts(TARGET)
+def _made(name: str) -> tempfile.TemporaryDirectory[str]:
+    facts, folder = load_facts(TARGET), tempfile.TemporaryDirectory()
     flags = {"target.name": TARGET, "target.runtime": "process", **LOAD, **FLAGS[name]}
     plan = make_plan(complete(resolve_sweep("cpu", flags), facts), make_host(), facts)
-    writer = RunWriter(Held(new_folder(path)), plan, {**manifest_of(plan), "run": "made for tests"})
+    writer = RunWriter(Held(new_folder(Path(folder.name, "run"))), plan, {**manifest_of(plan), "run": "made for tests"})
     for number in range(len(plan.trials)):
         events = _events(plan, number, aborted="the server ended with status 137" if name == "aborted" else "")
         if name == "killed" and number == 1:
-            writer(next(iter(events)))
-            return path
+            writer(events[0])
+            return folder
         for event in events:
             writer(event)
     writer.update_manifest(status="complete")
     compose.report(writer)
-    return path
+    return folder
 
 
 def _events(plan: Plan, number: int, *, aborted: str) -> list[Event]:

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from dataclasses import asdict
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -36,7 +37,7 @@ PAGES = NewPages(
 
 @pytest.fixture(autouse=True)
 def state(tmp_path, monkeypatch):
-    """A state of its own for each test."""
+
     monkeypatch.setenv("SCALE_STATE_DIR", str(tmp_path / "state"))
 
 
@@ -68,6 +69,7 @@ def asked(setup):
     try:
         yield talk, output
     finally:
+        RUNNING.discard(7)
         talk.close("the controller ended")
         thread.join(WITHIN_S)
 
@@ -89,12 +91,9 @@ def test_memory_is_there_until_the_controller_ends_and_no_trial_runs_on_it():
         talk.hear({"take": True})
         assert output.event("taken")
         RUNNING.add(7)
-        try:
-            talk.close("the controller ended")
-            time.sleep(0.3)
-            assert place.path.is_mount(), "a trial still runs there"
-        finally:
-            RUNNING.discard(7)
+        talk.close("the controller ended")
+        time.sleep(0.3)
+        assert place.path.is_mount(), "a trial still runs there"
     assert not place.path.exists() and not holders() and read_records().records == ()
 
 
@@ -107,27 +106,6 @@ def test_a_named_directory_is_made_for_the_run(tmp_path):
     assert not path.exists()
 
 
-class ServerHost:
-    """A host that answers as this machine, except for its memory."""
-
-    described = {"address": "10.0.0.1"}
-
-    def __init__(self, host, choose):
-        self.host, self.choose = host, choose
-
-    def data(self, requested, least=0, most=0):
-        return data_place("ram:3GiB")
-
-    def new_pages(self, wanted_bytes):
-        return PAGES
-
-    def speed(self):
-        return 2.1
-
-    def findings(self, plan, choices, data):
-        return ()
-
-
 def chosen(request):
     words = dict.fromkeys(("image", "sentence", "missing"), "")
     return ServerChoice(target=load_target("postgres"), runtime="process", home="/usr", version="15", **words)
@@ -135,7 +113,15 @@ def chosen(request):
 
 def test_memory_is_sized_and_held_as_the_servers_host_says(tmp_path):
     flags = {"axis.cores": "1..2", "load.quick": "1", "target.name": "postgres", "target.data_dir": "ram"}
-    server = ServerHost(read_host(), chosen)
+    server = SimpleNamespace(  # as this machine, except for its memory
+        described={"address": "10.0.0.1"},
+        host=read_host(),
+        choose=chosen,
+        data=lambda requested, least=0, most=0: data_place("ram:3GiB"),
+        new_pages=lambda wanted_bytes: PAGES,
+        speed=lambda: 2.1,
+        findings=lambda plan, choices, data: (),
+    )
     found = prepare_on(resolve_sweep("cpu", flags, server.host), tmp_path, server, insecure=False)
     assert found.plan.sweep.data_dir == "ram:3GiB"
     assert found.ram is not None and found.ram.size_bytes == 3 * 2**30 and found.data_dir == found.ram.path

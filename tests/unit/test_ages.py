@@ -12,17 +12,10 @@ from tests.unit.synthetic_run import synthetic_run
 MONTHS = {"1.79.5": "2022-11", "2.42": "2023-01", "2": "2017-11"}
 
 
-@pytest.mark.parametrize(
-    ("versions", "month"),
-    [
-        (("1.79.5",), "2022-11"),
-        (("2.42.0", "2.42.0+ds", "2.42~rc0"), "2023-01"),
-        (("2.4",), "2017-11"),
-        (("1.79.51", ""), ""),
-    ],
-)
-def test_the_longest_beginning_of_a_version_counts(versions, month):
-    assert {released_in(MONTHS, version) for version in versions} == {month}
+def test_the_longest_beginning_of_a_version_counts():
+    found = {version: released_in(MONTHS, version) for version in ("1.79.5", "2.42.0", "2.4", "1.79.51", "")}
+    assert list(found.values()) == ["2022-11", "2023-01", "2017-11", "", ""]
+    assert released_in(MONTHS, "2.42.0+ds") == released_in(MONTHS, "2.42~rc0") == "2023-01"
 
 
 def test_years_are_those_between_two_months():

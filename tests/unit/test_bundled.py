@@ -31,28 +31,25 @@ def test_every_bundled_sweep_is_one_by_its_name_and_none_has_that_of_an_axis_or_
         sweep_path("prices-example")
 
 
-def test_a_local_file_counts_before_a_bundled_sweep(elsewhere):
+def test_a_local_file_counts_before_a_bundled_sweep_or_table(elsewhere):
     assert resolve_sweep("article-cpu", {}).target == "tdengine"
     (elsewhere / "article-cpu").mkdir()
     assert resolve_sweep("article-cpu", {}).target == "tdengine", "a folder is no sweep"
     (elsewhere / "article-cpu").rmdir()
     (elsewhere / "article-cpu").write_text(LOCAL)
     assert resolve_sweep("article-cpu", {}).target == "null"
+    assert "tdengine-cpu" in bundled_tables()
+    assert read_reference("tdengine-cpu")[0]["cores"] == "1"
+    (elsewhere / "tdengine-cpu").write_text("cores,rows_per_s\n7,1\n")
+    assert read_reference("tdengine-cpu")[0]["cores"] == "7"
 
 
-def test_an_unknown_sweep_is_told_all_names_and_a_file_is_not_looked_for_among_them():
+def test_an_unknown_sweep_or_table_is_told_all_names_and_a_file_is_not_looked_for_among_them():
     with pytest.raises(UsageError, match=r"article-cpu\?") as refused:
         sweep_path("article-cpus")
     assert all(name in refused.value.message for name in ("cpu", "clients", *bundled_sweeps()))
     with pytest.raises(UsageError, match=r"article-cpu\.toml: No such file"):
         resolve_sweep("article-cpu.toml", {})
-
-
-def test_tables_by_name_and_a_local_file_before_them(elsewhere):
-    assert "tdengine-cpu" in bundled_tables()
-    assert read_reference("tdengine-cpu")[0]["cores"] == "1"
-    (elsewhere / "tdengine-cpu").write_text("cores,rows_per_s\n7,1\n")
-    assert read_reference("tdengine-cpu")[0]["cores"] == "7"
     with pytest.raises(UsageError, match=r"tdengine-disk\?") as refused:
         find_reference("tdengine-disc")
     assert "iotdb-kairosdb" in refused.value.remedy

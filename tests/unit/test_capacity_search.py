@@ -1,11 +1,20 @@
-"""The search: which rate comes next, when it ends, and what its answer is worth."""
+"""The search: which rate comes next, when it ends, what its answer is worth; and the text of its objective."""
 
 import math
 import random
 
 import pytest
 
-from scale_sweep.capacity import PROBES, PROBES_MAX, Probe, answer_of, next_rate
+from scale_sweep.capacity import (
+    PROBES,
+    PROBES_MAX,
+    Probe,
+    answer_of,
+    excess_of,
+    next_rate,
+    parse_objective,
+    requests_needed,
+)
 
 BEGIN, TRUTH = 1000.0, 770.0
 
@@ -54,27 +63,26 @@ def steep(first):
     return lambda rate: next(excesses, -2.5 if rate < TRUTH else 2.5)
 
 
-def test_a_first_step_that_fails_after_the_closed_loop_is_repeated_and_does_not_count():
+def test_a_first_step_that_fails_after_the_closed_loop_is_repeated_and_counts_if_it_fails_twice():
     probes = searched(steep(1.4))
     answer = answer_of(probes)
     assert probes[2].rate == probes[0].rate and probes[2].holds and not probes[0].holds
     assert answer.probes == PROBES == len(probes) - 1
     assert answer.rate == pytest.approx(TRUTH, rel=0.05)
     assert answer.low < TRUTH < answer.high
-
-
-def test_a_first_step_that_fails_twice_counts():
-    probes = searched(lambda rate: -2.5 if rate < 0.8 * TRUTH else 2.5)
-    assert probes[2].rate == probes[0].rate and not probes[2].holds
-    assert answer_of(probes).probes == PROBES == len(probes)
+    twice = searched(lambda rate: -2.5 if rate < 0.8 * TRUTH else 2.5)
+    assert twice[2].rate == twice[0].rate and not twice[2].holds
+    assert answer_of(twice).probes == PROBES == len(twice)
 
 
 def test_a_disturbed_step_is_repeated_once_and_then_left_out():
     probes = searched(queue(), usable=lambda number: number not in (4, 5, 9))
     rates = [probe.rate for probe in probes]
     assert rates[4] == rates[5] != rates[6] and rates[9] == rates[10]
-    assert len(probes) == PROBES + 3
-    assert answer_of(probes).probes == PROBES
+    assert (len(probes), answer_of(probes).probes) == (PROBES + 3, PROBES)
+    alone = searched(queue())
+    disturbed = searched(queue(), usable=lambda number: number not in (0, 1, 2, 4, 5, 6))
+    assert [probe.rate for probe in disturbed[:8]] == [alone[0].rate] * 4 + [alone[1].rate] * 4
 
 
 def test_a_rate_that_is_too_fast_for_the_load_generator_twice_is_not_offered_again():
@@ -86,12 +94,6 @@ def test_a_rate_that_is_too_fast_for_the_load_generator_twice_is_not_offered_aga
     assert next_rate(BEGIN, falling[1:]) == pytest.approx(0.7 * 490)
 
 
-def test_steps_that_neighbours_disturbed_do_not_move_the_search():
-    alone = searched(queue())
-    disturbed = searched(queue(), usable=lambda number: number not in (0, 1, 2, 4, 5, 6))
-    assert [probe.rate for probe in disturbed[:8]] == [alone[0].rate] * 4 + [alone[1].rate] * 4
-
-
 def test_a_first_step_that_fails_by_chance_does_not_bound_the_search():
     first = iter([0.05])
     probes = searched(lambda rate: next(first, None) or queue()(rate))
@@ -100,18 +102,10 @@ def test_a_first_step_that_fails_by_chance_does_not_bound_the_search():
 
 
 def test_a_search_ends_when_8_usable_steps_are_out_of_reach(wording):
-    for is_usable in (
-        lambda number: False,
-        lambda number: number < 4,
-        lambda number: number == 1,
-        lambda number: number % 4 == 0,
-    ):
-        answer = answer_of(searched(queue(), usable=is_usable))
+    for usable in (set(), set(range(4)), {1}, set(range(0, 99, 4))):
+        answer = answer_of(searched(queue(), usable=usable.__contains__))
         assert answer.rate is None
         wording(answer.why)
-
-
-def test_a_search_with_8_usable_steps_goes_on_although_the_machine_is_disturbed():
     probes = searched(queue(), usable=lambda number: number < 8)
     assert len(probes) == PROBES_MAX
     assert answer_of(probes).rate == pytest.approx(TRUTH, rel=0.05)
@@ -129,3 +123,44 @@ def test_response_times_that_follow_no_rate_are_no_answer(wording):
     answer = answer_of([Probe(rate=1000.0 + n, excess=-0.5 if n == 3 else 1.1) for n in range(PROBES)])
     assert (answer.rate, answer.low, answer.probes) == (None, None, PROBES)
     wording(answer.why)
+
+
+def test_conditions_are_read():
+    asked = {("p99", ""): 20.0, ("p999", ""): 100.0, ("p50", "range"): 0.5, ("errors", ""): 0.1}
+    clauses = parse_objective("p99 < 20ms, p99.9<0.1s , range.p50 < 500us, errors < 0.1%").clauses
+    assert {(one.quantity, one.operation): one.limit for one in clauses} == asked
+    assert parse_objective("range.p99 < 5ms").words == "range.p99 < 5 ms"
+
+
+@pytest.mark.parametrize(
+    ("texts", "named"),
+    [
+        (("p99 > 20ms", "p99 <= 20ms"), "upper limit"),
+        (("p42 < 20ms", "q99 < 20ms"), "is none of"),
+        (("p99 < 20", "p99 < 20m", "p99 <", "p99 < -1ms", "p99 < nan"), "with its unit"),
+        (("p99 < 0ms",), "more than 0"),
+        (("errors < 3",), "share of the requests"),
+        (("errors < 0%", "errors < 100%"), "percentage"),
+        (("write.errors < 1%",), "all operations together"),
+        (("p99 < 5ms, p99 < 6ms",), "two limits"),
+        (("p99 < 5ms,", "fast", ""), "not a condition"),
+    ],
+)
+def test_what_is_no_objective_is_refused_with_its_condition(texts, named):
+    for text in texts:
+        with pytest.raises(ValueError, match=named):
+            parse_objective(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("p50 < 1ms", 20), ("p99 < 1ms, errors < 1%", 1000), ("p99 < 1ms, p999 < 1s", 10_000)]
+)
+def test_a_percentile_needs_its_requests(text, count):
+    assert requests_needed(parse_objective(text)) == count
+
+
+@pytest.mark.parametrize(("p99", "p50", "ratio"), [(10.0, 0.9, 0.9), (40.0, 0.9, 2.0), (10.0, None, None)])
+def test_the_condition_furthest_from_holding_counts(p99, p50, ratio):
+    objective = parse_objective("p99 < 20ms, p50 < 1ms, errors < 1%")
+    found = excess_of(objective, {"p99": p99, "p50": p50, "errors": 0.0})
+    assert found == (pytest.approx(math.log(ratio)) if ratio else None)

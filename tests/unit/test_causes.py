@@ -1,5 +1,6 @@
 """A dead server is the cause of a failed trial also where its connections ended a moment before its process."""
 
+import itertools
 import subprocess
 import sys
 import time
@@ -22,24 +23,20 @@ TRIAL = SimpleNamespace(resources=SimpleNamespace(memory_bytes=64 * 2**20))
 ORDER = SimpleNamespace(disks=(), disk_free_min_bytes=0, trial=TRIAL, level_words="2 cores")
 
 
-class Server:
-    """Alive for so many questions."""
+LOG = "started\nwarned\nwarned again\njava.lang.OutOfMemoryError: Java heap space\n"
 
-    def __init__(self, questions, killed=0, code=None):
-        self.left, self.killed, self.code = questions, killed, code
 
-    def alive(self):
-        self.left -= 1
-        return self.left >= 0
-
-    def out_of_memory(self):
-        return OutOfMemory(killed=self.killed, at_limit=1200)
-
-    def exit_code(self):
-        return self.code
-
-    def log_tail(self, _lines):
-        return "started\nwarned\nwarned again\njava.lang.OutOfMemoryError: Java heap space\n"
+def server(questions, *killed, code=None):
+    """Alive for so many questions. killed: the processes that each question finds, the last one for ever."""
+    counts = [OutOfMemory(killed=count, at_limit=1200 if count > 1 else 0) for count in killed or (0,)]
+    alive = itertools.chain([True] * questions, itertools.repeat(False))
+    memory = itertools.chain(counts, itertools.repeat(counts[-1]))
+    return SimpleNamespace(
+        alive=lambda: next(alive),
+        out_of_memory=lambda: next(memory),
+        exit_code=lambda: code,
+        log_tail=lambda lines: LOG,
+    )
 
 
 def told(server):
@@ -49,9 +46,11 @@ def told(server):
     return cause.message
 
 
-def test_a_server_that_dies_is_the_cause_and_its_last_words_say_how_and_why(wording):
-    assert told(Server(0)) == told(Server(2))
-    wording(*(told(Server(0, code=code)) for code in (None, -9, -11, 1)))
+def test_a_server_that_dies_is_the_cause_and_its_last_words_say_how_and_why(wording, monkeypatch):
+    assert told(server(0)) == told(server(2))
+    wording(*(told(server(0, code=code)) for code in (None, -9, -11, 1)))
+    monkeypatch.setattr(waiting, "ENDING_S", 0.1)
+    assert with_cause(CLOSED, server(1_000), ORDER) is CLOSED, "it lives"
 
 
 def test_a_published_port_that_the_engine_has_not_is_named():
@@ -62,17 +61,9 @@ def test_a_published_port_that_the_engine_has_not_is_named():
     refuse_unpublished(SimpleNamespace(attrs={"NetworkSettings": {"Ports": ports}}), (6030,))
 
 
-def test_a_server_that_lives_is_not_the_cause(monkeypatch):
-    monkeypatch.setattr(waiting, "ENDING_S", 0.1)
-    assert with_cause(CLOSED, Server(1_000), ORDER) is CLOSED
-
-
 def test_a_lack_of_memory_comes_first_with_the_limit_the_level_and_the_remedy(wording):
-    assert told(Server(0, killed=2)) == told(Server(1_000, killed=2)), "also when the server survives"
-    late = Server(0)
-    counts = iter([OutOfMemory(), OutOfMemory(killed=1)])
-    late.out_of_memory = lambda: next(counts)
-    wording(told(Server(0, killed=2)), told(late))
+    assert told(server(0, 2)) == told(server(1_000, 2)), "also when the server survives"
+    wording(told(server(0, 2)), told(server(0, 0, 1)))
 
 
 def test_a_process_that_is_ending_has_no_group_that_the_machine_shares():

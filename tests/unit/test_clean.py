@@ -70,6 +70,12 @@ def test_a_directory_that_stays_keeps_its_state_so_that_the_next_clean_finds_it(
     assert not data.exists() and ours() == []
 
 
+def all_removed(record, *folders):
+    """Whether clean leaves nothing of a run that died."""
+    save(replace(record, **DEAD))
+    return {remove(left) for left in ours()} == {""} and not any(any(one.iterdir()) for one in folders)
+
+
 def test_a_run_killed_at_any_step_of_making_directories_leaves_nothing_that_no_state_names(tmp_path, monkeypatch):
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -80,9 +86,7 @@ def test_a_run_killed_at_any_step_of_making_directories_leaves_nothing_that_no_s
         made = {*data.iterdir(), *disk.iterdir()}
         (record,) = read_records().records
         assert len(made) == steps and made <= set(map(Path, record.paths))
-        save(replace(record, **DEAD))
-        assert {remove(left) for left in ours()} == {""}
-        assert not any(data.iterdir()) and not any(disk.iterdir())
+        assert all_removed(record, data, disk)
 
 
 def test_a_data_directory_that_was_named_from_elsewhere_is_found(tmp_path, monkeypatch):
@@ -90,10 +94,7 @@ def test_a_data_directory_that_was_named_from_elsewhere_is_found(tmp_path, monke
     monkeypatch.chdir(tmp_path)
     fresh_directories(wanted(Path("data"), "disk"))
     monkeypatch.chdir("/")
-    (record,) = read_records().records
-    save(replace(record, **DEAD))
-    assert [remove(x) for x in ours()] == [""]
-    assert not any((tmp_path / "data").iterdir()) and not any((tmp_path / "disk").iterdir())
+    assert all_removed(*read_records().records, tmp_path / "data", tmp_path / "disk")
 
 
 class Killed(BaseException):
@@ -182,17 +183,16 @@ def test_what_a_killed_process_shared_is_removed_unless_it_is_used_or_older_or_a
             shared = shared_by([sharer.pid])
             assert (number in shared.segments, shared.files) == (True, {str(path)})
 
-            def kept_after(uid, started):
-                remove_shared(shared, uid, started)
-                return number in segments() and path.exists()
+            def kept_after(more_uid=0, more_ticks=0):
+                remove_shared(shared, os.geteuid() + more_uid, began + more_ticks)
+                return number in segments(), path.exists()
 
-            assert kept_after(os.geteuid(), began), "it is used"
+            assert kept_after() == (True, True), "it is used"
             sharer.kill()
             sharer.wait()
-            assert kept_after(os.geteuid(), began + 10**6), "it is older"
-            assert kept_after(os.geteuid() + 1, began), "it is another's"
-            assert not kept_after(os.geteuid(), began)
-            assert number not in segments() and not path.exists()
+            assert kept_after(more_ticks=10**6) == (True, True), "it is older"
+            assert kept_after(more_uid=1) == (True, True), "it is another's"
+            assert kept_after() == (False, False)
         finally:
             sharer.kill()
             path.unlink(missing_ok=True)
@@ -201,18 +201,16 @@ def test_what_a_killed_process_shared_is_removed_unless_it_is_used_or_older_or_a
 
 @pytest.mark.parametrize("way", WAYS, ids=["root", "anybody"])
 def test_shared_memory_of_its_own_is_empty_and_brings_no_rights(way):
-    root = os.geteuid() == 0
-    if root != (way is WAYS[0]) and not root:
+    is_root, is_for_root = os.geteuid() == 0, way is WAYS[0]
+    if is_for_root and not is_root:
         pytest.skip("only for root")
-    other = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") if root and way is WAYS[1] else ()
+    other = "setpriv --reuid=65534 --regid=65534 --clear-groups".split() if is_root and not is_for_root else []
     script = "ls -A /dev/shm; tail -n +2 /proc/sysvipc/shm; grep CapEff /proc/self/status"
     done = subprocess.run([*other, *way, "/bin/sh", "-c", script], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         pytest.skip(f"not permitted here: {done.stderr.strip()}")
-    lines = done.stdout.splitlines()
-    assert len(lines) == 1, lines
-    if way is WAYS[1]:
-        assert int(lines[0].split()[1], 16) == 0
+    (line,) = done.stdout.splitlines()
+    assert is_for_root or int(line.split()[1], 16) == 0
 
 
 def test_what_a_process_shares_in_its_own_memory_is_not_taken_for_ours():

@@ -32,8 +32,8 @@ def sessions(count, session=0.0, first=0, gamma=4.1e5, **changes):
 def test_sessions_that_differ_are_not_taken_for_a_difference_of_the_server():
     draws = chance(1)
     honest = sum(between(draws, 4, 3, 0.03, 0.0) for _ in range(400)) / 400
-    naive = sum(naive_between(draws, 4, 0.03) for _ in range(60)) / 60
     assert 0.015 <= honest <= 0.085
+    naive = sum(naive_between(draws, 4, 0.03) for _ in range(60)) / 60
     assert naive > 0.30, "what one run a side would have called different"
 
 
@@ -51,6 +51,9 @@ def test_one_point_is_welch_s_test_with_fewer_degrees_of_freedom():
     assert found.difference[0] / found.error[0] == pytest.approx(wanted.statistic)
     assert 3 <= found.degrees[0] <= wanted.df
     assert found.p_value[0] == pytest.approx(2 * stats.t.sf(abs(wanted.statistic), found.degrees[0]))
+    draws = chance(5)
+    a, b = (draws.normal(0, 0.03, (200, 1)) + draws.normal(0, 0.03, (200, 4)) for _ in range(2))
+    assert between_runs.session_share(a, b) == pytest.approx(0.5, abs=0.08)
 
 
 @pytest.mark.parametrize("given", [(1.0, 1.0, 2, 2), (0.2, 8.0, 4, 1), (0.2, 0.1, 4, 1), (3.0, 1.0, 9, 5)])
@@ -74,39 +77,24 @@ def test_two_sessions_that_are_four_times_as_noisy_raise_no_more_false_alarms():
     assert naive > 0.15, "Student's test, which takes both to be equally noisy"
 
 
-def test_the_share_of_the_sessions_is_found():
-    draws = chance(5)
-    a, b = (draws.normal(0, 0.03, (200, 1)) + draws.normal(0, 0.03, (200, 4)) for _ in range(2))
-    assert between_runs.session_share(a, b) == pytest.approx(0.5, abs=0.08)
-
-
-def test_a_slower_build_over_sessions():
+def test_a_slower_build_over_sessions_and_one_run_against_several(wording):
     found = compare_sessions(sessions(3), sessions(3, first=10, gamma=3.5e5), SLOWER)
     assert found.overall.ratio == pytest.approx(0.854, abs=0.02)
     assert found.overall.low < 0.854 < found.overall.high
     assert "all points" in found.slower and found.not_judged_because == ""
     assert (found.overall.spread, found.sessions_a, found.sessions_b) == ("sessions", 3, 3)
+    one = compare_sessions(sessions(1), sessions(4, session=0.05, first=20), SLOWER)
+    assert not any(p.differs for p in one.points), "the spread of the several counts"
+    wording(*one.cautions)
 
 
-def test_one_run_against_several_is_tested_by_the_spread_of_the_several(wording):
-    found = compare_sessions(sessions(1), sessions(4, session=0.05, first=20), SLOWER)
-    assert not any(p.differs for p in found.points)
-    wording(*found.cautions)
-
-
-def test_a_point_that_a_session_lacks_is_not_compared_and_cannot_pass(wording):
+def test_a_point_that_a_session_lacks_or_an_open_loop_is_not_compared_and_cannot_pass(wording):
     lost = {(4.0, r): VerdictKind.ABORTED for r in (1, 2, 3)}
-    b = [*sessions(1, first=30), *sessions(1, first=31, verdicts=lost)]
-    found = compare_sessions(sessions(2), b, SLOWER)
-    assert found.unjudged == ("4 cores",)
-    wording(found.points[-1].missing)
-
-
-def test_an_open_loop_among_the_sessions_has_no_capacity_and_short_windows_are_a_caution(wording):
     a, (closed, other) = sessions(2), sessions(2, first=40)
-    found = compare_sessions(a, [closed, offered(other)], SLOWER)
-    assert found.unjudged == ()
-    wording(*{p.missing for p in found.points}, found.sentence)
+    found = compare_sessions(a, [closed, *sessions(1, first=31, verdicts=lost)], SLOWER)
+    opened = compare_sessions(a, [closed, offered(other)], SLOWER)
+    assert (found.unjudged, opened.unjudged) == (("4 cores",), ())
+    wording(found.points[-1].missing, *{p.missing for p in opened.points}, opened.sentence)
     wording(*(caution for caution in compare_sessions(a, [closed, other]).cautions if "quick" in caution))
 
 

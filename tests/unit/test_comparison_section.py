@@ -20,14 +20,9 @@ def test_it_has_the_command_the_valid_trials_and_the_files(monkeypatch):
     monkeypatch.setattr(module, "LEAST", 3)
     page = module.written(f"before\n{module.BEGIN}old\n{module.END}after\n", run_of_three())
     assert page.startswith(f"before\n{module.BEGIN}") and page.endswith(f"{module.END}after\n") and "old" not in page
-    for part in (
-        "\nscale sweep cpu --target questdb,victoriametrics,postgres --cores 1..2\n",
-        "2026-11-26 10:40 UTC on 2 × a CPU",
-        "(examples/many-databases.html)",
-        "images/many-databases.svg",
-        "VALID",
-    ):
-        assert part in page
+    parts = ["\nscale sweep cpu --target questdb,victoriametrics,postgres --cores 1..2\n", "VALID"]
+    parts += ["2026-11-26 10:40 UTC on 2 × a CPU", "(examples/many-databases.html)", "images/many-databases.svg"]
+    assert [part for part in parts if part not in page] == []
 
 
 def test_a_run_of_fewer_databases_or_with_missing_trials_is_refused(monkeypatch):

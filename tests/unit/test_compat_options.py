@@ -59,13 +59,10 @@ def test_config_dir_gives_host_and_port(tmp_path):
         read(["-c", str(tmp_path / "nowhere")])
 
 
-def test_long_names_are_written_in_full_and_the_last_of_two_counts():
+def test_long_names_are_in_full_the_last_of_two_counts_and_vgroups_are_automatic_unless_something_says_them():
     with pytest.raises(UsageError, match="--thread: .*--threads"):
         read(["--thread", "3"])
     assert read(["-T", "3", "--threads", "4"]).threads == 4
-
-
-def test_threads_and_vgroups_are_automatic_only_when_neither_is_said():
     assert read([]).vgroups_auto
     for words in (["-T", "8"], ["-v", "2"], ["-h", "localhost"], ["-U"], ["-I", "rest"]):
         assert not read(words).vgroups_auto, words
@@ -115,10 +112,10 @@ def document():
     return {"filetype": "insert", "databases": [{"dbinfo": info, "super_tables": [table]}]}
 
 
-def read_file(tmp_path, content):
+def read_file(tmp_path, content, *options):
     path = tmp_path / "insert.json"
     path.write_text(json.dumps(content))
-    job = read(["-f", str(path)])
+    job = read(["-f", str(path), *options])
     return job, job.password
 
 
@@ -128,13 +125,10 @@ def read_file(tmp_path, content):
 def test_a_json_key_changes_the_job_or_is_noted_or_is_refused_by_its_path(tmp_path, place, key, value):
     plain, changed = document(), document()
     for content in (plain, changed):
-        if key == "line_protocol":
-            content["databases"][0]["super_tables"][0]["line_protocol"] = "json"
-        if key == "prepared_rand":
-            content["databases"][0]["super_tables"][0]["insert_mode"] = "stmt"
-    entry = changed["databases"][0]
-    table = entry["super_tables"][0]
-    where = {"top": changed, "info": entry["dbinfo"], "table": table, "column": table["columns"][0]}[place]
+        table = content["databases"][0]["super_tables"][0]
+        table |= {"line_protocol": {"line_protocol": "json"}, "prepared_rand": {"insert_mode": "stmt"}}.get(key, {})
+    info = changed["databases"][0]["dbinfo"]
+    where = {"top": changed, "info": info, "table": table, "column": table["columns"][0]}[place]
     where[key] = value
     try:
         assert read_file(tmp_path, changed) != read_file(tmp_path, plain)
@@ -142,37 +136,22 @@ def test_a_json_key_changes_the_job_or_is_noted_or_is_refused_by_its_path(tmp_pa
         assert key in error.message or f"{place}s" in error.message
 
 
-def test_an_unknown_key_is_refused_anywhere(tmp_path):
-    content = document()
+def test_an_unknown_key_is_refused_anywhere_and_in_one_message_with_the_options(tmp_path):
+    content = document() | {"check_sql": "yes"}
     table = content["databases"][0]["super_tables"][0]
     for entry in (content, content["databases"][0], table, table["columns"][0], table["tags"][0]):
         entry["nonsense"] = 1
     with pytest.raises(UsageError) as refused:
-        read_file(tmp_path, content)
-    assert refused.value.message.count("nonsense") == 5
+        read_file(tmp_path, content, "-t", "5", "-x")
+    assert (refused.value.exit_code, refused.value.message.count("nonsense")) == (2, 5)
+    assert all(word in refused.value.message for word in ("-x (--aggr-func)", "-t (--tables)", "check_sql"))
 
 
 @pytest.mark.parametrize(
     ("raw", "words"),
-    [
-        (b"[" * 100_000, "nested"),
-        (b"\xff{}", "UTF-8"),
-        (b'{"a": 1' + b"0" * 5000 + b"}", "digits"),
-        (b" " * (4 * 2**20 + 1), "at most"),
-        (b"", "line 1"),
-        (b"{}x", "line 1"),
-        (b"7", "one JSON object"),
-    ],
+    [(b"[" * 100_000, "nested"), (b"\xff{}", "UTF-8"), (b'{"a": 1' + b"0" * 5000 + b"}", "digits")]
+    + [(b" " * (4 * 2**20 + 1), "at most"), (b"", "line 1"), (b"{}x", "line 1"), (b"7", "one JSON object")],
 )
 def test_documents_that_are_none(raw, words):
     with pytest.raises(ValueError, match=words):
         load_document(raw)
-
-
-def test_refusals_of_options_and_file_come_in_one_message(tmp_path):
-    path = tmp_path / "insert.json"
-    path.write_text(json.dumps(document() | {"check_sql": "yes"}))
-    with pytest.raises(UsageError) as refused:
-        read(["-f", str(path), "-t", "5", "-x"])
-    assert all(word in refused.value.message for word in ("-x (--aggr-func)", "-t (--tables)", "check_sql"))
-    assert refused.value.exit_code == 2

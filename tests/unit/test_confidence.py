@@ -14,28 +14,26 @@ from scale_sweep.model import Observation, PointSummary, Ratio, Trend
 from scale_sweep.report.noise import trend_sentence
 
 
+def half(count, own):
+    return confidence.half_of_mean(count, own, 0.02, 10)
+
+
 def test_the_formulas_are_those_of_scipy_and_of_the_verdict():
     assert confidence.SOUGHT_PERCENT == STEADY_DRIFT_PERCENT
     assert confidence.student(4) == pytest.approx(stats.t.ppf(0.975, 4))
     assert confidence.student(4, 0.8) == pytest.approx(stats.t.ppf(0.8, 4))
-
-
-def test_a_level_that_is_noisier_than_the_others_has_its_own_interval_from_three_trials_on():
-    def half(count, own):
-        return confidence.half_of_mean(count, own, 0.02, 10)
-
     assert half(3, 0.01) == pytest.approx(stats.t.ppf(0.975, 10) * 0.02 / math.sqrt(3))
-    assert half(3, 0.2) == pytest.approx(stats.t.ppf(0.975, 2) * 0.2 / math.sqrt(3))
+    assert half(3, 0.2) == pytest.approx(stats.t.ppf(0.975, 2) * 0.2 / math.sqrt(3)), "noisier, from three trials on"
     assert half(2, 0.2) == half(2, 0.0)
     assert half(1, 0.0) == pytest.approx(stats.t.ppf(0.975, 10) * 0.02)
     assert confidence.half_of_mean(4, 0.0, 0.02, 10, 0.25) == pytest.approx(math.sqrt(2) * half(4, 0.0))
 
 
-@pytest.mark.parametrize("percent", [5.0, 10.0])
-def test_the_replicates_for_a_difference_are_the_fewest(percent):
-    count = confidence.replicates_for(percent, 4, 0.05)
-    assert confidence.smallest_of(0.05, 4 * (count - 1), count) <= percent
-    assert confidence.smallest_of(0.05, 4 * (count - 2), count - 1) > percent
+def test_the_replicates_for_a_difference_are_the_fewest():
+    for percent in (5.0, 10.0):
+        count = confidence.replicates_for(percent, 4, 0.05)
+        assert confidence.smallest_of(0.05, 4 * (count - 1), count) <= percent
+        assert confidence.smallest_of(0.05, 4 * (count - 2), count - 1) > percent
     assert confidence.replicates_for(0.1, 4, 0.5) is None
 
 
@@ -60,16 +58,14 @@ def test_that_many_replicates_do_find_a_drift_of_that_size():
     assert np.mean(seen) > 0.7, count
 
 
-def trend_of(low, high, drifting=False):
-    ratio = Ratio(value=math.sqrt(low * high), low=low, high=high)
-    return Trend(ratio=ratio, p_value=0.5, degrees=7, smallest_percent=4.2, is_drifting=drifting)
-
-
 def test_too_noisy_to_tell_is_an_answer_with_the_replicates_that_would_do(wording):
-    wide, narrow, hopeless = (trend_of(*ends) for ends in ((0.76, 1.35), (0.97, 1.03), (0.01, 90.0)))
-    assert 3 < replicates_for_drift(wide, 4, 10.0) < 100
-    for trend in (wide, narrow, hopeless, trend_of(0.5, 0.8, drifting=True)):
-        wording(trend_sentence(trend, 4))
+    def trend(low, high, drifting=False):
+        ratio = Ratio(value=math.sqrt(low * high), low=low, high=high)
+        return Trend(ratio=ratio, p_value=0.5, degrees=7, smallest_percent=4.2, is_drifting=drifting)
+
+    assert 3 < replicates_for_drift(trend(0.76, 1.35), 4, 10.0) < 100
+    for one in (trend(0.76, 1.35), trend(0.97, 1.03), trend(0.01, 90.0), trend(0.5, 0.8, drifting=True)):
+        wording(trend_sentence(one, 4))
 
 
 def test_the_points_of_a_fit_have_the_intervals_of_the_noise_also_where_a_drift_was_taken_out():

@@ -7,7 +7,7 @@ import pytest
 
 from scale_sweep.analysis.confirmation import confirmations, sentences, windows_of, with_confirmations
 from scale_sweep.capacity import PROBES, Capacity, Probe, confirmed
-from scale_sweep.capacity.confirming import WINDOWS
+from scale_sweep.capacity.answer import WINDOWS
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.loadgen.split import start_ns
 from scale_sweep.model import BottleneckKind, KnobRole, VerdictKind
@@ -21,13 +21,8 @@ from tests.unit.searched_run import LIMIT_MS, Queue, searched_plan, searched_res
 PLAN = searched_plan(2, 2)
 
 
-@pytest.fixture(scope="module")
-def run_confirmed():
-    return searched_results(PLAN)
-
-
-def test_each_level_is_confirmed_until_a_rate_holds_and_the_next_does_not(run_confirmed):
-    grown, results = run_confirmed
+def test_each_level_is_confirmed_until_a_rate_holds_and_the_next_does_not():
+    grown, results = searched_results(PLAN)
     assert [r.trial.role for r in results] == ["point"] * 4 + ["confirm"] * (len(results) - 4)
     assert [r.trial for r in results] == list(grown.trials), "each in its place"
     assert {r.trial.load.duration_s for r in results[4:]} == {60.0}
@@ -46,21 +41,21 @@ def test_each_level_is_confirmed_until_a_rate_holds_and_the_next_does_not(run_co
     assert planner_of(grown).next(results).trials == ()
 
 
-def test_the_drift_check_stays_last():
+def test_the_drift_check_stays_last_and_a_level_without_a_capacity_is_not_confirmed():
     last = replace(PLAN.trials[0], trial_id="cores-1-drift", role="drift_check", order=4)
     grown, results = searched_results(replace(PLAN, trials=(*PLAN.trials, last)))
-    assert [r.trial.role for r in results][-1] == "drift_check"
+    assert results[-1].trial.role == "drift_check"
     assert [r.trial for r in results] == list(grown.trials)
+    _, (alone,) = searched_results(searched_plan(1, 1), Queue(noise=2.0, seed=3))
+    assert alone.measurement.capacity_per_s is None
 
 
 def test_the_plan_counts_their_number_and_time_and_that_in_which_the_processes_of_a_step_connect(wording):
     bound = planner_of(PLAN).bound()
     assert bound.trials == 22 and bound.seconds >= PLAN.seconds_estimated + 18 * 60
     trial = PLAN.trials[0]
-    facts = load_facts(trial.subject.target)
-    one, several, enough = (
-        seconds(PLAN.sweep, trial, replace(facts, threads_per_process=count)) for count in (0, 10, 64)
-    )
+    facts = [replace(load_facts(trial.subject.target), threads_per_process=count) for count in (0, 10, 64)]
+    one, several, enough = (seconds(PLAN.sweep, trial, given) for given in facts)
     each_s = start_ns(0, trial.load.connections) / 1e9
     assert each_s > 4 and several - one == pytest.approx(PROBES * each_s) and enough == one
     without = replace(PLAN, sweep=replace(PLAN.sweep, confirms=False))
@@ -68,58 +63,52 @@ def test_the_plan_counts_their_number_and_time_and_that_in_which_the_processes_o
     wording(bound_sentence(PLAN, bound))
 
 
-def moved(queue):
-    """The capacity and the ends of its interval at level 1, before and after the windows, and the updated results."""
-    grown, results = searched_results(searched_plan(1, 1), queue)
+def moved(**queue):
+    """The capacity and the ends of its interval at level 1, before and after the windows; the new verdict; the rates of
+    the windows."""
+    grown, results = searched_results(searched_plan(1, 1), Queue(**queue))
     later = with_confirmations(grown, results)
     assert with_confirmations(grown, later) == later, "idempotent"
-    return (*(ends(r[0].measurement) for r in (results, later)), later, windows_of(results)[1.0, ""])
+    figures = [r[0].measurement for r in (results, later)]
+    ends = [(m.capacity_per_s, m.capacity_low_per_s, m.capacity_high_per_s) for m in figures]
+    return *ends, later[0].verdict, [w.rate for w in windows_of(results)[1.0, ""]]
 
 
-def ends(m):
-    return m.capacity_per_s, m.capacity_low_per_s, m.capacity_high_per_s
-
-
-def test_a_capacity_that_the_windows_bracket_stays_and_its_interval_reaches_to_them(wording):
-    before, after, later, windows = moved(Queue())
-    rates = [w.rate for w in windows]
+def test_a_capacity_that_the_windows_bracket_stays_and_one_that_none_holds_is_none(wording):
+    before, after, verdict, rates = moved()
     assert after == (before[0], min(before[1], *rates), max(before[2], *rates))
-    assert later[0].verdict.kind is VerdictKind.VALID
-    wording(*(reason for reason in later[0].verdict.reasons if "held the objective" in reason))
+    before, none, unsteady, rates = moved(slow_fresh=20.0)
+    assert len(rates) == WINDOWS and before[0] and none == (None, None, None)
+    assert (verdict.kind, unsteady.kind) == (VerdictKind.VALID, VerdictKind.UNSTEADY)
+    wording(*(reason for reason in verdict.reasons if "held the objective" in reason), unsteady.reasons[0])
 
 
 @pytest.mark.parametrize(("slow", "way"), [(1.5, -1), (0.6, 1)])
 def test_a_capacity_that_three_windows_contradict_moves_between_those_that_agree(slow, way):
     """Longer response times in windows than in steps lower it; shorter ones raise it."""
-    before, after, _, windows = moved(Queue(slow_fresh=slow))
-    assert len(windows) > 3 and way * (after[0] - before[0]) > 0.02 * before[0]
-    assert windows[-1].rate / after[0] == pytest.approx(1.05 ** (way / 2))
+    before, after, _, rates = moved(slow_fresh=slow)
+    assert len(rates) > 3 and way * (after[0] - before[0]) > 0.02 * before[0]
+    assert rates[-1] / after[0] == pytest.approx(1.05 ** (way / 2))
     assert after[1] <= after[0] <= after[2]
 
 
 def test_a_rate_that_windows_miss_by_far_is_no_capacity():
     """As a server that an overload slows down: two windows are enough."""
-    answer = Capacity(rate=100.0, low=97.0, high=103.0, probes=14)
-    windows = [Probe(rate=100.0, excess=None), Probe(rate=95.2, excess=3.0), Probe(rate=90.7, excess=-0.1)]
-    after = confirmed(answer, windows)
-    assert (after.rate, after.low) == (pytest.approx((95.2 * 90.7) ** 0.5), pytest.approx(90.7 / 1.05))
-    near = [*windows[:1], replace(windows[1], excess=0.1), windows[2]]
-    assert (confirmed(answer, near).rate, confirmed(answer, near).low) == (100.0, 90.7), "chance may be the reason"
 
+    def after(excess):
+        windows = [Probe(rate=100.0, excess=None), Probe(rate=95.2, excess=excess), Probe(rate=90.7, excess=-0.1)]
+        found = confirmed(Capacity(rate=100.0, low=97.0, high=103.0, probes=14), windows)
+        return found.rate, found.low
 
-def test_a_capacity_that_no_window_holds_is_none(wording):
-    before, after, later, windows = moved(Queue(slow_fresh=20.0))
-    assert len(windows) == WINDOWS and before[0] and after == (None, None, None)
-    assert later[0].verdict.kind is VerdictKind.UNSTEADY
-    wording(later[0].verdict.reasons[0])
+    assert after(3.0) == pytest.approx(((95.2 * 90.7) ** 0.5, 90.7 / 1.05))
+    assert after(0.1) == (100.0, 90.7), "chance may be the reason"
 
 
 def test_a_percentile_that_falls_with_twice_the_connections_names_them(wording):
     grown, results = searched_results(PLAN, Queue(connections=2.0))
     assert [one.lacks_connections for one in confirmations(grown, results)] == [True, True]
-    for told, lacks in ((with_confirmations(grown, results), True), (results, False)):
-        kinds = [r.verdict.bottleneck.kind for r in told[:4]]
-        assert kinds.count(BottleneckKind.CONNECTIONS) == (4 if lacks else 0)
+    for told, lacking in ((with_confirmations(grown, results), 4), (results, 0)):
+        assert [r.verdict.bottleneck.kind for r in told[:4]].count(BottleneckKind.CONNECTIONS) == lacking
     wording(*(s for s in sentences(grown, results) if "twice" in s))
 
 
@@ -141,11 +130,6 @@ def test_there_is_no_trial_with_twice_the_connections_where_there_are_fewer_tabl
     assert planner_of(clients).bound().trials == 4 + 2 * WINDOWS
     assert load_axis("clients").standings[BottleneckKind.CONNECTIONS].standing.value == "swept"
     assert any(knob.role is KnobRole.CONNECTIONS for knob in PLAN.knobs)
-
-
-def test_a_level_without_a_capacity_is_not_confirmed():
-    _, results = searched_results(searched_plan(1, 1), Queue(noise=2.0, seed=3))
-    assert results[0].measurement.capacity_per_s is not None or len(results) == 1
 
 
 def test_verify_repeats_searches_and_confirmations(tmp_path):

@@ -54,14 +54,14 @@ def measured(result, figures, verdict=None):
     return replace(result, measurement=changed, verdict=verdict or result.verdict)
 
 
-def run_of(slope_of_trial, *, kind=BottleneckKind.SERVER_CPU, speeds=(1.8, 2.5)):
-    """A run whose trials had CPUs of different speeds. slope_of_trial: by which their rates followed it, by level."""
+def run_of(slope, *, kind=BottleneckKind.SERVER_CPU, speeds=(1.8, 2.5)):
+    """A run whose trials had CPUs of different speeds. slope: by which their rates followed it."""
     run, chance = synthetic_run(), random.Random(7)
     verdict = Verdict(kind=VerdictKind.VALID, reasons=(), bottleneck=Bottleneck(kind=kind, sentence=""))
     results = []
     for result in run.results:
         level = result.trial.level
-        speed, slope = chance.uniform(*speeds), slope_of_trial(level)
+        speed = chance.uniform(*speeds)
         figures = {"cpu_speed": speed, "cpu_speed_cv_percent": 9.0, "cpu_speed_slope": slope + chance.gauss(0, 0.05)}
         rate = 4e5 * level * (speed / 2.5) ** slope
         figures |= {"rows_per_s": rate, "window_s": 20.0, "server_cpu_cores": level}
@@ -98,12 +98,6 @@ def test_the_program_ends_with_its_reader():
         child.stdout.close()
         assert child.wait(50) == 0
         assert child.stderr.read() == b""
-
-
-def test_of_many_cpus_some_are_measured():
-    assert spread(range(64)) == tuple(range(0, 64, 4))
-    assert len(spread(range(33))) == CPUS_MAX
-    assert spread((3, 5)) == (3, 5)
 
 
 def test_each_second_has_its_own_speed():
@@ -145,7 +139,7 @@ def equal(run):
 
 
 def test_the_fit_uses_measured_rates_and_the_equal_speed_is_a_second_answer():
-    run = run_of(lambda level: 0.9)
+    run = run_of(0.9)
     fit = fit_again(run)
     for point in fit.points:
         rates = [r.measurement.rows_per_s for r in run.on_curve if r.trial.level == point.level]
@@ -160,11 +154,11 @@ def test_the_fit_uses_measured_rates_and_the_equal_speed_is_a_second_answer():
         wild = {"cpu_speed_slope": 13.7, "cpu_speed_cv_percent": 80.0}
         results[at] = measured(results[at], wild, replace(results[at].verdict, kind=VerdictKind.UNSTEADY))
     assert equal_speed(results, "rows_per_s").slope.value == pytest.approx(0.9, abs=0.05)
-    assert equal(run_of(lambda level: 1.6)).slope.value == 1, "no slope is above one"
+    assert equal(run_of(1.6)).slope.value == 1, "no slope is above one"
 
 
 def test_the_error_of_the_slope_is_in_the_interval():
-    run = run_of(lambda level: 0.7)
+    run = run_of(0.7)
     wider = [measured(r, {"cpu_speed_slope": 0.5 if at % 2 else 0.9}) for at, r in enumerate(run.results)]
     found = equal_speed(wider, "rows_per_s")
     of_slope = student(found.slope.degrees) * found.slope.error * abs(math.log(1 - found.slower))
@@ -172,7 +166,7 @@ def test_the_error_of_the_slope_is_in_the_interval():
 
 
 def test_a_level_whose_cpus_were_slower_is_named_and_not_corrected(wording):
-    run = run_of(lambda level: 1.0, speeds=(2.4, 2.5))
+    run = run_of(1.0, speeds=(2.4, 2.5))
     slower = [
         measured(r, {"cpu_speed": r.measurement.cpu_speed * (0.9 if r.trial.level == 4 else 1)}) for r in run.results
     ]
@@ -184,12 +178,7 @@ def test_a_level_whose_cpus_were_slower_is_named_and_not_corrected(wording):
 
 @pytest.mark.parametrize(
     "run",
-    [
-        run_of(lambda level: 1.0, kind=BottleneckKind.DISK),
-        run_of(lambda level: 0.0),
-        run_of(lambda level: 1.0, speeds=(2.0, 2.04)),
-        synthetic_run(),
-    ],
+    [run_of(1.0, kind=BottleneckKind.DISK), run_of(0.0), run_of(1.0, speeds=(2.0, 2.04)), synthetic_run()],
     ids=["the CPUs were no limit", "the rate does not follow", "equal speeds", "nothing measured"],
 )
 def test_there_is_no_second_answer(run):
@@ -197,34 +186,37 @@ def test_there_is_no_second_answer(run):
 
 
 def test_the_fit_says_what_an_equal_speed_gives(wording):
-    run = run_of(lambda level: 0.8)
+    run = run_of(0.8)
     said = speed_cautions(run, "rows_per_s")
     assert set(said) <= set(fit_again(run).cautions)
     assert speed_cautions(synthetic_run(), "rows_per_s") == ()
-    wording(*said, *speed_cautions(run_of(lambda level: 0.0), "rows_per_s"))
+    wording(*said, *speed_cautions(run_of(0.0), "rows_per_s"))
 
 
 @pytest.mark.monte_carlo
 def test_random_slopes_give_no_second_answer():
     """Rates that do not follow the speed: the slopes within the trials are noise about 0."""
-    run, chance, wrong = run_of(lambda level: 0.0), random.Random(3), 0
+    run, chance, wrong = run_of(0.0), random.Random(3), 0
     for _ in range(200):
         results = [measured(r, {"cpu_speed_slope": chance.gauss(0, 1)}) for r in run.results]
         wrong += equal_speed(results, "rows_per_s") is not None
     assert wrong <= 12  # 2.5 % of one side; 12 of 200 are exceeded once in 500
 
 
-def test_only_cpus_of_this_machine_are_measured():
+def test_only_cpus_of_this_machine_are_measured_and_of_many_some():
     trial = synthetic_run().plan.trials[0]
     placed = replace(trial, resources=replace(trial.resources, placement=replace(trial.placement, server_cpus=(0, 1))))
     assert _worked_cpus(placed) == (0, 1)
     assert _worked_cpus(replace(placed, subject=replace(placed.subject, endpoint="host:1"))) == ()
+    assert spread(range(64)) == tuple(range(0, 64, 4))
+    assert len(spread(range(33))) == CPUS_MAX
+    assert spread((3, 5)) == (3, 5)
 
 
 @pytest.mark.parametrize("wrong", [0.0, -1.0, 1e-300, 1e300, math.nan, math.inf])
 @pytest.mark.parametrize("field", ["cpu_speed", "cpu_speed_cv_percent", "cpu_speed_slope"])
 def test_any_number_of_a_stored_file_is_read(field, wrong):
-    run = run_of(lambda level: 1.0)
+    run = run_of(1.0)
     changed = [measured(r, {field: wrong}) for r in run.results]
     fit = fit_again(replace(run, results=(changed[0], *run.results[1:])))
     assert all(math.isfinite(point.rate_mean) for point in fit.points)

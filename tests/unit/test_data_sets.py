@@ -67,15 +67,10 @@ def test_levels_replicates_and_connections_share_their_rows_and_what_changes_the
     assert len({one, *(data_key(t) for t in others)}) == 1 + len(others)
 
 
-@pytest.mark.parametrize(
-    "alone", [make_trial(), trial(disks=2), trial("opentsdb"), trial(flags={"target__endpoint": "127.0.0.1:5432"})]
-)
-def test_rows_that_cannot_be_copied_are_loaded_by_each_trial(alone):
-    assert data_key(alone) == ""
-    assert bytes_needed([alone]) == 0
-
-
-def test_the_server_with_the_most_cores_and_connections_loads_them():
+def test_rows_that_cannot_be_copied_are_loaded_by_each_trial_and_others_by_the_server_with_the_most_cores():
+    of_a_running_server = trial(flags={"target__endpoint": "127.0.0.1:5432"})
+    for alone in (make_trial(), trial(disks=2), trial("opentsdb"), of_a_running_server):
+        assert (data_key(alone), bytes_needed([alone])) == ("", 0)
     trials = [trial(cores=1.0), trial(cores=4.0, trial_id="most"), trial(cores=2.0)]
     assert [t.trial_id for t in makers(trials).values()] == ["most"]
 

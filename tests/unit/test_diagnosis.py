@@ -121,6 +121,9 @@ def test_verdict_and_bottleneck_agree_whatever_was_measured(evidence):
         else:
             assert agree(verdict.kind, verdict.bottleneck.kind, axis), (axis.name, verdict)
         assert verdict.reasons or verdict.kind is VerdictKind.VALID
+    for rule in RULES:
+        found = rule.explain(evidence.window, evidence.resources) if evidence.window else None
+        assert found is None or found.kind is rule.names
 
 
 @SETTINGS
@@ -133,40 +136,25 @@ def test_the_seconds_are_judged_by_the_rules_of_the_window(evidence):
 
 @SETTINGS
 @given(evidence=evidences())
-def test_a_number_of_cores_that_stands_had_full_cores_or_got_what_was_offered(evidence):
+def test_a_number_that_stands_had_full_cores_or_disks_or_got_what_was_offered(evidence):
     """From the figures, not from the rules."""
     use, what = evidence.window, evidence.resources
-    if use is None or diagnose(evidence, CORES).kind is not VerdictKind.VALID:
+    if use is None:
         return
-    if what.offered_per_s:
+    stands = [axis for axis in (CORES, DISKS) if diagnose(evidence, axis).kind is VerdictKind.VALID]
+    if CORES in stands and what.offered_per_s:
         assert use.rate_per_s >= 0.98 * what.offered_per_s
-        return
-    together = (use.server_cores or 0) + (use.generator_cores or 0) * len(what.shared_cpus) / what.generator_cpus
-    assert together >= 0.9 * what.cores - 1e-9
-    assert use.server_cores >= (0.9 - (0.15 if what.shared_cpus else 0)) * what.cores - 1e-9
-    assert what.quota or (use.throttled or 0) <= 0.01
-    assert not what.ceiling_per_s or use.rate_per_s <= 0.8 * what.ceiling_per_s
-
-
-@SETTINGS
-@given(evidence=evidences())
-def test_a_number_of_disks_that_stands_had_full_disks_or_got_what_was_offered(evidence):
-    use, what = evidence.window, evidence.resources
-    if use is None or not what.prepared_disks or diagnose(evidence, DISKS).kind is not VerdictKind.VALID:
-        return
-    if not what.offered_per_s:
+    elif CORES in stands:
+        together = (use.server_cores or 0) + (use.generator_cores or 0) * len(what.shared_cpus) / what.generator_cpus
+        assert together >= 0.9 * what.cores - 1e-9
+        assert use.server_cores >= (0.9 - (0.15 if what.shared_cpus else 0)) * what.cores - 1e-9
+        assert what.quota or (use.throttled or 0) <= 0.01
+        assert not what.ceiling_per_s or use.rate_per_s <= 0.8 * what.ceiling_per_s
+    if DISKS in stands and what.prepared_disks and not what.offered_per_s:
         assert use.load_disks
         for disk in use.load_disks.values():
             assert disk.busy_percent >= 90 if disk.used_percent is None else disk.used_percent >= 80
         assert what.quota or (use.throttled or 0) <= 0.01
-
-
-@SETTINGS
-@given(evidence=evidences())
-def test_a_rule_answers_with_the_kind_that_it_names(evidence):
-    for rule in RULES:
-        found = rule.explain(evidence.window, evidence.resources) if evidence.window else None
-        assert found is None or found.kind is rule.names
 
 
 @pytest.mark.parametrize("axis", EVERY_AXIS, ids=lambda axis: axis.name)

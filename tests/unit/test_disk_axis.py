@@ -57,17 +57,12 @@ def test_what_cannot_be_asked_names_its_flag(what, flags, texts):
     assert all(text in caught.value.message for text in texts), caught.value.message
 
 
-@pytest.mark.parametrize(
-    ("kind", "flags"),
-    [
-        ("device", {"disks.device": "/dev/x,/dev/x", "disks.format": "1"}),
-        ("loop", {"disks.loop": "big", "disks.cap": "20MiB/s"}),
-    ],
-)
-def test_a_mistake_about_the_disks_is_told_once(kind, flags):
-    with pytest.raises(UsageError, match=rf"^--{kind}: .*$") as caught:
-        resolve_sweep("disk", {"axis.disks": "1..2", **flags})
-    assert "\n" not in caught.value.message
+def test_a_mistake_about_the_disks_is_told_once():
+    device = {"disks.device": "/dev/x,/dev/x", "disks.format": "1"}
+    loop = {"disks.loop": "big", "disks.cap": "20MiB/s"}
+    for kind, flags in (("device", device), ("loop", loop)):
+        with pytest.raises(UsageError, match=rf"\A--{kind}: .*\Z"):
+            resolve_sweep("disk", {"axis.disks": "1..2", **flags})
 
 
 def test_a_flag_says_anew_where_the_disks_come_from(tmp_path):
@@ -97,41 +92,23 @@ def test_default_parts_are_divided_evenly_by_every_number_of_disks():
     assert uneven_parts(planned(knobs__vgroups="2"))[0].blocking
 
 
-@pytest.mark.parametrize(
-    ("levels", "least", "expected"),
-    [
-        ((1, 2, 3), 12, 12),
-        ((1, 2, 3, 4, 5), 12, 60),
-        ((7,), 12, 14),
-        ((1,), 12, 12),
-        (range(1, 12), 12, 22),  # not thousands of parts
-    ],
-)
-def test_common_multiple(levels, least, expected):
-    assert common_multiple(tuple(map(float, levels)), least) == expected
+def test_common_multiple_is_no_number_of_thousands():
+    for levels, expected in (((1, 2, 3), 12), ((1, 2, 3, 4, 5), 60), ((7,), 14), ((1,), 12), (range(1, 12), 22)):
+        assert common_multiple(tuple(map(float, levels)), 12) == expected
 
 
 def test_a_row_is_counted_as_the_article_counts_it():
     assert logical_bytes(make_sweep(workload__columns=ARTICLE_ROW).work) == 32_524
 
 
-@pytest.mark.parametrize(
-    ("target", "flags", "text"),
-    [
-        ("null", {}, "cannot be spread"),
-        ("postgres", {"disks__placement": "tiers"}, "--disk-placement"),
-        ("tdengine", {"disks__wal": "first"}, "--wal-disk"),
-    ],
-)
-def test_what_a_target_cannot_do_is_refused_by_name(target, flags, text):
-    with pytest.raises(UsageError, match=text):
-        planned(target, **flags)
-
-
-def test_where_the_log_goes_is_decided_by_the_target():
+def test_a_target_decides_where_the_log_goes_and_refuses_what_it_cannot_do_by_name():
     assert planned().sweep.wal_disk == "data"
     assert planned("postgres").sweep.wal_disk == "off-axis"
     assert planned("postgres", disks__wal="first").sweep.wal_disk == "first"
+    refused = {"postgres": {"disks__placement": "tiers"}, "tdengine": {"disks__wal": "first"}, "null": {}}
+    for (target, flags), text in zip(refused.items(), ("--disk-placement", "--wal-disk", "cannot be"), strict=True):
+        with pytest.raises(UsageError, match=text):
+            planned(target, **flags)
 
 
 SITE = Site(data_dir="/d", port=7030, bind_address="127.0.0.1", home="/h", disks=("/a/t", "/b/t"))
@@ -177,16 +154,11 @@ def test_postgres_has_a_tablespace_on_each_disk_and_the_log_where_it_was_asked_f
     assert "--waldir=/a/t/wal" in first.setup[0]
 
 
-@pytest.mark.parametrize(
-    ("flags", "seconds"),
-    [
-        ({}, 24),  # named directories: only their ceilings, 6 s for each and 6 s together
-        ({"disks__dir": "", "disks__loop": "1GiB", "axis__disks": "1"}, 10),
-        ({"disks__dir": "", "disks__loop": "1GiB", "disks__cap": "20MiB/s"}, 33),
-    ],
-)
-def test_the_plan_says_how_long_the_disks_take_before_the_first_trial(flags, seconds):
-    assert f"after {seconds} s" in plan_sentence(planned("postgres", **flags))
+def test_the_plan_says_how_long_the_disks_take_before_the_first_trial():
+    loops = {"disks__dir": "", "disks__loop": "1GiB"}
+    assert "after 24 s" in plan_sentence(planned("postgres")), "6 s for each of the folders and 6 s for all"
+    assert "after 10 s" in plan_sentence(planned("postgres", **loops, axis__disks="1"))
+    assert "after 33 s" in plan_sentence(planned("postgres", **loops, disks__cap="20MiB/s"))
 
 
 def test_what_a_server_wants_is_laid_out_before_it_starts(tmp_path):

@@ -31,21 +31,15 @@ def connections(plan):
     return {trial.subject.target: trial.load.connections for trial in plan.trials}
 
 
-@pytest.mark.parametrize(("cores", "each"), [("1,2", 4), ("1..4", 8), ("1,12", 24)])
-def test_each_has_the_most_connections_that_one_of_them_would_have(cores, each):
-    plan = planned(*NAMES, cores=cores)
-    assert connections(plan) == dict.fromkeys(NAMES, each)
-    assert len({trial.load.connections for trial in plan.trials}) == 1, "at each level"
-
-
-def test_tdengine_alone_has_as_many_connections_as_vgroups():
-    trial = planned("tdengine", cores="1,12").trials[0]
-    assert (trial.load.connections, trial.knobs["vgroups"]) == (12, "12")
-
-
-@pytest.mark.parametrize("given", [{"knobs__connections": "5"}, {"knobs__other": ["connections=5"]}])
-def test_a_number_of_connections_that_was_given_stays(given):
-    assert connections(planned(*NAMES, cores="1,12", **given)) == dict.fromkeys(NAMES, 5)
+def test_each_has_the_most_connections_that_one_of_them_would_have_or_those_that_were_given():
+    for cores, each in (("1,2", 4), ("1..4", 8), ("1,12", 24)):
+        plan = planned(*NAMES, cores=cores)
+        assert connections(plan) == dict.fromkeys(NAMES, each)
+        assert len({trial.load.connections for trial in plan.trials}) == 1, "at each level"
+    for given in ({"knobs__connections": "5"}, {"knobs__other": ["connections=5"]}):
+        assert connections(planned(*NAMES, cores="1,12", **given)) == dict.fromkeys(NAMES, 5)
+    alone = planned("tdengine", cores="1,12").trials[0]
+    assert (alone.load.connections, alone.knobs["vgroups"]) == (12, "12")
 
 
 def durable(*names, **flags):

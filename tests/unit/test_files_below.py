@@ -2,7 +2,7 @@
 
 import shutil
 
-from scale_sweep.base.files import below
+from scale_sweep.base.input_file import below
 
 
 def test_everything_below_and_nothing_of_a_missing_directory(tmp_path):

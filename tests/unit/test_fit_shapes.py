@@ -1,12 +1,13 @@
-"""A falling tail, a hard limit, levels below 1, and intervals over models: small cases of bench/method_fit.py."""
+"""A falling tail, a hard limit, levels below 1, intervals over models and thousands of levels."""
 
 import numpy as np
 import pytest
 
-from scale_sweep.analysis.fit import Terms, fit_rows
+from scale_sweep.analysis.fit import Terms, fit_rows, rows
 from scale_sweep.analysis.fit.beyond import Known, predict
 from scale_sweep.analysis.fit.candidates import fit_model
 from scale_sweep.analysis.fit.choice import choose
+from scale_sweep.analysis.fit.rows import MANY_LEVELS, make_rows
 from scale_sweep.analysis.fit.shapes import _never_falling, bends, falls
 from tests.unit.drawn_rows import answered, drawn, law, table
 
@@ -22,16 +23,11 @@ def line(n):
     return n
 
 
-@pytest.mark.parametrize(
-    ("levels", "replicates", "noise"), [(EIGHT, 2, 0.02), (range(1, 8), 3, 0.01), (range(1, 13), 1, 0.02)]
-)
-def test_a_fall_beyond_the_noise_is_seen(levels, replicates, noise):
-    assert many(falls, FALLING, levels, replicates, noise) == 12
-
-
-@pytest.mark.parametrize("curve", [lambda n: min(n, 4.3), law(0.3), law(0.05, 0.95 / 8**2), line])
-def test_no_fall_is_seen_where_there_is_none(curve):
-    assert many(falls, curve, noise=0.05, sets=16) <= 2
+def test_a_fall_beyond_the_noise_is_seen_and_none_where_there_is_none():
+    for levels, replicates, noise in ((EIGHT, 2, 0.02), (range(1, 8), 3, 0.01), (range(1, 13), 1, 0.02)):
+        assert many(falls, FALLING, levels, replicates, noise) == 12
+    for curve in (lambda n: min(n, 4.3), law(0.3), law(0.05, 0.95 / 8**2), line):
+        assert many(falls, curve, noise=0.05, sets=16) <= 2
 
 
 def test_a_fall_below_2_percent_and_one_of_a_single_row_are_no_falls():
@@ -189,14 +185,14 @@ SLOWER_BY_AND_BY = [(1, 52), (2, 103), (4, 192), (8, 347), (12, 384), (16, 425)]
 THREE_FALLS = [(1, 64.9), (18, 995.9), (36, 1652.4), (72, 1853.2), (108, 1828.9), (144, 1775.0), (216, 1702.2)]
 
 
-@pytest.mark.parametrize("rows", [PEAK_WITHOUT_A_FALL, SLOWER_BY_AND_BY])
-def test_a_rate_that_still_rises_has_no_peak_and_its_maximum_spans_the_models(rows):
-    fit = answered(rows, predict=[2.0 * rows[-1][0]])
+@pytest.mark.parametrize("measured", [PEAK_WITHOUT_A_FALL, SLOWER_BY_AND_BY])
+def test_a_rate_that_still_rises_has_no_peak_and_its_maximum_spans_the_models(measured):
+    fit = answered(measured, predict=[2.0 * measured[-1][0]])
     assert fit.peak is None and "peak at" not in fit.sentence
     if fit.maximum is None:
-        assert f"up to {rows[-1][0]} cores" in fit.sentence
+        assert f"up to {measured[-1][0]} cores" in fit.sentence
     else:
-        assert fit.maximum.low < max(rate for _, rate in rows) < fit.maximum.high < 2 * fit.predictions[0].high
+        assert fit.maximum.low < max(rate for _, rate in measured) < fit.maximum.high < 2 * fit.predictions[0].high
 
 
 def test_three_falls_in_a_row_are_a_word_of_their_own_and_no_law_rises_beside_it():
@@ -207,3 +203,66 @@ def test_three_falls_in_a_row_are_a_word_of_their_own_and_no_law_rises_beside_it
     assert all(p.low <= last(p.level) + 1e-6 for p in fit.predictions), "it may go on falling"
     assert answered(THREE_FALLS[:-1]).verdict != "falls", "two falls"
     assert answered([*THREE_FALLS, (300, 1710)]).verdict != "falls"
+
+
+MANY = 10_000
+
+
+def dense(curve, levels, noise=0.03, seed=1):
+    chance = np.random.default_rng(seed)
+    return make_rows(levels, curve(levels) * np.exp(noise * chance.standard_normal(len(levels))))
+
+
+def wide(n):
+    return 1000 * n / (1 + 0.002 * (n - 1) + 4e-6 * n * (n - 1))
+
+
+@pytest.mark.parametrize("levels", [np.arange(1.0, MANY + 1), np.geomspace(0.01, 1e9, MANY), 1e6 + np.arange(1.0, 501)])
+def test_groups_hold_every_row_and_are_few(levels):
+    full = dense(lambda n: n, levels)
+    few = full.condensed
+    assert MANY_LEVELS / 4 < len(few.distinct) <= MANY_LEVELS
+    assert few.weights.sum() == len(few.rates) == len(levels)
+    assert np.all(np.diff(few.distinct) > 0)
+    assert few.distinct @ few.weights == pytest.approx(levels.sum())
+    assert few.unit_level == full.unit_level
+    small = dense(wide, np.repeat(np.arange(1.0, MANY_LEVELS + 1), 2))
+    assert small.condensed is small
+
+
+def test_the_noise_within_groups_is_that_of_the_rows():
+    few = dense(lambda n: 1000 + 0 * n + 5 * n, np.arange(1.0, MANY + 1), noise=0.0).condensed
+    assert few.rates == pytest.approx(few.means[few.of_level], rel=1e-9)
+    few = dense(wide, np.arange(1.0, MANY + 1)).condensed
+    spread = np.sqrt(np.mean((few.rates / few.means[few.of_level] - 1) ** 2))
+    assert spread == pytest.approx(0.03, rel=0.05)
+
+
+@pytest.mark.parametrize("model", ["amdahl", "usl", "knee", "power"])
+def test_intervals_are_those_of_all_levels(model, monkeypatch):
+    full = dense(wide, np.arange(1.0, 401))
+    found = fit_model(model, full, 500)
+    monkeypatch.setattr(rows, "MANY_LEVELS", MANY)
+    exact = fit_model(model, dense(wide, np.arange(1.0, 401)), 500)
+    assert np.array_equal(found.values, exact.values)
+    for name in found.names:
+        (low, high), (exact_low, exact_high) = found.interval(name), exact.interval(name)
+        assert high - low == pytest.approx(exact_high - exact_low, rel=0.2)
+        assert abs(low - exact_low) < 0.2 * (exact_high - exact_low)
+
+
+def test_shapes_are_told_at_thousands_of_levels():
+    n = np.arange(1.0, MANY + 1)
+    assert falls(dense(lambda n: 1000 * n / (1 + 1e-4 * (n - 1) + 4e-8 * n * (n - 1)), n))
+    assert not falls(dense(lambda n: np.minimum(n, 5000), n))
+    assert bends(dense(lambda n: np.minimum(n, 5000), n))
+    assert not bends(dense(lambda n: n / (1 + 2e-4 * (n - 1)), n))
+
+
+def test_thousands_of_levels_have_a_verdict_and_a_figure_for_each():
+    n = np.arange(1.0, MANY + 1)
+    table = dense(lambda n: 1000 * n / (1 + 3e-4 * (n - 1)), n)
+    found = fit_rows(list(zip(table.levels, table.rates, strict=True)), Terms(), samples=100)
+    assert (found.verdict, found.chosen, len(found.points)) == ("contended", "amdahl", MANY)
+    alpha = next(m for m in found.models if m.model == "amdahl").parameters["alpha"]
+    assert alpha.low < 3e-4 < alpha.high

@@ -44,20 +44,17 @@ def answer(gate, *points, **more):
     return gate_result(gate, GateInputs(axis="cores", points=points, repeats=repeats_of_blocks(5), **more))
 
 
-@pytest.mark.parametrize(
-    ("gate", "low", "high", "wanted"),
-    [
+def test_the_ends_of_the_interval_decide():
+    for gate, low, high, wanted in (
         (PROVE, 0.951, 1.30, "shown"),
         (PROVE, 0.949, 1.01, "not shown"),
         (SAME, 0.971, 1.029, "shown"),
         (SAME, 0.969, 1.01, "not shown"),
         (SAME, 0.99, 1.031, "not shown"),
         (SLOWER, 0.80, 1.01, "not found"),
-    ],
-)
-def test_the_ends_of_the_interval_decide(gate, low, high, wanted):
-    found = answer(gate, point((low * high) ** 0.5, low, high))
-    assert (found.answer, found.low, found.high) == (wanted, low, high)
+    ):
+        found = answer(gate, point((low * high) ** 0.5, low, high))
+        assert (found.answer, found.low, found.high) == (wanted, low, high)
 
 
 def test_every_point_must_be_shown_and_the_least_certain_one_is_named(wording):
@@ -86,10 +83,8 @@ def test_trials_of_b_that_others_disturbed_end_with_2_and_aborted_ones_with_11(g
     plan = plan_of(3)
     no_b = {t.trial_id for t in plan.trials if t.level == 1 and t.variant[VARIANT] == "B"}
     aborted = run_of(plan, spoilt=no_b)
-    taken = Verdict(
-        kind=VerdictKind.RESOURCE_NOT_SATURATED,
-        bottleneck=Bottleneck(kind=BottleneckKind.OTHER_PROCESSES, sentence=""),
-    )
+    others = Bottleneck(kind=BottleneckKind.OTHER_PROCESSES, sentence="")
+    taken = Verdict(kind=VerdictKind.RESOURCE_NOT_SATURATED, bottleneck=others)
     results = [replace(r, verdict=taken) if r.trial.trial_id in no_b else r for r in aborted.results]
     with pytest.raises(UsageError, match="others took the CPUs"):
         judged(compare_variants(replace(aborted, results=tuple(results)), gate))
@@ -101,23 +96,15 @@ def test_trials_of_b_that_others_disturbed_end_with_2_and_aborted_ones_with_11(g
         assert ended.value.exit_code == EXIT_SLOWER
 
 
-def test_slower_is_said_with_its_interval_and_before_anything_else(wording):
+def test_an_answer_says_how_much_slower_b_is_or_may_be_and_how_many_repeats_would_show_it(wording):
     bad = replace(point(0.90, 0.88, 0.92), low=0.87, high=0.93)
     assert {answer(gate, bad, slower=(bad,)).answer for gate in (PROVE, SAME, SLOWER)} == {"slower"}
-    wording(answer(SAME, bad, slower=(bad,)).sentence, answer(PROVE, bad, slower=(replace(bad, level=None),)).sentence)
-
-
-def test_a_pass_of_fail_if_slower_says_how_much_slower_b_may_be(wording):
-    ends = ((0.97, 0.88, 1.06), (0.99, 0.96, 1.01), (1.1, 1.05, 1.15))
-    wording(*(answer(SLOWER, point(*each)).sentence for each in ends))
-
-
-def test_what_is_not_shown_says_how_many_repeats_would_do(wording):
-    wide = point(0.99, 0.93, 1.05, error=0.03)
-    found = [answer(PROVE, replace(wide, error=error)) for error in (0.03, 0.4, 0.002)]
-    assert found[0].needed and found[1].needed is None
+    slower = [answer(SAME, bad, slower=(bad,)), answer(PROVE, bad, slower=(replace(bad, level=None),))]
+    passes = [answer(SLOWER, point(*ends)) for ends in ((0.97, 0.88, 1.06), (0.99, 0.96, 1.01), (1.1, 1.05, 1.15))]
+    wide = [answer(PROVE, point(0.99, 0.93, 1.05, error=error)) for error in (0.03, 0.4, 0.002)]
+    assert wide[0].needed and wide[1].needed is None
     assert answer(PROVE, point(1.0, 0.99, 1.01)).needed is None
-    wording(*(one.sentence for one in found))
+    wording(*(one.sentence for one in (*slower, *passes, *wide)))
 
 
 @pytest.mark.monte_carlo
@@ -160,44 +147,41 @@ def test_the_plan_says_how_often_a_gate_passes_and_fires(wording):
     wording(*map(gate_sentence, (power, few, wild, gate_power_of(plan_of(1), noise, PROVE))))
 
 
-# The commands
-
-
 @pytest.fixture
 def stored(monkeypatch):
-    """Makes `scale compare` read this run, whatever its name."""
+    """Makes `scale compare` read these runs by their names."""
 
-    def keep(run):
+    def keep(**runs):
         monkeypatch.setattr("scale_sweep.results.store.reader.find_run", lambda results, name: name)
-        monkeypatch.setattr("scale_sweep.results.store.reader.read_run", lambda path: run)
+        monkeypatch.setattr("scale_sweep.results.store.reader.read_run", lambda name: runs[name])
 
     return keep
 
 
+def compared(*words):
+    return CliRunner().invoke(app, ["compare", *words], env={"COLUMNS": "300"})
+
+
 @pytest.mark.parametrize(
-    ("slower", "noise", "words", "code"),
+    ("slower", "noise", "codes"),
     [
-        (0.0, 0.002, ("--prove-not-slower", "5%"), 0),
-        (0.0, 0.002, ("--same-within", "3%"), 0),
-        (0.0, 0.10, ("--prove-not-slower", "5%"), EXIT_NOT_SHOWN),
-        (0.0, 0.10, ("--same-within", "3%"), EXIT_NOT_SHOWN),
-        (0.0, 0.10, ("--fail-if-slower", "5%"), 0),
-        (-0.1, 0.002, ("--prove-not-slower", "5%"), EXIT_SLOWER),
-        (-0.1, 0.002, ("--same-within", "3%"), EXIT_SLOWER),
-        (-0.1, 0.002, ("--fail-if-slower", "5%"), EXIT_SLOWER),
-        (0.1, 0.002, ("--same-within", "3%"), EXIT_NOT_SHOWN),
-        (0.1, 0.002, ("--prove-not-slower", "5%"), 0),
+        (0.0, 0.002, {PROVE: 0, SAME: 0}),
+        (0.0, 0.10, {PROVE: EXIT_NOT_SHOWN, SAME: EXIT_NOT_SHOWN, SLOWER: 0}),
+        (-0.1, 0.002, dict.fromkeys((PROVE, SAME, SLOWER), EXIT_SLOWER)),
+        (0.1, 0.002, {PROVE: 0, SAME: EXIT_NOT_SHOWN}),
     ],
 )
-def test_the_codes_of_the_gates(stored, slower, noise, words, code):
-    stored(run_of(plan_of(5), slower=slower, noise=noise))
-    done = CliRunner().invoke(app, ["compare", "one", *words], env={"COLUMNS": "300"})
-    assert done.exit_code == code, done.output
-    assert f"{' '.join(words)}: " in done.stdout.splitlines()[-1], "one sentence, the last"
-    document = json.loads(CliRunner().invoke(app, ["compare", "one", *words, "--json"]).stdout)["gate"]
-    passes = document["answer"] in ("shown", "not found")
-    assert passes is (code == 0) and (document["answer"] == "slower") is (code == EXIT_SLOWER)
-    assert document["kind"] == words[0].removeprefix("--").replace("-", "_") and document["sentence"] in done.stdout
+def test_the_codes_of_the_gates(stored, slower, noise, codes):
+    stored(one=run_of(plan_of(5), slower=slower, noise=noise))
+    for gate, code in codes.items():
+        words = ("one", *gate.flag.split())
+        done = compared(*words)
+        assert done.exit_code == code, done.output
+        document = json.loads(compared(*words, "--json").stdout)["gate"]
+        assert (document["answer"] in ("shown", "not found")) is (code == 0)
+        assert (document["answer"] == "slower") is (code == EXIT_SLOWER)
+        assert document["kind"] == gate.kind and document["sentence"] in done.stdout
+        assert f"{gate.flag}: " in done.stdout.splitlines()[-1], "one sentence, the last"
 
 
 def test_a_level_without_valid_trials_is_not_compared(wording):
@@ -218,10 +202,7 @@ def test_a_percentage_that_is_wrong_is_refused_by_the_name_of_its_flag(command, 
 
 def test_two_gates_are_refused(wording):
     two = ["--same-within", "3%", "--prove-not-slower", "5%"]
-    refused = [
-        CliRunner().invoke(app, ["compare", "a", "b", *words]).exception
-        for words in (two, [*two, "--fail-if-slower", "5%"])
-    ]
+    refused = [compared("a", "b", *words).exception for words in (two, [*two, "--fail-if-slower", "5%"])]
     assert all(isinstance(one, UsageError) for one in refused)
     wording(*(one.message for one in refused))
 
@@ -235,9 +216,6 @@ def test_a_dry_run_shows_the_power_of_its_gate_and_starts_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-# The order of sessions
-
-
 def at(run, hour):
     return replace(run, manifest={**run.manifest, "created_utc": f"2026-01-02T{hour:02}:00:00+00:00"})
 
@@ -248,13 +226,11 @@ def in_order(order, *runs):
     return [list(map(at, of_one, when)) for of_one, when in zip(runs, hours, strict=True)]
 
 
-@pytest.mark.parametrize(
-    ("order", "share"),
-    [("ABBA", 0), ("ABAB", 0.5), ("AABB", 1), ("BBBAAA", 1), ("AAB", 1), ("ABA", 0), ("", 0), ("AA", 0)],
-)
-def test_the_share_of_a_drift_that_an_order_takes_for_a_difference(order, share):
-    assert share_of_drift(order) == pytest.approx(share)
-    assert bool(doubt_about(order)) is (share > SHARE_MAX)
+def test_the_share_of_a_drift_that_an_order_takes_for_a_difference():
+    shares = {"ABBA": 0, "ABAB": 0.5, "AABB": 1, "BBBAAA": 1, "AAB": 1, "ABA": 0, "": 0, "AA": 0}
+    for order, share in shares.items():
+        assert share_of_drift(order) == pytest.approx(share)
+        assert bool(doubt_about(order)) is (share > SHARE_MAX)
 
 
 def test_the_order_is_that_of_the_starts():
@@ -286,17 +262,14 @@ def test_sessions_in_turn_are_judged_without_a_caution_about_their_order(wording
     wording(*(caution for caution in unknown.cautions if "order" in caution))
 
 
-def test_a_script_learns_why_sessions_are_not_judged(monkeypatch, wording):
+def test_a_script_learns_why_sessions_are_not_judged(stored, wording):
     a, b = in_order("AABB", sessions(2), sessions(2, first=10))
-    runs = dict(zip("abcd", (*a, *b), strict=True))
-    monkeypatch.setattr("scale_sweep.results.store.reader.find_run", lambda results, name: name)
-    monkeypatch.setattr("scale_sweep.results.store.reader.read_run", lambda name: runs[name])
-    refused = CliRunner().invoke(app, ["compare", "a,b", "c,d", "--prove-not-slower", "5%"], env={"COLUMNS": "300"})
+    stored(a=a[0], b=a[1], c=b[0], d=b[1])
+    refused = compared("a,b", "c,d", "--prove-not-slower", "5%")
     assert isinstance(refused.exception, UsageError) and "--any-order" in refused.exception.remedy
     wording(refused.exception.message)
-    assert CliRunner().invoke(app, ["compare", "a,b", "c,d"]).exit_code == 0
-    anyway = CliRunner().invoke(app, ["compare", "a,b", "c,d", "--prove-not-slower", "5%", "--any-order"])
-    assert anyway.exit_code in (0, EXIT_NOT_SHOWN)
+    assert compared("a,b", "c,d").exit_code == 0
+    assert compared("a,b", "c,d", "--prove-not-slower", "5%", "--any-order").exit_code in (0, EXIT_NOT_SHOWN)
 
 
 @pytest.mark.monte_carlo

@@ -64,16 +64,13 @@ def test_a_second_writer_is_refused_by_the_pid_and_changes_nothing(run, write):
     write(stored, Held(Folder(run)))
 
 
-def test_a_reader_that_looks_at_the_lock_does_not_refuse_the_writer(run):
+def test_a_reader_refuses_no_writer_and_a_run_whose_process_is_gone_is_interrupted(run):
     fd = os.open(run, os.O_RDONLY)
     held.fcntl.flock(fd, held.fcntl.LOCK_SH)
     looking = subprocess.Popen(["sleep", "0.3"], pass_fds=[fd])
     os.close(fd)
     Held(Folder(run))
     assert looking.wait(50) == 0
-
-
-def test_a_run_whose_process_is_gone_is_interrupted_also_if_its_number_is_used_again(run):
     manifest = {**read_manifest(Folder(run)), "status": "running"}
     with another_process(run) as other:
         assert status_of(Folder(run), manifest) == "running"

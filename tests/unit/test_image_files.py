@@ -1,9 +1,11 @@
-"""What an image of an installation has: its root as a tar, the libraries of its programs; and who gets one at all."""
+"""What an image of an installation has, who gets one at all, and the list of pinned images."""
 
 import io
 import re
 import subprocess
 import tarfile
+import tomllib
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -11,6 +13,7 @@ from typer.testing import CliRunner
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.cli import app
 from scale_sweep.server.images.root_files import SHELL, needed_libraries, write_root
+from scale_sweep.server.targets import all_facts
 from tests.needs import need
 
 
@@ -50,7 +53,7 @@ def test_the_libraries_of_a_program_and_those_that_are_missing(tmp_path):
         needed_libraries((program,), ())
 
 
-def test_what_cannot_be_an_image(tmp_path, wording):
+def test_images_are_pinned_and_what_cannot_be_one_is_said(tmp_path, wording):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/taosd").write_bytes(b"no program")
     (tmp_path / "bin/taosd").chmod(0o755)
@@ -60,3 +63,16 @@ def test_what_cannot_be_an_image(tmp_path, wording):
         done = CliRunner().invoke(app, ["images", "build", name, "--home", home])
         assert done.exception.exit_code == code
         wording(re.split("; possible:| of auto", done.exception.message.replace(str(tmp_path), "HOME"))[0])
+    pins = tomllib.loads(PINS.read_text(encoding="utf-8"))["databases"]
+    pulled = [facts for facts in all_facts() if facts.image and not facts.is_image_built]
+    wanted = {facts.name: (facts.image, facts.image_version) for facts in pulled}
+    assert {name: (one["image"], one["version"]) for name, one in pins.items()} == wanted
+    built = [facts for facts in all_facts() if facts.is_image_built]
+    assert {facts.name for facts in built} == {"kairosdb", "opentsdb"}
+    assert all(facts.image.startswith("localhost/scale-") and facts.image_files for facts in built)
+    for facts in all_facts():
+        has_image = facts.image and facts.image_version and facts.image_home
+        assert has_image or "image" not in facts.runs_from, facts.name
+
+
+PINS = Path(__file__).resolve().parents[2] / "images/pins.toml"

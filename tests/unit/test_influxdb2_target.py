@@ -93,7 +93,7 @@ def asked(server):
     return [(one.method, one.path.partition("?")[0]) for one in server.requests]
 
 
-def test_a_server_of_ours_is_set_up_with_the_trials_token(server):
+def test_a_server_of_ours_is_set_up_with_the_trials_token_and_says_what_was_set(server):
     session = session_with(server)
     assert (session.not_ready(), session.version()) == ("", "2.7.12")
     session.create_schema()
@@ -106,6 +106,11 @@ def test_a_server_of_ours_is_set_up_with_the_trials_token(server):
     spec = session.load_spec()
     assert spec["write_path"] == "/api/v2/write?org=scale&bucket=scale&precision=ms"
     assert spec["auth_scheme"] == "Token" and SECRET not in repr(spec)
+    said, wanted = session.effective(), session.expected()
+    same = {"storage_cache_max_memory_size": "1073741824", "shard_duration": "24h0m0s"}
+    assert same.items() <= said.items() & wanted.items() and "gomaxprocs" not in wanted
+    assert (said[ACKNOWLEDGED], said["storage_write_timeout"]) == (ON_DISK, "10s")
+    assert session.commit_cycles() == 2
 
 
 def test_a_server_of_theirs_keeps_its_organisation_and_users_and_a_bucket_that_is_a_database(server, says):
@@ -116,15 +121,6 @@ def test_a_server_of_theirs_keeps_its_organisation_and_users_and_a_bucket_that_i
     assert not {("POST", "/api/v2/setup"), ("POST", "/api/v2/dbrps")} & set(asked(server))
     assert ("DELETE", "/api/v2/buckets/0b") in asked(server)
     assert session.load_spec()["write_path"].startswith("/api/v2/write?org=0a&")
-
-
-def test_what_was_set_is_compared_with_what_the_server_says(server):
-    session = session_with(server)
-    said, wanted = session.effective(), session.expected()
-    same = {"storage_cache_max_memory_size": "1073741824", "shard_duration": "24h0m0s"}
-    assert same.items() <= said.items() & wanted.items() and "gomaxprocs" not in wanted
-    assert (said[ACKNOWLEDGED], said["storage_write_timeout"]) == (ON_DISK, "10s")
-    assert session.commit_cycles() == 2
 
 
 def test_a_token_that_may_not_read_the_settings_is_no_error_on_a_server_of_theirs(server, says):

@@ -1,4 +1,4 @@
-"""Every interpreter that the project starts leaves out the folder in which it is started: another user may own it."""
+"""Interpreters that the project starts leave out the folder in which they are started; tools refuse unknown words."""
 
 import ast
 import os
@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from scale_sweep.server.pinned.clients import run_client
 from tests.offenders import assert_none
@@ -43,7 +45,7 @@ def test_no_interpreter_imports_from_the_folder_where_it_starts():
     assert_none(offenders, "-I or -P after the name of Python")
 
 
-def test_maven_reads_no_settings_above_its_folder(tmp_path):
+def test_programs_are_started_beside_no_file_of_another_user(tmp_path):
     """mvn takes the nearest folder .mvn on its way up: there it is its own, whoever made one above."""
     (tmp_path / ".mvn").mkdir()
     place, program = tmp_path / "place", tmp_path / "mvn"
@@ -51,10 +53,6 @@ def test_maven_reads_no_settings_above_its_folder(tmp_path):
     program.write_text("#!/bin/sh\nwhile [ ! -d .mvn ]; do cd ..; done; pwd\n")
     program.chmod(0o755)
     assert run_client([str(program)], 10.0, str(place)).strip() == str(place)
-
-
-def test_wheels_for_another_python_are_fetched_by_the_environments_pip(tmp_path):
-    """The part of `scale hosts prepare` that fetches them, in the folder of another user: a host with another Python needs wheels."""
     ran, theirs = tmp_path / "ran", tmp_path / "theirs" / "pip"
     theirs.mkdir(parents=True)
     for file in ("__init__.py", "__main__.py"):
@@ -67,3 +65,25 @@ def test_wheels_for_another_python_are_fetched_by_the_environments_pip(tmp_path)
     settings = {"cwd": theirs.parent, "env": {**os.environ, "PIP_NO_INDEX": "1"}, "timeout": 100, "check": True}
     done = subprocess.run([sys.executable, "-P", "-c", code], stdout=subprocess.PIPE, text=True, **settings)
     assert "not fetched" in done.stdout and not ran.exists()
+
+
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+
+
+@pytest.mark.parametrize(
+    ("tool", "word", "code"),
+    [
+        ("check.py", "--help", 0),
+        ("check.py", "-h", 0),
+        ("check.py", "--fi", 2),
+        ("check.py", "types", 2),
+        ("versions.py", "--help", 0),
+        ("versions.py", "--hlp", 2),
+    ],
+)
+def test_help_and_unknown_words_run_no_check_and_ask_no_registry(tool, word, code):
+    command = [sys.executable, str(TOOLS / tool), word]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == code
+    assert {"check.py": "--fix", "versions.py": "usage:"}[tool] in (done.stderr if code else done.stdout)
+    assert not [line for line in done.stdout.splitlines() if line.startswith(("ok", "FAILED", "| pin"))]

@@ -42,8 +42,8 @@ def test_a_signal_acts_at_once_and_in_a_block_at_the_end_of_the_outermost(number
                 seen.append(came())
                 os.kill(os.getpid(), number)
                 seen.append(came())
-            seen.append("after the inner block")
-        assert seen == [False, True, "after the inner block"]
+            seen.append("after")
+        assert seen == [False, True, "after"]
         with deferred() as came:  # it is delivered once
             assert not came()
 
@@ -66,7 +66,7 @@ def test_a_background_job_of_a_shell_hands_no_ignored_sigquit_to_its_servers():
     assert ignored & 1 << (signal.SIGINT - 1) and not ignored & 1 << (signal.SIGQUIT - 1)
 
 
-def test_another_thread_holds_nothing_back():
+def test_threads_have_stops_of_their_own_and_hold_nothing_back_for_others():
     listen()
     inside, over = threading.Event(), threading.Event()
 
@@ -84,6 +84,14 @@ def test_another_thread_holds_nothing_back():
     finally:
         over.set()
         thread.join()
+    others = []
+    in_a_thread(lambda: others.append(current()))
+    assert others[0] is not current()
+    stop = Stop()
+    with pytest.raises(KeyboardInterrupt), stop.here():
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert stop.requested()
+    assert current() is not stop
 
 
 def test_requests_wait_for_the_outermost_block_and_a_second_one_hurries():
@@ -96,8 +104,8 @@ def test_requests_wait_for_the_outermost_block_and_a_second_one_hurries():
             stop.request()
             stop.look()
             seen.append(waits())
-        seen.append("after the inner block")
-    assert seen == [False, True, "after the inner block"]
+        seen.append("after")
+    assert seen == [False, True, "after"]
     stop.look()
     assert stop.requested()
     stop = Stop()
@@ -156,18 +164,6 @@ def test_a_request_from_elsewhere_ends_a_thread_in_its_wait_but_not_in_a_block()
     threading.Timer(0.2, stop.request).start()
     (error,) = in_a_thread(lambda: stop.sleep(600))
     assert isinstance(error, Stopped)
-
-
-def test_each_thread_has_a_stop_of_its_own_and_a_signal_is_for_the_main_threads():
-    others = []
-    in_a_thread(lambda: others.append(current()))
-    assert others[0] is not current()
-    listen()
-    stop = Stop()
-    with pytest.raises(KeyboardInterrupt), stop.here():
-        os.kill(os.getpid(), signal.SIGTERM)
-    assert stop.requested()
-    assert current() is not stop
 
 
 def test_a_signal_and_a_request_of_another_thread_wake_who_waits_for_lines():

@@ -1,4 +1,4 @@
-"""IoT-benchmark's configuration: what each key comes to, what is refused, and the matrices."""
+"""IoT-benchmark's configuration: what each key comes to, what is refused, the matrices, and where its token goes."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.protocol import parse_line
 from scale_sweep.server.targets import all_facts, load_facts
 from tests.offenders import assert_none
+from tests.unit.web_server import Answer, Request, web_server
+from tests.unit.whole_commands import run
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "iot-benchmark.md").read_text(encoding="utf-8")
 BASE = {"DB_SWITCH": "PostgreSQL", "DEVICE_NUMBER": "40", "SENSOR_NUMBER": "12", "CLIENT_NUMBER": "4", "LOOP": "10"}
@@ -79,7 +81,7 @@ def test_the_page_has_every_key_every_database_and_those_that_store_tags():
     assert {facts.title for facts in all_facts() if facts.title in line} == titles
 
 
-def test_types_of_columns_and_laws_of_their_values_and_order():
+def test_columns_laws_intervals_and_tags_are_those_of_the_file():
     for shares, kinds in (
         ("1:1:1:1:1:1", "bool bool int int bigint bigint float float double double binary(2) binary(2)".split()),
         ("0:1:0:0:3:0:0:0:0:0:0", ["int"] * 3 + ["double"] * 9),
@@ -98,6 +100,26 @@ def test_types_of_columns_and_laws_of_their_values_and_order():
     assert (data.rows_per_request, data.interlace_rows) == (100, 20)
     assert job(REAL_INSERT_RATE="0.25").work.data.tables == 11  # there, too, one more than a quarter
     assert keys(refused(REAL_INSERT_RATE="0.25", OPERATION_PROPORTION="1:1")) == ["REAL_INSERT_RATE"]
+    for given, rows_per_s in (
+        ("OP_MIN_INTERVAL=0", 0),
+        ("OP_MIN_INTERVAL=1000", 40 * 100),
+        ("OP_MIN_INTERVAL=-1 POINT_STEP=2000", 40 * 100 / 2),
+        ("OP_MIN_INTERVAL=1000 OP_MIN_INTERVAL_RANDOM=true", 40 * 100 * 2),
+        ("INTERVAL_BETWEEN_WRITE_BATCH=50", 40 * 100 / 0.5),
+        ("INTERVAL_BETWEEN_WRITE_BATCH=50 OP_MIN_INTERVAL=1000", 40 * 100),
+    ):
+        assert job(**values_of(given)).rate == pytest.approx(rows_per_s)
+    given = {"DB_SWITCH": "TDengine-3", "TAG_NUMBER": "2", "TAG_VALUE_CARDINALITY": "50,10"}
+    told = spec(**given)
+    assert told["tags"] == "groupid:int,tag_0:binary(20),tag_1:binary(20)"
+    assert (told["tag_groups"], told["tag_prefix"]) == ("tag_0:50,tag_1:10", "value_")
+    named = spec(**given, TAG_KEY_PREFIX="area", TAG_VALUE_PREFIX="a-value-of-this-tag-")
+    assert named["tags"] == "groupid:int,area0:binary(22),area1:binary(21)"
+    assert named["tag_groups"] == "area0:50,area1:10"
+    assert "tag_groups" not in spec()
+    assert keys(job(TAG_KEY_PREFIX="x").notes) == ["TAG_KEY_PREFIX"]
+    for database in ("TimescaleDB", "IoTDB-200-SESSION_BY_TABLET"):
+        assert keys(refused(**given | {"DB_SWITCH": database})) == ["TAG_NUMBER"]
 
 
 @pytest.mark.parametrize("more", ["", ":0:0", ":1", ":0:0:0:0:0:0:0"])
@@ -133,15 +155,12 @@ TABLE_2_4 = {
 }  # fmt: skip
 
 
-def test_table_2_4_of_the_article_asks_iotdb_as_iot_benchmark_does(wording):
+def test_table_2_4_of_the_article_asks_as_iot_benchmark_does(wording):
     told = spec(DB_SWITCH="IoTDB-013-SESSION_BY_TABLET", **TABLE_2_4)
     names = ("range_value", "aggregate", "aggregate_value", "group_by_time")
     wording(*(told[f"ask.{name}.text"] for name in names))
     assert (told["ask.range.span_ms"], told["ask.group_by_time.span_ms"]) == ("250001", "250000")
     assert (told["ask.range_value.value_low"], told["requests"]) == ("-5", "120")
-
-
-def test_table_2_4_of_the_article_asks_two_sensors_of_other_databases():
     one, all_of_them = {"OPERATION_PROPORTION": "0:0:0:1"}, {}
     asked = dict.fromkeys("PostgreSQL TimescaleDB InfluxDB InfluxDB2 QuestDB TDengine-3".split(), all_of_them)
     for database, shares in (asked | dict.fromkeys(("Cassandra", "VictoriaMetrics"), one)).items():
@@ -167,32 +186,6 @@ def test_times_of_the_first_and_last_value_and_queries_of_the_newest_rows():
     assert "IS_RECENT_QUERY" in keys(read.notes)
 
 
-def test_intervals_are_a_rate():
-    for given, rows_per_s in (
-        ("OP_MIN_INTERVAL=0", 0),
-        ("OP_MIN_INTERVAL=1000", 40 * 100),
-        ("OP_MIN_INTERVAL=-1 POINT_STEP=2000", 40 * 100 / 2),
-        ("OP_MIN_INTERVAL=1000 OP_MIN_INTERVAL_RANDOM=true", 40 * 100 * 2),
-        ("INTERVAL_BETWEEN_WRITE_BATCH=50", 40 * 100 / 0.5),
-        ("INTERVAL_BETWEEN_WRITE_BATCH=50 OP_MIN_INTERVAL=1000", 40 * 100),
-    ):
-        assert job(**values_of(given)).rate == pytest.approx(rows_per_s)
-
-
-def test_devices_have_tags_with_so_many_values():
-    given = {"DB_SWITCH": "TDengine-3", "TAG_NUMBER": "2", "TAG_VALUE_CARDINALITY": "50,10"}
-    told = spec(**given)
-    assert told["tags"] == "groupid:int,tag_0:binary(20),tag_1:binary(20)"
-    assert (told["tag_groups"], told["tag_prefix"]) == ("tag_0:50,tag_1:10", "value_")
-    named = spec(**given, TAG_KEY_PREFIX="area", TAG_VALUE_PREFIX="a-value-of-this-tag-")
-    assert named["tags"] == "groupid:int,area0:binary(22),area1:binary(21)"
-    assert named["tag_groups"] == "area0:50,area1:10"
-    assert "tag_groups" not in spec()
-    assert keys(job(TAG_KEY_PREFIX="x").notes) == ["TAG_KEY_PREFIX"]
-    for database in ("TimescaleDB", "IoTDB-200-SESSION_BY_TABLET"):
-        assert keys(refused(**given | {"DB_SWITCH": database})) == ["TAG_NUMBER"]
-
-
 def test_keys_without_a_meaning_and_names_of_other_versions_are_said():
     read = job(GROUP_NUMBER="10", CSV_OUTPUT="true", DB_NAME="x", COMPRESSOR="")
     assert keys(read.notes) == ["GROUP_NUMBER", "CSV_OUTPUT"]
@@ -211,7 +204,7 @@ def test_keys_without_a_meaning_and_names_of_other_versions_are_said():
         read = read_job({"DB_SWITCH": name, "TOKEN": "t0ken", "PASSWORD": "p"})
         assert (read.target, read.password, keys(read.notes)) == ("influxdb2", "t0ken", ["PASSWORD"])
         assert "t0ken" not in repr(read)
-    assert read_job({"DB_SWITCH": "InfluxDB2", "TOKEN": "t0ken"}, "of the environment").password == "of the environment"
+    assert read_job({"DB_SWITCH": "InfluxDB2", "TOKEN": "t0ken"}, "given").password == "given"
     other = job(TOKEN="t0ken")
     assert (other.password, keys(other.notes)) == ("root", ["TOKEN"])
     read = job(DB_SWITCH="TimescaleDB", USERNAME="u", DB_NAME="d")
@@ -229,7 +222,7 @@ def test_where_results_are_stored_and_where_not():
     assert (settings["LOOP"], settings["SENSOR_NUMBER"]) == ("3", "12")
     assert not {"s3cret", "t0ken", "PASSWORD", "TOKEN"} & {*settings, *settings.values()}
     assert "s3cret" not in repr(read)
-    assert read_job(BASE | STORE, store_password="of the environment").store.password == "of the environment"
+    assert read_job(BASE | STORE, store_password="given").store.password == "given"
     for given in ({}, {"TEST_DATA_PERSISTENCE": "None"}):
         assert (job(**given).store, job(**given).notes) == (None, ())
     read = job(TEST_DATA_PERSISTENCE="CSV", TEST_DATA_STORE_DB="x")
@@ -286,3 +279,29 @@ def test_the_matrices_have_all_operations_and_their_figures():
     assert told["okPoint"] == sum(o.rows_window for o in summary.operations if o.name == "range") > 0
     assert told["latency_ms"]["MIN"] <= told["latency_ms"]["MEDIAN"] <= told["latency_ms"]["MAX"]
     assert told["throughput"] == pytest.approx(told["okPoint"] / summary.window_s)
+
+
+TOKEN = "t0ken-of-the-file"
+ANSWERS = {
+    "/health": {"version": "v2.7.12"},
+    "/api/v2/orgs": {"orgs": [{"id": "0f0f"}]},
+    "/api/v2/buckets": {"id": "0b0b", "buckets": [{"id": "0b0b"}]},
+    "/api/v2/dbrps": {"content": [{}]},
+    "/query": {"results": [{"error": "not asked here"}]},
+}
+
+
+def answer(request: Request) -> Answer:
+    path = request.path.partition("?")[0]
+    return Answer(200, ANSWERS[path]) if path in ANSWERS else Answer(204)
+
+
+def test_every_request_has_the_token(tmp_path):
+    with web_server(answer) as server:
+        text = f"DB_SWITCH=InfluxDB-2.x\nHOST=127.0.0.1\nPORT={server.port}\nTOKEN={TOKEN}\nDEVICE_NUMBER=4\n"
+        (tmp_path / "config.properties").write_text(f"{text}SENSOR_NUMBER=3\nCLIENT_NUMBER=2\nLOOP=3\n")
+        done = run("load", "--iot", "config.properties", cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    assert sum(one.path.startswith("/api/v2/write?") for one in server.requests) == 3 * 4
+    assert {one.authorization for one in server.requests if one.path != "/health"} == {f"Token {TOKEN}"}
+    assert TOKEN not in done.stdout + done.stderr

@@ -63,12 +63,15 @@ def test_both_nodes_are_kept_on_loopback_in_the_trials_folder_and_at_its_level(b
     assert len(folders) == 11
     assert all(path.startswith("/d/iotdb/") for path in folders)
     assert (items["cn_metric_level"], items["dn_metric_level"]) == ("OFF", "OFF")
-    both, items = spec.files["/d/iotdb/both.sh"], items_of(spec)
+    both = spec.files["/d/iotdb/both.sh"]
     assert both.count("-XX:ActiveProcessorCount=2") == 2
     assert "-Xmx256m" in both and "-Xmx128m" in both
     assert (items["flush_thread_count"], items["default_data_region_group_num_per_database"]) == ("2", "4")
     assert items_of(spec_of(knobs={**KNOBS, "flush_thread_count": "7"}))["flush_thread_count"] == "7"
     assert not {"heap", "aligned", "connections", "jvm_heap"} & set(items)
+    for wal_disk, log in (("data", "/1/t/wal,/2/t/wal"), ("off-axis", "/d/iotdb/wal")):
+        items = items_of(spec_of(disks=("/1/t", "/2/t"), disk_placement="dirs", wal_disk=wal_disk))
+        assert (items["dn_data_dirs"], items["dn_wal_dirs"]) == ("/1/t/data,/2/t/data", log)
 
 
 def test_without_the_library_that_keeps_it_there_nothing_is_started(built):
@@ -80,41 +83,21 @@ def test_without_the_library_that_keeps_it_there_nothing_is_started(built):
             starts()
 
 
-@pytest.mark.parametrize(("wal_disk", "log"), [("data", "/1/t/wal,/2/t/wal"), ("off-axis", "/d/iotdb/wal")])
-def test_data_and_log_lie_on_the_disks(wal_disk, log):
-    items = items_of(spec_of(disks=("/1/t", "/2/t"), disk_placement="dirs", wal_disk=wal_disk))
-    assert (items["dn_data_dirs"], items["dn_wal_dirs"]) == ("/1/t/data,/2/t/data", log)
-
-
-@pytest.mark.parametrize(
-    "knob",
-    [
-        "aligned=yes",
-        "dn_rpc_port=1",
-        "dn_rpc_address=1",
-        "dn_data_dirs=1",
-        "cn_system_dir=1",
-        "dn_rpc_thrift_compression_enable=1",
-    ],
-)
-def test_a_wrong_alignment_and_what_the_trial_sets_are_refused_as_knobs(knob):
-    name, value = knob.split("=")
-    (finding,) = load_target("iotdb").check(trial_of(knobs={**KNOBS, name: value, "wal_mode": "SYNC"}), None)
-    assert finding.blocking and name in finding.sentence
-    assert load_target("iotdb").check(trial_of(), None) == ()
-
-
-def test_an_item_that_its_template_does_not_name_is_refused(tmp_path):
+def test_knobs_that_the_trial_sets_and_items_that_its_template_does_not_name_are_refused(tmp_path):
+    target = load_target("iotdb")
+    assert target.check(trial_of(), None) == ()
+    own = "dn_rpc_port dn_rpc_address dn_data_dirs cn_system_dir dn_rpc_thrift_compression_enable"
+    for name in ("aligned", *own.split()):
+        (finding,) = target.check(trial_of(knobs={**KNOBS, name: "1", "wal_mode": "SYNC"}), None)
+        assert finding.blocking and name in finding.sentence
     (tmp_path / "lib").mkdir()
+    text = "# Datatype: int\nflush_thread_count=0\n# default_x=3\ndefault_data_region_group_num_per_database=2\n"
     with zipfile.ZipFile(tmp_path / "lib" / "node-commons-2.0.1-beta.jar", "w") as jar:
-        jar.writestr(
-            "iotdb-system.properties.template",
-            "# Datatype: int\nflush_thread_count=0\n# default_x=3\ndefault_data_region_group_num_per_database=2\n",
-        )
+        jar.writestr("iotdb-system.properties.template", text)
     asked = trial_of(knobs={**KNOBS, "flush_thread_count": "2", "default_x": "1", "no_such_item": "1"})
-    (finding,) = load_target("iotdb").check_installed(str(tmp_path), asked)
+    (finding,) = target.check_installed(str(tmp_path), asked)
     assert "no_such_item" in finding.sentence
-    assert load_target("iotdb").check_installed("/nowhere", asked) == ()
+    assert target.check_installed("/nowhere", asked) == ()
 
 
 UP = "os.write(1, b'up\\n')\ntime.sleep(60)"
@@ -133,12 +116,9 @@ def both_up(tmp_path, program):
     return process
 
 
-def test_one_node_that_ends_takes_the_other_along(tmp_path):
+def test_both_nodes_end_with_one_of_them_a_signal_or_the_shell(tmp_path):
     assert begun(tmp_path, "sys.exit(3)", UP).wait(50) == 128 + 15
     assert begun(tmp_path, UP, "sys.exit(4)").wait(50) == 4
-
-
-def test_a_signal_and_the_end_of_the_shell_end_both_nodes(tmp_path):
     process = both_up(tmp_path, "signal.signal(15, lambda *_: (os.write(1, b'ended\\n'), sys.exit(0)))\n" + UP)
     process.terminate()
     assert process.wait(50) == 0

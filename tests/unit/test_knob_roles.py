@@ -1,16 +1,18 @@
-"""Knobs by their roles: one flag for what each database calls otherwise, and columns that a plan brings along."""
+"""Knobs by their roles, columns that a plan brings along, and the heaps of servers that run in Java."""
 
 from dataclasses import replace
 
 import pytest
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.model import ROLES_BY_OTHER_NAME, KnobRole, StoredRun
+from scale_sweep.model import ROLES_BY_OTHER_NAME, KnobRole, ResourceRange, StoredRun
 from scale_sweep.plan import complete, make_plan
 from scale_sweep.report.article import article_columns
 from scale_sweep.report.figures import knobs_table
 from scale_sweep.results.store.texts import point_columns, point_row
 from scale_sweep.server.targets import all_facts, load_facts
+from scale_sweep.server.targets.heap import heap
+from scale_sweep.server.targets.java import heap_bytes
 from scale_sweep.sweep.knob_settings import KNOB_NAMES, KNOB_SETTINGS
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_result, make_sweep
@@ -36,13 +38,23 @@ def test_partitions_are_what_the_database_calls_so(flag):
     assert values == {("2", "2", 2), ("5", "5", 5)}
 
 
-def test_the_same_knob_by_two_names_is_refused_and_a_flag_counts_more_than_a_file(tmp_path):
+def test_one_knob_has_one_name_and_one_column(tmp_path):
     with pytest.raises(UsageError, match="--partitions and --vgroups: both are vgroups of tdengine"):
         completed("tdengine", knobs__partitions="3", knobs__vgroups="4")
     file = tmp_path / "asked.toml"
     file.write_text("[axis]\ncores = 1\n[knobs]\nvgroups = 4\n")
     sweep = replace(resolve_sweep(str(file), {"knobs.partitions": "3"}), target="tdengine", runtime="process")
     assert complete(sweep, load_facts("tdengine")).knobs["vgroups"].pieces[0].value == "3"
+    plan = planned("null")
+    shards = replace(plan.knobs[0], name="shards", label="Shards", column="shards")
+    plan = replace(plan, knobs=(shards, *plan.knobs[1:]))
+    trial = replace(plan.trials[0], knobs={"shards": "7", "connections": "1"})
+    results = (replace(make_result(), trial=trial),)
+    run = StoredRun(path="", manifest={}, plan=replace(plan, trials=(trial,)), results=results, timeseries={})
+    heading, said = article_columns(run)[0]
+    assert (heading, said(list(run.results))) == ("Shards", "7")
+    assert knobs_table(run).rows == () and "Shards 7; " in knobs_table(run).notes[0]
+    assert point_row(plan, run.results[0])["shards"] == "7"
 
 
 def test_the_flags_are_the_roles_and_one_that_nothing_plays_is_refused(wording):
@@ -56,10 +68,10 @@ def test_the_flags_are_the_roles_and_one_that_nothing_plays_is_refused(wording):
     assert "partitions (PostgreSQL)" in helps and "numOfCommitThreads (TDengine)" in helps
 
 
-@pytest.mark.parametrize(
-    ("target", "knobs"),
-    [("tdengine", ("vgroups", "connections", "commit_threads")), ("postgres", ("partitions", "connections"))],
-)
+TDENGINE, POSTGRES = ("vgroups", "connections", "commit_threads"), ("partitions", "connections")
+
+
+@pytest.mark.parametrize(("target", "knobs"), [("tdengine", TDENGINE), ("postgres", POSTGRES)])
 def test_results_have_columns_for_the_knobs_of_their_plan(target, knobs):
     plan = planned(target)
     columns = point_columns(plan)
@@ -70,14 +82,36 @@ def test_results_have_columns_for_the_knobs_of_their_plan(target, knobs):
     assert point_row(plan, result)["other_knobs"] == ""
 
 
-def test_a_knob_of_another_name_has_its_own_heading_and_column():
-    plan = planned("null")
-    shards = replace(plan.knobs[0], name="shards", label="Shards", column="shards")
-    plan = replace(plan, knobs=(shards, *plan.knobs[1:]))
-    trial = replace(plan.trials[0], knobs={"shards": "7", "connections": "1"})
-    results = (replace(make_result(), trial=trial),)
-    run = StoredRun(path="", manifest={}, plan=replace(plan, trials=(trial,)), results=results, timeseries={})
-    heading, said = article_columns(run)[0]
-    assert (heading, said(list(run.results))) == ("Shards", "7")
-    assert knobs_table(run).rows == () and "Shards 7; " in knobs_table(run).notes[0]
-    assert point_row(plan, run.results[0])["shards"] == "7"
+JAVA = ("questdb", "cassandra", "iotdb", "kairosdb", "opentsdb")
+GIB = 2**30
+
+
+@pytest.mark.parametrize(
+    ("cores", "memory", "expected"),
+    [
+        ((1.0,), 8 * GIB, "1g"),
+        ((0.5,), 8 * GIB, "1g"),
+        ((1.0, 2.0), 24 * GIB, "1536m"),
+        ((2.0,), 4 * 10**9, "896m"),
+        ((1.0, 12.0), 24 * GIB, "6g"),
+        ((12.0,), 64 * GIB, "6656m"),
+        ((12.0,), None, "6656m"),
+        ((2.0,), GIB // 2, "256m"),
+    ],
+)
+def test_a_heap_follows_the_most_cores_and_the_memory(cores, memory, expected):
+    size = heap(ResourceRange(cores=cores, memory_bytes=memory))
+    assert size == expected
+    assert heap_bytes(size) % 2**26 == 0
+
+
+@pytest.mark.parametrize("name", JAVA)
+def test_all_java_servers_have_the_same_heap_at_all_levels(name):
+    facts = load_facts(name)
+    sweep = replace(make_sweep(cores="1..4"), target=name, method="", knobs={})
+    plan = make_plan(complete(sweep, facts, 24 * GIB), make_host(8), facts)
+    heaps = [knob.name for knob in facts.knobs if knob.name in ("heap", "tsd_heap")]
+    assert heaps
+    assert {trial.knobs[knob] for trial in plan.trials for knob in heaps} == {"2560m"}
+    small = complete(replace(sweep, memory_bytes=2 * GIB), facts, 24 * GIB)
+    assert {small.knobs[knob].pieces[0].value for knob in heaps} == {"512m"}

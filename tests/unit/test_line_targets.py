@@ -1,4 +1,4 @@
-"""Targets that are loaded with lines, without their servers: what is started, what is refused, what a count tells."""
+"""Targets without their servers: what is started, what is refused, what a count tells, and a target that lacks a method."""
 
 import gzip
 import threading
@@ -7,9 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from scale_sweep.base.errors import PreflightError, TargetError
+from scale_sweep.base.errors import PreflightError, TargetError, UsageError
 from scale_sweep.model import Site
-from scale_sweep.server.targets import Address, Installation, load_target, series
+from scale_sweep.server import targets
+from scale_sweep.server.targets import Address, Installation, Target, load_facts, load_target, series
 from scale_sweep.server.targets.debian import packaged
 from scale_sweep.server.targets.influxdb.spelling import spelled
 from scale_sweep.server.targets.java import effective, heap_bytes
@@ -70,7 +71,7 @@ def test_a_server_listens_on_loopback_only_and_has_threads_and_memory_of_its_lev
     assert threads == (["2", "3"] if has_go else [None, None])
 
 
-def test_questdb_reports_nothing_and_shuts_the_doors_that_are_not_used():
+def test_questdb_reports_nothing_and_has_a_volume_on_each_disk(monkeypatch):
     spec = spec_of("questdb")
     conf = spec.files["/d/questdb/conf/server.conf"].splitlines()
     assert {
@@ -83,6 +84,17 @@ def test_questdb_reports_nothing_and_shuts_the_doors_that_are_not_used():
         "cairo.commit.mode=nosync",
     } < set(conf)
     assert not any(line.startswith("cairo.volumes") for line in conf)
+    target, trial, disks = load_target("questdb"), trial_of("questdb"), ("/1/t", "/2/t")
+    spec = target.server(trial, replace(SITE, disks=disks), "")
+    assert "cairo.volumes=volume1 -> /1/t/volume, volume2 -> /2/t/volume\n" in spec.files["/d/questdb/conf/server.conf"]
+    assert {"/1/t/volume", "/2/t/volume"} < set(spec.folders)
+    session = target.session(trial, replace(ADDRESS, data_dir="/d", disks=disks))
+    asked, part = [], ["measurement_p1", "measurement_p1~4 (->)"]
+    monkeypatch.setattr(session, "_rows", lambda sql: asked.append(sql) or [part])
+    session.create_schema()
+    assert [sql.rpartition(" ")[2] for sql in asked] == ["'volume1'", "'volume2'"] * (trial.load.partitions // 2)
+    (part,) = session.parts()
+    assert (part.path, part.disk) == ("/d/questdb/db/measurement_p1~4", 1)
 
 
 def test_victoriametrics_is_written_where_each_method_says():
@@ -140,26 +152,7 @@ def test_kairosdb_has_two_datastores(cassandra):
         assert all(name in one.sentence for one, name in zip(findings, refused, strict=True))
 
 
-def test_kairosdb_and_its_cassandra_in_one_image(cassandra):
-    target, trial = load_target("kairosdb"), trial_of("kairosdb", knobs={"datastore": "cassandra"})
-    assert target.image_folders() == {"/opt/cassandra/lib/": "/c/lib"}
-    cassandra.clear()
-    with pytest.raises(PreflightError, match="not on this machine"):
-        target.image_folders()
-    (finding,) = target.check_installed("", trial)
-    assert finding.blocking and finding.remedy == "scale servers install cassandra"
-    site = Site(data_dir="/d", port=7001, bind_address="0.0.0.0", home="/opt/kairosdb", in_image=True)
-    spec = target.server(trial, site, "")
-    assert spec.ports == (7001, 7003), "no other node asks Cassandra"
-    script, conf = spec.files["/d/kairosdb/both.sh"], spec.files["/d/kairosdb/kairosdb.conf"]
-    assert script.count("setpriv --pdeathsig KILL /opt/java/openjdk/bin/java ") == 2
-    assert "'/opt/cassandra/lib/*'" in script and "'/opt/kairosdb/lib/*'" in script
-    assert 'jetty.address = "0.0.0.0"' in conf and 'cql_host_list = ["127.0.0.1:7003"]' in conf
-    yaml = spec.files["/d/cassandra/cassandra.yaml"]
-    assert "listen_address: 127.0.0.1\nrpc_address: 0.0.0.0\nbroadcast_rpc_address: 127.0.0.1\n" in yaml
-
-
-def test_kairosdb_and_its_cassandra_are_one_server(cassandra):
+def test_kairosdb_and_its_cassandra_are_one_server_also_in_an_image(cassandra):
     given = {"datastore": "cassandra", "cassandra.commitlog_sync": "batch", "queue_processor.batch_size": "400"}
     spec = spec_of("kairosdb", knobs=given)
     assert spec.argv == ("/bin/sh", "/d/kairosdb/both.sh")
@@ -175,6 +168,22 @@ def test_kairosdb_and_its_cassandra_are_one_server(cassandra):
     assert "commitlog_sync" not in conf and "heap" not in conf
     yaml = spec.files["/d/cassandra/cassandra.yaml"].splitlines()
     assert {"commitlog_sync: batch", "rpc_address: 127.0.0.1"} < set(yaml)
+    target, trial = load_target("kairosdb"), trial_of("kairosdb", knobs={"datastore": "cassandra"})
+    assert target.image_folders() == {"/opt/cassandra/lib/": "/c/lib"}
+    cassandra.clear()
+    with pytest.raises(PreflightError, match="not on this machine"):
+        target.image_folders()
+    (finding,) = target.check_installed("", trial)
+    assert finding.blocking and finding.remedy.endswith("install cassandra")
+    site = Site(data_dir="/d", port=7001, bind_address="0.0.0.0", home="/opt/kairosdb", in_image=True)
+    spec = target.server(trial, site, "")
+    assert spec.ports == (7001, 7003), "no other node asks Cassandra"
+    script, conf = spec.files["/d/kairosdb/both.sh"], spec.files["/d/kairosdb/kairosdb.conf"]
+    assert script.count("setpriv --pdeathsig KILL /opt/java/openjdk/bin/java ") == 2
+    assert "'/opt/cassandra/lib/*'" in script and "'/opt/kairosdb/lib/*'" in script
+    assert 'jetty.address = "0.0.0.0"' in conf and 'cql_host_list = ["127.0.0.1:7003"]' in conf
+    yaml = spec.files["/d/cassandra/cassandra.yaml"]
+    assert "listen_address: 127.0.0.1\nrpc_address: 0.0.0.0\nbroadcast_rpc_address: 127.0.0.1\n" in yaml
 
 
 @pytest.fixture
@@ -203,16 +212,13 @@ def test_what_kairosdb_queues_is_waited_for(now):
 
 @pytest.mark.parametrize("method", ["datapoints", "gzip", "telnet"])
 def test_kairosdb_opens_the_door_of_telnet_where_it_is_used(method):
-    is_telnet, spec, session = (
-        method == "telnet",
-        spec_of("kairosdb", method=method),
-        session_of("kairosdb", method=method),
-    )
+    is_telnet, spec = method == "telnet", spec_of("kairosdb", method=method)
     conf = spec.files["/d/kairosdb/kairosdb.conf"].splitlines()
     assert spec.ports == ((7001, 7002) if is_telnet else (7001,))
     assert ('kairosdb.service.telnet = "<disabled>"' in conf) is not is_telnet
     for line in ('kairosdb.telnetserver.address = "127.0.0.1"', "kairosdb.telnetserver.port = 7002"):
         assert (line in conf) is is_telnet
+    session = session_of("kairosdb", method=method)
     told = session.load_spec()
     assert (told["method"], told["port"]) == (method, "7002" if is_telnet else "7001")
     assert session.effective()[ACKNOWLEDGED].startswith("never") is is_telnet
@@ -282,25 +288,11 @@ HARMLESS = {
 )
 def test_a_log_that_tells_of_lost_rows_is_doubtful(name, line):
     target = load_target(name)
-    assert target.suspicious(f"all is well\n{line}\n") == (line,)
-    assert target.suspicious(f"all is well\nlistening on 127.0.0.1:7001\n{HARMLESS.get(name, '')}\n") == ()
+    harmless = f"all is well\nlistening on 127.0.0.1:7001\n{HARMLESS.get(name, '')}\n"
+    assert (target.suspicious(f"{harmless}{line}\n"), target.suspicious(harmless)) == ((line,), ())
 
 
-def test_questdb_has_a_volume_on_each_disk_and_its_tables_on_them_in_turn(monkeypatch):
-    target, trial, disks = load_target("questdb"), trial_of("questdb"), ("/1/t", "/2/t")
-    spec = target.server(trial, replace(SITE, disks=disks), "")
-    assert "cairo.volumes=volume1 -> /1/t/volume, volume2 -> /2/t/volume\n" in spec.files["/d/questdb/conf/server.conf"]
-    assert {"/1/t/volume", "/2/t/volume"} < set(spec.folders)
-    session = target.session(trial, replace(ADDRESS, data_dir="/d", disks=disks))
-    asked, part = [], ["measurement_p1", "measurement_p1~4 (->)"]
-    monkeypatch.setattr(session, "_rows", lambda sql: asked.append(sql) or [part])
-    session.create_schema()
-    assert [sql.rpartition(" ")[2] for sql in asked] == ["'volume1'", "'volume2'"] * (trial.load.partitions // 2)
-    (part,) = session.parts()
-    assert (part.path, part.disk) == ("/d/questdb/db/measurement_p1~4", 1)
-
-
-def test_a_version_is_read_from_the_packages_list_of_changes(tmp_path):
+def test_what_packages_servers_and_their_jvm_say_is_read(tmp_path):
     program = tmp_path / "usr" / "bin" / "victoria-metrics"
     changes = tmp_path / "usr" / "share" / "doc" / "victoria-metrics" / "changelog.Debian.gz"
     for path in (program, changes):
@@ -310,9 +302,6 @@ def test_a_version_is_read_from_the_packages_list_of_changes(tmp_path):
     found = packaged("victoria-metrics", "victoria-metrics", str(tmp_path))
     assert (found.home, found.version) == (str(tmp_path / "usr"), "1.79.5")
     assert packaged("victoria-metrics", "victoria-metrics", str(tmp_path / "other")) is None
-
-
-def test_what_servers_and_their_jvm_say_is_read(tmp_path):
     (tmp_path / "jvm.log").write_text("[gc,init] CPUs: 2 total, 1 available\n[gc,init] Heap Max Capacity: 512M\n")
     assert effective(str(tmp_path)) == {"jvm_processors": "1", "jvm_heap": "512m"}
     assert effective(str(tmp_path / "nowhere")) == {}
@@ -356,3 +345,18 @@ def test_an_answer_is_read_and_what_goes_wrong_is_told_in_the_servers_words(word
     wording(*told)
     with pytest.raises(TargetError, match="Connection refused"):
         Web(who="Example", host="127.0.0.1", port=1).get("/ping", 5)
+
+
+class WithoutSession(Target):
+    def server(self, trial, site, secret):
+        raise AssertionError("nothing may start")
+
+
+def test_a_target_that_lacks_a_part_is_refused_with_what_is_missing(monkeypatch):
+    for named in (f"{__name__}:WithoutSession", f"{__name__}:Nothing", "no_such_package:Target"):
+        facts = replace(load_facts("null"), name="incomplete", implementation=named)
+        with monkeypatch.context() as patched, pytest.raises(UsageError, match="incomplete") as refused:
+            patched.setattr(targets, "load_facts", lambda name, facts=facts: facts)
+            load_target("incomplete")
+        missing = named.removesuffix(":Target").rpartition(":")[2].removeprefix("Without").lower()
+        assert missing in refused.value.message.lower()

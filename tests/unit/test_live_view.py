@@ -85,7 +85,7 @@ def test_where_there_are_too_many_points_that_of_the_running_trial_is_among_thos
     assert "running" in rows[running.point_id]
 
 
-def test_a_finished_trial_says_what_its_window_could_not_see():
+def test_a_view_has_room_for_operations_and_says_what_a_window_could_not_see():
     result = make_result(rate=1e6)
     assert "quick  server" in finished_line("", result, 10)[0]
     long = replace(result, measurement=replace(result.measurement, window_s=45.0, commits=0))
@@ -94,21 +94,6 @@ def test_a_finished_trial_says_what_its_window_could_not_see():
     both = [TrialFinished(result=replace(result, trial=trial)) for trial in planned[:2]]
     for ended, rate in ((both[:1], ["1", "M", "quick"]), (both, ["1", "M"])):  # of both, the words are below, once
         assert shown(planned, planned[-1], *ended)["cores-1-rest"].split()[: len(rate) + 1] == [*rate, "VALID"]
-
-
-@pytest.mark.parametrize("has_view", [True, False])
-def test_without_a_view_the_line_of_a_trial_has_the_time_left(has_view):
-    planned, said = trials(1.0, replicates=1, variants=("rest",)), []
-    plan = Plan(sweep=make_sweep(), trials=tuple(planned), confounds=(), notes=(), seconds_estimated=60.0)
-    view = LinesView(LiveState(run="r", plan=plan), lambda line, style: said.append(line), has_view=has_view)
-    for at, trial in enumerate(planned, start=1):
-        view(TrialStarted(trial=trial, position=at, total=len(planned), unix_s=1.0, monotonic_ns=1))
-        view(TrialFinished(result=replace(make_result(), trial=trial)))
-    assert [line.endswith(" left") for line in said] == [not has_view, False]
-
-
-def test_the_operations_of_a_mix_leave_the_view_in_the_window():
-    """The plan gives its room to them: a line that does not fit would scroll, twice a second."""
     planned, height = trials(*map(float, range(1, 13))), 24
     names = tuple(f"op{at}" for at in range(10))
     work = replace(planned[0].work, operations=tuple(Operation(name=name, unit="requests") for name in names))
@@ -123,6 +108,17 @@ def test_the_operations_of_a_mix_leave_the_view_in_the_window():
     lines = drawn(state, width=80, height=height).splitlines()
     assert {line.split()[0] for line in lines if line.strip()} >= set(names)
     assert len(lines) < height
+
+
+@pytest.mark.parametrize("has_view", [True, False])
+def test_without_a_view_the_line_of_a_trial_has_the_time_left(has_view):
+    planned, said = trials(1.0, replicates=1, variants=("rest",)), []
+    plan = Plan(sweep=make_sweep(), trials=tuple(planned), confounds=(), notes=(), seconds_estimated=60.0)
+    view = LinesView(LiveState(run="r", plan=plan), lambda line, style: said.append(line), has_view=has_view)
+    for at, trial in enumerate(planned, start=1):
+        view(TrialStarted(trial=trial, position=at, total=len(planned), unix_s=1.0, monotonic_ns=1))
+        view(TrialFinished(result=replace(make_result(), trial=trial)))
+    assert [line.endswith(" left") for line in said] == [not has_view, False]
 
 
 def test_a_search_shows_what_is_offered_and_the_rates_between_which_the_capacity_is(wording):

@@ -95,7 +95,7 @@ LOCKS = {
 }
 
 
-def test_which_sleep_is_a_lock(tmp_path):
+def test_a_sleep_for_a_lock_is_one_where_the_database_tells_nothing(tmp_path, wording):
     folder = tmp_path / "7/task/8"
     folder.mkdir(parents=True)
     (folder / "comm").write_text("vnode-write_3\n")
@@ -105,9 +105,6 @@ def test_which_sleep_is_a_lock(tmp_path):
         runs, waits = {"": 1} if is_lock is None else {}, {"mutex: vnode-write": 1} if is_lock else {}
         assert lock_waits((7, 5), tmp_path, "x86_64") == runs | waits, call
         assert lock_waits((7,), tmp_path, "sparc") == runs, call
-
-
-def test_threads_that_wait_for_a_mutex_are_locks_where_the_database_tells_nothing(wording):
     waiting = {"in_flight": 0.95, "waits": {"mutex: vnode-write": 0.6, "": 0.4}, "switches_per_s": {"voluntary": 52e3}}
     for axis in (CORES, load_axis("clients")):
         found = bottleneck_of(replace(IDLE, **waiting), GIVEN, axis)

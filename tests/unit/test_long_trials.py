@@ -26,7 +26,7 @@ def verified(run, changed):
     return done.memory_mb
 
 
-def test_lines_that_are_no_figures_and_histograms_of_seconds_take_no_memory(tmp_path, monkeypatch):
+def test_a_long_trial_takes_little_memory_and_time(tmp_path, monkeypatch):
     run = Path(raw_run(tmp_path, shape=Shape(levels=1, replicates=1)).path)
     more = json.dumps({"event": "remark", "text": "x" * 200}) + "\n"
 
@@ -43,6 +43,13 @@ def test_lines_that_are_no_figures_and_histograms_of_seconds_take_no_memory(tmp_
     monkeypatch.setattr("tests.unit.synthetic_run.synthetic_trial", of_fixed_length)
     run = Path(raw_run(tmp_path / "long", shape=Shape(levels=1, replicates=1, seconds=100)).path)
     assert verified(run, lambda text: text.replace(SECOND, "A" * 2_000_000)) < 100, "the file has 200 MB"
+    trial, rows = synthetic_trial(1.0, 1, 0, KNOBS), [400_000] * 40
+    recorded = read_recorded("".join(json.dumps(line) + "\n" for line in load_lines(rows, 2, 10**12)))
+    intervals = Looked(rated_intervals(recorded.intervals, trial.work, is_answered=True))
+    facts = TrialFacts(samples=tuple(samples_of(trial, rows, 10**12)))
+    uses = second_uses(trial, facts, recorded.summary, intervals)
+    assert (len(uses), intervals.times) == (37, 1)
+    assert {use.rate_per_s for use in uses} == {400_000.0}
 
 
 class Looked(list):
@@ -53,13 +60,3 @@ class Looked(list):
     def __iter__(self):
         self.times += 1
         return super().__iter__()
-
-
-def test_the_seconds_of_a_long_trial_are_not_gone_through_for_each_second():
-    trial, rows = synthetic_trial(1.0, 1, 0, KNOBS), [400_000] * 40
-    recorded = read_recorded("".join(json.dumps(line) + "\n" for line in load_lines(rows, 2, 10**12)))
-    intervals = Looked(rated_intervals(recorded.intervals, trial.work, is_answered=True))
-    facts = TrialFacts(samples=tuple(samples_of(trial, rows, 10**12)))
-    uses = second_uses(trial, facts, recorded.summary, intervals)
-    assert (len(uses), intervals.times) == (37, 1)
-    assert {use.rate_per_s for use in uses} == {400_000.0}

@@ -66,7 +66,8 @@ def test_what_is_busy_or_waits_beside_the_cpus_is_named(given, use, kind):
 def test_a_verdict_says_what_was_busy_or_waited(use, kind, bottleneck, once_checked, wording):
     verdict = diagnose(Evidence(resources=GIVEN, measurement=GOOD, window=replace(IDLE, **use)), CORES)
     assert (verdict.kind, verdict.bottleneck.kind, verdict.once_checked) == (kind, bottleneck, once_checked)
-    wording(verdict.bottleneck.sentence)
+    assert verdict.reasons[0].endswith(verdict.bottleneck.sentence)
+    wording(verdict.reasons[0])
 
 
 def test_the_others_of_a_name_are_those_that_worked(tmp_path, monkeypatch):
@@ -192,7 +193,7 @@ def test_the_longest_stall_of_a_window_is_one_on_every_axis():
     assert bottleneck_of(replace(IDLE, **STOPPED), GIVEN, load_axis("clients")).kind is BottleneckKind.STALL
 
 
-def test_waits_are_asked_beside_the_other_counters_and_a_server_that_hangs_holds_up_nobody():
+def test_waits_are_asked_beside_the_other_counters_and_who_hangs_or_ends_holds_up_nobody():
     asked, hangs = threading.Event(), threading.Event()
 
     def ask():
@@ -209,8 +210,6 @@ def test_waits_are_asked_beside_the_other_counters_and_a_server_that_hangs_holds
             pass
     assert sampler.take().waits_total["lock: tuple"] >= 2
 
-
-def test_a_database_that_tells_no_more_ends_the_questions():
     def ask():
         raise RuntimeError("the connection was lost")
 

@@ -56,7 +56,7 @@ def test_a_root_that_is_no_mount_has_its_disk_by_its_number_unless_that_is_anony
     assert disk_of(tmp_path, root) is memory_disk(tmp_path, root) is None
 
 
-def test_a_disk_is_that_of_a_block_device(made_up, tmp_path):
+def test_a_disk_is_that_of_a_block_device_and_is_said_where_it_is_not_seen(made_up, tmp_path):
     root = made_up(line("/"), line(str(tmp_path), "0:76", "btrfs", "/dev/made2"), device=HIDDEN)
     found = disk_of(tmp_path, root)
     assert (found.name, found.device, found.file_system) == ("made2", SOURCE, "btrfs")
@@ -66,9 +66,6 @@ def test_a_disk_is_that_of_a_block_device(made_up, tmp_path):
     assert disk_of(tmp_path, root) is None, "one of two devices is not the disk"
     for source in ("overlay", "host:/share", "/dev/none"):
         assert disk_of(tmp_path, made_up(line(str(tmp_path), HIDDEN, "overlay", source), device=HIDDEN)) is None
-
-
-def test_a_disk_that_is_not_seen_is_said_once_and_only_where_it_matters(tmp_path):
     plan, unseen = planned(target="postgres"), DataPlace(wanted="", path=tmp_path, is_seen=False)
     (said,) = set(with_unseen_disk(plan, unseen).notes) - set(plan.notes)
     assert str(tmp_path) in said

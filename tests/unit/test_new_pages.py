@@ -1,15 +1,19 @@
-"""The probe of new memory pages: a cost that a library adds to each mapping, the limits, and the end of the child."""
+"""New memory pages: what they cost, the limits of the probe, and memory that is held for a server."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
-from scale_sweep.machine.host import new_pages
+from scale_sweep.machine.host import hold_pages, new_pages
+from scale_sweep.machine.host.held_memory import HeldMemory
+from scale_sweep.machine.host.hold_pages import AHEAD_BYTES, Holder
 from scale_sweep.machine.host.new_pages import judged, measure_new_pages
 from scale_sweep.machine.host.touch_pages import FIRST, PIECE_BYTES
+from scale_sweep.measure.machine_setup import memory_of_run
 from tests.needs import need
 
 GB = 10**9
@@ -35,9 +39,7 @@ void *mmap(void *at, size_t size, int rights, int flags, int file, off_t offset)
     }
     return real(at, size, rights, flags, file, offset);
 }
-void *mmap64(void *at, size_t size, int rights, int flags, int file, off_t offset) {
-    return mmap(at, size, rights, flags, file, offset);
-}
+void *mmap64(void *, size_t, int, int, int, off_t) __attribute__((alias("mmap")));
 """
 
 
@@ -67,13 +69,19 @@ def test_a_cost_that_begins_after_some_bytes_is_measured(slow):
     assert f"{found.last_us:.1f} µs" in found.sentence and "0.3 GB" in found.sentence
 
 
-def test_pages_of_one_cost_have_no_rise_and_too_little_memory_or_the_switch_gives_no_result(measured, monkeypatch):
+def test_pages_are_measured_until_their_cost_is_known(measured, monkeypatch):
     found = measure_new_pages(9 * PIECE_BYTES, limit_s=BUSY_S)
     assert found is not None and 0 < found.first_us < 1000
     assert found.touched_bytes == 9 * PIECE_BYTES
     assert measure_new_pages(7 * PIECE_BYTES) is None
     monkeypatch.setenv(new_pages.SWITCH, "off")
     assert measure_new_pages(GB) is None
+    program = Path(new_pages.__file__).with_name("touch_pages.py")
+    command = [sys.executable, "-I", "-S", str(program), str(2**31), "10"]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE)
+    assert child.stdout is not None and os.read(child.stdout.fileno(), 1)
+    child.stdout.close()
+    assert child.wait(timeout=60) == 0
 
 
 @pytest.mark.parametrize(("left", "pieces"), [(40, 20), (20, 10)])
@@ -96,10 +104,67 @@ def test_costs_of_pieces_are_judged(wording):
     wording(touched_again.sentence)
 
 
-def test_the_child_ends_with_its_reader():
-    program = Path(new_pages.__file__).with_name("touch_pages.py")
-    command = [sys.executable, "-I", "-S", str(program), str(2**31), "10"]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE)
-    assert child.stdout is not None and os.read(child.stdout.fileno(), 1)
-    child.stdout.close()
-    assert child.wait(timeout=60) == 0
+GIB = 2**30
+WANTED = 2**28
+
+
+def holders() -> list[psutil.Process]:
+    return [one for one in psutil.Process().children() if "hold_pages.py" in " ".join(one.cmdline())]
+
+
+class Machine:
+    """A file that says how much memory is free, as the kernel's does, and a holder that looks there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "meminfo"
+        self.free(8 * GIB)
+        self.holder = Holder(WANTED // hold_pages.PIECE_BYTES, str(self.path))
+
+    def free(self, count: int, available: int = 12 * GIB) -> None:
+        told = {"MemTotal": 16 * GIB, "MemFree": count, "MemAvailable": available}
+        self.path.write_text("".join(f"{name}:  {size // 1024} kB\n" for name, size in told.items()))
+
+
+def test_as_much_is_freed_as_others_took_and_no_more_held_than_is_left_to_them(tmp_path):
+    machine = Machine(tmp_path)
+    holder = machine.holder
+    assert holder.take(60) == WANTED
+    machine.free(8 * GIB + AHEAD_BYTES)
+    assert holder.give() and holder.take(60) == WANTED, "enough is free: nothing was freed"
+    machine.free(8 * GIB)
+    assert holder.take(60) == WANTED
+    machine.free(8 * GIB + AHEAD_BYTES - 3 * hold_pages.PIECE_BYTES + 1)
+    assert holder.give() and len(holder) == WANTED - 3 * hold_pages.PIECE_BYTES
+    machine.free(7 * GIB)
+    assert not holder.give() and len(holder) == 0
+    assert holder.take(0) == 0, "no time"
+    assert holder.take(60) == WANTED
+    other = Machine(tmp_path)
+    other.free(GIB, available=3 * hold_pages.PIECE_BYTES)
+    assert other.holder.take(60) == 3 * hold_pages.PIECE_BYTES
+
+
+def test_the_program_holds_until_its_input_ends():
+    with HeldMemory(WANTED, sorted(os.sched_getaffinity(0))) as held:
+        assert held.take() == WANTED
+        (holder,) = holders()
+        assert Path(f"/proc/{holder.pid}/oom_score_adj").read_text().strip() == "1000"
+        assert held.take() == WANTED
+    assert not holders()
+    program = Path(hold_pages.__file__)
+    child = subprocess.Popen([sys.executable, "-I", "-S", program, "1"], stdin=subprocess.PIPE)
+    assert child.stdin is not None
+    child.stdin.close()
+    assert child.wait(timeout=50) == 0
+
+
+@pytest.mark.parametrize("wanted", [0, WANTED])
+def test_a_run_holds_memory_only_where_the_plan_says_so_and_a_killed_holder_stops_no_run(wanted):
+    said: list[str] = []
+    with memory_of_run(wanted, (min(os.sched_getaffinity(0)),), said.append) as before_trial:
+        before_trial()
+        assert (len(holders()), said) == (bool(wanted), [])
+        for holder in holders():
+            holder.kill()
+            before_trial()
+    assert ["0.0 GB" in one for one in said] == [True] * bool(wanted)

@@ -5,8 +5,6 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bench.method_until import WANTED, normal
 from bench.method_until import plan_of as plan_until
@@ -146,16 +144,6 @@ def test_a_plan_ends_with_its_anchor_and_a_bridge_has_the_knobs_of_the_level_bef
     assert with_block(plan, first) is plan
 
 
-@given(levels=st.integers(2, 9), replicates=st.integers(1, 5), seed=st.integers(0, 10**6))
-def test_each_block_holds_every_level_once_whatever_the_seed(levels, replicates, seed):
-    plan = planned(cores=f"1..{levels}", method__replicates=str(replicates), method__seed=str(seed))
-    body = [t.level for t in plan.trials if t.role == "point"]
-    blocks = [body[i : i + levels] for i in range(0, len(body), levels)]
-    assert len(blocks) == replicates
-    assert all(sorted(block) == list(range(1, levels + 1)) for block in blocks)
-    assert [t.order for t in plan.trials] == list(range(len(plan.trials)))
-
-
 def campaign(plan, rate_of, done=()):
     """Runs the plan with a trial that measures what rate_of says; the results, the trials in order, the plans."""
     results, ran, plans = list(done), [], [plan]
@@ -175,38 +163,29 @@ def campaign(plan, rate_of, done=()):
     return results, ran, plans
 
 
-def wide_above(percent):
-    def decide(results):
-        found = intervals(rates_of(results, "rows_per_s"))
-        return {(i.level, i.variant) for i in found if i.half_percent is None or i.half_percent > percent}
-
-    return decide
+def wide(results, percent):
+    found = intervals(rates_of(results, "rows_per_s"))
+    return {(i.level, i.variant) for i in found if i.half_percent is None or i.half_percent > percent}
 
 
-def test_replicates_are_added_until_the_intervals_are_narrow_and_the_anchor_stays_last():
+def test_replicates_are_added_until_the_intervals_are_narrow_or_the_limit_is_reached():
     chance = random.Random(5)
     plan = planned(cores="1..3", method__replicates="2", method__until_ci="5%")
     results, ran, plans = campaign(plan, lambda t: 1e6 * t.level * math.exp(chance.gauss(0, 0.03)))
     assert ran[-1].endswith("drift") and len(ran) == len(set(ran)) > len(plan.trials)
-    assert wide_above(5)(results) == set()
+    assert wide(results, 5) == set()
     assert [t.trial_id for t in plans[-1].trials] == ran, "what is stored is what was run, in that order"
     assert [t.order for t in plans[-1].trials] == list(range(len(ran)))
     assert [r.trial.order for r in results] == list(range(len(ran)))
-
-
-def test_growth_ends_at_the_limit_and_confirming_replicates_are_asked_for_whatever_they_measure():
-    chance = random.Random(5)
     growing = {"method__replicates": "3", "method__until_ci": "5%", "method__replicates_max": "6"}
     plan, spread = planned(cores="1..2", method__drift_check="off", **growing), {1.0: 0.0, 2.0: 0.5}
     _, ran, _ = campaign(plan, lambda t: t.level * math.exp(chance.gauss(0, spread[t.level])))
-    ones = [name for name in ran if name.startswith("cores-1")]
     assert sum(name.startswith("cores-2") for name in ran) == 6
-    assert 3 <= len(ones) <= 6
+    assert 3 <= sum(name.startswith("cores-1") for name in ran) <= 6
     assert planner_of(plan).bound().trials == 12 + 2, "six of each level, and a connections check of each"
     plan = planned(cores="1", method__replicates="3", method__until_ci="5%", method__drift_check="off")
-    calm, _, _ = campaign(plan, lambda t: 1e6)
     wild, _, _ = campaign(plan, lambda t: 1e6 if t.replicate <= 5 else 1.5e6)
-    assert len(calm) == 3 + EXTRA_ALONE[0][1] < len(wild), "a replicate that makes the interval wide asks for more"
+    assert len(wild) > 3 + EXTRA_ALONE[0][1], "a replicate that makes the interval wide asks for more"
 
 
 @pytest.mark.parametrize("until", ["5%", None])
@@ -232,7 +211,7 @@ def test_a_run_that_was_interrupted_goes_on_as_if_it_had_not_been(until):
 def test_without_valid_replicates_or_with_too_much_noise_nothing_is_claimed():
     unsteady = [make_result(1, 1e6, r, VerdictKind.UNSTEADY) for r in (1, 2, 3)]
     results = [*unsteady, *(make_result(2, 2e6, r) for r in (1, 2))]
-    assert (1.0, "") in wide_above(50)(results)
+    assert (1.0, "") in wide(results, 50)
     report = noise_report([make_result(1), make_result(2)], "rows_per_s")
     assert report.noise_percent is report.smallest_difference_percent is None
     assert {i.half_percent for i in report.levels} == {None}
@@ -241,13 +220,13 @@ def test_without_valid_replicates_or_with_too_much_noise_nothing_is_claimed():
     assert any(caution.startswith("too noisy") for caution in fit_again(run).cautions)
 
 
-@pytest.mark.parametrize(("levels", "replicates", "of_each"), [(1, 3, 3 + EXTRA_ALONE[0][1]), (4, 3, 4), (8, 3, 3)])
-def test_an_interval_that_is_narrow_at_once_is_confirmed_by_more_replicates(levels, replicates, of_each):
+def test_an_interval_that_is_narrow_at_once_is_confirmed_by_more_replicates():
     """Three equal rates of one level may be chance; three of each of eight levels are not."""
-    plan = planned(cores=f"1..{levels}", method__replicates=str(replicates), method__until_ci="5%")
-    results, _, _ = campaign(plan, lambda t: 1e6 * t.level * (1 + 1e-3 * (t.replicate % 2)))
-    points = [r.trial for r in results if r.trial.role == "point"]
-    assert {sum(t.level == level for t in points) for level in range(1, levels + 1)} == {of_each}
+    for levels, of_each in ((1, 3 + EXTRA_ALONE[0][1]), (4, 4), (8, 3)):
+        plan = planned(cores=f"1..{levels}", method__replicates="3", method__until_ci="5%")
+        results, _, _ = campaign(plan, lambda t: 1e6 * t.level * (1 + 1e-3 * (t.replicate % 2)))
+        points = [r.trial for r in results if r.trial.role == "point"]
+        assert {sum(t.level == level for t in points) for level in range(1, levels + 1)} == {of_each}
 
 
 @pytest.mark.monte_carlo

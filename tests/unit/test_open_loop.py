@@ -124,7 +124,7 @@ def test_the_report_says_the_response_times_and_no_curve(wording):
     assert rows[1][0] == "2 †"
 
 
-def test_the_p99_has_an_interval_by_replicates_only_and_none_near_saturation():
+def test_the_p99_has_an_interval_by_replicates_only_and_a_closed_loop_no_table():
     run = make_run({1.0: VerdictKind.VALID})
     (one,) = run.results
 
@@ -139,10 +139,6 @@ def test_the_p99_has_an_interval_by_replicates_only_and_none_near_saturation():
     assert cell([3.0, 3.3, 3.6]) == f"{with_interval((low * high) ** 0.5, low, high)} / 1.25"
     assert cell([3.0, 3.3, 3.6], server_cpu_percent=75.0) == "3.30 / 1.25"
     assert cell([3.0, 3.3, 3.6], response_ms_p50=4.0) == "3.30 / 1.25"
-
-
-def test_a_closed_loop_has_no_such_table():
-    run = make_run({1.0: VerdictKind.VALID})
     closed = replace(run, plan=replace(run.plan, sweep=make_sweep()))
     assert response_table(closed).rows == ()
     assert "Response times" not in documents(closed).pages["report.md"]

@@ -1,4 +1,4 @@
-"""OpenTSDB without its servers: what is started and in which order, what is refused, what a count tells."""
+"""OpenTSDB without its servers: what is started and refused, what a count tells, how queries are rendered."""
 
 import json
 import re
@@ -11,12 +11,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from scale_sweep.base.errors import TargetError
-from scale_sweep.model import Site
-from scale_sweep.server.targets import Address, load_target
+from scale_sweep.base.errors import CannotAsk, TargetError
+from scale_sweep.experiment.work import queries_of, spec_lines
+from scale_sweep.model import Drawn, Site
+from scale_sweep.server.targets import Address, load_facts, load_target
+from scale_sweep.server.targets.marks import filled
 from scale_sweep.server.targets.opentsdb.files import JARS, MADE, ROOT, script
 from scale_sweep.server.targets.opentsdb.opentsdb_session import NAMES_AT_ONCE
+from scale_sweep.server.targets.opentsdb.queries import rows_of
 from tests.unit.factories import make_sweep, make_trial
+from tests.unit.test_reads import START, work_of
 
 KNOBS = {"connections": "4", "heap": "256m", "tsd_heap": "128m"}
 UP = "os.write(1, b'%s up\\n')\ntime.sleep(60)"
@@ -38,7 +42,7 @@ def files_of(spec):
     return dict(re.findall("<property><name>(.*?)</name><value>(.*?)</value></property>", site)), conf.splitlines()
 
 
-def test_both_programs_are_kept_on_loopback_in_the_trials_folder_and_at_its_level():
+def test_both_programs_are_kept_where_they_belong_also_in_an_image():
     spec = spec_of()
     site, conf = files_of(spec)
     assert spec.ports == (7001, 7002, 7003, 7004, 7005)
@@ -61,9 +65,6 @@ def test_both_programs_are_kept_on_loopback_in_the_trials_folder_and_at_its_leve
     both = spec.files["/d/opentsdb/both.sh"]
     assert both.count("-XX:ActiveProcessorCount=2") == 2
     assert "-Xmx256m" in both and "-Xmx128m" in both
-
-
-def test_in_an_image_only_what_is_asked_from_outside_listens_there_and_has_a_port():
     site = Site(data_dir="/d", port=7001, bind_address="0.0.0.0", home="/opt/opentsdb", in_image=True)
     spec = load_target("opentsdb").server(trial_of(), site, "")
     hbase, conf = files_of(spec)
@@ -121,21 +122,21 @@ def test_knobs_that_are_none_and_items_that_no_class_names_are_refused(tmp_path)
 def test_a_question_for_a_name_that_was_never_written_is_told_apart_from_others_that_fail():
     def failed(cause):
         return (
-            "ERROR QueryRpc Query exception: \n"
+            f"{failure} \n"
             "com.stumbleupon.async.DeferredGroupException: At least one of the Deferreds failed, first exception:\n"
             "\tat com.stumbleupon.async.DeferredGroup.done(DeferredGroup.java:169)\n"
             f"Caused by: {cause}\n\tat net.opentsdb.uid.UniqueId.call(UniqueId.java:1)\n"
         )
 
-    suspicious = load_target("opentsdb").suspicious
+    suspicious, failure = load_target("opentsdb").suspicious, "ERROR QueryRpc Query exception:"
     unknown = failed("net.opentsdb.uid.NoSuchUniqueName: No such name for 'metrics': 'measurement_f'")
     refused = failed("org.hbase.async.RemoteException: Call queue is full")
     put = "ERROR PutDataPointRpc Unexpected exception\n"
     assert suspicious(unknown * 2) == ()
-    assert suspicious(refused) == suspicious(refused + unknown) == ("ERROR QueryRpc Query exception:",)
+    assert suspicious(refused) == suspicious(refused + unknown) == (failure,)
     assert suspicious(unknown + put) == suspicious(put + unknown) == (put.strip(),)
     cut = "\n".join(unknown.splitlines()[:2])
-    assert suspicious(f"{cut}\nWARN UniqueId NoSuchUniqueName\n") == ("ERROR QueryRpc Query exception:",)
+    assert suspicious(f"{cut}\nWARN UniqueId NoSuchUniqueName\n") == (failure,)
 
 
 def begun(hbase, tsd, tmp_path):
@@ -155,7 +156,7 @@ def both_up(tmp_path, hbase=UP % "hbase", tsd=UP % "tsd"):
     return process
 
 
-def test_the_second_program_waits_for_the_tables_of_this_start(tmp_path):
+def test_the_second_program_waits_for_the_tables_and_one_that_ends_takes_the_other_along(tmp_path):
     (tmp_path / MADE).touch()  # of the start before
     process, made = begun(UP % "hbase", UP % "tsd", tmp_path)
     assert process.stdout.readline() == "hbase up\n"
@@ -164,9 +165,6 @@ def test_the_second_program_waits_for_the_tables_of_this_start(tmp_path):
     process.terminate()
     assert process.wait(50) == 0
     assert process.stdout.read() == ""
-
-
-def test_a_program_that_ends_takes_the_other_along_and_is_the_last_to_speak(tmp_path):
     assert begun("sys.exit(3)", UP % "tsd", tmp_path)[0].wait(50) == 1
     slowly = "signal.signal(15, lambda *_: (time.sleep(5), os.write(1, b'hbase ends\\n'), sys.exit(0)))\n"
     process = both_up(tmp_path, slowly + UP % "hbase", "os.write(1, b'tsd up\\nno memory\\n')\nsys.exit(3)")
@@ -187,10 +185,10 @@ def test_a_signal_ends_the_second_one_first_and_a_killed_shell_takes_both_along(
 
 
 class Points:
-    """A TSD with these times by device for each metric, asked over its session's Web."""
+    """A TSD with these times by device for each metric, asked over its session's Web. others: series of other tags."""
 
-    def __init__(self, session, **columns):
-        self.columns = {f"measurement_{name}": times for name, times in columns.items()}
+    def __init__(self, session, others=(), **columns):
+        self.columns = {f"measurement_{name}": [*times.items(), *others] for name, times in columns.items()}
         self.asked = []
         session._web = self
 
@@ -203,11 +201,12 @@ class Points:
         if one["metric"] not in self.columns:
             raise TargetError(f"OpenTSDB refused {path}: HTTP status 400: No such name for 'metrics'")
         answers = []
-        for device, times in self.columns[one["metric"]].items():
+        for device, times in self.columns[one["metric"]]:
             inside = [at for at in times if asked["start"] <= at <= asked["end"]]
             if inside and (by["filter"] == "*" or device in by["filter"].split("|")):
                 points = {str(asked["start"]): len(inside)} if "downsample" in one else dict.fromkeys(inside, 7)
-                answers.append({"tags": {"device": device}, "dps": {str(at): n for at, n in points.items()}})
+                tags = {"device": device, "groupid": str(len(answers))}
+                answers.append({"tags": tags, "dps": {str(at): n for at, n in points.items()}})
         return answers
 
 
@@ -242,18 +241,7 @@ def test_a_count_tells_which_device_lacks_rows(tmp_path, f, i, words):
 
 def test_a_device_may_have_series_of_other_tags_and_many_points_are_counted_in_parts(tmp_path, monkeypatch):
     session = session_of(tmp_path, tables="1")
-    asked = Points(session, f={"d0": [60000, 60010]}, i={"d0": [60000, 60010]})
-    one_by_one = asked.ask_json
-
-    def also_one_of_other_tags(path, within, text):
-        answers = one_by_one(path, within, text)
-        asks = json.loads(text)
-        if asks["start"] <= 60020 <= asks["end"]:
-            points = {"1": 1} if "downsample" in asks["queries"][0] else {"60020": 7}
-            answers.append({"tags": {"device": "d0", "groupid": "1"}, "dps": points})
-        return answers
-
-    asked.ask_json = also_one_of_other_tags
+    Points(session, others=[("d0", [60020])], f={"d0": [60000, 60010]}, i={"d0": [60000, 60010]})
     assert (session.count().rows, session.count().gaps) == (3, ())
     monkeypatch.setattr("scale_sweep.server.targets.opentsdb.opentsdb_session.POINTS_AT_ONCE", 32)
     session = session_of(tmp_path, tables="5")
@@ -291,3 +279,108 @@ def test_rows_that_are_not_acknowledged_are_waited_for(tmp_path, monkeypatch, me
     session._web = SimpleNamespace(get_json=clients)
     session._wait_for_tsd()
     assert (len(left) < 4) is (method == "telnet")
+
+
+DAY = 86_400_000
+
+
+def rendered(mix, *operation, **more):
+    work = work_of(mix, *operation, **more)
+    return load_facts("opentsdb").rendered(queries_of(work)[mix], work.data, "put")
+
+
+def asked(mix, *operation, **more):
+    drawn = Drawn(devices=(1, 0), from_ms=START, to_ms=START + 20, value=3.0)
+    return filled(rendered(mix, *operation, **more), drawn, ["d0", "d1"], str)
+
+
+def one(column, device, *points, **tags):
+    tags = {"device": device, **tags} if device else tags
+    return {"metric": f"measurement_{column}", "tags": tags, "aggregateTags": [], "dps": [list(p) for p in points]}
+
+
+def test_points_are_asked_up_to_the_last_moment_before_the_end():
+    text = asked("range")
+    whole = json.loads(text)
+    assert (whole["start"], whole["end"], whole["msResolution"]) == (START, START + 19, True)
+    assert [one["metric"].removeprefix("measurement_") for one in whole["queries"]] == ["current", "voltage", "phase"]
+    assert {(one["aggregator"], one["filters"][0]["filter"]) for one in whole["queries"]} == {("none", "d1")}
+    points = one("current", "d1", (START, 1.5), (START + 10, 2.5))
+    found = [points, one("voltage", "d1", (START, 7)), one("phase", "d1")]
+    assert rows_of(text, found) == ((START, 1.5, 7, None), (START + 10, 2.5, None, None))
+    text = asked("range", "range.devices=2", "range.columns=current")
+    assert json.loads(text)["queries"][0]["filters"][0]["filter"] == "d1|d0"
+    found = [one("current", "d1", (START, 1.5)), one("current", "d0", (START, 2.5))]
+    assert rows_of(text, found) == ((START, "d0", 2.5), (START, "d1", 1.5)), "rows of several devices have their device"
+
+
+def test_a_moment_is_asked_as_the_time_before_the_next_row():
+    assert rendered("point").startswith('{{"start":{at},"end":{until},')
+    work = work_of("point")
+    assert spec_lines(work)["ask.point.span_ms"] == str(work.data.step_ms), "what the load generator takes for {until}"
+    text = asked("range", "range.columns=device", **{"workload.columns": "device:float,v:float"})
+    assert json.loads(text)["queries"][0]["metric"] == "measurement_device", "also with the name of a mark"
+    with pytest.raises(CannotAsk, match="ends at least a millisecond"):
+        rendered("point", **{"workload.step_ms": "1"})
+    wide = {"workload.columns": "n:bigint,d:double"}
+    with pytest.raises(CannotAsk, match="values as doubles"):
+        rendered("aggregate", "aggregate.function=last", **wide)
+    assert "0all-max" in rendered("aggregate", "aggregate.function=max", **wide)
+
+
+@pytest.mark.parametrize(
+    ("operation", "end", "aggregator", "downsample"),
+    [
+        ("aggregate", START + 20, "none", "0all-avg"),
+        ("aggregate devices=2 function=max", START + 20, "mimmax", "0all-max"),
+        ("group_by_time step=10m", START + 19, "none", "600000ms-avg"),
+        ("group_by_time step=10m devices=2 function=count", START + 19, "zimsum", "600000ms-count"),
+    ],
+)
+def test_a_downsample_of_a_whole_range_excludes_its_end_and_others_do_not(operation, end, aggregator, downsample):
+    mix, *parameters = operation.split()
+    text = asked(mix, *(f"{mix}.{one}" for one in parameters))
+    whole = json.loads(text)
+    (series,) = whole["queries"]
+    assert (whole["start"], whole["end"]) == (START, end)
+    assert (series["aggregator"], series["downsample"]) == (aggregator, downsample)
+    row = rows_of(text, [one("current", "d1", (START, 2.0))])
+    assert row == (((START, 2),) if "ms-" in downsample else ((2,),))
+    assert rows_of(text, [one("current", "d1")]) == rows_of(text, []) == ()
+
+
+def test_groups_are_asked_by_their_tag():
+    text = asked("group_by_tag", "group_by_tag.function=count")
+    (series,) = json.loads(text)["queries"]
+    assert series["filters"] == [{"type": "wildcard", "tagk": "groupid", "filter": "*", "groupBy": True}]
+    found = [one("current", "", (1, 5.0), groupid="10"), one("current", "", (1, 4.5), groupid="2")]
+    assert rows_of(text, found) == ((2, 4.5), (10, 5))
+    text = asked("scan_tag", "scan_tag.columns=current")
+    assert json.loads(text)["queries"][0]["filters"][0]["filter"] == "3"
+    found = [one("current", "d4", (START, 1.5), groupid="3")]
+    assert rows_of(text, found) == ((START, "d4", 1.5),)
+    text = asked("aggregate_tag", "aggregate_tag.function=sum", "aggregate_tag.bucket=7m")
+    start = json.loads(text)["start"]
+    assert start % 420_000 == 0 and START - DAY - 420_000 < start <= START - DAY
+
+
+@pytest.mark.parametrize(
+    ("operation", "word"),
+    [
+        ("set", "UNION"),
+        ("latest", "writing"),
+        ("range_desc", "oldest"),
+        ("range_value bound=9", "values"),
+        ("range devices=2", "again"),
+        ("range span=1ms", "millisecond"),
+        ("aggregate function=spread", "spread"),
+        ("aggregate devices=2", "avg"),
+        ("group_by_tag", "avg"),
+        ("group_by_tag fraction=0.2 function=sum", "texts"),
+        ("group_by_time", "whole stretches"),
+    ],
+)
+def test_what_opentsdb_cannot_be_asked_is_refused(operation, word):
+    mix, *parameters = operation.split()
+    with pytest.raises(CannotAsk, match=word):
+        rendered(mix, *(f"{mix}.{one}" for one in parameters))

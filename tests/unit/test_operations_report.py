@@ -96,6 +96,16 @@ def test_the_report_states_what_was_checked_and_what_was_not(wording):
     cells = next(csv.DictReader(io.StringIO(operations_text(run.results))))
     assert (cells["checked_before"], cells["checked_within"], cells["checked_rows"]) == ("20", "7", "1")
     assert (cells["checked_devices"], cells["parameters"], cells["passed_percent"]) == ("0-1", "span=1h", "12.5")
+    run = checked_run()
+    second = run.results[1]
+    table, html = trial_checks_table(second), trials_html(run)
+    assert second.trial.trial_id in table.title and re.findall(r" (\d+) ", table.title) == ["20", "7"]
+    assert table.rows[0] == ("hourly", "range", "span=1h", "20", "7", "1", "2 of 100", "12.5 %", "0.500", "2.00")
+    assert table.rows[1][3] == "unchecked"
+    assert all(trial_checks_table(result).title in html for result in run.results)
+    without = run_with(point={"p99": 1.0})
+    assert trial_checks_table(without.results[0]).rows == ()
+    assert "Answers checked" not in trials_html(without)
 
 
 def test_the_report_has_the_query_and_the_written_rows_of_each_operation():
@@ -108,16 +118,3 @@ def test_the_report_has_the_query_and_the_written_rows_of_each_operation():
     table = operations_table(replace(run, results=tuple(with_operation(r, write=write) for r in run.results)))
     at = table.headers.index("Written rows/s")
     assert {row[0]: row[at] for row in table.rows} == {"latest": "–", "write": "50,000"}
-
-
-def test_each_trial_states_what_was_checked_of_its_own_answers():
-    run = checked_run()
-    second = run.results[1]
-    table, html = trial_checks_table(second), trials_html(run)
-    assert second.trial.trial_id in table.title and re.findall(r" (\d+) ", table.title) == ["20", "7"]
-    assert table.rows[0] == ("hourly", "range", "span=1h", "20", "7", "1", "2 of 100", "12.5 %", "0.500", "2.00")
-    assert table.rows[1][3] == "unchecked"
-    assert all(trial_checks_table(result).title in html for result in run.results)
-    without = run_with(point={"p99": 1.0})
-    assert trial_checks_table(without.results[0]).rows == ()
-    assert "Answers checked" not in trials_html(without)

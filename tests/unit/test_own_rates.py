@@ -50,7 +50,7 @@ def specs_of(*operation: str) -> list[dict[str, str]]:
     return group_specs(trial_spec(trial, {"driver": "null", "method": "discard", **TEXTS}), trial.work)
 
 
-def test_each_trial_draws_its_own_requests_of_the_same_rows():
+def test_loads_of_a_trial_draw_and_split_their_own_requests():
     trial = make_trial(replace(make_sweep(load__method="copy"), work=work_of()))
     sweep = [replace(trial, order=order) for order in range(20)]
     specs = [trial_spec(one, {"driver": "null"}) for one in sweep]
@@ -59,6 +59,23 @@ def test_each_trial_draws_its_own_requests_of_the_same_rows():
     assert specs == [trial_spec(one, {"driver": "null"}) for one in sweep], "the plan alone says what is drawn"
     other = trial_spec(replace(trial, seed=trial.seed + 1), {"driver": "null"})
     assert other["read_seed"] not in {spec["read_seed"] for spec in specs}
+    (spec,) = specs_of()
+    assert spec["operations"] == "write:1,point:2,other:1"
+    assert begun_together([spec], 5) == [spec]
+    assert "# group" not in specs_text([spec])
+    mixed, write = specs_of("write.connections=3", "write.rate=1234567")
+    assert (mixed["operations"], mixed["rate"]) == ("point:2,other:1", "0")
+    assert {key for key in mixed if key.endswith(".text")} == set(TEXTS)
+    assert (write["operations"], write["threads"], write["rate"]) == ("write:1", "3", "1234567")
+    assert not [key for key in write if key.startswith("ask.")]
+    assert write["rows_present"] == mixed["rows_present"] == "10000"
+    both = begun_together([mixed, write], 1_000)
+    assert len({spec["start_at_ns"] for spec in both}) == 1
+    assert specs_text(both).count("# group ") == 2
+    mixed, point = specs_of("point.rate=10")
+    assert point["threads"] == mixed["threads"]
+    given = ((), ("point.rate=10",), ("point.connections=3",))
+    assert [work_of(*operation).connections(4) for operation in given] == [4, 8, 7]
 
 
 @pytest.mark.parametrize(
@@ -77,26 +94,6 @@ def test_what_does_not_fit_is_named_and_nothing_starts(operation, flags, named):
         sweep_of(*operation, **flags)
     (line,) = refused.value.message.splitlines()
     assert named in line
-
-
-def test_each_group_is_a_load_with_its_operations_connections_and_rate():
-    (spec,) = specs_of()
-    assert spec["operations"] == "write:1,point:2,other:1"
-    assert begun_together([spec], 5) == [spec]
-    assert "# group" not in specs_text([spec])
-    mixed, write = specs_of("write.connections=3", "write.rate=1234567")
-    assert (mixed["operations"], mixed["rate"]) == ("point:2,other:1", "0")
-    assert {key for key in mixed if key.endswith(".text")} == set(TEXTS)
-    assert (write["operations"], write["threads"], write["rate"]) == ("write:1", "3", "1234567")
-    assert not [key for key in write if key.startswith("ask.")]
-    assert write["rows_present"] == mixed["rows_present"] == "10000"
-    both = begun_together([mixed, write], 1_000)
-    assert len({spec["start_at_ns"] for spec in both}) == 1
-    assert specs_text(both).count("# group ") == 2
-    mixed, point = specs_of("point.rate=10")
-    assert point["threads"] == mixed["threads"]
-    given = ((), ("point.rate=10",), ("point.connections=3",))
-    assert [work_of(*operation).connections(4) for operation in given] == [4, 8, 7]
 
 
 def operation(name: str, answered: int, **more) -> OperationSummary:
@@ -130,7 +127,7 @@ def part(t_s: float, operations: dict[str, int], **more):
     return found
 
 
-def test_seconds_of_processes_with_other_operations_are_merged_by_name():
+def test_seconds_and_summaries_of_other_operations_are_merged_by_name(wording):
     reads = part(1.0, {"point": 20, "other": 5}, operations_p99_us={"point": 9.0}, response_hdr="R", service_hdr=None)
     writes = part(1.0, {"write": 7}, response_us_p99=3.0, response_hdr="W", service_hdr="S", backlog_rows=300)
     whole = merge_interval([reads, writes])
@@ -141,6 +138,14 @@ def test_seconds_of_processes_with_other_operations_are_merged_by_name():
     (counted,) = rated_intervals([whole], work_of("write.rate=700"))
     assert (counted.count, counted.unit, counted.rows) == (25, "requests", 20)
     assert counted.backlog is None
+    run = synthetic_run()
+    sweep = replace(run.plan.sweep, work=work_of("write.rate=20k", "other.connections=3"))
+    load = dict(method_facts(replace(run, plan=replace(run.plan, sweep=sweep))))["Load"]
+    wording(load)
+    of_all = Query(tag="groupid", function="avg")
+    assert grows(Query(tag="groupid", groups=1)) and grows(replace(of_all, bucket_ms=1000))
+    for query in (of_all, replace(of_all, by_tag=True), Query(latest=True), Query(when="range", span_ms=1000)):
+        assert not grows(query)
 
 
 @pytest.mark.parametrize(
@@ -169,15 +174,4 @@ def test_an_operation_that_does_not_achieve_its_rate_is_named(achieved, is_poiss
     window, m = ResourceUse(rate_per_s=3.0, **used), Measurement(requests_per_s=3.0, window_s=10.0)
     verdict = diagnose(Evidence(resources=given, measurement=m, window=window, offered=(one,)), load_axis("cores"))
     assert (verdict.kind is VerdictKind.OFFERED_NOT_MET) is not met
-    assert verdict.reasons[0].startswith("write: ") is not met
-
-
-def test_the_report_and_the_answers_know_operations_of_their_own(wording):
-    run = synthetic_run()
-    sweep = replace(run.plan.sweep, work=work_of("write.rate=20k", "other.connections=3"))
-    load = dict(method_facts(replace(run, plan=replace(run.plan, sweep=sweep))))["Load"]
-    wording(load)
-    of_all = Query(tag="groupid", function="avg")
-    assert grows(Query(tag="groupid", groups=1)) and grows(replace(of_all, bucket_ms=1000))
-    for query in (of_all, replace(of_all, by_tag=True), Query(latest=True), Query(when="range", span_ms=1000)):
-        assert not grows(query)
+    assert (verdict.reasons[0].split()[:4] == ["write:", "1", "k", "rows/s"]) is not met

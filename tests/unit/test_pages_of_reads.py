@@ -46,16 +46,13 @@ def test_variants_and_soaks_are_told_by_requests():
     assert "750 requests/s" in soak_of(run, run.results[0]).words
 
 
-def test_runs_of_reads_are_compared_in_a_picture():
+def test_runs_of_reads_are_compared_with_each_other_only():
     a, b = reading(synthetic_run()), reading(synthetic_run(seed=2))
     found = compare_runs(a, b)
     assert found.rate == "requests/s"
     assert ratio_table(found).headers[1:3] == ("A requests/s", "B requests/s")
     page = overlay_html(found, [a], [b])
     assert "Every VALID trial" in page and "rows/s" not in page
-
-
-def test_rows_are_not_compared_with_requests_and_cores_not_with_disks():
     run = synthetic_run()
     with pytest.raises(UsageError, match="have different units: requests/s and rows/s"):
         compare_runs(run, reading(run))

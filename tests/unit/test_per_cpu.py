@@ -100,9 +100,6 @@ def test_a_neighbour_changes_the_rate_and_not_the_rate_for_each_cpu_second(wordi
         fit = fit_again(disturbed(levels))
         assert [p.level for p in fit.per_cpu] == [1, 2, 3, 4] and "No VALID" not in fit.sentence
         assert "CPU-second" not in fit.sentence, "an estimate is not in the sentence"
-
-
-def test_the_report_has_it_and_names_all_reasons_of_a_rejected_run():
     run = disturbed({1, 2, 3, 4})
     results = [judged(r, K.GENERATOR_BOUND, B.GENERATOR_CPU) if r.trial.level == 4 else r for r in run.results]
     fit = fit_again(replace(run, results=tuple(results)))

@@ -1,5 +1,6 @@
-"""CPUs on machines of every shape: what the load generator keeps, whole L3 domains, nodes, kinds of cores, and their words."""
+"""Machines of every shape and those that are not here: what server and load generator get, and mistakes in their files."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,11 +10,12 @@ from scale_sweep.analysis.fit.breaks import known_breaks
 from scale_sweep.machine.host import place, read_host, server_cpus_max
 from scale_sweep.machine.host.machine_file import read_machine
 from scale_sweep.machine.host.topology import Topology
-from scale_sweep.model import SMT_WITHIN, Placement, Resources
+from scale_sweep.model import Placement, Resources
 from scale_sweep.plan import complete, make_plan, with_constants
 from scale_sweep.server.runtimes.docker import _core_options
 from scale_sweep.server.targets import load_target
 from scale_sweep.sweep.resolve import resolve_sweep
+from tests.unit.whole_commands import run
 
 MACHINES = Path(__file__).resolve().parents[2] / "sweeps/machines"
 NAMES = sorted(path.stem for path in MACHINES.glob("*.toml"))
@@ -84,7 +86,7 @@ def test_l3_domains_are_filled_one_after_the_other_and_the_load_generator_has_on
     assert len(few.generator_cpus) == 112, "all domains but the server's"
 
 
-def test_a_load_generator_without_an_l3_domain_of_its_own_is_named():
+def test_memory_l3_domains_and_slow_cores_are_known():
     at = placements(planned("chiplets", axis__cores="1..58:3", **EIGHT))
     assert {len({cpu % 64 for cpu in placement.generator_cpus}) for placement in at.values()} == {8}
     for cores, own, domains in (("8,60", "56-63", [(), ()]), ("8,58", "60-63", [(), (7,)])):
@@ -95,9 +97,6 @@ def test_a_load_generator_without_an_l3_domain_of_its_own_is_named():
     top = Topology(host)
     assert top.domains_of(place(host, 8, (), (0, 1), 8).server_cpus) == {1}
     assert 0 not in top.domains_of(place(host, 4, (0, 1, 2, 3), (), 4).generator_cpus)
-
-
-def test_memory_is_bound_to_a_node_and_slow_cores_come_after_the_fast_ones():
     at = placements(planned("two-sockets", axis__cores="1,32,33,56", **EIGHT))
     assert [at[n].memory_nodes for n in (1, 32, 33, 56)] == [(0,), (0,), (), ()]
     assert {p.memory_nodes for p in placements(planned("chiplets", axis__cores="1,8")).values()} == {()}, "one node"
@@ -110,7 +109,7 @@ def test_memory_is_bound_to_a_node_and_slow_cores_come_after_the_fast_ones():
     assert at[21].server_cpus[8:] == tuple(range(16, 29))
     assert at[29].server_cpus[21:] == (1, 3, 5, 7, 9, 11, 13, 15)
     assert {p.generator_cpus for p in at.values()} == {(29, 30, 31)}
-    assert {c.knob for c in plan.confounds} == {SMT_WITHIN, "slower cores of the server"}
+    assert {c.knob.split()[0] for c in plan.confounds} == {"SMT", "slower"}
     assert [(b.after, b.label) for b in known_breaks(at)] == [(8.0, "slower cores"), (21.0, "SMT siblings")]
     of_an_older_run = Placement(server_cpus=(0,), generator_cpus=(1,))
     assert known_breaks({1.0: of_an_older_run}) == ()
@@ -169,3 +168,82 @@ def test_the_kernels_files_say_caches_and_kinds(tmp_path):
         (tmp_path / f"sys/devices/{name}").mkdir()
         (tmp_path / f"sys/devices/{name}/cpus").write_text(listed)
     assert [cpu.kind for cpu in read_host(tmp_path).cpus] == [0, 0, 0, 1]
+
+
+PLAN = ("plan", "cpu", "--target", "postgres", "--cores", "1..all:x2", "--replicates", "1")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sweep_is_planned_for_a_machine_that_is_not_here(name, tmp_path):
+    done = run(*PLAN, "--machine", str(MACHINES / f"{name}.toml"), cwd=tmp_path, PATH="/nowhere")
+    assert done.code == 0, done.stderr
+    assert f" {name} (" in done.stdout.splitlines()[0] and "(assumed)" in done.stdout
+    assert done.stderr.count("assumes PostgreSQL") == 1
+    nodes = {"two-sockets": "on 2 NUMA nodes:", "eight-nodes": "(7 at 64):"}.get(name)
+    assert nodes is None or nodes in done.stderr
+
+
+def test_the_plan_of_another_machine_says_so_in_json_and_gives_each_client_a_table(tmp_path):
+    done = run(*PLAN, "--json", "--machine", str(MACHINES / "chiplets.toml"), cwd=tmp_path)
+    document = json.loads(done.stdout)
+    assert {"8 L3 domains", "1 NUMA node", "512GiB"} <= set(document["machine"].split(", "))
+    assert document["assumed"] == ["postgres"]
+    here = json.loads(run(*PLAN[:4], "--cores", "1", "--json", cwd=tmp_path).stdout)
+    assert here["machine"] is None
+    done = run(*CLIENTS.split(), cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    assert " 600 tables" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("threads = 2", "cores:"),
+        ("cores = 0", "cores: 4096"),
+        ('cores = "12"', "cores:"),
+        ("cores = true", "cores:"),
+        ("cores = 12\ncore = 3", "'core' cores?"),
+        ("cores = 12\nnodes = 5", "nodes: 5 12"),
+        ("cores = 12\nnodes = 2\ncores_per_l3 = 4", "cores_per_l3: 4 6"),
+        ("cores = 12\nnodes = 2\nsockets = 3", "sockets: 3 2"),
+        ("cores = 12\nslow_cores = 12", "slow_cores: (12)"),
+        ("cores = 12\nnodes = 2\nslow_cores = 2", "slow_cores: node"),
+        ('cores = 12\nsiblings = "besides"', "siblings: 'besides' beside?"),
+        ('cores = 12\nmemory = "lots"', "memory: 'lots'"),
+        ("cores = 12\nmemory = 64", "memory: text"),
+        ('cores = 12\nmodel = "a\\u001bb"', "model:"),
+        ("cores = 12\nthreads = 99\nnodes = 0", "threads: 8 nodes:"),
+        ("cores = ", "TOML"),
+        ("a=" + "[" * 5000, "TOML"),
+        ("[cores]", "cores:"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_the_key_and_nothing_else(text, words, tmp_path):
+    (tmp_path / "m.toml").write_text(text)
+    done = run(*PLAN, "--machine", "m.toml", cwd=tmp_path)
+    assert (done.code, done.stdout) == (2, "")
+    assert "--machine m.toml" in done.stderr
+    assert all(word in done.stderr for word in words.split()), done.stderr
+    assert done.stderr.count("scale:") == 1
+
+
+DESKTOP, HYBRID = (f"--machine {MACHINES}/{name}.toml" for name in ("desktop", "hybrid"))
+CLIENTS = f"plan clients --target postgres --clients 1..512:x4 --replicates 1 {HYBRID}"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("plan cpu --cores 1 --target postgres --machine absent.toml", "--machine absent.toml"),
+        ("plan cpu --cores 1 --target postgres --machine .", "--machine ."),
+        (f"sweep cpu --cores 1 --target postgres {DESKTOP}", "--machine:"),
+        (f"plan cpu --cores 1..200 --target postgres {DESKTOP}", "200 24"),
+        ("plan cpu --cores 1..all --target tdengine --endpoint 127.0.0.1:1", "--cores: '1..all': `all`"),
+        (f"{CLIENTS} --tables 100", "--clients: 256 100"),
+    ],
+    ids=["absent", "folder", "sweep", "more-cores", "elsewhere", "tables"],
+)
+def test_what_no_machine_has_is_refused(line, words, tmp_path):
+    done = run(*line.split(), cwd=tmp_path)
+    assert (done.code, list(tmp_path.iterdir())) == (2, [])
+    assert all(word in done.stderr for word in words.split()), done.stderr

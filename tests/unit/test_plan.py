@@ -29,10 +29,6 @@ def planned(host=None, **flags):
     return make_plan(complete(sweep, POSTGRES.facts), host or make_host(), POSTGRES.facts)
 
 
-def test_physical_cores_before_siblings_and_one_node_first():
-    assert cpu_order(make_host(cores=4, threads=2, nodes=2)) == (0, 1, 2, 3, 4, 5, 6, 7)
-
-
 def test_the_generator_has_the_same_cpus_at_every_level_and_sharing_is_said_where_it_cannot_be_avoided():
     plan = planned(cores="1..4")
     assert {t.placement.generator_cpus for t in plan.trials} == {tuple(range(4, 12))}
@@ -50,15 +46,6 @@ def test_a_part_of_a_core_is_one_cpu_with_a_quota_and_named_cpus_are_used_in_tha
     assert (named.server_cpus, named.generator_cpus) == ((5, 3), (7,))
 
 
-def test_every_block_holds_every_level_in_an_order_of_its_own():
-    plan = planned(cores="1..8", method__replicates="3")
-    blocks = [[t.level for t in plan.trials[i : i + 8]] for i in (0, 8, 16)]
-    assert all(sorted(b) == list(range(1, 9)) for b in blocks)
-    assert len({tuple(b) for b in blocks}) == 3
-    assert [t.trial_id for t in plan.trials] == [t.trial_id for t in planned(cores="1..8").trials]
-    assert len({t.trial_id for t in plan.trials}) == 24 + 1  # the drift check
-
-
 @pytest.mark.parametrize(("kind", "data_seeds"), [("seed", {1, 2}), ("order_seed", {42})])
 def test_another_seed_is_another_order_and_the_order_has_a_seed_of_its_own(kind, data_seeds):
     flags = {"cores": "1..8", "method__drift_check": "off"}
@@ -67,13 +54,14 @@ def test_another_seed_is_another_order_and_the_order_has_a_seed_of_its_own(kind,
     assert ids[0] != ids[1] and sorted(ids[0]) == sorted(ids[1])
     assert one == again
     assert {t.seed for t in (*one, *other)} == data_seeds
+    assert len({tuple(t.level for t in one[i : i + 8]) for i in (0, 8, 16)}) == 3  # each block has an order of its own
+    assert len({t.trial_id for t in planned(cores="1..8").trials}) == 24 + 1  # the drift check
 
 
 def test_default_knobs_are_constant_and_a_moving_knob_is_a_confound():
     assert planned(cores="1..4").confounds == ()
-    moving = planned(cores="1..6", knobs__partitions="1..4=4,5..=12")
-    assert [c.knob for c in moving.confounds] == ["partitions"]
-    assert moving.confounds[0].values == ("4",) * 4 + ("12",) * 2
+    (moving,) = planned(cores="1..6", knobs__partitions="1..4=4,5..=12").confounds
+    assert (moving.knob, moving.values) == ("partitions", ("4",) * 4 + ("12",) * 2)
 
 
 @pytest.mark.parametrize(
@@ -181,6 +169,7 @@ EMULATED = tuple((core, package) for package in (0, 1) for core in range(4) for 
 def test_siblings_that_are_numbered_beside_each_other_are_known_as_such():
     cpus = tuple(Cpu(id=i, core=c, package=p, node=p) for i, (c, p) in enumerate(EMULATED))
     host = replace(make_host(16), cpus=cpus)
+    assert cpu_order(make_host(cores=4, threads=2, nodes=2)) == (0, 1, 2, 3, 4, 5, 6, 7)
     assert cpu_order(host) == (0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15)
     plan, at = placements(host, "1..12")
     assert {p.generator_cpus for p in at.values()} == {(14, 15)}

@@ -51,15 +51,11 @@ def test_a_list_is_read_with_its_units_and_a_local_file_counts_before_a_bundled_
     assert first.amounts == {"cores": 8.0, "memory": 32 * 2.0**30, "disks": 2.0}
     assert second.amounts["disks"] == 0  # disks of the network alone
     assert read_prices(listed(GOOD.replace('currency = "EUR"', ""))).currency == ""
+    for name, path in bundled_prices().items():
+        assert len(read_prices(name).machines) > 4
+        assert "invented" in path.read_text(encoding="utf-8")
     (tmp_path / "prices.toml").rename(tmp_path / "prices-example")
     assert [m.name for m in read_prices("prices-example").machines] == ["m-8", "l-16"]
-
-
-@pytest.mark.parametrize("name", bundled_prices())
-def test_every_bundled_list_is_one_and_says_that_it_is_invented(name):
-    prices = read_prices(name)
-    assert len(prices.machines) > 4
-    assert "invented" in bundled_prices()[name].read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,10 @@ def run(plan, wall_s):
     ("wall_s", "trials"), [(7.0, 14), (8.0, 12), (9.0, 12), (10.0, 10), (13.0, 8), (16.0, 6), (60.0, 6)]
 )
 def test_blocks_are_added_while_the_time_lasts(wall_s, trials):
-    done = run(planned(**QUICK), wall_s)
+    plan = planned(**QUICK)
+    assert planner_of(plan).bound().trials == 14
+    assert "--quick lasts" in bound_sentence(plan, planner_of(plan).bound())
+    done = run(plan, wall_s)
     assert len(done) == trials
     assert len({r.trial.trial_id for r in done}) == trials
     assert [r.trial.order for r in done] == list(range(trials))
@@ -52,18 +55,9 @@ def test_blocks_are_added_while_the_time_lasts(wall_s, trials):
         ("questdb", {**QUICK, "method__until_ci": "5"}, 7, "default"),
     ],
 )
-def test_a_slow_server_is_planned_with_three_replicates_and_a_number_that_was_given_stays(
-    target, flags, replicates, origin
-):
+def test_a_slow_server_has_three_replicates_in_the_plan_and_a_given_number_stays(target, flags, replicates, origin):
     plan = planned(target, **flags)
     assert (plan.sweep.replicates, plan.sweep.origin["method.replicates"]) == (replicates, origin)
-
-
-def test_the_plan_says_what_may_come():
-    plan = planned(**QUICK)
-    bound = planner_of(plan).bound()
-    assert bound.trials == 14
-    assert "--quick lasts" in bound_sentence(plan, bound)
 
 
 def test_the_drift_check_stays_last_and_the_ends_run_again_in_longer_windows():

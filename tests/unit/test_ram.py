@@ -35,21 +35,16 @@ def free(size: int, where: str = "the machine's memory"):
     return lambda: Room(where=where, free_bytes=size)
 
 
-@pytest.mark.parametrize("word", ["ram", "auto"])
-def test_without_a_size_it_is_half_of_the_free_memory(word):
-    wanted, note = sized(word, MIB, GIB, free(8 * GIB))
-    assert wanted == "ram:4096MiB"
-    assert f"--data-dir {word}, 4096MiB" in note
+def test_without_a_size_it_is_half_of_the_free_memory_or_a_disk_where_that_is_too_small():
+    for word in ("ram", "auto"):
+        wanted, note = sized(word, MIB, GIB, free(8 * GIB))
+        assert wanted == "ram:4096MiB" and f"--data-dir {word}, 4096MiB" in note
     assert sized("ram:1GiB", 2**50, 2**50, free(0))[0] == "ram:1GiB"
     assert sized("./ram", 0, 0, free(0)) == ("./ram", "")
     assert sized("", 0, 0, free(0)) == ("", "")
-
-
-@pytest.mark.parametrize(("size", "most"), [(64 * MIB, 0), (3 * GIB, GIB), (8 * GIB, 5 * GIB)])
-def test_auto_takes_a_disk_where_memory_is_too_small_and_says_why(size, most):
-    wanted, note = sized("auto", 0, most, free(size, "/dev/shm"))
-    assert wanted == ""
-    assert note.startswith("--data-dir auto") and f"/dev/shm has {format_bytes(size)}" in note
+    for size, most in ((64 * MIB, 0), (3 * GIB, GIB), (8 * GIB, 5 * GIB)):
+        wanted, note = sized("auto", 0, most, free(size, "/dev/shm"))
+        assert wanted == "" and f"/dev/shm has {format_bytes(size)}" in note
 
 
 @pytest.mark.parametrize(

@@ -49,13 +49,10 @@ def test_the_noisiest_point_decides_and_more_than_a_hundred_is_no_number():
     assert repeats_to_see(10.0, [PointRatio(level=1.0, variant="", trials_a=1, trials_b=0)], 1, repeats) is None
 
 
-def test_too_noisy_is_an_answer_with_the_repeats_that_would_do(wording):
+def test_too_noisy_is_an_answer_with_the_repeats_that_would_do_or_those_for_a_larger_difference(wording):
     noisy, repeats = point(0.18), repeats_of_sessions(3, 3)
     assert 3 < repeats_to_see(SOUGHT_PERCENT, [noisy], 1, repeats) < 100
     wording(sentence([noisy], None, "cores", repeats), sentence([noisy], None, "cores"))
-
-
-def test_if_a_hundred_do_not_show_10_percent_the_number_is_for_a_larger_difference(wording):
     repeats = repeats_of_blocks(5)
     said = [enough_words([point(error)], 1, repeats) for error in (0.1, 0.25, 0.6)]
     wording(*said, enough_words([point(3.0), point(3.0)], 3, repeats))

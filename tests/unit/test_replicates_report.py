@@ -63,13 +63,10 @@ def test_the_report_shows_where_the_noise_comes_from(wording):
     wording(found(noise_sentences(made.run), "largest part"), parts_table(parts).notes[0])
     assert all("drift within" in page for page in made.pages.values())
     assert PLACES.keys() == REDUCES.keys() == REDUCED.keys()
-
-
-def test_without_figures_of_the_windows_nothing_is_said():
-    run = synthetic_run()
-    assert fit_again(run).noise_parts is None
+    without = synthetic_run()  # without figures of the windows
+    assert fit_again(without).noise_parts is None
     assert parts_table(None).rows == () and parts_sentence(None) == ()
-    assert "the variance" not in documents(run).pages["report.md"]
+    assert "the variance" not in documents(without).pages["report.md"]
 
 
 @pytest.mark.parametrize(

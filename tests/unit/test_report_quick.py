@@ -55,11 +55,17 @@ def with_windows(run, windows, **load):
     return replace(run, results=tuple(results))
 
 
-def test_the_report_says_how_long_the_warm_ups_took(wording):
+def test_the_report_says_how_long_the_warm_ups_took_and_names_the_work(wording):
     warm_ups = [dict(method_facts(run))["Warm-up"] for run in (two_trials(), two_trials(begins_s=(-6, -6)))]
     wording(*warm_ups, dict(method_facts(two_trials()))["Load"])
     assert warm_ups[0] in html(two_trials())
     assert "Warm-up" not in dict(method_facts(two_trials(least_s=None)))
+    plan = two_trials().plan
+    data = replace(plan.sweep.work.data, rows_per_request=10_000, tables=100)
+    work = replace(plan.sweep.work, data=data)
+    trials = tuple(replace(t, work=work) for t in plan.trials)
+    plan = replace(plan, sweep=replace(plan.sweep, work=work), trials=trials)
+    wording(eyebrow_of(replace(two_trials(), plan=plan)).split(" · ")[2])
 
 
 def test_the_caution_on_short_windows_has_their_lengths_and_asks_for_what_was_given_alone(wording):
@@ -76,15 +82,6 @@ def test_the_caution_on_short_windows_has_their_lengths_and_asks_for_what_was_gi
         return quick_words(changed)[0].partition("measure again ")[2]
 
     wording(remedy(origin={"load.quick": "flag"}), remedy(load=replace(sweep.load, rows=12_000)))
-
-
-def test_the_line_above_the_heading_names_the_work(wording):
-    run = two_trials()
-    data = replace(run.plan.sweep.work.data, rows_per_request=10_000, tables=100)
-    work = replace(run.plan.sweep.work, data=data)
-    trials = tuple(replace(t, work=work) for t in run.plan.trials)
-    run = replace(run, plan=replace(run.plan, sweep=replace(run.plan.sweep, work=work), trials=trials))
-    wording(eyebrow_of(run).split(" · ")[2])
 
 
 def test_dear_pages_in_one_trial_of_a_level_are_named(wording):
@@ -143,29 +140,19 @@ def test_the_range_is_that_of_the_pairs_and_no_rate_has_an_interval(wording):
         assert not re.search(r"\d \([\d.]+ to [\d.]+\) [kM]? ?rows/s|95 % interval of the mean", text)
 
 
-def test_another_day_is_as_wide_as_the_prior_and_never_narrower_than_the_pairs(wording):
-    fit = fit_again(quick_run())
-    day = fit.another_day
+def test_another_day_is_as_wide_as_the_prior_and_repetitions_narrow_it(wording):
+    alone, known = fit_again(quick_run()), fit_again(quick_run((1.6, 1.61, 1.59)))
+    wording(alone.sentence, known.sentence)
+    day, narrowed = alone.another_day, known.another_day
     assert day.low < 1.80 * 0.88 and day.high > 1.80 * 1.13 and day.repetitions == 0
-    wording(fit.sentence)
-    steady, other = (
-        fit_again(quick_run(values)).another_day for values in ([1.8] * 10, [1.8, 1.8 * 1.05] * 5)
-    )  # ten repetitions are their own law
+    assert narrowed.high / narrowed.low < day.high / day.low
+    assert narrowed.high * narrowed.low == pytest.approx(day.high * day.low)  # its middle stays
+    ten = ([1.8] * 10, [1.8, 1.8 * 1.05] * 5)  # they are their own law, and never narrower than the pairs
+    steady, other = (fit_again(quick_run(values)).another_day for values in ten)
     assert steady.high / steady.low == pytest.approx((SECOND[3] / FIRST[2]) / (SECOND[1] / FIRST[1]), rel=0.1)
     assert other.high / other.low >= steady.high / steady.low
-
-
-def test_repetitions_narrow_the_range_and_never_move_its_middle(wording):
-    fit = fit_again(quick_run((1.6, 1.61, 1.59)))
-    alone, known = fit_again(quick_run()).another_day, fit.another_day
-    assert known.high / known.low < alone.high / alone.low
-    assert known.high * known.low == pytest.approx(alone.high * alone.low)
-    wording(fit.sentence)
-
-
-@pytest.mark.parametrize("stored", [["x", None], [float("inf"), 0.0, -1.0]])
-def test_repetitions_that_are_no_speedups_are_passed_over(stored):
-    assert fit_again(quick_run(stored)).another_day == fit_again(quick_run()).another_day
+    for no_speedups in (["x", None], [float("inf"), 0.0, -1.0]):
+        assert fit_again(quick_run(no_speedups)).another_day == day
 
 
 def test_the_range_of_pairs_holds_the_median_as_often_as_it_says():

@@ -139,7 +139,7 @@ def test_a_process_tree_keeps_what_an_ended_child_had_used():
             process.kill()
 
 
-def test_disks_memory_pressure_and_cpu_of_this_machine():
+def test_disks_memory_pressure_and_cpu_of_this_machine_and_stolen_time_is_not_busy(tmp_path):
     names = [line.split()[2] for line in Path("/proc/diskstats").read_text().splitlines()]
     found, none = (machine.disk_samples([make_disk("d1", block_name=name)])["d1"] for name in (names[0], "no disk"))
     assert found.written_bytes_total is not None and found.busy_s_total is not None and found.free_bytes > 0
@@ -149,9 +149,6 @@ def test_disks_memory_pressure_and_cpu_of_this_machine():
     assert machine.cpu_busy_s() > 0
     assert machine.cpu_stolen_s() >= 0
     assert machine.pressure_s(Path("/nonexistent")) == {}
-
-
-def test_stolen_time_is_not_busy_time(tmp_path):
     (tmp_path / "stat").write_text("cpu  100 20 30 9000 40 5 6 700 3 0\ncpu0 1 2 3 4 5 6 7 8 9 0\n")
     assert (machine.cpu_busy_s(tmp_path), machine.cpu_stolen_s(tmp_path)) == (1.61, 7.0)
     assert machine.cpu_stolen_s(tmp_path / "none") is None
@@ -193,7 +190,7 @@ def test_a_thread_that_ended_stays_counted(tmp_path):
     assert seconds(t1=3, t3=5) == 168  # its number belongs to another thread now
 
 
-def test_the_sampler_keeps_its_schedule_and_says_what_it_cost():
+def test_the_sampler_keeps_its_schedule_says_what_it_cost_and_does_not_fail_silently():
     seen, own = [], Accounting(kind="processes", root_pids=(os.getpid(),))
     with Sampler(server=None, generator=own, disks=(), hz=10, on_sample=seen.append) as sampler:
         time.sleep(1.05)
@@ -202,8 +199,6 @@ def test_the_sampler_keeps_its_schedule_and_says_what_it_cost():
     assert 0 < cost.cpu_s < cost.wall_s
     assert len(seen) == cost.ticks + 1
 
-
-def test_a_failing_sampler_is_not_silent():
     def refuse(_):
         raise OSError("full")
 

@@ -13,16 +13,7 @@ import pytest
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.cli import doctor
 from scale_sweep.loadgen.binary import loopback_path
-from scale_sweep.machine.host import server_user as module
-from scale_sweep.machine.host.server_user import (
-    NO_SETPRIV,
-    as_user,
-    privileges,
-    refuse_unexecutable,
-    rights_of,
-    server_user,
-    why_stuck,
-)
+from scale_sweep.machine.host import server_user as users
 from scale_sweep.model import ServerSpec, SiteRequest
 from scale_sweep.plan.preparing import choose
 from scale_sweep.plan.preparing.server_findings import without_root
@@ -59,21 +50,21 @@ def data_dir(open_path):
 @needs("root")
 def test_a_user_of_servers_alone_is_preferred_and_no_name_of_root_is_taken(monkeypatch):
     for names, taken in ((("no-such-user", "nobody"), "nobody"), (("daemon", "nobody"), "daemon")):
-        monkeypatch.setattr(module, "NAMES", names)
-        assert server_user().pw_name == taken
-    monkeypatch.setattr(module, "NAMES", ("root",))
+        monkeypatch.setattr(users, "NAMES", names)
+        assert users.server_user().pw_name == taken
+    monkeypatch.setattr(users, "NAMES", ("root",))
     with pytest.raises(ProvisionError) as refused:
-        server_user()
+        users.server_user()
     assert "useradd --system" in refused.value.remedy
-    assert server_user(needs_root=True) is None
+    assert users.server_user(needs_root=True) is None
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert server_user() is None
-    assert not [word for word in as_user(None) if "uid" in word]
+    assert users.server_user() is None
+    assert not [word for word in users.as_user(None) if "uid" in word]
 
 
 @needs("root")
 def test_a_program_has_the_user_no_other_group_and_no_way_to_more_rights():
-    said = subprocess.check_output([*as_user(NOBODY), "cat", "/proc/self/status"], text=True)
+    said = subprocess.check_output([*users.as_user(NOBODY), "cat", "/proc/self/status"], text=True)
     status = dict(re.findall(r"^(\w+):[ \t]*(.*)$", said, re.MULTILINE))
     assert set(status["Uid"].split()) == {str(NOBODY.pw_uid)}
     assert (status["Groups"].strip(), status["NoNewPrivs"]) == ("", "1")
@@ -82,25 +73,25 @@ def test_a_program_has_the_user_no_other_group_and_no_way_to_more_rights():
 
 @needs("root")
 def test_users_and_capabilities_are_those_of_the_kernel():
-    with subprocess.Popen([*as_user(NOBODY), "sleep", "60"]) as one:
+    with subprocess.Popen([*users.as_user(NOBODY), "sleep", "60"]) as one:
         try:
             os.waitid(os.P_PID, one.pid, os.WEXITED | os.WNOHANG)
             while Path(f"/proc/{one.pid}/comm").read_text().strip() != "sleep":
                 pass
-            assert privileges([one.pid], "") == {"user": "nobody", "capabilities": "none"}
-            mixed = privileges([one.pid, os.getpid()], "it mounts")
+            assert users.privileges([one.pid], "") == {"user": "nobody", "capabilities": "none"}
+            mixed = users.privileges([one.pid, os.getpid()], "it mounts")
             assert (mixed["user"], mixed["needs_root"]) == ("root nobody", "it mounts")
             assert int(mixed["capabilities"], 16)
         finally:
             one.kill()
-    assert privileges([one.pid], "") == {}
+    assert users.privileges([one.pid], "") == {}
 
 
 @needs("root")
 def test_rights_are_given_up_for_a_block_and_come_back(tmp_path):
     own = tmp_path / "roots"
     own.touch(mode=0o600)
-    with pytest.raises(PermissionError), rights_of(NOBODY):
+    with pytest.raises(PermissionError), users.rights_of(NOBODY):
         own.read_text()
     assert own.read_text() == ""
 
@@ -148,10 +139,10 @@ def test_a_program_that_the_user_may_not_run_is_named(open_path):
     own = open_path.parent / "server-program"
     own.touch(mode=0o700)
     with pytest.raises(ProvisionError, match=f"nobody, who .* {own}"):
-        refuse_unexecutable(str(own), NOBODY)
+        users.refuse_unexecutable(str(own), NOBODY)
     own.chmod(0o755)
-    refuse_unexecutable(str(own), NOBODY)
-    refuse_unexecutable("no-such-program", NOBODY)
+    users.refuse_unexecutable(str(own), NOBODY)
+    users.refuse_unexecutable("no-such-program", NOBODY)
 
 
 def findings(folder, is_root=True, needs_root=""):
@@ -184,7 +175,7 @@ def test_a_machine_without_setpriv_is_refused_before_the_start_and_named_by_the_
         minimal.setenv("PATH", str(tmp_path))  # as in a minimal image of a container
         found = [*findings(tmp_path), *findings(tmp_path, is_root=False)]
         ability = users_ability()
-    assert why_stuck() != NO_SETPRIV, "the answer of one PATH was kept for another"
+    assert users.why_stuck() != users.NO_SETPRIV, "the answer of one PATH was kept for another"
     assert len(found) == 2
     for finding in found:
         assert finding.blocking and "program setpriv" in finding.sentence
@@ -195,7 +186,7 @@ def test_a_machine_without_setpriv_is_refused_before_the_start_and_named_by_the_
 def test_the_doctor_names_the_user(monkeypatch):
     ability = users_ability()
     assert ability.there
-    assert ability.state.endswith(f" as {server_user().pw_name}" if os.geteuid() == 0 else " as this user")
+    assert ability.state.endswith(f" as {users.server_user().pw_name}" if os.geteuid() == 0 else " as this user")
     monkeypatch.setattr(doctor, "why_stuck", lambda: "setresuid failed")
     ability = users_ability()
     assert not ability.there and "setresuid failed" in ability.state
@@ -224,7 +215,7 @@ def site_for(data_dir: Path, programs):
 
 
 def said_by_user(*words):
-    return subprocess.check_output([*as_user(server_user()), *words], text=True)
+    return subprocess.check_output([*users.as_user(users.server_user()), *words], text=True)
 
 
 @needs("root")

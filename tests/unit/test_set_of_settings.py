@@ -37,17 +37,14 @@ def test_several_databases_and_variants_have_the_vendors_durability_and_maintena
 def test_one_database_has_the_vendors_defaults_too_and_the_set_for_loading_if_it_is_asked():
     sweep = complete(replace(make_sweep(), target="postgres"), load_facts("postgres"))
     assert sweep.settings == DEFAULTS
+    for asked in (DEFAULTS, LOADING):
+        sweep = replace(make_sweep(target__settings=asked), target="postgres", vary={"target": ("postgres", "questdb")})
+        assert complete(sweep, load_facts("postgres")).settings == asked
+    with pytest.raises(UsageError, match="--settings"):
+        make_sweep(target__settings="auto")
     loading = {"synchronous_commit": "off", "autovacuum": "off", "wal_level": "minimal", "shared_buffers": "1GB"}
     assert loading.items() <= postgres_settings(LOADING).items()
     assert postgres_settings(LOADING, autovacuum="on")["autovacuum"] == "on"  # a knob goes before the set
-
-
-@pytest.mark.parametrize("asked", [DEFAULTS, LOADING])
-def test_a_set_that_was_asked_for_stays(asked):
-    sweep = replace(make_sweep(target__settings=asked), target="postgres", vary={"target": ("postgres", "questdb")})
-    assert complete(sweep, load_facts("postgres")).settings == asked
-    with pytest.raises(UsageError, match="--settings"):
-        make_sweep(target__settings="auto")
 
 
 def test_the_first_line_of_the_results_names_the_set():

@@ -100,18 +100,14 @@ def test_every_figure_is_of_the_stretch_that_was_steady():
     assert m.rows_acked == sum(RAMP + STEADY) + 100
 
 
-def test_the_verdict_says_what_was_discarded_and_why(wording):
+def test_the_verdict_says_what_was_discarded_and_why_and_of_a_rate_that_never_settles_nothing_is(wording):
     verdict = outcome(load_axis("cores"), make_trial(SWEEP), facts_of([0, *RAMP, *STEADY])).verdict
     (told,) = (reason for reason in verdict.reasons if "discarded" in reason)
     wording(told)
     assert verdict.kind is not VerdictKind.UNSTEADY
-
-
-def test_a_rate_that_never_settles_is_unsteady_over_all_that_was_measured():
     facts = facts_of(FOR_EVER)
-    assert facts.transient is None
     m, verdict = measurement(make_trial(), facts), outcome(load_axis("cores"), make_trial(SWEEP), facts).verdict
-    assert (m.rows, m.window_s, m.transient_s) == (sum(FOR_EVER), 30.0, 0.0)
+    assert (facts.transient, m.rows, m.window_s, m.transient_s) == (None, sum(FOR_EVER), 30.0, 0.0)
     assert any("rate rose" in reason for reason in verdict.reasons)
 
 

@@ -71,8 +71,8 @@ def test_the_rate_for_the_money_is_of_hosts_with_a_price(three):
     ("change", "words"),
     [
         (lambda run: replace(run, path="/results/run-1"), "named twice"),
-        (lambda run: replaced(run, axis="clients"), "the same axis"),
-        (lambda run: replaced(run, method="insert"), "two methods"),
+        (lambda run: of_sweep(run, axis="clients"), "the same axis"),
+        (lambda run: of_sweep(run, method="insert"), "two methods"),
     ],
 )
 def test_runs_that_are_not_of_one_kind_are_refused(change, words):
@@ -82,5 +82,5 @@ def test_runs_that_are_not_of_one_kind_are_refused(change, words):
         compare_with_first([on_host("slow", 1)])
 
 
-def replaced(run, **changes):
+def of_sweep(run, **changes):
     return replace(run, plan=replace(run.plan, sweep=replace(synthetic_sweep(), **changes)))

@@ -54,7 +54,7 @@ def listed(index: str) -> list[dict[str, object]]:
     return json.loads(found[1])
 
 
-def test_a_curve_has_the_figures_of_its_run(results, wording):
+def test_a_curve_has_the_figures_of_its_run_and_no_text_of_a_run_becomes_markup(results, wording):
     run = read_run(next(results.glob("*-cpu-*")))
     (curve,) = curves_of(run)
     assert (curve.levels, curve.database) == ((0.5, 1.0), "postgres")
@@ -67,10 +67,6 @@ def test_a_curve_has_the_figures_of_its_run(results, wording):
     index = index_html([curve], "One")
     assert f"{curve.title}, 0.5,1 cores, {curve.created}</a>" in index
     wording(curve.answer, *re.findall(r"\d+ curves of[^<]*", index + index_html([], "Nothing yet")))
-
-
-def test_no_text_of_a_run_becomes_markup(results):
-    run = read_run(next(results.glob("*-cpu-*")))
     sweep = replace(run.plan.sweep, name=HOSTILE, question=HOSTILE)
     hostile = replace(run, plan=replace(run.plan, sweep=sweep), fit=None)
     index = dict(site(iter([hostile]), HOSTILE))["index.html"]

@@ -36,11 +36,16 @@ def test_only_these_two_verdicts_are_points_of_the_curve(kind):
     assert observed.note == (kind.value if kind is OWN else "")
 
 
-def test_the_levels_above_a_lock_are_fitted_and_bend_the_curve():
+def test_the_levels_above_a_lock_are_fitted_and_bend_the_curve_and_an_open_loop_has_none():
     bent = fit_curve(locked(OWN))
     assert [p.level for p in bent.points] == list(LEVELS)
     assert bent.verdict != "linear"
     assert fit_curve(locked(VerdictKind.GENERATOR_BOUND)).verdict == "linear", "what an external reason hides"
+    offered = make_trial(make_sweep(load__rate="20000"))
+    trials = [replace(offered, level=n, trial_id=f"cores-{n}-r1") for n in (1.0, 2.0, 4.0)]
+    results = [replace(make_result(trial.level, 20e3), trial=trial) for trial in trials]
+    assert {o.mark for o in observations(results, "rows_per_s")} == {OPEN_LOOP}
+    assert fit_curve(results).points == ()
 
 
 def test_tables_pictures_and_points_name_them(wording):
@@ -52,13 +57,3 @@ def test_tables_pictures_and_points_name_them(wording):
     assert f"{OWN} (6)" in curve_svg(run)
     assert "6 of 12" in html(run)
     assert points_text(run.plan, run.results).count(OWN) == 6
-
-
-def test_an_open_loop_says_nothing_of_what_a_level_can_do():
-    offered = make_sweep(load__rate="20000")
-    results = [
-        replace(make_result(n, 20e3), trial=make_trial(offered, level=n, trial_id=f"cores-{n}-r1"))
-        for n in (1.0, 2.0, 4.0)
-    ]
-    assert {o.mark for o in observations(results, "rows_per_s")} == {OPEN_LOOP}
-    assert fit_curve(results).points == ()

@@ -56,14 +56,11 @@ def test_settings_are_a_row_each():
         ("nosuch://host/db", "does not support the database 'nosuch'"),
     ],
 )
-def test_a_url_that_cannot_be_used_is_one_message_without_the_password(url, words):
+def test_a_url_that_cannot_be_used_is_one_message_without_the_password(url, words, tmp_path):
     with pytest.raises(UsageError) as refused:
         write("run", tables_of(RUN), url)
     said = f"{refused.value.message} {refused.value.remedy}"
     assert words in said
     assert "secret@" not in said
-
-
-def test_what_the_database_refuses_is_said(tmp_path):
     with pytest.raises(StoreError, match="unable to open database file"):
         write("run", tables_of(RUN), f"sqlite:///{tmp_path}/no/such/folder.db")

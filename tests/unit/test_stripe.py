@@ -52,7 +52,7 @@ def test_where_no_array_can_be_made_it_is_said_with_what_to_use_instead(source, 
         assert stripe.unstripable(good, has_md=True, has_mdadm=True) == ()
 
 
-def test_an_array_is_registered_mounted_at_its_first_place_and_left_over_after_a_crash(register):
+def test_an_array_is_registered_mounted_at_its_first_place_and_left_over_after_a_crash(register, tmp_path):
     with pytest.raises(ProvisionError, match="the set of disks run is gone"):
         stripe.restripe("run", [disk(1, "/d1")])
     sets.save(register)
@@ -65,17 +65,12 @@ def test_an_array_is_registered_mounted_at_its_first_place_and_left_over_after_a
     sets.save(replace(register, stripe=3, maker_started=1))
     (left,) = removal.leftover_sets()
     assert variables(left, "absent")["disks_stripe"] == 3
-
-
-def test_members_are_read_from_sys(tmp_path):
-    (tmp_path / "md").mkdir()
-    for name in ("sdc", "sdb"):
-        (tmp_path / "slaves" / name).mkdir(parents=True)
+    for name in ("md", "slaves/sdc", "slaves/sdb"):
+        (tmp_path / name).mkdir(parents=True)
     assert stripe.members_of(tmp_path) == []
-    (tmp_path / "md/level").write_text("raid1\n")
-    assert stripe.members_of(tmp_path) == []
-    (tmp_path / "md/level").write_text("raid0\n")
-    assert stripe.members_of(tmp_path) == ["sdb", "sdc"]
+    for level, members in (("raid1", []), ("raid0", ["sdb", "sdc"])):
+        (tmp_path / "md/level").write_text(f"{level}\n")
+        assert stripe.members_of(tmp_path) == members
 
 
 def test_parts_are_counted_on_the_array_and_its_members_fill_together(tmp_path):

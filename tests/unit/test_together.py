@@ -88,22 +88,15 @@ def test_a_line_is_marked_with_its_process_if_there_are_several():
     assert whole.intervals and whole.summary is not None
 
 
-def test_a_part_that_ended_before_the_others_neither_shortens_the_second_nor_gives_it_its_phase():
+def test_a_process_that_ends_early_skips_a_second_or_has_no_summary():
     early = [HELLO, interval(1.0, 5, 5), interval(1.02, 1, 6, "drain"), summary(6, 1.02)]
-    late = [HELLO, interval(1.0, 5, 5), interval(2.0, 5, 10), summary(10, 2.0)]
-    (_, second) = read_recorded(recorded((0, early), (1, late))).intervals
+    later = [HELLO, interval(1.0, 5, 5), interval(2.0, 5, 10), summary(10, 2.0)]
+    (_, second) = read_recorded(recorded((0, early), (1, later))).intervals
     assert (second.t_s, second.monotonic_ns, second.phase, second.rows) == (2.0, 2 * 10**9, "measure", 6)
-
-
-def test_a_second_that_a_late_process_skipped_is_the_others_alone():
-    late = [HELLO, interval(1.0, 5, 5), interval(3.1, 10, 15), summary(15, 3.1)]
+    skipping = [HELLO, interval(1.0, 5, 5), interval(3.1, 10, 15), summary(15, 3.1)]
     regular = [HELLO, *(interval(float(n), 5, 5 * n) for n in (1, 2, 3)), summary(15, 3.0)]
-    assert [i.rows for i in read_recorded(recorded((0, late), (1, regular))).intervals] == [10, 5, 15]
-
-
-def test_a_process_that_ended_without_a_summary_is_waited_for():
-    """As while the trial ran, which ends as aborted."""
-    text = recorded((0, FIRST[:2]), (1, SECOND))
+    assert [i.rows for i in read_recorded(recorded((0, skipping), (1, regular))).intervals] == [10, 5, 15]
+    text = recorded((0, FIRST[:2]), (1, SECOND))  # it is waited for, as while the trial ran, which ends as aborted
     assert merged(text) == MERGED[:1]
     assert read_recorded(text).summary is None
 

@@ -46,6 +46,7 @@ OF_TSBS = {  # hosts, metrics, hours, the stretch of time in minutes, function: 
     "lastpoint": (0, 10, 0, 0, ""),
     "groupby-orderby-limit": (0, 1, 1, 1, "max"),
 }
+DEVOPS = tuple(OF_TSBS)
 
 
 def test_its_queries_ask_for_what_those_of_tsbs_do_and_the_file_is_the_same():

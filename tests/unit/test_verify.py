@@ -8,6 +8,7 @@ import shlex
 import shutil
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,14 @@ from typer.testing import CliRunner
 from scale_sweep.analysis.compare.pairs import window_rates
 from scale_sweep.base.errors import EXIT_DISAGREES, StoreError
 from scale_sweep.cli import app, compose
+from scale_sweep.judge.figures.operations import hidden
+from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.model import AnswersChecked
 from scale_sweep.report.series import window_of
 from scale_sweep.results.store import sums
 from scale_sweep.results.store.reader import read_run
+from scale_sweep.sweep.resolve import resolve_sweep
 from scale_sweep.verify import verify_run
 from scale_sweep.verify.result import differences
 from tests.unit.raw_run import Shape, raw_run
@@ -33,14 +38,22 @@ ALL = (*TOP, *(f"{TRIAL}/{name}" for name in RAW))
 
 
 @pytest.fixture(scope="module")
-def original(tmp_path_factory):
-    results = tmp_path_factory.mktemp("results")
-    return Path(raw_run(results).path)
+def originals(tmp_path_factory):
+    """Runs by their names: of nine trials; of trials whose rate rises for 8 s after the warm-up; of reads."""
+    given = {"axis.cores": "1", "workload.step_ms": "10000", "preload.rows": "100k", "workload.tables": "10"}
+    work = resolve_sweep("cpu", {**given, "mix": "range"}).work
+    kinds = {"plain": {}, "ramped": {"shape": Shape(levels=2, seconds=20, ramp_s=8)}}
+    kinds["reads"] = {"work": work, "answers": (CHECKED,)}
+    return {name: Path(raw_run(tmp_path_factory.mktemp(name), **kind).path) for name, kind in kinds.items()}
+
+
+def copied(original, folder):
+    return Path(shutil.copytree(original, folder / original.name))
 
 
 @pytest.fixture
-def run(original, tmp_path):
-    return Path(shutil.copytree(original, tmp_path / original.name))
+def run(originals, tmp_path):
+    return copied(originals["plain"], tmp_path)
 
 
 def named(run: Path) -> set[str]:
@@ -202,15 +215,10 @@ def test_a_figure_changed_in_a_table_is_found_even_with_new_digests(run):
     assert [(d.file, d.figure) for d in found] == [("points.csv", f"{cells[0]}.rows_per_s")]
 
 
-@pytest.fixture(scope="module")
-def original_ramped(tmp_path_factory):
-    return Path(raw_run(tmp_path_factory.mktemp("ramped"), shape=Shape(levels=2, seconds=20, ramp_s=8)).path)
-
-
 @pytest.fixture
-def ramped(original_ramped, tmp_path):
-    """Every trial's rate rises for 8 s after the warm-up; its window is the 10 s after these."""
-    return Path(shutil.copytree(original_ramped, tmp_path / original_ramped.name))
+def ramped(originals, tmp_path):
+    """The window of each trial is the 10 s after those in which the rate rises."""
+    return copied(originals["ramped"], tmp_path)
 
 
 @pytest.mark.parametrize(("field", "value"), [("response_hdr", None), ("rows", 390_000), ("cpu_s", 0.9)])
@@ -260,3 +268,43 @@ def test_differences_name_the_figure_and_forgive_rounding():
     assert list(differences({"a": 1}, {"b": 1})) == [("a", "1", "absent"), ("b", "absent", "1")]
     assert list(differences({"a": None}, {"a": 0.0})) == [("a", "None", "0")]
     assert list(differences({"a": True}, {"a": 1})) == []
+
+
+CHECKED = AnswersChecked(operation="range", whole=20, counted=9, compared=7, within=5, devices="0-6")
+
+
+@pytest.fixture
+def reads(originals, tmp_path):
+    return copied(originals["reads"], tmp_path)
+
+
+def test_a_trial_of_few_compared_answers_is_cautioned(originals, wording):
+    def cautions(within):
+        return hidden(TrialFacts(answers=(replace(CHECKED, within=within),)))
+
+    wording(*(caution for within in (0, 1, 5, 19) for caution in cautions(within)))
+    assert cautions(20) == cautions(None) == ()
+    verdict = json.loads((originals["reads"] / TRIAL / "trial.json").read_text())["verdict"]
+    assert cautions(5)[0] in verdict["reasons"]
+
+
+def test_an_untouched_run_of_reads_agrees_and_edited_counts_of_checked_answers_are_named(reads):
+    assert verify_run(reads).disagreements == ()
+    whole = (reads / "operations.csv").read_text()
+    rows = list(csv.DictReader(whole.splitlines()))
+    counts = {(row["checked_before"], row["checked_within"], row["checked_rows"]) for row in rows}
+    assert counts == {("20", "7", "2")}
+    for name in ("checked_before", "checked_within", "checked_rows", "checked_devices"):
+        with (reads / "operations.csv").open("w", newline="") as table:
+            out = csv.DictWriter(table, list(rows[0]), lineterminator="\n")
+            out.writeheader()
+            out.writerows([*rows[:3], rows[3] | {name: "21"}, *rows[4:]])
+        bless(reads)
+        assert named(reads) == {"operations.csv"}
+    (reads / "operations.csv").write_text(whole)
+    path = reads / TRIAL / "facts.json"
+    document = json.loads(path.read_text())
+    document["answers"][0]["compared"] += 1
+    path.write_text(json.dumps(document))
+    bless(reads)
+    assert {f"{TRIAL}/trial.json", "operations.csv"} <= named(reads)

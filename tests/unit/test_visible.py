@@ -10,7 +10,7 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.visible import visible, visible_json
+from scale_sweep.base.texts import visible, visible_json
 from scale_sweep.cli import app, console
 from scale_sweep.cli.console import OwnConsole
 from scale_sweep.watch.exporter.exposition import generate_text

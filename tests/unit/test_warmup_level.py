@@ -41,20 +41,17 @@ def test_a_rate_is_level_if_its_last_seconds_agree_with_those_before(rates, leve
     assert is_level(rates) == level
 
 
-def test_a_warm_up_ends_when_it_is_level_and_long_enough():
-    load = make_sweep(load__warmup="8s..60s").load
-    assert (load.warmup_least_s, load.warmup_s) == (8, 60)
-    assert [warmup_is_enough(load, as_rated(seen([100] * n))) for n in range(5, 10)] == [False, False, True, True, True]
-    assert not warmup_is_enough(load, as_rated(seen([100 * 1.1**n for n in range(20)])))
-    assert not warmup_is_enough(make_sweep(load__warmup="8s").load, as_rated(seen([100] * 20)))
-
-
-def test_its_bound_grows_with_the_time_that_a_small_level_needs(wording):
-    sweep, fixed = make_sweep(load__warmup="5s..30s"), make_sweep(load__warmup="5s").load
-    assert warmup_seconds(sweep.load) == 7.5
+def test_a_warm_up_ends_when_it_is_level_and_long_enough_and_its_bound_grows_for_a_small_level(wording):
+    sweep, fixed = make_sweep(load__warmup="8s..30s"), make_sweep(load__warmup="8s").load
+    assert (sweep.load.warmup_least_s, sweep.load.warmup_s) == (8, 30)
+    enough = [warmup_is_enough(sweep.load, as_rated(seen([100] * n))) for n in range(5, 10)]
+    assert enough == [False, False, True, True, True]
+    assert not warmup_is_enough(sweep.load, as_rated(seen([100 * 1.1**n for n in range(20)])))
+    assert not warmup_is_enough(fixed, as_rated(seen([100] * 20)))
+    assert warmup_seconds(make_sweep(load__warmup="5s..30s").load) == 7.5
     wording(warmup_words(sweep.load), warmup_words(fixed))
     assert [_load(sweep.load, sweep.work, n, n).warmup_s for n in (0.25, 0.5, 1, 4)] == [120, 60, 30, 30]
-    assert _load(fixed, sweep.work, 0.25, 0.25).warmup_s == 5
+    assert _load(fixed, sweep.work, 0.25, 0.25).warmup_s == 8
     with pytest.raises(UsageError, match="5s..60s"):
         make_sweep(load__warmup="60s..5s")
 

@@ -18,18 +18,9 @@ from pathlib import Path
 
 from scale_sweep.cli import main
 
-for _loaded in (
-    "cli.ab",
-    "cli.load",
-    "cli.machine",
-    "cli.views",
-    "cli.plan_views",
-    "cli.doctor",
-    "watch.exporter",
-    "results.sqlexport",
-    "verify",
-):
-    importlib.import_module(f"scale_sweep.{_loaded}")  # once, and not in each process
+_LOADED = "cli.ab cli.load cli.machine cli.views cli.plan_views cli.doctor watch.exporter results.sqlexport verify"
+for _name in _LOADED.split():
+    importlib.import_module(f"scale_sweep.{_name}")  # once, and not in each process
 
 RAISED = 99  # the exit code of a command that ended with an exception
 MEMORY_BYTES = 3 * 2**30

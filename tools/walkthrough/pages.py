@@ -1,6 +1,6 @@
 """The command lines of a page, and its steps: a command of a `console` block with the `text` block of its output.
 
-A command without such a block is no step; tests/unit/test_docs_commands.py parses it, and unshown.py lists those that
+A command without such a block is no step; tests/unit/test_docs.py parses it, and unshown.py lists those that
 are run without a comparison. Refuses nothing and starts nothing.
 """
 

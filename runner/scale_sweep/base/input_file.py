@@ -1,11 +1,14 @@
-"""Reads a file that a user names: a sweep file, a configuration, a table."""
+"""Files that a user names and the TOML in them, files of the project, and those that a running server changes."""
 
 from __future__ import annotations
 
 import os
+import re
 import stat
+import tomllib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from scale_sweep.base.errors import UsageError
 
@@ -58,3 +61,54 @@ def read_input_text(path: str | Path, name: str, bytes_max: int) -> str:
 def _where(path: str | Path, name: str) -> str:
     shown = str(path)
     return f"{name} {shown if shown.isprintable() else repr(shown)}".strip()
+
+
+PARTS_MAX = 100
+_PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
+_LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-])(?:{_PART}){{{PARTS_MAX}}}")
+
+
+def toml_document(text: str, where: str) -> dict[str, Any]:
+    """The document. where: how the message names the file, like "sweep file mine.toml". Raises UsageError."""
+    if long := _LONG_KEY.search(text):
+        line = text.count("\n", 0, long.start()) + 1
+        raise UsageError(f"{where}: line {line} has a key of more than {PARTS_MAX} parts")
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
+        raise UsageError(f"{where} is not valid TOML: {error}") from None
+    except RecursionError:
+        raise UsageError(f"{where} is not valid TOML: its values are nested too deeply") from None
+
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_ROOTS = (_PACKAGE.parents[1], _PACKAGE / "bundled")
+
+
+def bundled(folder: str, ending: str) -> dict[str, Path]:
+    """The paths of the files with this ending, by their names without it, in the order of the names. folder: in the
+    checkout, like "sweeps"."""
+    paths = [path for root in _ROOTS for path in (root / folder).glob(f"*{ending}")]
+    return {path.stem: path for path in sorted(paths)}
+
+
+def below(folder: str | Path) -> Iterator[Path]:
+    """Every file, link and directory below a directory, in no order; nothing of a directory that is missing.
+
+    A directory that is removed during the walk is left out; `Path.rglob` of Python 3.11 raises FileNotFoundError then.
+    """
+    for where, folders, files in os.walk(folder):
+        yield from (Path(where, name) for name in (*folders, *files))
+
+
+def sync(paths: Iterable[Path]) -> None:
+    """Syncs files and directories to the disk. Those that are gone meanwhile, and links to nothing, are left out."""
+    for path in paths:
+        try:
+            handle = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:
+            continue
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,11 +1,9 @@
 """The highest rate that holds an objective: the objective's text, the search by steps, and its answer with an
 interval."""
 
-from scale_sweep.capacity.answer import Capacity, answer_of, held_words
-from scale_sweep.capacity.confirming import confirmed, next_window
-from scale_sweep.capacity.crossing import Crossing, capped, crossing
+from scale_sweep.capacity.answer import Capacity, answer_of, confirmed, held_words, next_window
 from scale_sweep.capacity.objective import EXAMPLE, excess_of, parse_objective, requests_needed
-from scale_sweep.capacity.search import PROBES, PROBES_MAX, Probe, next_rate
+from scale_sweep.capacity.search import PROBES, PROBES_MAX, Crossing, Probe, capped, crossing, next_rate
 
 __all__ = [
     "EXAMPLE",

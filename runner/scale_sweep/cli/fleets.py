@@ -19,8 +19,7 @@ from scale_sweep.cli.fleet_flags import FleetFlags
 from scale_sweep.cli.options import Flags
 from scale_sweep.cli.sweeps import SweepRequest, ask, has_failed, start_dashboards
 from scale_sweep.fleet.engine import FleetOrder, HereRun, Task, engine_of
-from scale_sweep.fleet.levels import without_missing
-from scale_sweep.fleet.run import RunEnding, refuse_few, run_all
+from scale_sweep.fleet.run import RunEnding, refuse_few, run_all, without_missing
 from scale_sweep.machine.host import Host
 from scale_sweep.machine.state import check_nearest
 from scale_sweep.measure.executing import Sink

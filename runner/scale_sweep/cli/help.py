@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import did_you_mean
+from scale_sweep.base.texts import did_you_mean
 
 WIDTH_MAX = 100
 _NAME_WIDTH = 26  # of the column of names, with its two blanks on each side

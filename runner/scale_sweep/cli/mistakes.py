@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import did_you_mean
+from scale_sweep.base.texts import did_you_mean
 
 # Typer has had its copy of Click since 0.29, so the class of all mistakes is found through one that Typer names.
 Mistake: type[Exception] = typer.BadParameter.__mro__[1]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scale_sweep.base.errors import EXIT_NOT_SHOWN, UsageError
-from scale_sweep.base.nearest import not_one_of
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.base.units import counted, parse_headroom
 from scale_sweep.cli import completion
 from scale_sweep.cli.arguments import JSON, RESULTS, from_flags

@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 def init(axis: AXIS, target: TARGET = "auto") -> None:
     """Print a sweep file for an axis, with comments, to change and to run."""
     from scale_sweep.base.errors import UsageError
-    from scale_sweep.base.nearest import not_one_of
+    from scale_sweep.base.texts import not_one_of
     from scale_sweep.cli import console
     from scale_sweep.server.targets import TARGETS
     from scale_sweep.sweep.schema import first_file

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import not_one_of
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.cli.help import PlainCommand, document, is_argument, panel_of
 from scale_sweep.experiment.axes import Axis
 from scale_sweep.sweep.ab import REFUSED

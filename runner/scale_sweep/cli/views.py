@@ -11,7 +11,7 @@ from typing import Any
 
 from scale_sweep.analysis.compare import compare_variants
 from scale_sweep.analysis.connections_check import sentences
-from scale_sweep.base.alike import alike
+from scale_sweep.base.texts import alike
 from scale_sweep.base.units import counted, format_rate
 from scale_sweep.cli import console
 from scale_sweep.cli.compared import show_comparison

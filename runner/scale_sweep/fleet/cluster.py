@@ -19,7 +19,7 @@ from scale_sweep.base.extras import require_extra
 from scale_sweep.fleet import on_worker
 from scale_sweep.fleet.archive import unpacked
 from scale_sweep.fleet.engine import Announced, FleetHost, FleetOrder, Say
-from scale_sweep.fleet.words import files_of, words_of
+from scale_sweep.fleet.run import files_of, words_of
 from scale_sweep.machine.host import Host
 from scale_sweep.model import Finding, Plan
 from scale_sweep.plan import plan_sentence

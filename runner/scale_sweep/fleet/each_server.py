@@ -12,7 +12,7 @@ from scale_sweep.base.errors import ProvisionError, ScaleError
 from scale_sweep.base.interrupts import Stop, Stopped
 from scale_sweep.base.units import counted
 from scale_sweep.fleet.engine import Announced, FleetHost, FleetOrder, HereRun, Say
-from scale_sweep.fleet.pace import Turn, out_of_step
+from scale_sweep.fleet.run import Turn, out_of_step
 from scale_sweep.hosts import setup
 from scale_sweep.hosts.inventory import Inventory, by_server, read_inventory
 from scale_sweep.hosts.link import AgentLink

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from scale_sweep.agent.serve import DIGEST_FILE
 from scale_sweep.base.errors import PreflightError, UsageError
-from scale_sweep.base.nearest import not_one_of
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.machine.state.copies import tree_digest
 from scale_sweep.server.pinned import corrupt_servers, read_pins
 from scale_sweep.server.pinned.whole import home_of, is_installed

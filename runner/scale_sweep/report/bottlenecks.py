@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from scale_sweep.base.alike import alike
+from scale_sweep.base.texts import alike
 from scale_sweep.base.units import counted, format_number
 from scale_sweep.model import BottleneckKind, StoredRun, TrialResult, VerdictKind
 from scale_sweep.report.figures import axis_name, levels_of

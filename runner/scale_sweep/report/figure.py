@@ -7,7 +7,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-from scale_sweep.base.visible import visible
+from scale_sweep.base.texts import visible
 from scale_sweep.report.markup import escape
 
 Rows = Sequence[Sequence[object]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scale_sweep.analysis.connections_check import sentences
-from scale_sweep.base.visible import visible
+from scale_sweep.base.texts import visible
 from scale_sweep.model import FitReport, StoredRun, counted_verdicts
 from scale_sweep.report import run_facts
 from scale_sweep.report.article import ARTICLE_HEADING, article_table, is_as_published

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 
-from scale_sweep.base.visible import visible
+from scale_sweep.base.texts import visible
 from scale_sweep.model import VerdictKind
 from scale_sweep.model.marks import SHORT
 from scale_sweep.report.table import Table

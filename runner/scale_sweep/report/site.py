@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from scale_sweep.base.texts import visible
 from scale_sweep.base.units import counted, format_levels, format_number, format_rate
-from scale_sweep.base.visible import visible
 from scale_sweep.model import FitReport, StoredRun
 from scale_sweep.report import run_facts
 from scale_sweep.report.documents import HTML, documents, labels_of, only

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.input_file import read_input_text
-from scale_sweep.base.nearest import did_you_mean
-from scale_sweep.base.plain_text import plain_text
-from scale_sweep.base.toml_text import toml_document
+from scale_sweep.base.input_file import read_input_text, toml_document
+from scale_sweep.base.texts import did_you_mean, plain_text
 from scale_sweep.sweep.settings import BY_KEY, DESCRIPTIVE_KEYS
 
 FILE_BYTES_MAX = 1 << 20

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from scale_sweep.base.bundled import bundled
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import did_you_mean
+from scale_sweep.base.input_file import bundled
+from scale_sweep.base.texts import did_you_mean
 from scale_sweep.experiment.axes import all_axes
 from scale_sweep.sweep.axis import commands
 from scale_sweep.sweep.prices import PREFIX

@@ -10,12 +10,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from scale_sweep.base.bundled import bundled
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.input_file import read_input_text
-from scale_sweep.base.nearest import did_you_mean
-from scale_sweep.base.plain_text import plain_text, shortened
-from scale_sweep.base.toml_text import toml_document
+from scale_sweep.base.input_file import bundled, read_input_text, toml_document
+from scale_sweep.base.texts import did_you_mean, plain_text, shortened
 from scale_sweep.base.units import parse_bytes
 from scale_sweep.model import CORES, DISKS, MEMORY
 from scale_sweep.model.sizing import PricedMachine, PriceList

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.plain_text import plain_text, shortened
+from scale_sweep.base.texts import plain_text, shortened
 from scale_sweep.experiment.axes import Axis, all_axes
 from scale_sweep.experiment.setting.shared_cpus import SHARED
 from scale_sweep.machine.host import Host

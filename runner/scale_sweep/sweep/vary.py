@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import not_one_of
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.base.units import parse_count
 from scale_sweep.experiment.setting.readers import at_least, endpoint
 from scale_sweep.model import Sweep

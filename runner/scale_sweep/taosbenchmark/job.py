@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.plain_text import shortened
+from scale_sweep.base.texts import shortened
 from scale_sweep.server.targets.tdengine.dialect import SCHEMALESS
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scale_sweep.base.plain_text import odd_character, shortened
+from scale_sweep.base.texts import odd_character, shortened
 from scale_sweep.taosbenchmark.job import Refusals
 from scale_sweep.taosbenchmark.limits import whole
 

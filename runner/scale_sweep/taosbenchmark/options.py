@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from scale_sweep.base.plain_text import odd_character
+from scale_sweep.base.texts import odd_character
 from scale_sweep.taosbenchmark.job import Refusals
 
 _WEBSOCKET = "belongs to taosBenchmark built for WebSocket; use the sweep's method ws"

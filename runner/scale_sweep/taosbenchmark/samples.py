@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from scale_sweep.base.plain_text import odd_character, shortened
+from scale_sweep.base.texts import odd_character, shortened
 from scale_sweep.server.targets.tdengine.dialect import UNITS_PER_MS
 from scale_sweep.taosbenchmark.job import SampleRows, TableColumn
 

@@ -19,7 +19,7 @@ from rich.segment import Segment
 
 from scale_sweep.base.errors import ScaleError
 from scale_sweep.base.output import shows_all
-from scale_sweep.base.visible import visible, visible_json
+from scale_sweep.base.texts import visible, visible_json
 from scale_sweep.cli.console.tables import fitting, is_narrow, record, table_of
 from scale_sweep.model import Finding
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from scale_sweep.base.nearest import not_one_of
+from scale_sweep.base.texts import not_one_of
 
 LAWS = ("walk", "random", "constant", "line", "sine", "square", "normal")
 SHARE_MAX = 1_000_000

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from scale_sweep.base.nearest import not_one_of
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.base.units import format_bytes, format_number, parse_bytes, parse_count
 from scale_sweep.model import COLUMN_TYPES, Piece, Rule
 

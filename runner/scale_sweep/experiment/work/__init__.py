@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import not_one_of
 from scale_sweep.base.registry import Registry
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.experiment.work.operation import OperationKind, Rate, whole
 from scale_sweep.experiment.work.read import REQUESTS
 from scale_sweep.model import Load, Objective, Operation, Query, Work

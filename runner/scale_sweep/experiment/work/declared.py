@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import not_one_of
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.base.units import parse_count
 from scale_sweep.experiment.work import OPERATIONS, operation_of
 from scale_sweep.experiment.work.operation import whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scale_sweep.capacity.lengths import OPENING_S, WARMUP_S
+from scale_sweep.capacity.search import OPENING_S, WARMUP_S
 from scale_sweep.model import Load, Trial
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scale_sweep.base.alike import alike
+from scale_sweep.base.texts import alike
 from scale_sweep.base.units import counted, format_rate
 from scale_sweep.capacity import Capacity, Probe, answer_of, excess_of, held_words, next_rate, requests_needed
 from scale_sweep.experiment.axes import AxisFacts

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.input_file import read_input_text
-from scale_sweep.base.nearest import not_one_of
-from scale_sweep.base.plain_text import plain_text
-from scale_sweep.base.toml_text import toml_document
+from scale_sweep.base.input_file import read_input_text, toml_document
+from scale_sweep.base.texts import not_one_of, plain_text
 from scale_sweep.base.units import counted, parse_bytes
 from scale_sweep.machine.host.host_facts import Cpu, Host
 

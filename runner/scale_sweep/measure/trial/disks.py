@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from scale_sweep.base.errors import LoadError, ProvisionError
-from scale_sweep.base.files import below
+from scale_sweep.base.input_file import below
 from scale_sweep.base.interrupts import LOOK_S, current
 from scale_sweep.base.units import format_bytes
 from scale_sweep.model import DataDisk, Load, Sample

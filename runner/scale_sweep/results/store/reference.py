@@ -8,9 +8,9 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from scale_sweep.base.bundled import bundled
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import did_you_mean
+from scale_sweep.base.input_file import bundled
+from scale_sweep.base.texts import did_you_mean
 from scale_sweep.experiment.axes import AXES
 
 BYTES_MAX = 1 << 20

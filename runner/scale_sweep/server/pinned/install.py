@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scale_sweep.base.errors import PreflightError, UsageError
-from scale_sweep.base.nearest import not_one_of
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.machine.state.trusted import open_trusted
 from scale_sweep.server.pinned.archives import unpack
 from scale_sweep.server.pinned.clients import run_client

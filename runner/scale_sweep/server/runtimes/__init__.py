@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import not_one_of
 from scale_sweep.base.registry import Registry
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.model import Accounting, ServerOrder, Site, SiteRequest
 from scale_sweep.server.runtimes.capabilities import Capabilities, Obstacle
 from scale_sweep.server.runtimes.out_of_memory import OutOfMemory

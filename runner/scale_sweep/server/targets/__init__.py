@@ -6,8 +6,8 @@ import functools
 import importlib
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import not_one_of
 from scale_sweep.base.registry import Registry
+from scale_sweep.base.texts import not_one_of
 from scale_sweep.server.targets.base import Session, Target
 from scale_sweep.server.targets.nouns import (
     ENDPOINT_PASSWORD,

@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 from prometheus_client.utils import floatToGoString
 
-from scale_sweep.base.visible import visible
+from scale_sweep.base.texts import visible
 from scale_sweep.watch.exporter.names import BY_NAME, COMMON
 from scale_sweep.watch.exporter.values import Point
 from scale_sweep.watch.live import LiveState

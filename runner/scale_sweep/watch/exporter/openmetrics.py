@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from prometheus_client.utils import floatToGoString
 
 from scale_sweep.base.errors import LoadError, StoreError
-from scale_sweep.base.visible import visible
+from scale_sweep.base.texts import visible
 from scale_sweep.loadgen.recorded import recorded_of
 from scale_sweep.model import (
     Event,

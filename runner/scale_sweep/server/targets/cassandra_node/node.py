@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scale_sweep.base.files import sync as sync_files
+from scale_sweep.base.input_file import sync as sync_files
 from scale_sweep.model import Site
 from scale_sweep.server.targets.java import find_jars, outside, program, runtime
 from scale_sweep.server.targets.nouns import Installation

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.base.files import below, sync
+from scale_sweep.base.input_file import below, sync
 from scale_sweep.experiment.work.sums import figures_of
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.content import Content

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.base.files import below
+from scale_sweep.base.input_file import below
 from scale_sweep.experiment.work.sums import together
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.content import Content

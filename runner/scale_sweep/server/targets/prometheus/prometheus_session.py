@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.base.files import below, sync
+from scale_sweep.base.input_file import below, sync
 from scale_sweep.model import Workload
 from scale_sweep.server.targets import Counted, series
 from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG
