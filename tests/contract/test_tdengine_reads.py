@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.base.interrupts import Stop
-from scale_sweep.experiment.work import queries_of
 from scale_sweep.measure.trial.run import run_trial
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER
 from tests.unit.reading_trials import (
@@ -25,7 +24,7 @@ from tests.unit.reading_trials import (
     reading_order,
     shapes_order,
 )
-from tests.unit.test_tsbs_devops import devops
+from tests.unit.test_tsbs_devops import DEVOPS
 from tests.unit.trial_orders import result_of, trial_order
 
 pytestmark = list(NEEDS_SERVER)
@@ -65,7 +64,7 @@ def test_bounds_orders_and_groups_are_answered_rightly(open_folder):
 
 def test_all_queries_of_tsbs_devops_are_answered_rightly(open_folder):
     order = trial_order(open_folder, "tdengine", load__duration="3s", **DEVOPS_FLAGS)
-    answered(order, queries_of(devops().work), ("high-cpu-1", "single-groupby-5-8-1"), whole=None)
+    answered(order, DEVOPS, ("high-cpu-1", "single-groupby-5-8-1"), whole=None)
 
 
 @pytest.mark.parametrize("method", METHODS)
