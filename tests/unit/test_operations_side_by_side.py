@@ -38,7 +38,7 @@ def test_each_operation_has_its_median_of_each_database():
 def test_rates_of_equal_mixes_are_compared_and_those_of_others_are_not(wording):
     run = asked(measured(several()), only_first=("victoriametrics",))
     wording(mixes_words(run))
-    assert not [note for note in subjects.rates_table(run).notes if "interval" in note and "at 1 core" in note]
+    assert not [note for note in subjects.rates_table(run).notes if "interval" in note and "At 1 core" in note]
     for page in ("report.html", "report.md"):
         text = documents(run).pages[page]
         places = [text.index(words) for words in ("are VALID", "different operations", "speedup", "cannot")]
@@ -46,4 +46,4 @@ def test_rates_of_equal_mixes_are_compared_and_those_of_others_are_not(wording):
     one = measured(several())
     assert operations_table(one).rows == ()
     assert mixes_words(asked(one)) == ""
-    assert [note for note in subjects.rates_table(asked(one)).notes if "interval" in note and "at 1 core" in note]
+    assert [note for note in subjects.rates_table(asked(one)).notes if "interval" in note and "At 1 core" in note]
