@@ -87,7 +87,7 @@ def synthetic_result(
     figures |= {"sampler_cpu_percent": 0.11, "missed_ticks": 0}
     caveats = (REASONS[kind],) if REASONS[kind] else ()
     if kind is K.VALID and chance.random() < 0.2:
-        caveats = ("no full commit cycle (checkpoint) fell in the window: see the rate to the end of the flush",)
+        caveats = ("no checkpoint (commit cycle) in the window; the durable rate includes it",)
     effective = {"server_version": "16.2", "max_parallel_workers": f"{trial.level:g}"}
     effective |= {"shared_buffers": "1GB", "synchronous_commit": "on"}
     told = {"measurement": model.Measurement(**figures), "verdict": model.Verdict(kind=kind, reasons=caveats)}

@@ -260,32 +260,20 @@ SERVICE = Service(name="grafana", image="", user="", network_mode="", argv=("gra
 
 
 @pytest.fixture
-def place():
-    """A directory that another user may enter, as pytest's own may not."""
-    path = Path(f"/var/tmp/scale-test-programs-{os.getpid()}")
-    path.mkdir(mode=0o755)
-    yield path
-    shutil.rmtree(path)
-
-
-@pytest.fixture
-def grafana(place, monkeypatch):
-    """What an installation looks like; its program only sleeps."""
-    home = place / "grafana"
-    for folder in ("bin", "public", "conf"):
-        (home / folder).mkdir(parents=True)
+def installed(monkeypatch):
+    """A Grafana whose program only sleeps, and a room, below a directory that another user may enter, as pytest's own may
+    not."""
+    place = Path(f"/var/tmp/scale-test-programs-{os.getpid()}")
+    place.mkdir(mode=0o755)
+    home, room = place / "grafana", StateDirectory(path=place / "room")
+    for folder in (home / "bin", home / "public", home / "conf", room.path):
+        folder.mkdir(parents=True)
     (home / "bin" / "grafana").write_text('#!/bin/sh\nexec sleep "$1"\n')
     (home / "bin" / "grafana").chmod(0o755)
     (home / "conf" / "defaults.ini").touch()
     monkeypatch.setenv(processes.HOME_VARIABLE, str(home))
-    return home
-
-
-@pytest.fixture
-def room(place):
-    folder = StateDirectory(path=place / "room")
-    folder.path.mkdir()
-    return folder
+    yield home, room
+    shutil.rmtree(place)
 
 
 CLOSED = [(".", 0o700), ("..", 0o700), ("public", 0o700), ("public", 0o711)]
@@ -293,8 +281,9 @@ CLOSED = [(".", 0o700), ("..", 0o700), ("public", 0o700), ("public", 0o711)]
 
 @needs("root")
 @pytest.mark.parametrize(("closed", "mode"), [*CLOSED, ("bin/grafana", 0o700), ("conf/defaults.ini", 0o600)])
-def test_what_the_user_of_a_program_may_not_read_is_named_with_the_user(room, grafana, closed, mode):
-    path = (grafana / closed).resolve()
+def test_what_the_user_of_a_program_may_not_read_is_named_with_the_user(installed, closed, mode):
+    home, room = installed
+    path = (home / closed).resolve()
     path.chmod(mode)
     with pytest.raises(ProvisionError, match=f"nobody, who may not read {path}") as refused:
         processes.stop(processes.start(SERVICE, 0, room))
@@ -302,8 +291,9 @@ def test_what_the_user_of_a_program_may_not_read_is_named_with_the_user(room, gr
 
 
 @needs("root")
-def test_a_program_that_belongs_to_that_user_alone_is_started(room, grafana):
-    for path in (grafana, *grafana.rglob("*")):
+def test_a_program_that_belongs_to_that_user_alone_is_started(installed):
+    home, room = installed
+    for path in (home, *home.rglob("*")):
         os.chown(path, room.owner.pw_uid, room.owner.pw_gid)
         path.chmod(0o700)
     started = processes.start(SERVICE, 0, room)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 from dataclasses import asdict, replace
 from itertools import count
 from pathlib import Path
@@ -133,25 +134,15 @@ def test_a_copy_has_every_file_with_its_mode_and_its_holes_and_is_apart_from_the
         copy_tree(first, second)
 
 
-@pytest.fixture
-def on_disk():
-    """A directory that is not in memory."""
-    path = Path(f"/var/tmp/scale-test-cache-{os.getpid()}")
-    path.mkdir()
-    yield path
-    for file in path.iterdir():
-        file.unlink()
-    path.rmdir()
-
-
-def test_files_are_read_into_the_page_cache_and_dropped_from_it(on_disk):
-    assert page_cache.resident_percent([str(on_disk)]) is None
-    (on_disk / "rows").write_bytes(os.urandom(4 * 2**20))
-    assert page_cache.resident_percent([str(on_disk)]) == 100.0
-    page_cache.drop_files([str(on_disk)])
-    assert page_cache.resident_percent([str(on_disk)]) < 1.0
-    assert page_cache.read_files([str(on_disk)]) == 4 * 2**20
-    assert page_cache.resident_percent([str(on_disk)]) == 100.0
+def test_files_are_read_into_the_page_cache_and_dropped_from_it():
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:  # which is not in memory
+        assert page_cache.resident_percent([folder]) is None
+        (Path(folder) / "rows").write_bytes(os.urandom(4 * 2**20))
+        assert page_cache.resident_percent([folder]) == 100.0
+        page_cache.drop_files([folder])
+        assert page_cache.resident_percent([folder]) < 1.0
+        assert page_cache.read_files([folder]) == 4 * 2**20
+        assert page_cache.resident_percent([folder]) == 100.0
 
 
 def kept(folder: Path, name: str) -> Path:

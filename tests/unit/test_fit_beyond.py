@@ -58,7 +58,7 @@ def test_noise_that_could_hide_contention_is_undecided_not_linear():
 def test_superlinear_without_replicates_by_the_scatter_of_the_others(wording):
     fit = answered([(1, 380), (2, 880), (3, 1480), (4, 1930), (5, 2450), (6, 2880), (12, 5730)])
     assert fit.verdict == "superlinear"
-    assert "116 to 130 %" in fit.sentence, "as the rows have it"
+    assert "efficiency up to 130 %" in fit.sentence, "as the rows have it"
     wording(*(c for c in fit.cautions if c.startswith(("superlinear", "possible causes"))))
 
 

@@ -120,7 +120,7 @@ def test_the_report_says_the_response_times_and_no_curve(wording):
     assert "## Response times" in made.pages["report.md"] and "<h3>Response times</h3>" in made.pages["report.html"]
     rows = response_table(run).rows
     times = ("1.50 / 1.00", f"2.00 / {ABSENT}", "3.25 / 1.25", f"{ABSENT} / {ABSENT}", f"9.00 / {ABSENT}", "0.0500")
-    assert rows[0] == ("1", "20,000", "20,000", *times, "1 VALID (short window)")
+    assert rows[0] == ("1", "20 k", "20 k", *times, "1 VALID (short window)")
     assert rows[1][0] == "2 †"
 
 

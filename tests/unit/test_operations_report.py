@@ -117,4 +117,4 @@ def test_the_report_has_the_query_and_the_written_rows_of_each_operation():
     run = run_with(latest={"p50": 1.0, "p99": 4.0})
     table = operations_table(replace(run, results=tuple(with_operation(r, write=write) for r in run.results)))
     at = table.headers.index("Written rows/s")
-    assert {row[0]: row[at] for row in table.rows} == {"latest": "–", "write": "50,000"}
+    assert {row[0]: row[at] for row in table.rows} == {"latest": "–", "write": "50 k"}

@@ -35,7 +35,7 @@ def test_operations_of_several_databases_are_compared_where_their_mixes_are_equa
     assert len(table.rows) == 4
     run = asked(measured(several()), only_first=("victoriametrics",))
     wording(mixes_words(run))
-    assert not [note for note in subjects.rates_table(run).notes if "interval" in note and "at 1 core" in note]
+    assert not [note for note in subjects.rates_table(run).notes if "interval" in note and "At 1 core" in note]
     for page in ("report.html", "report.md"):
         text = documents(run).pages[page]
         places = [text.index(words) for words in ("are VALID", "different operations", "speedup", "cannot")]
@@ -43,4 +43,4 @@ def test_operations_of_several_databases_are_compared_where_their_mixes_are_equa
     one = measured(several())
     assert operations_table(one).rows == ()
     assert mixes_words(asked(one)) == ""
-    assert [note for note in subjects.rates_table(asked(one)).notes if "interval" in note and "at 1 core" in note]
+    assert [note for note in subjects.rates_table(asked(one)).notes if "interval" in note and "At 1 core" in note]

@@ -84,8 +84,8 @@ def test_the_rate_of_the_preload_is_beside_the_published_rate_of_writing(ours, w
     published = [{**row, "written_rows_per_s": "61708"} for row in PUBLISHED]
     _, table = reads_tables(replace(ours, results=results), published)
     wording(*table.headers[:4])
-    assert [row[1:4] for row in table.rows] == [("10.0", "90.0", "9.00"), ("61,710", "61,710", "1.00")]
-    assert table.rows[1][4] == "2,000"
+    assert [row[1:4] for row in table.rows] == [("10.0", "90.0", "9.00"), ("61.7 k", "61.7 k", "1.00")]
+    assert table.rows[1][4] == "2 k"
 
 
 def test_the_bundled_table_has_the_operations_of_its_workload_and_a_file_without_them_is_refused(tmp_path):
@@ -135,7 +135,7 @@ def test_a_run_without_a_trial_that_counts_has_no_speedup_beside_the_published_o
     assert table is not None
     assert [(row[0], row[3]) for row in table.rows] == [(f"{n} †", f"{n}.00") for n in range(1, 5)]
     assert {(row[4], row[6]) for row in table.rows} == {("–", "–")}  # neither speedup nor efficiency is ours
-    assert "no speedup" in " ".join(table.notes)
+    assert "without a speedup" in " ".join(table.notes)
     both = compare(run, RATES)
     assert both is not None and both.base_ours is None
     assert speedup_svg(run, both) == ""
@@ -160,14 +160,14 @@ def test_disks_of_rejected_trials_are_hollow_and_give_no_line():
     run = with_figures(run, disks={"d1": disk}, disk_ceiling_mb_per_s=21.0)
     assert [row[0] for row in disk_table(run).rows] == ["1", "2 †", "3", "4"]
     drawn = shares_svg(run)
-    assert (drawn.count('class="invalid"'), len(re.findall(r'<rect x="\d{2,}[^>]*class="bar"', drawn))) == (1, 3)
+    assert (drawn.count('class="invalid"'), len(re.findall(r'<rect x="\d{2,}[^>]*class="bar"', drawn))) == (2, 3)
     assert [level for level, _ in ceiling_points(run)] == [1.0, 3.0, 4.0]
 
 
 def test_a_variant_is_compared_only_with_a_rate_that_counts():
     for wrong, ratios in ((("questdb",), {"–"}), (("postgres",), {"1.00×", "2.00×", "–"})):
         table = comparison_table(measured(several(), wrong=wrong))
-        assert {row[3] for row in table.rows} == ratios, wrong
+        assert {row[4] for row in table.rows} == ratios, wrong
         assert {row[0] for row in table.rows if row[1] == f"target {wrong[0]}"} == {"1 †", "2 †"}
     two = ("questdb", "postgres")
     for wrong, ratio in (((), "1.00"), (("postgres",), "–")):
@@ -182,7 +182,7 @@ def test_operations_of_a_level_without_a_trial_that_counts_are_marked():
         assert [row[1] for row in table.rows] == ["1", "2 †", "3"] * 2
     drawn = response_curve(run, trials_by_level(run))
     assert "<polyline" not in drawn  # no line crosses the level between
-    assert [drawn.count(f'class="{css}"') for css in ("valid", "ours", "invalid")] == [2, 1, 1]
+    assert [drawn.count(f'class="{css}"') for css in ("valid", "ours", "invalid")] == [3, 1, 1]
     assert "hollow" in drawn and "hollow" not in response_curve(run, trials_by_level(run)[:1])
 
 

@@ -164,12 +164,6 @@ def test_a_target_that_needs_root_gives_its_reason_and_none_of_ours_does(tmp_pat
     assert not findings(tmp_path, is_root=False, needs_root="it mounts")
 
 
-def test_root_that_cannot_become_another_user_is_refused_before_the_start(monkeypatch, tmp_path):
-    monkeypatch.setattr("scale_sweep.plan.preparing.server_findings.why_stuck", lambda: "setresuid failed")
-    (finding,) = findings(tmp_path)
-    assert finding.blocking and "setresuid failed" in finding.sentence
-
-
 def test_a_machine_without_setpriv_is_refused_before_the_start_and_named_by_the_doctor(monkeypatch, tmp_path):
     with monkeypatch.context() as minimal:
         minimal.setenv("PATH", str(tmp_path))  # as in a minimal image of a container
@@ -183,13 +177,15 @@ def test_a_machine_without_setpriv_is_refused_before_the_start_and_named_by_the_
     assert not ability.there and ability.state == found[0].sentence
 
 
-def test_the_doctor_names_the_user(monkeypatch):
+def test_the_doctor_names_the_user_and_root_that_cannot_become_another_one_is_refused(monkeypatch, tmp_path):
     ability = users_ability()
     assert ability.there
     assert ability.state.endswith(f" as {users.server_user().pw_name}" if os.geteuid() == 0 else " as this user")
-    monkeypatch.setattr(doctor, "why_stuck", lambda: "setresuid failed")
-    ability = users_ability()
+    for place in ("cli.doctor", "plan.preparing.server_findings"):
+        monkeypatch.setattr(f"scale_sweep.{place}.why_stuck", lambda: "setresuid failed")
+    ability, (finding,) = users_ability(), findings(tmp_path)
     assert not ability.there and "setresuid failed" in ability.state
+    assert finding.blocking and "setresuid failed" in finding.sentence
 
 
 @pytest.fixture

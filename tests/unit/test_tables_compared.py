@@ -55,7 +55,7 @@ def test_all_tables_with_rows_are_compared_up_to_a_thousand(held):
     comparison, _ = comparison_of(3, held)
     assert sorted(comparison.order) == list(range(0, 2 * held, 2)) and not comparison.has_more
     assert portions(comparison, 1.0)[:2] == ([held], False)
-    assert _left_out(comparison, held, 1.0, is_together=False) == ""
+    assert _left_out(comparison, held, is_together=False) == ""
 
 
 @pytest.mark.parametrize(("columns", "held", "drawn"), [(3, 1001, 200), (60, 1000, 200), (400, 1000, 99)])
@@ -63,15 +63,15 @@ def test_of_more_tables_or_figures_some_are_drawn_and_all_are_compared_together(
     comparison, _ = comparison_of(columns, held)
     assert len(set(comparison.order)) == drawn and not any(table % 2 for table in comparison.order)
     assert portions(comparison, 1.0, fixed_s=0.3)[:2] == ([drawn], True)
-    wording(_left_out(comparison, drawn, 1.0, is_together=True))
+    wording(_left_out(comparison, drawn, is_together=True))
     assert comparison_of(columns, held)[0] == comparison  # by the trial's seed
 
 
 def test_what_would_take_too_long_is_left_out_but_of_one_table(wording):
     comparison, _ = comparison_of(3, 1000, rows=100_000, spent_s=30.0)
-    sizes, is_together, took_s = portions(comparison, 1.0)
+    sizes, is_together, _ = portions(comparison, 1.0)
     assert 1 <= sum(sizes) < 200 and not is_together
-    wording(_left_out(comparison, sum(sizes), took_s, is_together=False))
+    wording(_left_out(comparison, sum(sizes), is_together=False))
     one, _ = comparison_of(3, 1, rows=100_000_000, spent_s=30.0)
     assert portions(one, 1.0)[0] == [1]
 

@@ -111,6 +111,9 @@ def test_parts_of_a_number_of_things_and_changes_of_at_most_100_percent(wording)
 )
 def test_a_number_with_its_interval(value, low, high, words):
     assert units.with_interval(value, low, high) == words
-    assert units.with_interval(value, low, high, " k") == f"{words} k"
-    assert units.change_words(0.958, 0.939, 0.977) == f"{units.with_interval(-4.2, -6.1, -2.3)} %"
-    assert units.change_words(1.05, None, None) == "+5.0 %"
+
+
+def test_a_unit_is_behind_the_number_and_behind_its_interval():
+    assert units.with_interval(335.0, 329.0, 341.0, " k") == "335 k (329 to 341 k)"
+    assert units.change_words(0.958, 0.939, 0.977) == units.with_interval(-4.2, -6.1, -2.3, " %")
+    assert (units.change_words(1.05, None, None), units.format_rate(999.6)) == ("+5.0 %", "1 k")

@@ -172,11 +172,10 @@ EXPLAINED = "In parentheses: 95 % interval"
 
 
 def with_interval(value: float, low: float | None, high: float | None, unit: str = "") -> str:
-    """A number with its 95 % interval, as people see it: "1.84 (1.51 to 2.27)", "335 (329 to 341) k".
+    """A number with its 95 % interval, as people see it: "1.84 (1.51 to 2.27)", "335 k (329 to 341 k)".
 
     high None: the interval is open, "14.6 (14.3 or more)". low None: no interval is known, the number alone with four
-    digits. The decimals show one digit of half of the interval, two if the first is 1 or if the number
-    then has no more than three digits.
+    digits. The decimals show one digit of half of the interval, two if the number then has no more than three digits.
     """
     ends = [end for end in (low, high) if end is not None and math.isfinite(end)]
     half = sum(abs(end - value) for end in ends) / max(len(ends), 1)
@@ -184,22 +183,22 @@ def with_interval(value: float, low: float | None, high: float | None, unit: str
         return f"{value:.4g}{unit}"
     places = -math.floor(math.log10(half))
     of_value = 2 - math.floor(math.log10(abs(value))) if abs(value) > _NEARLY_ZERO else places
-    if half * 10**places < 2 or of_value > places:
+    if of_value > places:
         places += 1
     places = min(max(places, 0), 12)
-    rest = f"to {high:.{places}f}" if high is not None and math.isfinite(high) else "or more"
-    return f"{value:.{places}f} ({low:.{places}f} {rest}){unit}"
+    rest = f"to {high:.{places}f}{unit}" if high is not None and math.isfinite(high) else f"{unit} or more".strip()
+    return f"{value:.{places}f}{unit} ({low:.{places}f} {rest})"
 
 
 def change_words(ratio: float, low: float | None, high: float | None) -> str:
-    """A ratio as a change in percent with its 95 % interval: 0.958, 0.939, 0.977 → "-4.2 (-6.1 to -2.3) %".
+    """A ratio as a change in percent with its 95 % interval: 0.958, 0.939, 0.977 → "-4.2 % (-6.1 to -2.3 %)".
 
-    high None: the interval is open, "-4.2 (-6.1 or more) %". low None: no interval is known.
+    high None: the interval is open, "-4.2 % (-6.1 % or more)". low None: no interval is known.
     """
     if low is None:
         return f"{_signed(ratio)} %"
-    rest = f"to {_signed(high)}" if high is not None else "or more"
-    return f"{_signed(ratio)} ({_signed(low)} {rest}) %"
+    rest = f"to {_signed(high)} %" if high is not None else "% or more"
+    return f"{_signed(ratio)} % ({_signed(low)} {rest})"
 
 
 def _signed(ratio: float) -> str:
@@ -261,16 +260,19 @@ def format_cpus(cpus: tuple[int, ...]) -> str:
     return ",".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)
 
 
-def format_rate(rows_per_s: float | None) -> str:
-    """A rate for people: 1234567 → "1.23 M", None → "–"."""
-    if rows_per_s is None:
+_WORDLESS = 1e15  # beyond this, digits mean nothing
+
+
+def format_rate(rate: float | None, low: float | None = None, high: float | None = None) -> str:
+    """A rate for people: "1.23 M"; with its 95 % interval "1.04 M (1.02 to 1.06 M)"; "–" for None."""
+    if rate is None or not math.isfinite(rate):
         return "–"
-    for scale, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if rows_per_s >= scale:
-            return (
-                f"{rows_per_s / scale:.3g}{unit}" if rows_per_s < 999.5 * scale else f"{rows_per_s / scale:,.0f}{unit}"
-            )
-    return f"{rows_per_s:.3g}"
+    size = abs(rate)
+    units = ((1e9, " G"), (1e6, " M"), (1e3, " k"))
+    scale, unit = next(((s, u) for s, u in units if 0.9995 * s <= size < _WORDLESS), (1.0, ""))
+    if low is None or size >= _WORDLESS:
+        return f"{rate / scale:.3g}{unit}" if size < 999.5 * scale else f"{rate / scale:,.0f}{unit}"
+    return with_interval(rate / scale, low / scale, high / scale if high is not None else None, unit)
 
 
 def format_seconds(seconds: float) -> str:

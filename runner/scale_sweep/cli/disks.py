@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.units import format_bytes, parse_bytes, parse_count
+from scale_sweep.base.units import counted, format_bytes, parse_bytes, parse_count
 from scale_sweep.cli.arguments import confirm_format, from_flags
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def create(request: DisksRequest) -> None:
     source = _source(request)
     number = _read("--count", at_least(1, parse_count), request.count) if request.count else len(source.devices) or 1
     if source.devices and number > len(source.devices):
-        raise UsageError(f"--count: {number} of {len(source.devices)} devices named", remedy="as many as are named")
+        raise UsageError(f"--count {number}: only {counted(len(source.devices), 'device')} named")
     place = request.base or compose.default_data_dir()
     _warn(disks.check_source(source, number, place))
     confirm_format(source, request.yes)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scale_sweep.analysis.fit import NAMES, Terms, model_rate, quantity, speedup_words
-from scale_sweep.base.units import counted, format_number
+from scale_sweep.analysis.fit import NAMES, Terms, model_rate, speedup_words
+from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.model import Estimate, FitReport, ModelFit
 from scale_sweep.report.table import ABSENT, Table
 
@@ -87,9 +87,9 @@ def levels_table(fit: FitReport, terms: Terms) -> Table:
     for p in fit.points[:_LEVELS_SHOWN]:
         predicted = model_rate(model, p.level) if model else None
         off = 100 * (p.rate_mean / predicted - 1) if predicted else None
-        rows.append((format_number(p.level), str(p.n), quantity(p.rate_mean, p.mean_low, p.mean_high),
+        rows.append((format_number(p.level), str(p.n), format_rate(p.rate_mean, p.mean_low, p.mean_high),
                      speedup_words(p), f"{100 * (p.efficiency or 0):.0f} %",
-                     quantity(predicted) if predicted is not None else ABSENT,
+                     format_rate(predicted) if predicted is not None else ABSENT,
                      f"{off:+.1f} %" if off is not None else ABSENT))  # fmt: skip
     name = NAMES[fit.chosen] if fit.chosen else "model"
     headers = (terms.axis, "rows", terms.rate, "speedup", "efficiency", f"{name} predicts", "off by")

@@ -6,7 +6,7 @@ their knobs have no column in the article.
 
 from __future__ import annotations
 
-from scale_sweep.base.units import format_number
+from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.model import KnobColumn, KnobRole, StoredRun, VerdictKind
 from scale_sweep.report.columns import Column, published
 from scale_sweep.report.disk_range import disk_words, range_notes
@@ -19,7 +19,7 @@ from scale_sweep.report.figures import (
     levels_of,
     measured_rate,
 )
-from scale_sweep.report.table import MARK, Table, marked, rate, rate_interval
+from scale_sweep.report.table import MARK, Table, marked
 
 ARTICLE_HEADING = 'In the columns of the article "Testing TDengine\'s Vertical Scalability"'
 
@@ -63,9 +63,7 @@ def _rate(run: StoredRun, level: float, otherwise: str) -> str:
     if point is None or point.mean_low is None or point.mean_high is None or not shown:
         return otherwise
     low, high = (end * shown / point.rate_mean for end in (point.mean_low, point.mean_high))
-    if rate(low) == rate(high):
-        return otherwise
-    return marked(rate_interval(shown, low, high), at_level(run, level)[0], field=fitted_rate(run).field)
+    return marked(format_rate(shown, low, high), at_level(run, level)[0], field=fitted_rate(run).field)
 
 
 def article_table(run: StoredRun) -> Table:
@@ -86,11 +84,13 @@ def article_table(run: StoredRun) -> Table:
         cells |= {name: _rate(run, level, words) for name, words in cells.items() if name == fitted}
         cells |= {name: disk_words(run, trials) for name in cells if name == _DISK}
         rows.append((format_number(level) + mark, *cells.values()))
-    notes = ["mean over the VALID trials of a level; CPU usage is relative to the cores of the server"]
+    notes = [
+        "The figures are means over the VALID trials of a level. CPU usage is relative to the cores of the server."
+    ]
     notes += range_notes(row[1 + at] for row in rows for at, name in enumerate(_names(run)) if name == _DISK)
     if is_marked:
-        notes.append("† no VALID trial at this level: mean over all its trials, and not the server's number")
+        notes.append("† No trial of this level is VALID: the mean is over all, and not the server's number.")
     if bound:
-        notes.append("‡ SOFTWARE_BOTTLENECK: the server does not use its resources here, for a reason inside it")
+        notes.append("‡ The server does not use its resources here, for a reason inside it (SOFTWARE_BOTTLENECK).")
     headers = (axis.published_level or axis.title, *(h for h, _ in columns))
     return Table(title="As published", headers=headers, rows=tuple(rows), notes=tuple(notes))

@@ -19,7 +19,7 @@ def asked_operations_table(run: StoredRun) -> Table:
     work = run.plan.sweep.work
     total = sum(o.weight for o in work.operations if not o.is_apart) or 1.0
     rows = tuple((o.name, o.kind_name, _share(o, total), *_cells_of(work, o)) for o in work.operations)
-    note = "devices, starts of spans and bounds within LOW..HIGH are drawn for each request"
+    note = "Devices, starts of spans and bounds within LOW..HIGH are drawn for each request."
     return Table(title="Queries", headers=_HEADERS, rows=rows, words=(0, 1, 3, 4, 5, 6, 7), notes=(note,))
 
 

@@ -61,7 +61,7 @@ def bottlenecks_table(run: StoredRun) -> Table:
     """One row for each level: the bottleneck of most trials, the shares of its seconds, the least and the greatest
     figures of these trials, and what to change."""
     rows = tuple(_row(run, level) for level in levels_of(run))
-    headers = (axis_name(run), "Bottleneck", "Second by second", "Figures", "To move it")
+    headers = (axis_name(run), "Bottleneck", "Share of the seconds", "Figures", "To go faster")
     return Table(title="Bottlenecks", headers=headers, rows=rows, words=(1, 2, 3, 4))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scale_sweep.analysis.confirmation import sentences
-from scale_sweep.base.units import counted, format_number, format_rate, with_interval
+from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.capacity import held_words
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import FitReport, Step, StoredRun, TrialResult, is_quick
@@ -16,7 +16,6 @@ from scale_sweep.report.open_loop import response_table
 from scale_sweep.report.search_figure import came_of
 from scale_sweep.report.table import ABSENT, Table, short
 
-IN_THOUSANDS = 1e4
 TIMES = ("p50", "p99", "p999")
 
 
@@ -31,9 +30,8 @@ def capacity_table(run: StoredRun) -> Table:
     objective, unit = sweep.load.objective, sweep.work.rate_words
     rows = tuple(_row(result) for result in run.results if result.trial.load.searches)
     note = (
-        f"the highest offered rate that holds {objective.words if objective is not None else ''}, with its 95 % "
-        "interval, at the connections of the trial; in a closed loop each connection sends its next request when the "
-        "last one is answered"
+        f"Capacity is the highest offered rate that holds {objective.words if objective is not None else ''}, with its "
+        "95 % interval. In a closed loop each connection sends its next request when the last one is answered."
     )
     return Table(
         title="Capacity",
@@ -68,18 +66,11 @@ def _row(result: TrialResult) -> tuple[str, ...]:
     return (
         format_number(trial.level),
         trial.trial_id,
-        _words(rate, m.capacity_low_per_s, m.capacity_high_per_s) if rate is not None else none,
+        format_rate(rate, m.capacity_low_per_s, m.capacity_high_per_s) if rate is not None else none,
         format_rate(opening),
         f"{steps}, {counted(trial.load.connections, 'connection')}",
         result.verdict.kind.value,
     )
-
-
-def _words(rate: float, low: float | None, high: float | None) -> str:
-    """A rate with its interval, in thousands from 10,000 on."""
-    scale, unit = (1e3, " k") if rate >= IN_THOUSANDS else (1.0, "")
-    low, high = (end / scale if end is not None else None for end in (low, high))
-    return with_interval(rate / scale, low, high, unit)
 
 
 def steps_table(run: StoredRun) -> Table:
@@ -95,7 +86,7 @@ def steps_table(run: StoredRun) -> Table:
         headers=("Trial", f"Offered {unit}", f"Achieved {unit}", "p50 (ms)", "p99", "p99.9", "Late p99 (ms)", "Step"),
         rows=rows,
         words=(0, 7),
-        notes=("response time / service time, as in the table of response times of an open loop",),
+        notes=("Each cell has the response time and the service time, as the table of an open loop.",),
     )
 
 

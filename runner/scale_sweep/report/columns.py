@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from scale_sweep.base.units import format_rate
 from scale_sweep.experiment.axes import AxisFacts
 from scale_sweep.model import KnobColumn, KnobRole, Measurement, TrialResult
-from scale_sweep.report.table import ABSENT, fixed, marked, mean, rate, short
+from scale_sweep.report.table import ABSENT, fixed, marked, mean, short
 
 ARTICLE_NAMES: Mapping[str, str] = {KnobRole.CONNECTIONS: "Write threads"}
 """The article's names for roles of knobs that have another name here."""
@@ -55,7 +56,7 @@ def _mean_of(read: Callable[[Measurement], float | None], say: Say) -> Callable[
 
 def _marked(field: str) -> Callable[[Sequence[TrialResult]], str]:
     """The mean of a rate with its words."""
-    say = _mean_of(lambda m: getattr(m, field), rate)
+    say = _mean_of(lambda m: getattr(m, field), format_rate)
     return lambda trials: marked(say(trials), trials, field=field)
 
 

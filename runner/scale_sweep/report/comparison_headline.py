@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from scale_sweep.base.units import change_words, format_number
+from scale_sweep.base.units import change_words, format_number, format_rate
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model.compared import Comparison
 from scale_sweep.report.headline import Tile
-from scale_sweep.report.table import rate
 
 _SHOWN = 4  # levels that have a tile, the last ones
 
 
 def title_of_comparison(comparison: Comparison, name: str) -> str:
-    """ "B against A: -7.1 (-7.6 to -6.6) %"; without an interval of all points, the name of the sweep."""
-    overall = comparison.overall
-    if overall is None or overall.ratio is None or overall.low is None:
-        return f"{name}: B against A"
-    return f"B against A: {change_words(overall.ratio, overall.low, overall.high)} {comparison.rate}"
+    """ "B is slower than A: -7.1 % (-7.6 to -6.6 %)", or that no difference was found; of points that differ alone, the
+    first words of the answer."""
+    whole = comparison.overall or (comparison.points[0] if len(comparison.points) == 1 else None)
+    if whole is not None and whole.ratio is not None and whole.low is not None and whole.differs:
+        kind = "slower" if whole.ratio < 1 else "faster"
+        return f"B is {kind} than A: {change_words(whole.ratio, whole.low, whole.high)} {comparison.rate}"
+    verdict = comparison.sentence.partition(":")[0]
+    return f"{name}: {verdict[:1].lower()}{verdict[1:]}".rstrip(".")
 
 
 def tiles_of_comparison(comparison: Comparison) -> list[Tile]:
@@ -27,7 +29,7 @@ def tiles_of_comparison(comparison: Comparison) -> list[Tile]:
         (
             change_words(p.ratio or 1.0, p.low, p.high),
             f"B against A at {axis.count(format_number(p.level or 0))} {p.variant}".rstrip()
-            + f": {rate(p.rate_a)} → {rate(p.rate_b)} {comparison.rate}",
+            + f": {format_rate(p.rate_a)} → {format_rate(p.rate_b)} {comparison.rate}",
         )
         for p in shown[-_SHOWN:]
     ]

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scale_sweep.analysis.confidence import student
 from scale_sweep.analysis.equal_speed import equal_speed
 from scale_sweep.analysis.fit.summaries import cpu_points
 from scale_sweep.analysis.noise import without_drift
 from scale_sweep.analysis.observations import cpu_observations
-from scale_sweep.base.units import format_number, format_rate, with_interval
+from scale_sweep.base.units import EXPLAINED, format_number, format_rate, with_interval
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import (
     BottleneckKind,
@@ -28,12 +27,9 @@ from scale_sweep.model import (
     rate_per_cpu_s,
     taken_cores,
 )
-from scale_sweep.report.table import ABSENT, Table, mean, rate
+from scale_sweep.report.table import ABSENT, Table, mean
 
-ASSUMPTION = (
-    "if a CPU-second of the server does as much work beside other programs as alone, and the server would have used "
-    "the CPU time that others took"
-)
+ASSUMPTION = "it assumes that the server would have used the CPU time that other programs took"
 
 
 def unit_of(rate_words: str) -> str:
@@ -83,13 +79,15 @@ def speedup_words(point: CpuPoint) -> str:
 def cpu_table(fit: FitReport, run: StoredRun) -> Table:
     """The curve of the rate for each CPU-second; without rows if no trial has such a rate."""
     rows = tuple(
-        (format_number(p.level), str(p.n), rate(p.rate_per_cpu_s), speedup_words(p) if p is not fit.per_cpu[0] else "1")
+        (
+            format_number(p.level),
+            str(p.n),
+            format_rate(p.rate_per_cpu_s),
+            speedup_words(p) if p is not fit.per_cpu[0] else "1",
+        )
         for p in fit.per_cpu
     )
-    note = (
-        f"with trials whose CPUs others took in part; the speedup is an estimate: it holds {ASSUMPTION}. In "
-        "parentheses: 95 % interval"
-    )
+    note = f"An estimate: {ASSUMPTION}. {EXPLAINED}."
     headers = (load_axis(run.plan.sweep.axis).title, "Trials", heading_of(run.plan.sweep.work.rate_words), "Speedup")
     return Table(title="Per CPU-second", headers=headers, rows=rows, notes=(note,) if rows else ())
 
@@ -100,7 +98,6 @@ def cpu_rate_cell(trials: Sequence[TrialResult]) -> str:
     return format_rate(rate_per_cpu) if rate_per_cpu is not None else ABSENT
 
 
-_CAUSE = "Probably other virtual machines share them; steal time does not show this"
 APART = 1.15  # of the same CPUs at rest; two measurements on a quiet machine differ by 1.05
 
 
@@ -115,21 +112,14 @@ def speed_cautions(run: StoredRun, rate: str) -> tuple[str, ...]:
         return (
             f"the CPUs were {100 * abs(second.slower):.1f} % {than} at {at}; the rates are those that were measured",
         )
-    if second is not None and second.speedup is not None and second.slope is not None:
+    if second is not None and second.speedup is not None:
         speedup = with_interval(second.speedup, second.low, second.high)
-        half = student(second.slope.degrees) * second.slope.error
-        slope = with_interval(second.slope.value, second.slope.value - half, second.slope.value + half)
-        followed = f"within the trials the rate rose by {slope} % when the speed rose by 1 %"
-        span = _span(min(known), max(known))
-        return (f"at an equal speed of the CPUs the speedup is {speedup}: {span}, and {followed}",)
+        return (f"{_span(known)} (other virtual machines share them): at an equal speed the speedup is {speedup}",)
     if not known or max(known) < APART * min(known):
         return ()
-    return (f"the speed of the CPUs changed: {_span(min(known), max(known))}. {_CAUSE}",)
+    return (f"{_span(known)}; probably other virtual machines share them",)
 
 
-def _span(slowest: float, fastest: float) -> str:
-    faster = f"up to {100 * (fastest / slowest - 1):.0f} % faster" if slowest else "faster"
-    return (
-        f"they were {faster} in some trials than in others ({slowest:.2f} to {fastest:.2f} times the same work in a "
-        "millisecond of CPU time)"
-    )
+def _span(known: Sequence[float]) -> str:
+    faster = f"up to {100 * (max(known) / min(known) - 1):.0f} % " if min(known) else ""
+    return f"the CPUs ran {faster}faster in some trials than in others"

@@ -227,7 +227,7 @@ def _legend_items(
         name = NAMES[model.model]
         items.append(
             (swatch("fit"), f"{name} fit, 95 % band{_until(fit)}")
-            if fit.chosen and model.band
+            if _has_band(run)
             else (swatch("fit"), f"{name} fit")
             if fit.chosen
             else (swatch("fit unsure"), "line through the origin; no model can be chosen")
@@ -256,11 +256,10 @@ def _undrawn(run: StoredRun) -> list[str]:
 def caption(run: StoredRun) -> str:
     """Sentences on what the curve shows, and what it does not show."""
     others = len(run.results) - len(run.on_curve)
-    absent = _undrawn(run)
+    absent, counted = _undrawn(run), [r.verdict.kind.is_fitted for r in _with_rate(run, fit_of(run))]
     sentences = (
-        "The trials of the curve, beside the interval of their mean. Hollow marks do not count."
-        if any(r.verdict.kind.is_fitted for r in run.on_curve)
-        else "The trials, side by side. None of them counts, so there is no mean and no fit.",
+        "The trials of each level are side by side."
+        + ("" if all(counted) else " Hollow marks do not count." if any(counted) else " None of them counts."),
         "The band is 95 % for the curve, over the models that the points support." if _has_band(run) else "",
         f"Sentinels, drift checks, ablation trials, connections checks and confirming trials ({others}) are only in "
         "the table of trials."

@@ -17,7 +17,7 @@ from scale_sweep.report.series import window_of
 from scale_sweep.report.table import ABSENT, mean, short
 
 SECONDS_MIN = 10
-_RANGE_NOTE = "disk: the mean, and in parentheses the 5th to the 95th percentile of the windows' seconds"
+_RANGE_NOTE = "Parentheses beside the disk rate have the 5th to the 95th percentile of the windows' seconds."
 
 
 def disk_words(run: StoredRun, trials: Sequence[TrialResult]) -> str:

@@ -75,11 +75,11 @@ def disk_table(run: StoredRun) -> Table:
         "Stalled (s)",
     )
     notes: tuple[str, ...] = (
-        "from the first request to the end of flush and sync; ceiling: sequential writes without a database (fio)",
-        "write amplification: bytes on the disks for each byte of the rows' values; stalled: no acknowledgement at all",
+        "The figures are from the first request to the end of flush and sync. The ceilings are those of fio.",
+        "Write amplification is bytes on the disks for each byte of the values. Stalled: nothing was acknowledged.",
     )
     if run.plan.sweep.disk_placement == "stripe":
-        notes += ("striped: least free is the whole array's, the same for all its disks",)
+        notes += ("The disks are striped, so the least free space is that of the whole array.",)
     return Table(title="Each disk", headers=headers, rows=tuple(rows), notes=notes if rows else (), words=(1,))
 
 
@@ -118,11 +118,10 @@ def ceiling_table(run: StoredRun) -> Table:
             which = " + ".join(map(str, names)) if isinstance(names, (list, tuple)) else ABSENT
             figures = (one.get("write_mb_per_s"), one.get("sync_writes_per_s"))
             rows.append((which, *(short(_number(f)) for f in figures)))
-    notes = ["measured before the sweep, without a database"]
+    notes = ["The disks were measured before the sweep, without a database."]
     if run.manifest.get("disks_share_a_bottleneck") is True:
         notes.append(
-            "together they are slower than the sum of each alone: they share a bottleneck, "
-            "and no database can scale on them"
+            "Together they are slower than the sum of each alone: they share a bottleneck, and no database can scale."
         )
     headers = ("Disks", "Sequential writes (MB/s)", "Small writes with fsync (1/s)")
     return Table(title="Ceilings of the disks", headers=headers, rows=tuple(rows), notes=tuple(notes), words=(0,))
@@ -146,9 +145,10 @@ def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
                 bars.append((level, i, name, rate, 100 * rate / used if used else None, valid))
     if not bars:
         return ""
-    keys, above = legend(
-        [(_block(), "written by the disk"), (swatch("limit"), "ceiling of the disk (fio)")], width, 8, 14
-    )
+    ceiling = [(swatch("limit"), "ceiling of the disk (fio)")] if any(bar[4] for bar in bars) else []
+    kinds = {"bar" if bar[5] else "invalid" for bar in bars}
+    words = {"bar": "written by the disk", "invalid": "written, but no trial counts"}
+    keys, above = legend([*((_block(css), words[css]) for css in sorted(kinds)), *ceiling], width, 8, 14)
     top = 1.12 * max(max(bar[3], bar[4] or 0.0) for bar in bars)
     groups = len({level for level, *_ in bars})
     frame = Frame(
@@ -178,8 +178,8 @@ def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
     return drawing(width, frame.height, label, "".join(parts), "small")
 
 
-def _block() -> str:
-    return '<rect x="2" y="-6" width="13" height="11" class="bar"/>'
+def _block(css: str) -> str:
+    return f'<rect x="2" y="-6" width="13" height="11" class="{css}"/>'
 
 
 def _bar(frame: Frame, ends: tuple[float, float], rate: float, own: float | None, title: str, css: str) -> str:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from scale_sweep.base.units import format_rate
 from scale_sweep.model import Agreement, FitReport, StoredRun, TrialResult, counted_verdicts
 from scale_sweep.report import run_facts, subjects
 from scale_sweep.report.ab import ab_markdown, ab_sections
 from scale_sweep.report.figures import agreement_in, axis_facts, cpu_cost, fit_again
-from scale_sweep.report.headline import CAUTIONS, headline_html
+from scale_sweep.report.headline import CAUTIONS, Headline, headline_html
 from scale_sweep.report.markdown import markdown, table_markdown
 from scale_sweep.report.markup import escape, safe, table_html
 from scale_sweep.report.once import once
@@ -24,7 +25,7 @@ from scale_sweep.report.replicates import beside_verdicts
 from scale_sweep.report.run_facts import settings_table
 from scale_sweep.report.section import Section, sections_html
 from scale_sweep.report.shell import shell
-from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, marked, mean, rate, short, shown_trials
+from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, marked, mean, short, shown_trials
 from scale_sweep.report.variants_headline import headline_of_ab, headline_of_variants
 from scale_sweep.sweep.vary import label, slug
 
@@ -64,20 +65,20 @@ def comparison_table(run: StoredRun) -> Table:
     headers = (
         axis_facts(run).name,
         "variant",
+        "verdicts",
         work.rate_words,
         "of the first",
         "server cores",
         "load generator cores",
         f"load generator CPU-s / M {work.unit}",
         "response p99 ms",
-        "verdicts",
     )
     return Table(
         title="The variants side by side",
         headers=headers,
         rows=tuple(rows),
-        words=(1, 8),
-        notes=("mean over the VALID trials; † none is VALID: mean over all, and not the server's number",),
+        words=(1, 2),
+        notes=("The figures are means over the VALID trials. † No trial is VALID: the mean is over all.",),
     )
 
 
@@ -98,21 +99,25 @@ def _row(level: float, results: list[TrialResult], base: float | None, agreement
     return (
         level_cell(level, is_counted),
         label(results[0].trial.variant),
-        marked(rate(speed), trials),
+        counted_verdicts(results) + beside_verdicts(agreement, results),
+        marked(format_rate(speed), trials),
         f"{speed / base:.2f}×" if speed and base and is_counted else ABSENT,
         fixed(mean(m.server_cpu_cores for m in used), 2),
         fixed(mean(m.generator_cpu_cores for m in used), 2),
         short(mean(cpu_cost(r.measurement.generator_cpu_cores, r) for r in trials)),
         short(mean(m.response_ms_p99 for m in used)),
-        counted_verdicts(results) + beside_verdicts(agreement, results),
     )
+
+
+def _headline(run: StoredRun, fits: Mapping[str, FitReport]) -> Headline:
+    return headline_of_ab(run, fits) if run.plan.sweep.variants_ab else headline_of_variants(run, fits)
 
 
 def index_markdown(run: StoredRun, fits: Mapping[str, FitReport], reference: Reference | None = None) -> str:
     """The comparison, with links to each variant's own report. fits: by the variant in words. reference: rows of a
     published table."""
     is_ab = bool(run.plan.sweep.variants_ab)
-    headline = headline_of_ab(run) if is_ab else headline_of_variants(run, fits)
+    headline = _headline(run, fits)
     links = "".join(f"- [{safe(_variant_words(run, name))}](report-{name}.md)\n" for name in labels_of(run))
     blocks = (
         f"# {safe(headline.title)}",
@@ -142,7 +147,7 @@ def index_html(
     are the same for all, which no body has; reference: rows of a published table.
     """
     is_ab = bool(run.plan.sweep.variants_ab)
-    headline = headline_of_ab(run) if is_ab else headline_of_variants(run, fits)
+    headline = _headline(run, fits)
     links = "".join(f'<li><a href="#{escape(n)}">{escape(_variant_words(run, n))}</a></li>' for n in labels_of(run))
     command = run_facts.command_of(run)
     repeat = f"<h3>To repeat it</h3><pre>{escape(command)}</pre>" if command else ""
@@ -196,8 +201,9 @@ def documents(run: StoredRun, reference: Reference | None = None, makers: Makers
         return _single(run, "", reference, makers)
     parts = {name: _single(only(run, name), f"-{name}", reference, makers) for name in labels}
     shared = _shared_facts([one.run for one in parts.values()])
-    bodies = {name: body_html(one.run, reference, name, shared) for name, one in parts.items()}
     named = {_variant_words(run, name): next(iter(one.fits.values())) for name, one in parts.items()}
+    above = _headline(run, named).cautions
+    bodies = {name: body_html(one.run, reference, name, shared, above) for name, one in parts.items()}
     pages = {page: text for one in parts.values() for page, text in one.pages.items()}
     pages |= {"report.md": index_markdown(run, named, reference)} if ".md" in makers else {}
     pages |= {"report.html": index_html(run, bodies, named, shared, reference)}

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scale_sweep.analysis.fit import FitQuestions, Terms, another_day, fit_curve, known_breaks, quantity
+from scale_sweep.analysis.fit import FitQuestions, Terms, another_day, fit_curve, known_breaks
 from scale_sweep.analysis.noise import agreement_of, parts_of, with_intervals, without_drift
 from scale_sweep.analysis.observations import observations
-from scale_sweep.base.units import counted, format_number
+from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.experiment.axes import AxisFacts, load_axis
 from scale_sweep.experiment.work import Rate, rate_of, rates_of
 from scale_sweep.model import (
@@ -152,7 +152,7 @@ def knobs_table(run: StoredRun) -> Table:
         headers=("Knob", *(axis.count(format_number(level)) for level in levels)),
         rows=tuple(row for row in rows if len(set(row[1:])) > 1),
         words=(0,),
-        notes=(f"constant along the axis: {constant}",) if constant else (),
+        notes=(f"Constant along the axis: {constant}.",) if constant else (),
     )
 
 
@@ -176,6 +176,6 @@ def efficiency_words(point: PointSummary) -> str:
 def measured_words(shown: float, point: PointSummary | None) -> str:
     """The measured mean of a level with the interval of its point, which is relative: a drift moves the mean alone."""
     if point is None or point.mean_low is None or point.mean_high is None:
-        return quantity(shown)
+        return format_rate(shown)
     scale = shown / point.rate_mean
-    return quantity(shown, point.mean_low * scale, point.mean_high * scale)
+    return format_rate(shown, point.mean_low * scale, point.mean_high * scale)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from scale_sweep.analysis.fit import NAMES, RATE_UNITS, SYMBOLS, Terms, goes_on, holds_median, quantity
-from scale_sweep.base.units import EXPLAINED, counted, format_number, with_interval
+from scale_sweep.analysis.fit import NAMES, RATE_UNITS, SYMBOLS, Terms, goes_on, holds_median
+from scale_sweep.base.units import EXPLAINED, counted, format_number, format_rate, with_interval
 from scale_sweep.model import Estimate, FitReport, ModelFit, Need, Prediction
 from scale_sweep.report.table import ABSENT, Table, fixed, short
 
@@ -56,17 +56,14 @@ def models_table(fit: FitReport) -> Table:
         )
     headers = ("Model", "Parameters", "Residual (%)", "Last level left out (% off)", "AICc", "ΔAICc")
     notes: tuple[str, ...] = (
-        "intervals: percentiles of a seeded bootstrap, if the model is right",
-        "ΔAICc below 2: the models are not significantly different; – : too few trials or levels for this model",
-        "last level left out: how far off a fit to the other levels predicts it",
+        "The intervals are percentiles of a seeded bootstrap, and hold if the model is right.",
+        "Models with a ΔAICc below 2 are not significantly different. –: too few trials or levels.",
+        "The last level left out shows how far off a fit to the other levels predicts it.",
     )
     unit = fit.models[0].unit_level if fit.models else 1.0
     if unit != 1:
         notes += (
-            (
-                f"n in Amdahl and USL counts in units of the smallest level, {format_number(unit)} {fit.axis}; "
-                f"γ is per 1 of {fit.axis}"
-            ),
+            f"In Amdahl and USL, n counts in units of {format_number(unit)} {fit.axis}; γ is per 1 of {fit.axis}.",
         )
     return Table(title="Models", headers=headers, rows=tuple(rows), words=(0, 1), notes=notes if rows else ())
 
@@ -77,9 +74,9 @@ def rejected_table(fit: FitReport) -> Table:
     for r in fit.rejected:
         marks = ", ".join(f"{n} {kind}" for kind, n in r.marks.items())
         state = "not on the curve" if r.is_lost else "in doubt" if r.is_doubted else ""
-        measured = quantity(r.rate) if r.rate is not None else ABSENT
+        measured = format_rate(r.rate) if r.rate is not None else ABSENT
         rows.append((format_number(r.level), str(r.kept), marks, measured, state))
-    note = "mean rate of the rejected trials; nothing is predicted across a level that lost all of its trials"
+    note = "The rate is the mean of the rejected trials. Nothing is predicted across a level that lost all trials."
     return Table(
         title="Rejected",
         headers=(fit.axis, "kept", "rejected", "they measured", ""),
@@ -106,7 +103,7 @@ def _parameter(model: ModelFit, name: str) -> str:
 
 def _value(name: str, estimate: Estimate) -> str:
     if name not in _UNITLESS:
-        return quantity(estimate.value, estimate.low, estimate.high)
+        return format_rate(estimate.value, estimate.low, estimate.high)
     if estimate.low is None:
         return short(estimate.value)
     return with_interval(estimate.value, estimate.low, estimate.high)
@@ -123,21 +120,19 @@ def derived_table(fit: FitReport) -> Table:
     rows, unit = [], RATE_UNITS.get(fit.rate, fit.rate)
     for name, estimate, is_rate in figures:
         if estimate is not None:
-            value = (quantity if is_rate else with_interval)(estimate.value, estimate.low, estimate.high)
+            value = (format_rate if is_rate else with_interval)(estimate.value, estimate.low, estimate.high)
             rows.append((name, f"{value} {unit if is_rate else fit.axis}"))
-    notes = (
-        (
-            "absent: the chosen model does not have this figure, or its interval is as wide as the figure. Efficiency "
-            "is relative to the smallest level. Intervals hold if the model is right; that of the highest rate spans "
-            "the models that the points support"
-        ),
+    note = (
+        "A figure is absent if the chosen model does not have it, or if its interval is as wide as the figure. "
+        "Efficiency is relative to the smallest level. Intervals hold if the model is right; that of the highest rate "
+        "spans the models that the points support."
     )
     return Table(
         title="Figures from the fit",
         headers=("Figure", "Value"),
         rows=tuple(rows),
         words=(0,),
-        notes=notes if rows else (),
+        notes=(note,) if rows else (),
     )
 
 
@@ -146,8 +141,8 @@ def asked_table(fit: FitReport) -> Table:
     rows = [_prediction_row(fit, p) for p in fit.predictions] + [_need_row(fit, n) for n in fit.needs]
     headers = ("Asked", "Answer", "Note")
     note = (
-        f"by the {NAMES[fit.chosen]} curve. The interval belongs to the curve, over every model that the points "
-        "support; a single trial also has noise"
+        f"The answers are those of the {NAMES[fit.chosen]} curve. The interval belongs to the curve, over every model "
+        "that the points support; a single trial also has noise."
         if fit.chosen
         else ""
     )
@@ -171,7 +166,7 @@ def _prediction_row(fit: FitReport, p: Prediction) -> tuple[str, str, str]:
     notes += [p.reason] if p.reason else []
     if p.is_wide:
         notes.append(_remedy(fit, p))
-    return question, quantity(p.rate, p.low, p.high), ", ".join(notes)
+    return question, format_rate(p.rate, p.low, p.high), ", ".join(notes)
 
 
 def _remedy(fit: FitReport, p: Prediction) -> str:
@@ -181,11 +176,11 @@ def _remedy(fit: FitReport, p: Prediction) -> str:
 
 
 def _estimate(rate: Estimate) -> str:
-    return quantity(rate.value, rate.low, rate.high)
+    return format_rate(rate.value, rate.low, rate.high)
 
 
 def _need_row(fit: FitReport, n: Need) -> tuple[str, str, str]:
-    question = f"{fit.axis} needed for {quantity(n.rate)}"
+    question = f"{fit.axis} needed for {format_rate(n.rate)}"
     if n.level is None:
         return question, ABSENT, n.reason
     level = with_interval(n.level, n.low, n.high)

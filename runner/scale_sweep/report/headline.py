@@ -16,8 +16,8 @@ from scale_sweep.report.section import folded, listed
 
 Tile = tuple[str, str]
 CAUTIONS = "Before you believe it"
-SHOWN = 3  # cautions that are not folded
-_INTERVAL = r"\([\d.,+-]+ to [\d.,+-]+\) ?"
+SHOWN = 2  # cautions that are not folded
+_INTERVAL = r"\([\d.,+-]+ to [\d.,+-]+(?: [kMG%])?\)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +42,7 @@ def headline_html(headline: Headline, results: Sequence[TrialResult]) -> str:
         f'<p class="eyebrow">{escape(headline.above)}</p><h1>{escape(headline.title)}</h1>',
         f'<p class="question">{escape(headline.question)}</p>' if headline.question else "",
         f'{answers}\n<div class="tiles">{tiles}</div>\n',
-        f'<p class="note">{escape(headline.note)}</p>\n' if headline.note else "",
-        f'<div class="chips">{_chips(results)}</div>\n',
+        f'<div class="chips">{_chips(results)}<span class="note">{escape(headline.note)}</span></div>\n',
         _cautions(headline.cautions),
     )
     return "".join(parts)
@@ -90,6 +89,6 @@ def _answer(words: str) -> str:
     return f"<b>{_unbroken(verdict)}:</b> {_unbroken(rest)}" if colon else f"<b>{_unbroken(words)}</b>"
 
 
-def _unbroken(words: str, pattern: str = rf"[\d.,]+ {_INTERVAL}") -> str:
+def _unbroken(words: str, pattern: str = rf"[\d.,]+ (?:[kMG%] )?{_INTERVAL}") -> str:
     """The escaped text, with a number and its interval on the same line."""
     return re.sub(pattern, lambda number: number[0].replace(" ", "&nbsp;"), escape(words))

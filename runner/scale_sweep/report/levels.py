@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from scale_sweep.analysis.fit import speedup_words
-from scale_sweep.base.units import format_number
+from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.model import Measurement, StoredRun, TrialResult, VerdictKind, common_marks
 from scale_sweep.report.disk_range import disk_words, range_notes
 from scale_sweep.report.figures import (
@@ -24,12 +24,12 @@ from scale_sweep.report.figures import (
     measured_words,
     shown_rates,
 )
-from scale_sweep.report.table import ABSENT, MARK, Table, fixed, marked, mean, rate, short, without_empty
+from scale_sweep.report.table import ABSENT, MARK, Table, fixed, marked, mean, short, without_empty
 
 _DISK = "Disk MB/s"
-_NOTE = "means over the fitted trials; speedup and efficiency: relative to the first level"
-_MARKED = "† no trial is fitted: means over all trials, and not the server's number"
-_OWN = "‡ SOFTWARE_BOTTLENECK: the server does not use its resources here, for a reason inside it"
+_NOTE = "The figures are means over the fitted trials. Speedup and efficiency are relative to the first level."
+_MARKED = "† No trial is fitted: the means are over all trials, and not the server's numbers."
+_OWN = "‡ The server does not use its resources here, for a reason inside it (SOFTWARE_BOTTLENECK)."
 
 
 def levels_table(run: StoredRun) -> Table:
@@ -38,7 +38,7 @@ def levels_table(run: StoredRun) -> Table:
     common = common_marks(run.on_curve, fitted.field)
     columns = [
         ("Trials fitted", _fitted),
-        ("Values/s", lambda trials: rate(_values_per_s(run, trials))),
+        ("Values/s", lambda trials: format_rate(_values_per_s(run, trials))),
         *((shown.words.capitalize(), _mean_rate(shown.field, common)) for shown in others),
         ("Server cores used / given", _cores),
         (_DISK, lambda trials: disk_words(run, trials)),
@@ -74,7 +74,7 @@ def _notes(run: StoredRun, common: Sequence[str]) -> tuple[str, ...]:
     states = [at_level(run, level) for level in levels_of(run)]
     notes = [
         _NOTE if any(is_valid for _, is_valid in states) else "",
-        f"every rate: {', '.join(common)}" if common else "",
+        f"Every rate is marked: {', '.join(common)}." if common else "",
         _MARKED if not all(is_valid for _, is_valid in states) else "",
         _OWN if any(_is_own(trials) for trials, _ in states) else "",
     ]
@@ -107,4 +107,6 @@ def _values_per_s(run: StoredRun, trials: Sequence[TrialResult]) -> float | None
 
 
 def _mean_rate(field: str, common: Sequence[str]) -> Callable[[Sequence[TrialResult]], str]:
-    return lambda trials: marked(rate(mean(getattr(r.measurement, field) for r in trials)), trials, common, field)
+    return lambda trials: marked(
+        format_rate(mean(getattr(r.measurement, field) for r in trials)), trials, common, field
+    )

@@ -93,7 +93,7 @@ def _bottleneck(run: StoredRun) -> str:
 
 def _knobs(run: StoredRun) -> str:
     knobs = knobs_table(run)
-    return table_markdown(knobs) if knobs.rows else "\n\n".join(f"Nothing: {safe(note)}." for note in knobs.notes)
+    return table_markdown(knobs) if knobs.rows else "\n\n".join(f"Nothing moves. {safe(note)}" for note in knobs.notes)
 
 
 def _noise(run: StoredRun) -> str:

@@ -114,7 +114,7 @@ def trend_sentence(trend: Trend, points: int) -> str:
         )
     if is_within(ratio, SOUGHT_PERCENT):
         smallest = percent_words(trend.smallest_percent)
-        return f"no drift was found: {change}; a drift under {smallest} cannot be detected (80 % power)"
+        return f"no drift was found: {change}; this run would see {smallest}"
     count = replicates_for_drift(trend, points, SOUGHT_PERCENT)
     enough = "the machine is too noisy for a sweep"
     if count is not None:
@@ -175,5 +175,6 @@ def ablations_table(run: StoredRun) -> Table:
         headers=("Boundary", "Knobs that moved", "Gain", "by hardware", "by knobs"),
         rows=rows,
         words=(0, 1),
-        notes=("hardware: after with the old knobs / before; knobs: after / after with the old knobs",) if rows else (),
+        notes=("By hardware: after with the old knobs / before. By knobs: after / after with the old knobs.",)
+        * bool(rows),
     )

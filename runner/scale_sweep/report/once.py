@@ -24,8 +24,8 @@ def once(table: Table, kept: Collection[int] = (0,)) -> Table:
     present = "; ".join(f"{name}: {value}" for name, value in values.items() if value != ABSENT)
     absent = ", ".join(name for name, value in values.items() if value == ABSENT)
     notes = [
-        f"the same in all rows: {present}" if present else "",
-        f"not measured in any row: {absent}" if absent else "",
+        f"In every row: {present}." if present else "",
+        f"Not measured in any row: {absent}." if absent else "",
     ]
     return replace(
         table,
@@ -56,7 +56,7 @@ def shared_remarks(of_trials: Sequence[Sequence[Remark]], places: Sequence[str])
     often = {shape: words for shape, words in by_shape.items() if len(words) >= _OFTEN and shape not in causes}
     stays = ["; ".join(r.words for r in remarks if _shape(r.words) not in often) for remarks in of_trials]
     sentences = [
-        f"{_named([places[at] for at in words], places)}: {_ranged([*words.values()])}" for words in often.values()
+        f"{_named([places[at] for at in words], places)}: {_ranged([*words.values()])}." for words in often.values()
     ]
     return stays, sentences
 
@@ -64,7 +64,7 @@ def shared_remarks(of_trials: Sequence[Sequence[Remark]], places: Sequence[str])
 def _named(some: Sequence[str], places: Sequence[str]) -> str:
     """ "7 of 18 trials, all at 2 cores"."""
     is_one_level = len(set(some)) == 1 and len(some) < len(places)
-    return part_of(len(some), len(places), "trial") + (f", all at {some[0]}" if is_one_level else "")
+    return part_of(len(some), len(places), "trial").capitalize() + (f", all at {some[0]}" if is_one_level else "")
 
 
 def _shape(words: str) -> str:

@@ -14,7 +14,7 @@ from scale_sweep.analysis.confidence import half_of_mean
 from scale_sweep.base.units import format_number, format_rate, with_interval
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import FitReport, StoredRun, TrialResult, VerdictKind, counted_verdicts
-from scale_sweep.report.table import ABSENT, Table, level_cell, mean, rate, short, shown_trials
+from scale_sweep.report.table import ABSENT, Table, level_cell, mean, short, shown_trials
 
 PERCENTILES = ("p50", "p95", "p99", "p99.9", "max")
 LATE = "Late p99 (ms)"
@@ -94,8 +94,8 @@ def _row(run: StoredRun, level: float) -> tuple[str, ...]:
     times = (f"{response[field]} / {_mean_ms(trials, f'service_ms_{field}')}" for field in fields)
     return (
         level_cell(level, is_met),
-        rate(run.plan.sweep.load.rate),
-        rate(mean(r.achieved_per_s for r in trials)),
+        format_rate(run.plan.sweep.load.rate),
+        format_rate(mean(r.achieved_per_s for r in trials)),
         *times,
         _mean_ms(trials, "late_ms_p99"),
         counted_verdicts(r for r in run.on_curve if r.trial.level == level),

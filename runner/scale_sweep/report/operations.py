@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from scale_sweep.base.units import counted
+from scale_sweep.base.units import counted, format_rate
 from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.report.asked import asked_operations_table
 from scale_sweep.report.figure import figure_html
@@ -30,7 +30,7 @@ from scale_sweep.report.operation_times import times_caption, times_rows, times_
 from scale_sweep.report.response_curve import response_curve
 from scale_sweep.report.rows_and_answers import checked_words, checks_table, preload_words, unchecked_words
 from scale_sweep.report.section import folded
-from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, rate, short
+from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, short
 
 
 def operations_table(run: StoredRun) -> Table:
@@ -45,7 +45,7 @@ def operations_table(run: StoredRun) -> Table:
         ("Values/s", lambda o: o.read_values_per_s),
         ("MB/s", lambda o: o.read_mb_per_s),
     ]
-    written = {name: rate if name.endswith("/s") and name != "MB/s" else short for name, _ in columns}
+    written = {name: format_rate if name.endswith("/s") and name != "MB/s" else short for name, _ in columns}
     rows = [
         (
             name,
@@ -58,7 +58,7 @@ def operations_table(run: StoredRun) -> Table:
         for level, trials, is_counted in trials_by_level(run)
     ]
     headers = ("Operation", axis_facts(run).title, *(heading for heading, _ in columns), "Errors", "Empty answers")
-    note = "means over the fitted trials of a level (†: none is, so over all); of the whole window"
+    note = "The figures are means over the fitted trials of a level (†: none is, so over all), of the whole window."
     return once(Table(title="Operations", headers=headers, rows=tuple(rows), words=(0,), notes=(note,)), kept=(0, 1))
 
 
@@ -75,8 +75,8 @@ def quantiles_table(run: StoredRun) -> Table:
     ]
     names = ["mean", *(q.replace("p999", "p99.9") for q in QUANTILES)]
     note = (
-        "milliseconds, from the intended start of a request to the end of its answer; –: too few requests for this "
-        "quantile; †: no trial is fitted"
+        "The times are milliseconds, from the intended start of a request to the end of its answer. –: too few "
+        "requests for this quantile. †: no trial is fitted."
     )
     headers = ("Operation", axis_facts(run).title, *names)
     return Table(title="Response times by operation (ms)", headers=headers, rows=tuple(rows), words=(0,), notes=(note,))

@@ -33,7 +33,7 @@ from scale_sweep.report.svg import (
     swatch,
     x_levels,
 )
-from scale_sweep.report.table import ABSENT, Table, rate
+from scale_sweep.report.table import ABSENT, Table
 
 Sides = Sequence[tuple[str, Sequence[StoredRun]]]
 _SPREADS = {
@@ -109,8 +109,8 @@ def ratio_table(comparison: Comparison) -> Table:
         "B is",
     )
     notes = (
-        "geometric means of the VALID trials, with the 95 % interval of each ratio alone; p: of all points",
-        "can detect: the smallest difference that this many trials detect (80 % power)",
+        "The rates are geometric means of the VALID trials. Each ratio has a 95 % interval; p covers all points.",
+        '"Can detect" is the smallest difference that this many trials detect (80 % power).',
     )
     return Table(title="Point by point", headers=headers, rows=tuple(rows), notes=notes, words=(7,))
 
@@ -122,8 +122,8 @@ def _row(p: PointRatio, name: str) -> tuple[str, ...]:
     called = "" if not p.differs else "slower" if p.ratio < 1 else "faster"
     return (
         name,
-        rate(p.rate_a),
-        rate(p.rate_b),
+        format_rate(p.rate_a),
+        format_rate(p.rate_b),
         f"{p.ratio:.3f} ({p.low:.3f} to {p.high:.3f})" if known else f"{p.ratio:.3f}",
         _p(p.p_holm),
         smallest_words(p.smallest_percent) if p.smallest_percent is not None else ABSENT,
@@ -188,6 +188,7 @@ def _curves(comparison: Comparison, sides: Sides, width: int = 940, height: int 
     items = [
         (_mark(8, 0, css, "") + swatch(f"{css} curve-line"), f"{css[-1].upper()}: {name}")
         for css, name in (("run-a", comparison.run_a), ("run-b", comparison.run_b))
+        if trials[css]
     ]
     keys, above = legend(items, width, 8, 14)
     last, top = max(n for n, _, _ in everything), max(v for _, v, _ in everything)

@@ -6,6 +6,7 @@ No address that is loaded, no text that is not escaped; the script of the page a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from scale_sweep.analysis.connections_check import sentences
 from scale_sweep.model import StoredRun, verdict_words
@@ -34,6 +35,7 @@ from scale_sweep.report.replicates import parts_table
 from scale_sweep.report.residuals import residuals_svg
 from scale_sweep.report.run_facts import load_hosts
 from scale_sweep.report.run_headline import headline_of
+from scale_sweep.report.same_cautions import unsaid
 from scale_sweep.report.search_figure import searches_html
 from scale_sweep.report.section import Section, folded, listed, sections_html
 from scale_sweep.report.shell import shell
@@ -50,10 +52,18 @@ def html(run: StoredRun, reference: Reference | None = None) -> str:
     return shell(headline_of(run).title, body_html(run, reference))
 
 
-def body_html(run: StoredRun, reference: Reference | None = None, within: str = "", shared: Facts = ()) -> str:
+def body_html(
+    run: StoredRun,
+    reference: Reference | None = None,
+    within: str = "",
+    shared: Facts = (),
+    above: Sequence[str] = (),
+) -> str:
     """The page without its head. within: before the names of links, on a page that has several such bodies. shared:
-    facts of method and machine that this page has elsewhere."""
+    facts of method and machine that this page has elsewhere. above: cautions that it has elsewhere."""
     run = with_fit(run)
+    headline = headline_of(run)
+    headline = replace(headline, cautions=unsaid(headline.cautions, above))
     sections = (
         Section(name="curve", title="The curve", body=_curve(run)),
         Section(name="operations", title="Each operation", body=operations_html(run)),
@@ -71,7 +81,7 @@ def body_html(run: StoredRun, reference: Reference | None = None, within: str = 
         Section(name="profile", title="CPU time of the server by function", body=profile_html(run)),
         Section(name="method", title="Method and machine", body=_method(run, shared)),
     )
-    return headline_html(headline_of(run), run.results) + sections_html(sections, within)
+    return headline_html(headline, run.results) + sections_html(sections, within)
 
 
 def _curve(run: StoredRun) -> str:
@@ -162,7 +172,7 @@ def _knobs(run: StoredRun) -> str:
     if not run.results:
         return ""
     knobs, settings = knobs_table(run), run_facts.settings_table(run)
-    moving = table_html(knobs) if knobs.rows else "".join(f"<p>Nothing: {escape(n)}.</p>" for n in knobs.notes)
+    moving = table_html(knobs) if knobs.rows else "".join(f"<p>Nothing moves. {escape(n)}</p>" for n in knobs.notes)
     differing = f"<h3>{escape(settings.title)}</h3>{table_html(once(settings, kept=(1, 2, 3)))}" if settings else ""
     return f"{moving}{differing}"
 

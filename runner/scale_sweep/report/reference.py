@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from scale_sweep.base.units import format_number
+from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.model import StoredRun
 from scale_sweep.report.disk_range import disk_words, range_notes
 from scale_sweep.report.figures import at_level, axis_facts, axis_name, fitted_rate, levels_of
 from scale_sweep.report.subject_points import stored_bytes
-from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, mean, rate, short
+from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, mean, short
 
 Reference = Sequence[Mapping[str, str]]
 PUBLISHED_KNOBS = ("vgroups", "partitions", "write_threads", "commit_threads")  # columns of published tables
@@ -110,8 +110,8 @@ def reference_table(run: StoredRun, reference: Reference) -> Table | None:
         rows.append(
             (
                 level_cell(level, o is None or o.valid),
-                rate(p.rate if p else None),
-                rate(o.rate if o else None),
+                format_rate(p.rate if p else None),
+                format_rate(o.rate if o else None),
                 fixed(theirs.get(level), 2),
                 fixed(mine.get(level), 2),
                 fixed(_efficiency(theirs, level, both.base_published)),
@@ -157,23 +157,21 @@ def _notes(both: ReferenceComparison, reference: Reference, run: StoredRun) -> l
     same = both.base_ours in (both.base_published, None)
     base = format_number(both.base_published or 0)
     notes = [
-        f"the rates come from different machines; compare the speedup, which is 1 at {base} in both tables"
+        f"The rates come from different machines; compare the speedup, which is 1 at {base} in both tables."
         if same
-        else f"no level in common: the published speedup is 1 at {base}, ours at {format_number(both.base_ours or 0)}"
+        else f"No level is in both: the published speedup is 1 at {base}, ours at {format_number(both.base_ours or 0)}."
     ]
     for name, label in _published_knobs(run).items():
         values = list(dict.fromkeys(str(row[name]) for row in reference if row.get(name)))
         if len(values) > 1:
-            notes.append(f"in the published table {label} moves along the axis ({' → '.join(values)})")
+            notes.append(f"In the published table {label} moves along the axis ({' → '.join(values)}).")
     stored = {row["stored_bytes_per_row"] for row in reference if row.get("stored_bytes_per_row")}
     if stored:
         ours = short(mean(stored_bytes(r.measurement) for r in run.on_curve))
-        notes.append(f"bytes on disk for a row: {', '.join(sorted(stored))} published, {ours} ours")
+        notes.append(f"A row takes {', '.join(sorted(stored))} bytes on disk as published, {ours} in ours.")
     if axis_facts(run).published_note:
         notes.append(axis_facts(run).published_note)
     notes += range_notes(s.disk for s in both.ours.values())
     if any(not s.valid for s in both.ours.values()):
-        notes.append(
-            "† ours: no VALID trial at this level, so the numbers are not the server's, and there is no speedup"
-        )
+        notes.append("† No trial of ours is VALID at this level: the numbers are not the server's, without a speedup.")
     return notes

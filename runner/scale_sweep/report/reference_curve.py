@@ -15,7 +15,8 @@ def speedup_svg(run: StoredRun, both: ReferenceComparison, width: int = 520, hei
     if not ours:
         return ""
     base = both.base_published or both.base_ours or 1.0
-    items = [(swatch(css) + _dot(8, 0, css), css) for css in ("published", "ours")] + [(swatch("ideal"), "ideal")]
+    drawn = [css for css, rates in (("published", theirs), ("ours", ours)) if rates]
+    items = [*((swatch(css) + _dot(8, 0, css), css) for css in drawn), (swatch("ideal"), "ideal")]
     keys, above = legend(items, width, 8, 14)
     last = max(n for n, _ in everything)
     y_max = 1.06 * max(last / base, *(v for _, v in everything))

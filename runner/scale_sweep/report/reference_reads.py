@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from scale_sweep.base.units import counted, format_number
+from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.model import StoredRun
 from scale_sweep.report.figures import axis_facts
 from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
 from scale_sweep.report.subjects import CANNOT, operation_names
-from scale_sweep.report.table import ABSENT, MARK, Table, mean, rate, short
+from scale_sweep.report.table import ABSENT, MARK, Table, mean, short
 
 Reference = Sequence[Mapping[str, str]]
 NEEDS = ("operation", "target", "response_s")  # columns of a table of reads
@@ -23,7 +23,7 @@ _TITLE = "Published and ours: response times of reads"
 _STORING_TITLE = "Published and ours: rows stored and written"
 _FIGURES: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (  # column, words, spelling
     ("stored_bytes_per_row", "bytes on disk for a row", short),
-    ("written_rows_per_s", "rows/s written", rate),
+    ("written_rows_per_s", "rows/s written", format_rate),
 )
 
 
@@ -90,7 +90,7 @@ def _storing(run: StoredRun, reference: Reference) -> Table | None:
         *(f"Ours {curve.name}" for curve in ours),
         *_ratio_heading("Ours", [curve.name for curve in ours]),
     )
-    note = "rows/s written, ours: by the preload, until the server was at rest"
+    note = "Our rows/s written are those of the preload, until the server was at rest."
     return Table(title=_STORING_TITLE, headers=headers, rows=tuple(rows), words=(0,), notes=(note,)) if rows else None
 
 
@@ -172,11 +172,11 @@ def _notes(run: StoredRun, reference: Reference, ours: Sequence[SubjectCurve]) -
     connections = sorted({r.trial.load.connections for curve in ours for r in _last(curve).used})
     clients = " or ".join(counted(n, "connection") for n in connections)
     notes = [
-        f"ours: means at {format_number(top)} {axis_facts(run).name}, with {clients} that send a mix",
-        "the times come from different machines and amounts of data; compare the ratios of two databases",
+        f"Ours are means at {format_number(top)} {axis_facts(run).name}, with {clients} that send a mix.",
+        "The times come from different machines and amounts of data; compare the ratios of two databases.",
     ]
     if any(name not in operation_names(curve) for curve in ours for name in {row["operation"] for row in reference}):
-        notes.append(f"{CANNOT}: the database cannot express this query; its report gives the reason")
+        notes.append(f"{CANNOT}: the database cannot express this query; its report gives the reason.")
     if not _all_count(ours):
-        notes.append("† ours: no trial of this level counts")
+        notes.append("† No trial of ours at this level counts.")
     return notes

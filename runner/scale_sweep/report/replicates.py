@@ -34,24 +34,19 @@ def agreement_words(agreement: Agreement | None, axis: AxisFacts) -> tuple[str, 
         return ()
     if agreement.disagrees:
         differ = (
-            f"the replicates differ by {agreement.spread_percent:.1f} % (standard deviation), and the errors of their "
-            f"windows explain {agreement.windows_percent:.1f} % ({_p_words(agreement.p_value)})"
+            f"they differ by {agreement.spread_percent:.1f} % (standard deviation), of which their windows explain "
+            f"{agreement.windows_percent:.1f} % ({_p_words(agreement.p_value)})"
         )
     else:
         differ = "; ".join(_level_words(one, axis) for one in agreement.apart)
-    words = (
-        f"{DISAGREE}: {differ}. Something changes from one server start to the next, or more slowly than a window "
-        "lasts, and no window shows it: VALID means only that each window was steady. The intervals use the spread of "
-        "the replicates"
-    )
-    return (words,)
+    return (f"{DISAGREE}: {differ}. Something changes between server starts, or too slowly for a window to show it",)
 
 
 def _level_words(one: LevelAgreement, axis: AxisFacts) -> str:
     at = axis.count(format_number(one.level)) + (f" {one.variant}" if one.variant else "")
     return (
-        f"at {at} they differ by {one.spread_percent:.1f} % (standard deviation), and the errors of their windows "
-        f"explain {one.windows_percent:.1f} % ({_p_words(one.p_value)})"
+        f"at {at} they differ by {one.spread_percent:.1f} % (standard deviation), of which their windows explain "
+        f"{one.windows_percent:.1f} % ({_p_words(one.p_value)})"
     )
 
 
@@ -68,8 +63,8 @@ def reasons_of(result: TrialResult, agreement: Agreement | None) -> tuple[str, .
         return reasons
     here = next(one for one in agreement.levels if (one.level, one.variant) == point)
     words = (
-        f"{DISAGREE}: the trials of this level differ by {here.spread_percent:.1f} %, the errors of their windows "
-        f"explain {here.windows_percent:.1f} %"
+        f"{DISAGREE}: the trials of this level differ by {here.spread_percent:.1f} %, of which their windows explain "
+        f"{here.windows_percent:.1f} %"
     )
     return (*reasons, words)
 
@@ -107,13 +102,13 @@ def _notes(parts: NoiseParts | None) -> tuple[str, ...]:
     if parts is None:
         return ()
     note = (
-        f"estimated from {counted(parts.trials, 'trial')}, windows of {parts.window_s:.0f} s; a part of 0 is too small "
-        "to see"
+        f"The parts come from {counted(parts.trials, 'trial')} with windows of {parts.window_s:.0f} s. A part of 0 is "
+        "too small to see."
     )
     if not any(part.name == "window" for part in parts.parts):
-        note += "; windows under 10 s do not show their drift, which is then among the server starts"
+        note += " Windows under 10 s do not show their drift, which is then among the server starts."
     if not any(part.name == "session" for part in parts.parts):
-        note += "; one run does not show how sessions differ"
+        note += " One run does not show how sessions differ."
     return (note,)
 
 

@@ -5,6 +5,7 @@ Refuses it for loads that only write: their response time is that of a whole req
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from scale_sweep.base.units import format_number
@@ -52,12 +53,19 @@ def response_curve(run: StoredRun, levels: Sequence[Level]) -> str:
     inner = axes(frame, marks, unit, "response time (ms)")
     inner += "".join(counted_lines(frame, [one[1:] for one in at_levels], css) for _, css, _, at_levels in scaled)
     inner += "".join(_dots(run, frame, name, css, at_levels) for name, _, css, at_levels in scaled)
-    keys, _ = legend([(swatch(css), name) for name, css, _, at_levels in scaled if at_levels], _WIDTH, 10, 14)
+    keys, _ = legend([(_key(*one), one[0]) for one in scaled if one[3]], _WIDTH, 10, 14)
     label = f"throughput against response time over {axis_facts(run).name}"
     drawn = drawing(_WIDTH, _HEIGHT, label, inner + keys)
     hollow = "" if all(is_counted for *_, is_counted in levels) else " (hollow: none is fitted)"
     words = f"A point for each level, with its number of {axis_facts(run).name}; means over its fitted trials{hollow}."
     return f'<figure style="max-width:{_WIDTH}px">{drawn}<figcaption>{escape(words)}</figcaption></figure>'
+
+
+def _key(name: str, line_css: str, css: tuple[str, str], points: _Points) -> str:
+    """The line and the mark of a percentile, as far as they are drawn."""
+    counts = [is_counted for *_, is_counted in points]
+    has_line = any(a and b for a, b in itertools.pairwise(counts))
+    return (swatch(line_css) if has_line else "") + f'<circle cx="8" r="4" class="{css[not any(counts)]}"/>'
 
 
 def _points(levels: Sequence[Level], field: str) -> _Points:

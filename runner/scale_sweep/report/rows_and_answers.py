@@ -71,15 +71,15 @@ _HEADERS = (
     "After the load, s",
 )
 _NOTE = (
-    "devices: those whose values were compared; rows within the bounds: of those that these queries compare with them. "
-    "CPU of the load generator for these requests, seconds after the load for the comparison"
+    "Devices are those whose values were compared. Rows within the bounds are those that these queries compare. The "
+    "CPU time is the load generator's for these requests, the seconds after the load are the comparison's."
 )
 
 
 def checks_table(run: StoredRun) -> Table:
     """The numbers of compared answers of each operation that reads, over all trials."""
-    work, note = run.plan.sweep.work, f"answers of all trials that were compared with the right ones; {_NOTE}"
-    return _table("Answers checked", work, run.results, f"{note}; bounds: mean over the trials")
+    work, note = run.plan.sweep.work, f"These answers of all trials were compared with the right ones. {_NOTE}"
+    return _table("Answers checked", work, run.results, f"{note} Bounds are means over the trials.")
 
 
 def trial_checks_table(result: TrialResult) -> Table:
@@ -88,7 +88,7 @@ def trial_checks_table(result: TrialResult) -> Table:
     before = sum(one.checked_before or 0 for one in figures)
     within = sum(one.checked_within or 0 for one in figures)
     title = f"Answers checked in {result.trial.trial_id}: {before:,} before the load, {within:,} of the load"
-    note = f"answers of this trial that were compared with the right ones; {_NOTE}"
+    note = f"These answers of this trial were compared with the right ones. {_NOTE}"
     return _table(title, work, (result,) if before else (), note)
 
 

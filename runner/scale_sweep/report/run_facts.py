@@ -211,10 +211,10 @@ def cautions_of(run: StoredRun, cautions: Sequence[str]) -> tuple[str, ...]:
 
 _NAMED = 4  # settings that a caution names
 _FROM = {
-    True: "durability and maintenance: the vendors' defaults (--settings defaults)",
-    False: "the set of settings for loading (--settings loading)",
+    True: "Durability and maintenance have the vendors' defaults (--settings defaults)",
+    False: "The servers had the set of settings for loading (--settings loading)",
 }
-_READ = "values: as the server reported them in the trials; those that differ between trials are joined by /"
+_READ = "The server reported these values in the trials; those that differ between trials are joined by /."
 
 
 def starting_point(run: StoredRun) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scale_sweep.analysis.confidence import DIFFERENCE_MAX_PERCENT
 from scale_sweep.analysis.fit import smallest_percent, speedup_words
-from scale_sweep.base.units import format_number, percent_words
+from scale_sweep.base.units import format_number, format_rate, percent_words
 from scale_sweep.model import FitReport, PointSummary, StoredRun
 from scale_sweep.report.figures import (
     at_level,
@@ -21,7 +21,7 @@ from scale_sweep.report.heading import eyebrow_of, title_of
 from scale_sweep.report.headline import Headline, Tile, valid_tile
 from scale_sweep.report.operations import cautions_of_answers
 from scale_sweep.report.run_facts import cautions_of
-from scale_sweep.report.table import marked, mean, rate
+from scale_sweep.report.table import marked, mean
 
 
 def headline_of(run: StoredRun) -> Headline:
@@ -66,7 +66,7 @@ def _written_tile(run: StoredRun, level: float) -> list[Tile]:
     where = axis_facts(run).count(format_number(level))
     trials, written = at_level(run, level)[0], shown_rates(run)[1:2]
     values = [(shown.words, mean(getattr(r.measurement, shown.field) for r in trials)) for shown in written]
-    return [(rate(value), f"{words} written at {where}") for words, value in values if value]
+    return [(format_rate(value), f"{words} written at {where}") for words, value in values if value]
 
 
 def _least(fit: FitReport) -> list[Tile]:
@@ -78,4 +78,4 @@ def _least(fit: FitReport) -> list[Tile]:
         return [("not known", "noise: one trial at each level")]
     if smallest >= DIFFERENCE_MAX_PERCENT:
         return [("too noisy", "to detect a difference between two levels")]
-    return [(percent_words(smallest), "smallest difference between two levels that can be detected (80 % power)")]
+    return [(percent_words(smallest), "smallest difference between levels that shows")]

@@ -19,8 +19,18 @@ def joined_cautions(cautions_of: Mapping[str, Sequence[str]]) -> tuple[str, ...]
     by_kind: dict[str, dict[str, list[str]]] = {}
     for name, cautions in cautions_of.items():
         for caution in cautions:
-            by_kind.setdefault(_RANGE.sub("#", caution), {}).setdefault(name, []).append(caution)
+            by_kind.setdefault(_kind(caution), {}).setdefault(name, []).append(caution)
     return tuple(_sentence(of_name, len(cautions_of)) for of_name in by_kind.values())
+
+
+def unsaid(cautions: Sequence[str], above: Sequence[str]) -> tuple[str, ...]:
+    """The cautions of one database that a page does not have above, for several of them. above: the joined ones."""
+    kinds = [_kind(one) for one in above]
+    return tuple(c for c in cautions if not any(kind.endswith(_kind(c)) for kind in kinds))
+
+
+def _kind(caution: str) -> str:
+    return _RANGE.sub("#", caution)
 
 
 def _sentence(of_name: Mapping[str, Sequence[str]], of_all: int) -> str:

@@ -188,7 +188,8 @@ def _keys(objective: Objective, result: TrialResult, own: str) -> list[tuple[str
     ]
     if result.measurement.capacity_per_s is not None:
         keys.append((swatch("fit"), "capacity with its interval"))
-    return [*keys, (swatch("limit"), "objective")] if objective.clauses else keys
+    has_line = any(clause.quantity != ERRORS for clause in objective.clauses)
+    return [*keys, (swatch("limit"), "objective")] if has_line else keys
 
 
 def _caption(run: StoredRun, objective: Objective, result: TrialResult) -> str:
@@ -196,8 +197,7 @@ def _caption(run: StoredRun, objective: Objective, result: TrialResult) -> str:
     where = load_axis(run.plan.sweep.axis).count(format_number(trial.level))
     capacity = "no capacity"
     if m.capacity_per_s is not None:
-        low, high = format_rate(m.capacity_low_per_s), format_rate(m.capacity_high_per_s)
-        capacity = f"{format_rate(m.capacity_per_s)} ({low} to {high}) {unit}"
+        capacity = f"{format_rate(m.capacity_per_s, m.capacity_low_per_s, m.capacity_high_per_s)} {unit}"
     many = counted(trial.load.connections, "connection")
     return (
         f"{trial.trial_id}, {where}, {many}, {objective.words}: {capacity}. Each point is a step at one offered rate; "

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scale_sweep.base.units import change_words, counted, format_number
+from scale_sweep.base.units import change_words, counted, format_number, format_rate
 from scale_sweep.model import StoredRun, counted_verdicts
 from scale_sweep.model.compared import Comparison, PointRatio
 from scale_sweep.report.figure import figure_html
@@ -20,7 +20,7 @@ from scale_sweep.report.section import Section, folded, sections_html
 from scale_sweep.report.shell import shell
 from scale_sweep.report.subject_curves import overlaid_svg
 from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
-from scale_sweep.report.table import ABSENT, Table, mean, rate, rate_interval
+from scale_sweep.report.table import ABSENT, Table, mean
 from scale_sweep.report.trials import trial_table
 
 _TILES = 6  # hosts that have a tile
@@ -161,13 +161,13 @@ def ratio_table(hosts: Sequence[HostRun]) -> Table:
         points = {(p.level, p.variant): p for p in host.comparison.points} if host.comparison else {}
         rows.append((host.name, *(_ratio(points.get(key)) for key in keys), _ratio(_overall(host))))
     headers = (axis_name(first.run), *(f"{format_number(level or 0)} {v}".strip() for level, v in keys), "all")
-    notes = (f"of the first: {fitted_rate(first.run).words}; of the others: its ratio, with the 95 % interval",)
+    notes = (f"The first has its {fitted_rate(first.run).words}, the others the ratio to it with the 95 % interval.",)
     return Table(title=f"Ratio to {first.name}", headers=headers, rows=tuple(rows), notes=notes, words=(0,))
 
 
 def _base_rate(hosts: Sequence[HostRun], key: tuple[float | None, str]) -> str:
     compared = [p for h in hosts[1:] if h.comparison for p in h.comparison.points if (p.level, p.variant) == key]
-    return next((rate(p.rate_a) for p in compared if p.rate_a is not None), ABSENT)
+    return next((format_rate(p.rate_a) for p in compared if p.rate_a is not None), ABSENT)
 
 
 def _ratio(point: PointRatio | None) -> str:
@@ -196,12 +196,12 @@ def money_table(hosts: Sequence[HostRun], money: str) -> Table:
                 host.name,
                 format_number(host.price_per_hour),
                 format_number(best.level),
-                rate_interval(*own),
-                rate_interval(*of_money),
+                format_rate(*own),
+                format_rate(*of_money),
             )
         )
     headers = ("Host", f"{money} an hour", axis_name(hosts[0].run), words, f"{words} for one {money} an hour")
-    notes = ("at each host's level with the highest rate, among its levels with trials that count",)
+    notes = ("Each rate is that of the host's best level with trials that count.",)
     return Table(title="Rate for the money", headers=headers, rows=tuple(rows), notes=notes, words=(0,))
 
 

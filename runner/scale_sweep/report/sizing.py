@@ -9,7 +9,7 @@ import math
 import shlex
 from collections.abc import Sequence
 
-from scale_sweep.analysis.fit import goes_on, quantity
+from scale_sweep.analysis.fit import goes_on
 from scale_sweep.base.units import counted, format_bytes, format_levels, format_number, format_rate, format_seconds
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import CORES, DISKS, MEMORY, StoredRun
@@ -19,7 +19,6 @@ from scale_sweep.report.table import ABSENT, Table, short
 
 ENERGY = "J per M rows"
 _MISS_SHOWN = 0.005  # smaller chances are "under 0.5 %"
-_IN_THOUSANDS = 1e3
 
 
 def answer_words(sizing: Sizing) -> tuple[str, ...]:
@@ -36,12 +35,8 @@ def wanted_words(sizing: Sizing) -> str:
     """The rate that must be held: "2.6 M rows/s (2 M and 30 % headroom)"."""
     unit = sizing.needs[0].rate_words
     if not sizing.headroom:
-        return f"{_round(sizing.need)} {unit}"
-    return f"{_round(sizing.wanted)} {unit} ({_round(sizing.need)} and {100 * sizing.headroom:g} % headroom)"
-
-
-def _round(rate: float) -> str:
-    return format_rate(rate).strip()
+        return f"{format_rate(sizing.need)} {unit}"
+    return f"{format_rate(sizing.wanted)} {unit} ({format_rate(sizing.need)} and {100 * sizing.headroom:g} % headroom)"
 
 
 def _need_words(sizing: Sizing, one: LevelNeed, machine: str = "") -> str:
@@ -138,8 +133,8 @@ def _level_row(one: LevelNeed, c: LevelChance, *, has_energy: bool) -> tuple[str
     ends = [end / c.level if end is not None else None for end in (c.low, c.high)]
     return (
         format_number(c.level),
-        quantity(c.rate, c.low, c.high),
-        quantity(c.rate / c.level, *ends),
+        format_rate(c.rate, c.low, c.high),
+        format_rate(c.rate / c.level, *ends),
         *((short(c.joules_per_million_rows),) if has_energy else ()),
         miss_words(c.miss),
         ", ".join(marks),
@@ -178,8 +173,8 @@ def _offer_row(sizing: Sizing, offer: Offer) -> tuple[str, ...]:
         format_bytes(int(machine.amounts[MEMORY])),
         format_number(machine.amounts[DISKS]),
         price_words(offer, prices),
-        quantity(offer.rate, offer.low, offer.high) if offer.rate is not None else ABSENT,
-        quantity(offer.per_unit) if offer.per_unit is not None else ABSENT,
+        format_rate(offer.rate, offer.low, offer.high) if offer.rate is not None else ABSENT,
+        format_rate(offer.per_unit) if offer.per_unit is not None else ABSENT,
         short(offer.per_money / 1e6) if offer.per_money is not None else ABSENT,
         miss_words(offer.miss),
         mark,

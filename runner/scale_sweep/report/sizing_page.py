@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scale_sweep.analysis.fit import model_rate, quantity
-from scale_sweep.base.units import counted, format_number
-from scale_sweep.model import StoredRun, VerdictKind
+from scale_sweep.analysis.fit import model_rate
+from scale_sweep.base.units import counted, format_number, format_rate
+from scale_sweep.model import ModelFit, StoredRun, VerdictKind
 from scale_sweep.model.sizing import LevelChance, LevelNeed, Offer, Sizing
 from scale_sweep.report.curve import drawn_model
 from scale_sweep.report.figure import figure_html
@@ -50,8 +50,8 @@ def _run_section(number: int, one: LevelNeed, run: StoredRun) -> Section:
     caution = f'<div class="cautions"><b>Cautions</b>{cautions}</div>' if cautions else ""
     caption = (
         "The rate at each level divided by the level, with its 95 % interval. Filled marks were measured; hollow marks "
-        f"come from the fit. The dotted line is {quantity(one.wanted)} {one.rate_words} divided by the level: a level "
-        "above it holds the need."
+        f"come from the fit. A level above the dotted line, {format_rate(one.wanted)} {one.rate_words} divided by the "
+        "level, holds the need."
     )
     figure = figure_html(f"per-{one.unit}-{number}", per_unit_svg(one, run), caption, per_unit_rows(one), width=760)
     return Section(
@@ -68,8 +68,11 @@ def per_unit_svg(one: LevelNeed, run: StoredRun, width: int = 760, height: int =
     seen = [c for c in one.chances if c.rate is not None]
     if not seen:
         return ""
-    kinds = [(marker(8, 0, VerdictKind.VALID), "measured"), (marker(8, 0, VerdictKind.GENERATOR_BOUND), "by the fit")]
-    keys, above = legend([*kinds, (swatch("fit"), "fit"), (swatch("limit"), "needed")], width, 8, 14)
+    model = drawn_model(fit_of(run)) if one.by_model else None
+    kinds = dict.fromkeys(_kind(c) for c in seen)
+    names = {VerdictKind.VALID: "measured", VerdictKind.GENERATOR_BOUND: "by the fit"}
+    items = [*((marker(8, 0, kind), names[kind]) for kind in kinds), (swatch("limit"), "needed")]
+    keys, above = legend(items + [(swatch("fit"), "fit")] * (model is not None), width, 8, 14)
     top = max((c.high or c.rate or 0.0) / c.level for c in seen)
     most = 1.6 * max((c.rate or 0.0) / c.level for c in seen)
     frame = Frame.over_levels((width, height), above, seen[-1].level, 1.08 * min(top, most) or 1.0)
@@ -77,18 +80,17 @@ def per_unit_svg(one: LevelNeed, run: StoredRun, width: int = 760, height: int =
     inner = [
         keys,
         rate_axes(frame, [c.level for c in seen], one.axis, label),
-        clipped(frame, _curve(frame, one, run) + "".join(_interval(frame, c) for c in seen)),
+        clipped(frame, _curve(frame, one, model) + "".join(_interval(frame, c) for c in seen)),
         *(_mark(frame, one, c) for c in seen),
         _answer_line(frame, one),
     ]
     return drawing(width, frame.height, f"{label} over {one.axis}", "".join(inner))
 
 
-def _curve(frame: Frame, one: LevelNeed, run: StoredRun) -> str:
+def _curve(frame: Frame, one: LevelNeed, model: ModelFit | None) -> str:
     first = one.chances[0].level
     steps = [first + (frame.x_max - first) * i / _STEPS for i in range(_STEPS + 1)]
     needed = line(frame, [(n, one.wanted / n) for n in steps], "limit")
-    model = drawn_model(fit_of(run)) if one.by_model else None
     return needed + (line(frame, [(n, model_rate(model, n) / n) for n in steps], "fit") if model is not None else "")
 
 
@@ -101,11 +103,14 @@ def _interval(frame: Frame, c: LevelChance) -> str:
 def _mark(frame: Frame, one: LevelNeed, c: LevelChance) -> str:
     rate = c.rate or 0.0
     title = (
-        f"{counted(c.level, one.unit, one.axis)}: {quantity(rate, c.low, c.high)} {one.rate_words}\n"
-        f"{quantity(rate / c.level)} per {one.unit}\nchance to miss: {miss_words(c.miss)}"
+        f"{counted(c.level, one.unit, one.axis)}: {format_rate(rate, c.low, c.high)} {one.rate_words}\n"
+        f"{format_rate(rate / c.level)} per {one.unit}\nchance to miss: {miss_words(c.miss)}"
     )
-    kind = VerdictKind.VALID if c.is_measured else VerdictKind.GENERATOR_BOUND
-    return marker(frame.x(c.level), frame.y(rate / c.level), kind, title)
+    return marker(frame.x(c.level), frame.y(rate / c.level), _kind(c), title)
+
+
+def _kind(c: LevelChance) -> VerdictKind:
+    return VerdictKind.VALID if c.is_measured else VerdictKind.GENERATOR_BOUND
 
 
 def _answer_line(frame: Frame, one: LevelNeed) -> str:

@@ -22,8 +22,8 @@ CAPTION = (
     "rate of the disks, from 0 to its maximum."
 )
 _WINDOWS_NOTE = (
-    "rate of the VALID windows over the mean of the soak, from the lowest to the highest of them; a window begins "
-    "every 5 s, so neighbours share most of their seconds"
+    "A rate is that of the VALID windows over the mean of the soak, from the lowest to the highest of them. A window "
+    "begins every 5 s, so neighbours share most of their seconds."
 )
 WIDTH, HEIGHT = 960, 260
 _DISK_PART = 0.25  # of the height

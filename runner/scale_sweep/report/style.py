@@ -66,28 +66,31 @@ _PAGE_CSS = """
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);
  font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
-main{max-width:1040px;margin:0 auto;padding:28px 20px 60px}
+main{max-width:1040px;margin:0 auto;padding:14px 20px 60px}
 h1{font-size:27px;line-height:1.2;margin:2px 0 6px;overflow-wrap:anywhere}
 h2{font-size:19px;margin:44px 0 10px;padding-top:14px;border-top:1px solid var(--rule)}
 h3{font-size:15px;margin:22px 0 6px}
+nav+section>h2{margin-top:6px;padding-top:0;border:0}
 p{margin:6px 0;max-width:78ch}
+.eyebrow,.question{max-width:none;margin:3px 0}
 .eyebrow,.note,figcaption{color:var(--soft);font-size:13px}
 .question{font-size:16px;color:var(--soft)}
-.answer{font-size:20px;line-height:1.45;margin:18px 0 14px;max-width:68ch;text-wrap:pretty}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(185px,1fr));gap:10px;margin:14px 0}
-.tile{background:var(--raised);border-radius:8px;padding:9px 13px}
+.answer{font-size:18px;line-height:1.4;margin:10px 0;max-width:none;text-wrap:pretty}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(185px,1fr));gap:10px;margin:10px 0}
+.tile{background:var(--raised);border-radius:8px;padding:6px 13px}
 .tile b{display:block;font-size:16.5px;line-height:1.25;font-variant-numeric:tabular-nums}
 .tile:only-child{max-width:240px}
 .tile span{color:var(--soft);font-size:13px}
-.chips{display:flex;flex-wrap:wrap;gap:6px;margin:10px 0}
+.chips{display:flex;flex-wrap:wrap;gap:6px;margin:8px 0;align-items:center}
 .chip{border:1px solid currentColor;border-radius:99px;padding:0 10px;font-size:13px;white-space:nowrap}
 .ok{color:var(--green)}.own{color:var(--blue)}.bad{color:var(--orange)}
 .cautions{background:var(--warn);border-left:4px solid var(--warn-edge);border-radius:0 8px 8px 0;
- padding:9px 16px;margin:16px 0}
-.cautions ul{margin:4px 0;padding-left:19px}.cautions li{margin:3px 0;overflow-wrap:anywhere}
+ padding:7px 16px;margin:10px 0}
+.cautions ul{margin:4px 0;padding-left:19px}.cautions li{margin:2px 0;overflow-wrap:anywhere}
+.cautions .fold{margin:2px 0}
 figure{margin:16px 0}
 section[id],tr[id]{scroll-margin-top:12px}
-.contents{font-size:13px;margin:14px 0}.contents ul{display:flex;flex-wrap:wrap;gap:2px 16px;list-style:none;
+.contents{font-size:13px;margin:10px 0}.contents ul{display:flex;flex-wrap:wrap;gap:2px 16px;list-style:none;
  margin:0;padding:0}
 a{color:var(--blue)}
 .save{display:flex;gap:12px;justify-content:flex-end;margin:0;max-width:none;font-size:12.5px}
@@ -135,7 +138,7 @@ details{margin:10px 0}summary{cursor:pointer;color:var(--soft)}
  main{padding:18px 14px 40px}h1{font-size:22px}.answer{font-size:17px}
  .wide{display:none}.narrow{display:block}.narrow .plot{max-width:520px}.pair{grid-template-columns:1fr}
  .trial{grid-template-columns:1fr 1fr;margin:12px 0}.trial .name{grid-column:1/-1}
- .tiles{grid-template-columns:repeat(2,minmax(0,1fr))}.tile{padding:8px 10px}.tile b{font-size:17px}
+ .tiles{grid-template-columns:repeat(2,minmax(0,1fr))}.tile{padding:8px 10px}.tile b{font-size:15px}
  td.w{white-space:nowrap}td.bad{white-space:normal}thead th{min-width:6em}thead th:first-child{min-width:0}
  dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:8px}
 }

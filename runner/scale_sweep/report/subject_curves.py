@@ -6,6 +6,7 @@ connects levels where no trial counts. Axes start at 0; rates that differ by mor
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from scale_sweep.base.units import format_number, format_rate
@@ -46,7 +47,7 @@ def overlaid_svg(run: StoredRun, named: Named, width: int = 940, height: int = 3
     if not kept:
         return ""
     drawn_curves = [curve for _, curve in kept]
-    keys, above = legend([(_key(i), words) for i, (words, _) in enumerate(kept)], width, 8, 14)
+    keys, above = legend([(_key(i, curve), words) for i, (words, curve) in enumerate(kept)], width, 8, 14)
     panels = [shown.words for shown in shown_rates(run)]
     beside = len(panels) if width >= _PANEL_LEAST * len(panels) else 1
     each = width // beside
@@ -102,5 +103,7 @@ def _line_css(index: int) -> str:
     return f"subject s{index % len(SHAPES)} curve-line"
 
 
-def _key(index: int) -> str:
-    return swatch(_line_css(index)) + _shape(8, 0, index, True)
+def _key(index: int, curve: SubjectCurve) -> str:
+    counts = [p.is_counted for p in curve.points if p.rates[0]]
+    has_line = any(a and b for a, b in itertools.pairwise(counts))
+    return (swatch(_line_css(index)) if has_line else "") + _shape(8, 0, index, any(counts))

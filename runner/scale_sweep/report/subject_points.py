@@ -155,17 +155,17 @@ def overlaps(run: StoredRun, compared: Sequence[SubjectCurve]) -> tuple[str, ...
     for level in sorted({p.level for curve in compared for p in curve.points}):
         here = {curve.name: point for curve in compared for point in curve.points if point.level == level}
         intervals = {name: (p.low, p.high) for name, p in here.items() if p.low is not None and p.high is not None}
-        at = f"at {axis_facts(run).count(format_number(level))}"
+        at = f"At {axis_facts(run).count(format_number(level))}"
         lacking = [name for name in here if name not in intervals]
         if lacking:
-            sentences.append(f"{at}: {', '.join(lacking)} not compared: fewer than two trials that count")
+            sentences.append(f"{at}: {', '.join(lacking)} not compared: fewer than two trials that count.")
         pairs = [
             f"{a} and {b}" for a, b in itertools.combinations(intervals, 2) if _overlap(intervals[a], intervals[b])
         ]
         if pairs:
-            sentences.append(f"{at}: no difference is shown between {'; '.join(pairs)}, whose intervals overlap")
+            sentences.append(f"{at}: no difference is shown between {'; '.join(pairs)}, whose intervals overlap.")
         elif len(intervals) > 1:
-            sentences.append(f"{at}: no two of the intervals overlap")
+            sentences.append(f"{at}: no two of the intervals overlap.")
     return tuple(sentences)
 
 

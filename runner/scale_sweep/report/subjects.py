@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scale_sweep.base.units import format_number
+from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.experiment.work import stores
 from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.report.figure import figure_html as picture_html
@@ -17,13 +17,13 @@ from scale_sweep.report.headline import valid_words
 from scale_sweep.report.run_facts import starting_point
 from scale_sweep.report.subject_curves import curves_svg
 from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves, curves_rows, overlaps
-from scale_sweep.report.table import ABSENT, MARK, Table, fixed, level_cell, marked, mean, rate, rate_interval, short
+from scale_sweep.report.table import ABSENT, MARK, Table, fixed, level_cell, marked, mean, short
 
-_DURABLE = "Durable: counted to the end of the flush. "
-_COUNTED = "† no trial counts: mean over all, and not the server's number"
-_FILES = "bytes in files: all files of the server, with its logs and reserved space, for each row that it counted"
-_WRITTEN = "bytes written: to the disk, by all processes"
-_CLIENT = "load generator: CPU seconds of the client"
+_DURABLE = "A durable rate counts to the end of the flush. "
+_COUNTED = "† No trial counts: the mean is over all, and not the server's number."
+_FILES = "Bytes in files are those of all files of the server, also logs and reserved space, for each counted row."
+_WRITTEN = "Bytes written are those to the disk, by all processes."
+_CLIENT = "The load generator is the client."
 # What a target says of itself among its settings as read back, by the heading that it has here.
 TERMS = {
     "server": "server_version",
@@ -52,11 +52,11 @@ def figure_html(run: StoredRun) -> str:
     if len(curves(run)) < 2:
         return ""
     drawn, narrow = curves_svg(run), curves_svg(run, 400, 320)
+    points = [p for curve in curves(run) for p in curve.points]
+    interval = ", with their 95 % intervals" if any(p.low is not None for p in points) else ""
+    hollow = "" if all(p.is_counted for p in points) else " Hollow: no trial counts."
     terms = " Beside each name: the place of the rows of a request when it is acknowledged."
-    caption = (
-        "Means of the trials that count, with their 95 % intervals if a level has several trials; hollow: no trial "
-        f"counts.{terms if stores(run.plan.sweep.work) else ''}"
-    )
+    caption = f"Means of the trials that count{interval}.{hollow}{terms if stores(run.plan.sweep.work) else ''}"
     return picture_html("curves", drawn, caption, curves_rows(run), narrow=narrow) if drawn else ""
 
 
@@ -76,25 +76,25 @@ def rates_table(run: StoredRun) -> Table:
     headers = (
         axis_facts(run).name,
         "database",
+        "verdicts",
         *words,
         "speedup",
         "response p50 ms",
         "response p99 ms",
-        "verdicts",
     )
     return Table(
         title="The rates side by side",
         headers=headers,
         rows=tuple((_level(p), name, *_rates(p, field)) for name, p in sorted(rows, key=lambda row: row[1].level)),
-        words=(1, len(headers) - 1),
+        words=(1, 2),
         notes=(_explained(words), *compared),
     )
 
 
 def _explained(words: Sequence[str]) -> str:
     durable = _DURABLE if any("durable" in each for each in words) else ""
-    interval = f"in parentheses: 95 % interval of the mean of {words[0]}, over the trials that count"
-    return f"{interval}. {durable}Speedup: relative to the first level of the database; {_COUNTED}"
+    interval = f"Parentheses have the 95 % interval of the mean of {words[0]}, over the trials that count"
+    return f"{interval}. {durable}The speedup is relative to the first level of the database. {_COUNTED}"
 
 
 def _level(p: SubjectPoint) -> str:
@@ -103,12 +103,12 @@ def _level(p: SubjectPoint) -> str:
 
 def _rates(p: SubjectPoint, field: str) -> tuple[str, ...]:
     return (
-        marked(rate_interval(p.rates[0], p.low, p.high), p.used, field=field),
-        *map(rate, p.rates[1:]),
+        p.verdicts,
+        marked(format_rate(p.rates[0], p.low, p.high), p.used, field=field),
+        *map(format_rate, p.rates[1:]),
         f"{p.speedup:.2f}×" if p.speedup else ABSENT,
         short(p.response_ms_p50),
         short(p.response_ms_p99),
-        p.verdicts,
     )
 
 
@@ -128,13 +128,13 @@ def cost_table(run: StoredRun) -> Table:
         ),
         rows=tuple((curve.name, _level(p), *_costs(p, stored)) for curve in curves(run) for p in curve.points),
         words=(0,),
-        notes=("; ".join((_FILES, *((_WRITTEN,) if stored else ()), _CLIENT)),),
+        notes=(" ".join((_FILES, *((_WRITTEN,) if stored else ()), _CLIENT)),),
     )
 
 
 def _costs(p: SubjectPoint, stored: bool) -> tuple[str, ...]:
     return (
-        rate(p.rate_per_core),
+        format_rate(p.rate_per_core),
         short(p.server_cost),
         short(p.client_cost),
         short(p.stored_bytes),
@@ -153,23 +153,23 @@ def terms_table(run: StoredRun) -> Table:
         written = (curve.results[0].trial.subject.method, ", ".join(fixed(n) for n in requests)) if stored else ()
         stated = tuple(curve.term(key) for key in terms.values())
         rows.append((curve.name, *stated, *written, ", ".join(fixed(n) for n in load)))
-    acknowledged = "; acknowledged: when a request is answered" if stored else ""
+    acknowledged = " A request is acknowledged when it is answered." if stored else ""
     return Table(
         title="Settings that affect comparability",
         headers=("database", *terms, *(("method", "rows a request") if stored else ()), "connections"),
         rows=tuple(rows),
         words=tuple(range(len(terms) + 1 + stored)),
-        notes=(f"{starting_point(run)}, unless --knob changes it{acknowledged}",),
+        notes=(f"{starting_point(run)}, unless --knob changes it.{acknowledged}",),
     )
 
 
 CANNOT = "cannot"  # the cell of an operation that a database cannot express
 _NOTE = (
-    "milliseconds, means of the medians of the trials that count (†: of all trials, because no trial counts; –: too "
-    "few requests for a median). cannot: the database cannot express the query; its report gives the reason"
+    "The times are milliseconds, means of the medians of the trials that count (†: of all trials, because none counts; "
+    "–: too few requests for a median). cannot: the database cannot express the query; its report gives the reason."
 )
 _SHARED = (
-    "the operations of a mix share the server, so the time of one depends on the others: --mix NAME=1 runs one alone"
+    "The operations of a mix share the server, so the time of one depends on the others: --mix NAME=1 runs one alone."
 )
 
 

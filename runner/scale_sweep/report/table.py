@@ -53,19 +53,6 @@ def rounded(value: float, digits: int) -> float:
     return round(value, digits - 1 - math.floor(math.log10(abs(value))))
 
 
-def rate(value: float | None) -> str:
-    """rows/s with four significant digits and separators; a dash for None."""
-    if not known(value):
-        return ABSENT
-    assert value is not None
-    return f"{rounded(value, 4) if abs(value) >= 1000 else value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def rate_interval(value: float | None, low: float | None, high: float | None) -> str:
-    """rows/s with four significant digits and the 95 % interval: "1,234,000 (1,210,000 to 1,258,000)"."""
-    return f"{rate(value)} ({rate(low)} to {rate(high)})" if known(low) and known(high) else rate(value)
-
-
 def fixed(value: float | None, places: int = 0) -> str:
     """A number with this number of decimals; a dash for None."""
     return f"{value:,.{places}f}" if known(value) and value is not None else ABSENT
@@ -136,8 +123,8 @@ def quick_words(run: StoredRun) -> tuple[str, ...]:
     if not quick:
         return ()
     words = (
-        f"quick: {_windows(quick)} in {part_of(len(quick), len(measured), 'trial')}; a drifting rate looks steady "
-        f"in them. To publish a number, measure again {_longer(run, CLAIM_S, 'and')}"
+        f"quick: {_windows(quick)} in {part_of(len(quick), len(measured), 'trial')}: a slow decline would not show. "
+        f"To publish a number, measure {_longer(run, CLAIM_S, 'and')}"
     )
     return (words,)
 
@@ -151,9 +138,8 @@ def _quick_searches(run: StoredRun) -> tuple[str, ...]:
         return ()
     lengths = sorted({r.trial.load.duration_s or 0.0 for r in quick})
     words = (
-        f"quick: steps of {' and '.join(f'{s:g}' for s in lengths)} s (under {STEP_S:g} s) in "
-        f"{part_of(len(quick), len(searched), 'trial')}; few requests are in a step, and a slow period of the server "
-        f"is in few steps, so these are no capacities. Measure again {_longer(run, STEP_S, 'or')}"
+        f"quick: steps of {' and '.join(f'{s:g}' for s in lengths)} s in "
+        f"{part_of(len(quick), len(searched), 'trial')}, too short for a capacity. Measure {_longer(run, STEP_S, 'or')}"
     )
     return (words,)
 
@@ -170,14 +156,14 @@ def _searched(run: StoredRun) -> list[TrialResult]:
 
 
 def _windows(quick: Sequence[TrialResult]) -> str:
-    """The lengths of these windows: "windows of 4 to 7 s, without warm-up (under 40 s)". A window that was planned
+    """The lengths of these windows: "windows of 4 to 7 s, without warm-up". A window that was planned
     shorter and grew beyond CLAIM_S is quick too, because its growth ended by the rules of a short window."""
     lengths = sorted(r.measurement.window_s or 0.0 for r in quick)
     ends = list(dict.fromkeys(f"{s:.0f}" if s >= 1 else short(s) for s in (lengths[0], lengths[-1])))
     warm = "" if any(r.trial.load.warmup_s for r in quick) else ", without warm-up"
     loads = [r.trial.load for r in quick]
     may_grow = any((load.duration_s or CLAIM_S) < CLAIM_S <= (load.window_max_s or 0.0) for load in loads)
-    return f"windows of {' to '.join(ends)} s{warm} ({'planned for ' if may_grow else ''}under {CLAIM_S:g} s)"
+    return f"windows of {' to '.join(ends)} s{warm}" + (f" (planned for under {CLAIM_S:g} s)" if may_grow else "")
 
 
 def unseen_words(run: StoredRun) -> str:
@@ -192,6 +178,5 @@ def unseen_words(run: StoredRun) -> str:
         return ""
     return (
         f"variation with a period above {min(spans) / 2:.0f} s (half of the shortest {whole}): compactions, "
-        "checkpoints and garbage collections that come less often. Replicates on new servers are all in the same phase "
-        f"of it, so they do not show it either. {soak} does"
+        f"checkpoints and garbage collections that come less often. Repeating does not help; {soak} does"
     )

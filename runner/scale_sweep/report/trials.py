@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from scale_sweep.base.units import format_number
+from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.model import Agreement, StoredRun, TrialResult, common_marks, verdict_words
 from scale_sweep.report.columns import disk_mb_per_s
 from scale_sweep.report.cpu_time import cpu_rate_cell, heading_of
 from scale_sweep.report.figures import agreement_in, axis_facts, by_run_order, cores_given
 from scale_sweep.report.once import Remark, once, shared_remarks
 from scale_sweep.report.replicates import reasons_of
-from scale_sweep.report.table import Table, fixed, marked, rate, short, without_empty
+from scale_sweep.report.table import Table, fixed, marked, short, without_empty
 
 
 def trial_table(run: StoredRun) -> Table:
@@ -23,8 +23,9 @@ def trial_table(run: StoredRun) -> Table:
         rows.append(
             (
                 r.trial.trial_id,
-                marked(rate(r.achieved_per_s), [r], common),
-                *(() if work.counts_requests else (rate(m.durable_rows_per_s),)),
+                verdict_words(r),
+                marked(format_rate(r.achieved_per_s), [r], common),
+                *(() if work.counts_requests else (format_rate(m.durable_rows_per_s),)),
                 f"{fixed(m.server_cpu_cores, 2)} / {format_number(cores_given(r))}",
                 cpu_rate_cell([r]),
                 fixed(m.generator_cpu_cores, 2),
@@ -33,11 +34,11 @@ def trial_table(run: StoredRun) -> Table:
                 short(m.disk_bytes_per_row),
                 " / ".join(short(v) for v in response),
                 fixed(m.errors),
-                verdict_words(r),
             )
         )
     headers = (
         "Trial",
+        "Verdict",
         work.rate_words.capitalize(),
         *(() if work.counts_requests else ("Durable rows/s",)),
         "Server cores used / given",
@@ -48,28 +49,26 @@ def trial_table(run: StoredRun) -> Table:
         "Bytes / row",
         "Response p50 / p95 / p99 / max (ms)",
         "Errors",
-        "Verdict",
     )
-    durable = "" if work.counts_requests else "durable: to the end of the flush; "
+    durable = "" if work.counts_requests else "A durable rate counts to the end of the flush. "
     why, shared = shared_remarks(
         [_remarks(r, agreement) for r in results], [axis.count(format_number(r.trial.level)) for r in results]
     )
-    every = (f"every rate: {', '.join(common)}",) if common else ()
+    every = (f"Every rate is marked: {', '.join(common)}.",) if common else ()
     made = Table(
         title="Every trial",
         headers=headers,
         rows=tuple(rows),
-        words=(0, len(headers) - 1),
+        words=(0, 1),
         row_notes=tuple(why),
         keys=tuple(key_of(r) for r in results),
         notes=(
             *every,
-            f"{durable}response: from the intended start; – not measured, or too few requests",
+            f"{durable}A response time begins at the intended start. –: It was not measured, or had too few requests.",
             *shared,
         ),
     )
-    made = without_empty(made)
-    return once(made, kept=(0, 1, len(made.headers) - 1))
+    return once(without_empty(made), kept=(0, 1, 2))
 
 
 def key_of(result: TrialResult) -> str:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from scale_sweep.analysis.compare import compare_variants
-from scale_sweep.analysis.fit import quantity
-from scale_sweep.base.units import EXPLAINED, format_number
+from scale_sweep.base.units import EXPLAINED, format_number, format_rate
 from scale_sweep.model import FitReport, StoredRun
 from scale_sweep.report.comparison_headline import tiles_of_comparison, title_of_comparison
 from scale_sweep.report.figures import axis_facts, shown_rates
@@ -61,7 +60,7 @@ def _tile(run: StoredRun, curve: SubjectCurve) -> Tile | None:
     if not fitted or fitted[-1].rates[0] is None:
         return None
     last = fitted[-1]
-    value = quantity(last.rates[0] or 0.0, last.low, last.high)
+    value = format_rate(last.rates[0] or 0.0, last.low, last.high)
     shown = shown_rates(run)[0]
     where = f"{curve.name}: {shown.words} at {axis_facts(run).count(format_number(last.level))}"
     return value, marked(where, last.used, field=shown.field)
@@ -72,8 +71,8 @@ def _cautions(run: StoredRun, fits: Mapping[str, FitReport]) -> tuple[str, ...]:
     return cautions_of(run, joined_cautions({name: fit.cautions for name, fit in fits.items()}))
 
 
-def headline_of_ab(run: StoredRun) -> Headline:
-    """The top of the page of `scale ab`."""
+def headline_of_ab(run: StoredRun, fits: Mapping[str, FitReport]) -> Headline:
+    """The top of the page of `scale ab`. The fits say themselves that their windows are short."""
     comparison, sweep = compare_variants(run), run.plan.sweep
     sides = [(curve.name, curve.results) for curve in curves(run)]
     about = [f"{name}: {words}" for name, words in (("A", comparison.run_a), ("B", comparison.run_b))]
@@ -84,5 +83,5 @@ def headline_of_ab(run: StoredRun) -> Headline:
         answer=(comparison.sentence, *about, valid_words(sides)),
         tiles=(*tiles_of_comparison(comparison), valid_tile(run.results, len(run.plan.trials))),
         note=f"{EXPLAINED}.",
-        cautions=(*comparison.cautions, *cautions_of(run, ())),
+        cautions=(*(c for c in comparison.cautions if not c.startswith("quick:")), *_cautions(run, fits)),
     )

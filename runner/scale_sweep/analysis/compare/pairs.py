@@ -122,14 +122,17 @@ def pair_points(a: StoredRun, b: StoredRun) -> tuple[list[PointLogs], list[Unpai
             )
             continue
         is_open_b = key in open_points(b)
-        sides = [(n, run) for n, run, here in (("A", a, here_a), ("B", b, here_b)) if not here]
+        lacking: dict[str, list[str]] = {}
+        for name, run, here in (("A", a, here_a), ("B", b, here_b)):
+            if not here:
+                lacking.setdefault(_lacking(run, key), []).append(name)
         unpaired.append(
             Unpaired(
                 level=key[0],
                 variant=key[1],
                 trials_a=len(here_a),
                 trials_b=len(here_b),
-                why="; ".join(_lacking(run, name, key) for name, run in sides),
+                why="; ".join(f"{why} {' or '.join(names)}" for why, names in lacking.items()),
                 lost=bool(here_a) and key in planned_b and not is_open_b,
                 open_loop=is_open_b or key in open_points(a),
                 is_planned=key in planned_a and key in planned_b,
@@ -154,10 +157,10 @@ def disturbed_sessions(runs: Sequence[StoredRun], key: Key) -> bool:
     return bool(lacking) and all(are_disturbed([r for r in run.results if _key(r) == key]) for run in lacking)
 
 
-def _lacking(run: StoredRun, name: str, key: Key) -> str:
+def _lacking(run: StoredRun, key: Key) -> str:
     if key not in planned_points(run):
-        return f"not in the plan of {name}"
-    return f"open loop in {name}" if key in open_points(run) else f"no VALID trial in {name}"
+        return "not in the plan of"
+    return "open loop in" if key in open_points(run) else "no VALID trial of"
 
 
 def window_rates(run: StoredRun, result: TrialResult) -> list[float]:

@@ -75,17 +75,14 @@ def _not_significant(
     many repeats would show the differences that sweeps look for."""
     seen = sorted(p.smallest_percent or 100.0 for p in ratios)
     together = overall.smallest_percent or 100.0 if overall is not None else 100.0
-    measured = f"; {whole or ratio_words(ratios[0])}"
+    measured = whole or f"B against A {ratio_words(ratios[0])}"
     if min(seen[0], together) >= UNSEEN_PERCENT:
         tests = len(ratios) + (overall is not None)
         enough = f". {_upper(enough_words(ratios, tests, repeats))}" if repeats is not None else ""
-        return f"Too noisy to decide whether B differs from A: the trials are too few for this noise{measured}{enough}."
+        return f"Too noisy to decide whether B differs from A: too few trials for this noise; {measured}{enough}."
     ends = list(dict.fromkeys(f"{p:.1f}" if p < UNSEEN_PERCENT else "50 or more" for p in (seen[0], seen[-1])))
-    all_points = f" (under {together:.1f} % on all points together)" if together < UNSEEN_PERCENT else ""
-    return (
-        f"No difference was found; differences under {' to '.join(ends)} % at a point{all_points} cannot be "
-        f"detected (80 % power){measured}."
-    )
+    all_points = f", {together:.1f} % on all points together" if together < UNSEEN_PERCENT else ""
+    return f"No difference found: {measured}. The test would see {' to '.join(ends)} % at a point{all_points}."
 
 
 def _upper(words: str) -> str:
@@ -129,9 +126,8 @@ def cautions(points: Sequence[PointRatio], tested: Sequence[PointRatio], inputs:
         sentences.append("A and B are the same run: the ratios are 1 by themselves, the false alarms are the answer")
     if inputs.spread in _SPREADS:
         sentences.append(_SPREADS[inputs.spread])
-    missing = [f"{_at(p)}: {p.missing}" for p in points if p.missing]
-    if missing:
-        sentences.append(f"not compared: {'; '.join(missing)}")
+    if missing := [f"{_at(p)}: not compared, {p.missing}" for p in points if p.missing]:
+        sentences.append("; ".join(missing))
     gate = inputs.gate if inputs.gate is not None and not inputs.gate.must_be_shown else None
     blind = [p for p in tested if gate is not None and (p.smallest_percent or 0) > gate.percent]
     if gate is not None and blind:
@@ -180,6 +176,4 @@ def quick_words(a: Sequence[TrialResult], b: Sequence[TrialResult]) -> tuple[str
         return ()
     if any(result.trial.load.objective is not None for result in (*a, *b)):
         return (f"quick: {' and '.join(counts)} trials have steps under {STEP_S:g} s, with few requests in each",)
-    return (
-        f"quick: {' and '.join(counts)} trials have windows under {CLAIM_S:g} s, in which a drifting rate looks steady",
-    )
+    return (f"quick: {' and '.join(counts)} trials have windows under {CLAIM_S:g} s: a slow decline would not show",)

@@ -6,7 +6,7 @@ from scale_sweep.analysis.fit.cautions import smallest_percent, trials_percent
 from scale_sweep.analysis.fit.curve import FitQuestions, fit_curve, fit_rows, model_rate, value_at
 from scale_sweep.analysis.fit.models import NAMES, SYMBOLS, rate_at
 from scale_sweep.analysis.fit.pairs import another_day, holds_median
-from scale_sweep.analysis.fit.words import RATE_UNITS, Terms, quantity, ranged, speedup_words
+from scale_sweep.analysis.fit.words import RATE_UNITS, Terms, ranged, speedup_words
 
 __all__ = [
     "NAMES",
@@ -21,7 +21,6 @@ __all__ = [
     "holds_median",
     "known_breaks",
     "model_rate",
-    "quantity",
     "ranged",
     "rate_at",
     "smallest_percent",

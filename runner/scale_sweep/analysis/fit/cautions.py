@@ -199,14 +199,10 @@ def _noise(f: FitFindings) -> list[str]:
         one = f.terms.row.rpartition(" ")[2]
         why = f"one {one} per level: the noise is not known"
         return [f"{why}, so no rate has an interval, and no difference is significant"]
-    where = f"in {f.terms.whole}"
     if smallest >= DIFFERENCE_MAX_PERCENT:
-        return [f"too noisy to detect a difference between two levels {where}; {_enough(f.points, f.noise)}"]
+        return [f"too noisy to detect a difference between two levels in {f.terms.whole}; {_enough(f.points, f.noise)}"]
     least, sought = percent_words(smallest), percent_words(SOUGHT_PERCENT)
-    seen = (
-        f"differences under {least} between two levels may stay hidden {where} (one of {least} is found in 80 % of "
-        "such runs)"
-    )
+    seen = f"{f.terms.whole} can detect differences of {least} or more between two levels"
     return [f"{seen}; {_enough(f.points, f.noise)}" if smallest > SOUGHT_PERCENT and least != sought else seen]
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from scale_sweep.analysis.fit.models import Floats
 from scale_sweep.analysis.fit.rows import Rows
-from scale_sweep.analysis.fit.words import Terms, quantity
+from scale_sweep.analysis.fit.words import Terms
+from scale_sweep.base.units import format_rate
 
 _LEVELS_MIN, _OUTLIERS_MAX = 4, 3
 _FACTOR_MIN = 2.0  # of the expected rate, in either direction; less is a kink or noise
@@ -31,7 +32,7 @@ class FarOff:
 def outliers(rows: Rows, terms: Terms) -> tuple[str, ...]:
     """A sentence for each outlier, the farthest first."""
     return tuple(
-        f"one {terms.row} lies far off: {quantity(one.rate, None)} {terms.rate} at {terms.count(one.level)}, "
+        f"one {terms.row} lies far off: {format_rate(one.rate, None)} {terms.rate} at {terms.count(one.level)}, "
         f"{f'{one.factor:.2g} times' if one.factor >= 1 else f'1/{1 / one.factor:.2g} of'} the value that its "
         "neighbours predict;  check it, because it changes the whole fit"
         for one in far_off(rows)

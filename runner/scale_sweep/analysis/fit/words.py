@@ -10,12 +10,11 @@ from scale_sweep.analysis.fit.candidates import Candidate
 from scale_sweep.analysis.fit.choice import ModelChoice
 from scale_sweep.analysis.fit.models import NAMES, SYMBOLS, ModelName
 from scale_sweep.analysis.fit.summaries import Noise, Usable
-from scale_sweep.base.units import counted, format_number, with_interval
+from scale_sweep.base.units import counted, format_number, format_rate, with_interval
 from scale_sweep.model import Confound, Estimate, KnownBreak, PointSummary, RejectedLevel, is_off_linear
 
 _HEADS: Mapping[str, str] = {"falls": "Falls; one row a level"}
 _ERROR_MIN, _ERROR_LEAST = 1e-5, 1e-9  # a smaller interval does not justify more digits
-_WORDLESS = 1e15  # beyond this, digits mean nothing
 
 RATE_UNITS = {"rows_per_s": "rows/s", "requests_per_s": "requests/s", "durable_rows_per_s": "durable rows/s"}
 
@@ -141,13 +140,13 @@ def level_words(levels: Sequence[float]) -> str:
 def rejected_words(lost: RejectedLevel, terms: Terms) -> str:
     """The rates of rejected trials: "6.2 M rows/s (2 UNSTEADY)"."""
     marks = ", ".join(f"{n} {kind}" for kind, n in lost.marks.items())
-    return f"{quantity(lost.rate)} {terms.rate} ({marks})" if lost.rate is not None else f"no rate ({marks})"
+    return f"{format_rate(lost.rate)} {terms.rate} ({marks})" if lost.rate is not None else f"no rate ({marks})"
 
 
 def _one_level(f: FitFindings) -> str:
     p = f.points[0]
     alone = "" if p.mean_low is not None else " without an interval"
-    rate = f"{quantity(p.rate_mean, p.mean_low, p.mean_high)} {f.terms.rate}{alone}"
+    rate = f"{format_rate(p.rate_mean, p.mean_low, p.mean_high)} {f.terms.rate}{alone}"
     return f"{f.terms.count(p.level)} only: {rate}, {f.trials}; one level does not show scaling"
 
 
@@ -184,7 +183,7 @@ def speedup_words(point: PointSummary) -> str:
 def slope(f: FitFindings, c: Candidate, name: str) -> str:
     """The slope in rows/s per core, with its interval, which a run of short windows does not have."""
     interval = (None, None) if f.data.is_quick else c.interval(name)
-    return f"{quantity(c.value(name), *interval)} {f.terms.rate} per {f.terms.unit}"
+    return f"{format_rate(c.value(name), *interval)} {f.terms.rate} per {f.terms.unit}"
 
 
 def _curve(f: FitFindings, c: Candidate) -> str:
@@ -192,15 +191,9 @@ def _curve(f: FitFindings, c: Candidate) -> str:
     head = f"Undecided, {best}" if verdict == "undecided" else name if verdict == c.model else f"{name} ({best})"
     tail = f"; {f.choice.doubts[0]}" if verdict == "undecided" and f.choice.doubts else ""
     if verdict == "superlinear":
-        tail = f"; faster than linear{_efficiencies(f)}, which no law of scaling explains"
+        most = round(max(100 * (p.efficiency or 0.0) for p in f.points[1:]))
+        tail = "; faster than linear" + (f": efficiency up to {most} %" if most > 100 else "")
     return f"{head}: {_BODIES.get(c.model, _break)(f, c)}{tail}"
-
-
-def _efficiencies(f: FitFindings) -> str:
-    shares = [100 * (p.efficiency or 0.0) for p in f.points[1:]]
-    if round(max(shares)) <= 100:
-        return ""
-    return f", with an efficiency of {min(shares):.0f} to {max(shares):.0f} % against the first level"
 
 
 def _verdict(f: FitFindings) -> str:
@@ -235,7 +228,7 @@ def _knee(f: FitFindings, c: Candidate) -> str:
     where = ranged(f.knee) if f.knee else f"{c.value('capacity') / c.value('lambda'):.1f}"
     return (
         f"{slope(f, c, 'lambda')} up to a hard limit at {f.terms.named(where)}, "
-        f"{quantity(c.value('capacity'), *c.interval('capacity'))} {f.terms.rate} beyond, {f.span}; at {speedup(f)}"
+        f"{format_rate(c.value('capacity'), *c.interval('capacity'))} {f.terms.rate} beyond, {f.span}; at {speedup(f)}"
     )
 
 
@@ -246,13 +239,13 @@ def _break(f: FitFindings, c: Candidate) -> str:
 
 
 def _affine(f: FitFindings, c: Candidate) -> str:
-    first = quantity(c.value("intercept"), *c.interval("intercept"))
+    first = format_rate(c.value("intercept"), *c.interval("intercept"))
     return f"{first} {f.terms.rate} and {slope(f, c, 'slope')}, {f.span}; at {speedup(f)}"
 
 
 def _power(f: FitFindings, c: Candidate) -> str:
     exponent = parameter_words(c, "exponent", against=1.0)
-    first = quantity(c.value("gamma"), *c.interval("gamma"))
+    first = format_rate(c.value("gamma"), *c.interval("gamma"))
     return f"{first} {f.terms.rate} × n^p, {exponent}, {f.span}; at {speedup(f)}"
 
 
@@ -271,24 +264,13 @@ def parameter_words(c: Candidate, name: str, against: float = 0.0) -> str:
     if low is None or high is None:
         return f"{symbol} = {value:.3g} without an interval"
     words = f"{symbol} = {with_interval(value, low, high)}"
-    return words if not low <= against <= high else f"{words} is not significantly different from {against:g}"
+    return words if not low <= against <= high else f"{words}, which includes {against:g}"
 
 
 def ranged(estimate: Estimate, *, rate: bool = False) -> str:
     """A figure with its interval: "4.0 (3.8 to 4.3)"."""
     if rate:
-        return quantity(estimate.value, estimate.low, estimate.high)
+        return format_rate(estimate.value, estimate.low, estimate.high)
     if estimate.low is None:
         return f"{estimate.value:.1f}"
     return with_interval(estimate.value, estimate.low, estimate.high)
-
-
-def quantity(rate: float, low: float | None = None, high: float | None = None) -> str:
-    """A rate, with its interval in the same unit: "1.02 M", "1.02 (0.98 to 1.06) M"."""
-    size = abs(rate)
-    if size >= _WORDLESS:
-        return f"{rate:.3g}"
-    scale, unit = next(((s, u) for s, u in ((1e9, " G"), (1e6, " M"), (1e3, " k")) if size >= 0.9995 * s), (1.0, ""))
-    if low is None:
-        return f"{rate / scale:.3g}{unit}"
-    return with_interval(rate / scale, low / scale, high / scale if high is not None else None, unit)

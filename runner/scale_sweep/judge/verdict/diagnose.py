@@ -69,8 +69,8 @@ def cautions(evidence: Evidence) -> tuple[str, ...]:
     """Cautions about a steady rate: buffers that were not emptied, two values instead of one, dearer pages."""
     m, sentences = evidence.measurement, []
     if is_buffered(evidence.commits_in_window):
-        cycles = "only one" if evidence.commits_in_window else "no full"
-        sentences.append(f"{cycles} commit cycle (checkpoint) fell in the window: see the rate to the end of the flush")
+        cycles = "only one" if evidence.commits_in_window else "no"
+        sentences.append(f"{cycles} checkpoint (commit cycle) in the window; the durable rate includes it")
     if m.rate_low is not None and m.rate_high is not None:
         sentences.append(
             f"the rate alternates between {format_rate(m.rate_low)} and {format_rate(m.rate_high)} "

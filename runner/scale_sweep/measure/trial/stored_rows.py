@@ -97,7 +97,7 @@ def rows_summed(
         results += itertools.islice(differing, _tables_max(figures) - done)
     elif is_together:
         results += compared(())
-    note = "" if others else _left_out(comparison, done, took_s, is_together=is_together)
+    note = "" if others else _left_out(comparison, done, is_together=is_together)
     tags, wrong = _compared_tags(reached, named, rows, limit_s) if _stores_tags(trial, facts) else ("", ())
     return RowsSummed(
         figures=figures,
@@ -197,8 +197,8 @@ def _comparison(trial: Trial, facts: Facts, rows: Sequence[int], spent_s: float,
     )
 
 
-def _left_out(comparison: ComparisonPlan, done: int, spent_s: float, *, is_together: bool) -> str:
-    """A sentence about the rows that were not compared, after the first tables of the order (done) in spent_s; "" if
+def _left_out(comparison: ComparisonPlan, done: int, *, is_together: bool) -> str:
+    """A sentence about the rows that were not compared, after the first tables of the order (done); "" if
     all were."""
     held = sum(map(bool, comparison.rows))
     if is_together:
@@ -206,11 +206,7 @@ def _left_out(comparison: ComparisonPlan, done: int, spent_s: float, *, is_toget
         return f"{each}; exchanged devices: not compared"
     if done == held:
         return ""
-    all_s = seconds(comparison, sum(comparison.rows), done, spent_s)
-    return (
-        f"the rows of {done:,} of {held:,} tables were compared: those of all would take about {all_s:.0f} s, "
-        f"which is more than {SHARE:.0%} of the trial"
-    )
+    return f"spot check: the rows of {done:,} of {held:,} tables were compared"
 
 
 @dataclass(frozen=True, kw_only=True)
