@@ -9,8 +9,8 @@ import pytest
 from postgres_server import PostgresServer
 
 from scale_sweep.base.errors import LoadError
+from scale_sweep.loadgen.handle import read_recorded
 from scale_sweep.loadgen.process import LoadProcesses
-from scale_sweep.loadgen.recorded import read_recorded
 from scale_sweep.loadgen.verbs import run_statements
 
 ROOT = Path(__file__).resolve().parents[2]

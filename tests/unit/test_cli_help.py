@@ -13,8 +13,8 @@ from scale_sweep.cli import app
 from scale_sweep.cli.commands import COMMANDS, GROUPS, load_command
 from scale_sweep.experiment.axes import all_axes
 from scale_sweep.sweep.ab import REFUSED
+from scale_sweep.sweep.axis import usual_keys
 from scale_sweep.sweep.settings import SETTINGS
-from scale_sweep.sweep.usual import usual_keys
 from tests.offenders import assert_none
 
 HEAVY = set("numpy scipy matplotlib docker psycopg pyarrow cattrs".split())

@@ -110,7 +110,7 @@ def test_an_answer_that_is_none_is_said(raw, words):
         client.call("IsMasterRunning", b"", 5)
 
 
-def test_a_table_is_made_once_and_every_region_is_flushed():
+def test_a_table_is_made_once_and_regions_are_flushed_by_their_names():
     answers = (answer(b"\x08\x0b"), refusal(EXISTS, f"{EXISTS}: tsdb"), answer(b"\x08\x01"), answer(b"\x08\x02"))
     with server(*answers) as (client, heard):
         assert hbase.make_table(client, "tsdb", {"t": {"VERSIONS": "1"}}, 5) == 11
@@ -127,9 +127,6 @@ def test_a_table_is_made_once_and_every_region_is_flushed():
     with server(answer(message((1, region))), answer()) as (client, heard):
         hbase.flush_regions(client, 5)
     assert heard[1].endswith(message((1, b"\x08\x01" + message((2, b"hbase:meta,,1")))))
-
-
-def test_a_region_is_named_as_hbase_names_it():
     for name in (  # as HBase 2.4.18 named the folders of these regions
         b"default:tsdb-uid,,1795354314017.7f7ac003a1173aa8267a496859765c25.",
         b"default:tsdb,,1795354314117.b44cf3c4fa6fc84225b90d2ebe972732.",

@@ -11,8 +11,8 @@ import pytest
 
 from scale_sweep.agent.serve import request_of
 from scale_sweep.base.errors import ProvisionError, UsageError
-from scale_sweep.hosts.clocks import MOVED_NS, ClockSeen, HostClock, measure_clocks
 from scale_sweep.hosts.inventory import HostEntry
+from scale_sweep.hosts.network import MOVED_NS, ClockSeen, HostClock, measure_clocks
 from scale_sweep.hosts.package import Kind
 from scale_sweep.hosts.servers import copied_servers, names_of, refuse_other_machine, to_have_on
 from scale_sweep.hosts.setup import Found
@@ -118,12 +118,20 @@ def test_rates_of_a_host_come_from_its_own_times_though_its_samples_are_late_or_
     assert HostSeries([tick(1), tick(2)], ()).uses(10**9, 2 * 10**9) == ()
 
 
-def test_a_reader_sees_this_machine():
+def test_this_machine_is_read_and_an_agent_knows_its_requests():
     assert interface_towards("127.0.0.1") == "lo" and interface_towards("203.0.113.1") != "lo"
     assert tcp_segments()["OutSegs"] >= 0
     first, second = (reader.read() for reader in [HostReader("127.0.0.1", [0])] * 2)
     assert first.cpus == 1 and first.busy_cpu_s_total > 0 and first.load_cpu_s_total > 0
     assert second.monotonic_ns > first.monotonic_ns and second.sent_bytes_total >= first.sent_bytes_total
+    names = "clean clock facts listen load send watch choose findings trial set_up tiers"
+    assert all(callable(request_of(name)) for name in names.split())
+    with pytest.raises(ValueError, match="exec: no such request"):
+        request_of("exec")
+    clock = HostClock(offset_ns=1, error_ns=2, round_trip_ns=3)
+    seen = ClockSeen(trial_id="t", host="db1", before=clock, after=clock)
+    for value in (seen, make_sweep()):
+        assert json.dumps(plain(value), default=str) == json.dumps(asdict(value), default=str)
 
 
 def test_a_clock_counts_as_moved_beyond_the_errors_of_both_measurements():
@@ -152,17 +160,6 @@ def test_what_is_measured_on_one_machine_only_is_refused_by_its_flag():
 def named(name, cpus, machine="boot:1", home="/root/.scale-host"):
     entry = HostEntry(name=name, address="10.0.0.1", cpus=cpus, home=home)
     return Found(entry=entry, kind=Kind(python="3.11", machine="x86_64"), machine=machine)
-
-
-def test_an_agent_knows_its_requests_and_plain_values_are_those_of_asdict():
-    names = "clean clock facts listen load send watch choose findings trial set_up tiers"
-    assert all(callable(request_of(name)) for name in names.split())
-    with pytest.raises(ValueError, match="exec: no such request"):
-        request_of("exec")
-    clock = HostClock(offset_ns=1, error_ns=2, round_trip_ns=3)
-    seen = ClockSeen(trial_id="t", host="db1", before=clock, after=clock)
-    for value in (seen, make_sweep()):
-        assert json.dumps(plain(value), default=str) == json.dumps(asdict(value), default=str)
 
 
 class Answering:

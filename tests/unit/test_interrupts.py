@@ -48,7 +48,7 @@ def test_a_signal_acts_at_once_and_in_a_block_at_the_end_of_the_outermost(number
             assert not came()
 
 
-def test_an_error_does_not_lose_a_signal_and_what_was_ignored_stays_so():
+def test_an_error_loses_no_signal_and_what_was_ignored_stays_so_but_sigquit():
     listen()
     with pytest.raises(KeyboardInterrupt) as raised, deferred():
         os.kill(os.getpid(), signal.SIGINT)
@@ -57,9 +57,6 @@ def test_an_error_does_not_lose_a_signal_and_what_was_ignored_stays_so():
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     os.kill(os.getpid(), signal.SIGHUP)
     assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
-
-
-def test_a_background_job_of_a_shell_hands_no_ignored_sigquit_to_its_servers():
     script = f"trap '' QUIT INT; {shlex.quote(sys.executable)} -c {shlex.quote(STATUS)}"
     told = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, check=True).stdout
     ignored = int(next(line for line in told.splitlines() if line.startswith("SigIgn:")).split()[1], 16)
@@ -145,7 +142,7 @@ def in_a_thread(work):
     return raised
 
 
-def test_a_request_from_elsewhere_ends_a_thread_in_its_wait_but_not_in_a_block():
+def test_a_request_or_signal_from_elsewhere_ends_waits_but_no_block():
     stop, seen = Stop(), []
     inside = threading.Event()
 
@@ -164,9 +161,6 @@ def test_a_request_from_elsewhere_ends_a_thread_in_its_wait_but_not_in_a_block()
     threading.Timer(0.2, stop.request).start()
     (error,) = in_a_thread(lambda: stop.sleep(600))
     assert isinstance(error, Stopped)
-
-
-def test_a_signal_and_a_request_of_another_thread_wake_who_waits_for_lines():
     link = SimpleNamespace(host=SimpleNamespace(name="db1"))
     listen()
     asked = Asked(link, 1, None)

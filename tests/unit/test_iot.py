@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.base.errors import UsageError
+from scale_sweep.iotbenchmark.config_values import read_properties
 from scale_sweep.iotbenchmark.keys import INEFFECTIVE, ONLY, USED
 from scale_sweep.iotbenchmark.output import LATENCIES, LoadDone, document, matrix_lines
-from scale_sweep.iotbenchmark.properties import read_properties
 from scale_sweep.iotbenchmark.read import names_of, read_job
 from scale_sweep.iotbenchmark.run import read_file
 from scale_sweep.iotbenchmark.spec import load_spec, texts_of, trial_of
@@ -146,6 +146,16 @@ def test_queries_have_the_files_parameters():
     assert 'max("s_2")' in told["ask.group_by_time.text"]  # the first sensor that holds numbers
     assert "'15000 milliseconds'" in told["ask.group_by_time.text"]
     assert (told["requests"], "rows" in told) == (str(90 * 4 // 3 * 10 + 240), False)
+    for database, words in {"IoTDB-200-SESSION_BY_TABLET": "max_time(s_2)", "PostgreSQL": "max(time) FILTER"}.items():
+        told = spec(DB_SWITCH=database, OPERATION_PROPORTION="1:0:0:0:1", QUERY_AGGREGATE_FUN="max_time")
+        assert words in told["ask.aggregate.text"]
+    with pytest.raises(UsageError, match="QUERY_AGGREGATE_FUN: TDengine has no max_time"):
+        spec(DB_SWITCH="TDengine-3", OPERATION_PROPORTION="1:0:0:0:1", QUERY_AGGREGATE_FUN="max_time")
+    told = spec(OPERATION_PROPORTION="1:0:1", IS_RECENT_QUERY="true")
+    assert (told["ask.range.follows"], "ask.range.within_ms" in told) == ("1", False)
+    read = job(OPERATION_PROPORTION="0:1", IS_RECENT_QUERY="true")
+    assert (read.writes, read.drops, read.creates, read.requests) == (False, False, False, 40)
+    assert "IS_RECENT_QUERY" in keys(read.notes)
 
 
 TABLE_2_4 = {
@@ -171,19 +181,6 @@ def test_table_2_4_of_the_article_asks_as_iot_benchmark_does(wording):
         assert told["ask.range_value.text"].count("{value}") == (4 if database == "QuestDB" else 2)
     with pytest.raises(UsageError, match="aggregate: KairosDB is not asked for aggregates of several columns"):
         spec(DB_SWITCH="KairosDB", OPERATION_PROPORTION="1:0:0:0:1", QUERY_SENSOR_NUM="2")
-
-
-def test_times_of_the_first_and_last_value_and_queries_of_the_newest_rows():
-    for database, words in {"IoTDB-200-SESSION_BY_TABLET": "max_time(s_2)", "PostgreSQL": "max(time) FILTER"}.items():
-        told = spec(DB_SWITCH=database, OPERATION_PROPORTION="1:0:0:0:1", QUERY_AGGREGATE_FUN="max_time")
-        assert words in told["ask.aggregate.text"]
-    with pytest.raises(UsageError, match="QUERY_AGGREGATE_FUN: TDengine has no max_time"):
-        spec(DB_SWITCH="TDengine-3", OPERATION_PROPORTION="1:0:0:0:1", QUERY_AGGREGATE_FUN="max_time")
-    told = spec(OPERATION_PROPORTION="1:0:1", IS_RECENT_QUERY="true")
-    assert (told["ask.range.follows"], "ask.range.within_ms" in told) == ("1", False)
-    read = job(OPERATION_PROPORTION="0:1", IS_RECENT_QUERY="true")
-    assert (read.writes, read.drops, read.creates, read.requests) == (False, False, False, 40)
-    assert "IS_RECENT_QUERY" in keys(read.notes)
 
 
 def test_keys_without_a_meaning_and_names_of_other_versions_are_said():

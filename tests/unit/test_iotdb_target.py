@@ -72,9 +72,6 @@ def test_both_nodes_are_kept_on_loopback_in_the_trials_folder_and_at_its_level(b
     for wal_disk, log in (("data", "/1/t/wal,/2/t/wal"), ("off-axis", "/d/iotdb/wal")):
         items = items_of(spec_of(disks=("/1/t", "/2/t"), disk_placement="dirs", wal_disk=wal_disk))
         assert (items["dn_data_dirs"], items["dn_wal_dirs"]) == ("/1/t/data,/2/t/data", log)
-
-
-def test_without_the_library_that_keeps_it_there_nothing_is_started(built):
     built.with_name("libscale-loopback.so").unlink()
     (finding,) = load_target("iotdb").check_client("/h", "")
     assert finding.blocking and "libscale-loopback.so" in finding.sentence

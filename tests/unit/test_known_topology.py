@@ -39,10 +39,16 @@ def test_siblings_of_the_plan_are_the_break_of_the_fit_and_named_in_the_report(s
     is_named(run, 7.0, SMT_WITHIN, "SMT siblings")
 
 
-def test_another_numa_node_of_the_plan_is_the_break_of_the_fit():
+def test_only_a_break_of_the_plan_is_one_of_the_fit():
     run = measured(NUMA_HOST, "1..10", (6, 0.5))
     assert [c.knob for c in run.plan.confounds] == [NUMA_SPREAD]
     is_named(run, 6.0, NUMA_SPREAD, "NUMA node")
+    flat = measured(FLAT_HOST, "1..12", (7, 0.25))
+    assert flat.plan.confounds == () and flat.fit.breaks == ()
+    assert flat.fit.verdict != "break" and "SMT" not in flat.fit.sentence
+    whole = measured(SMT_HOST, "1..12", (7, 1.0))
+    assert whole.fit.breaks and whole.fit.verdict == "linear"
+    assert "each worth" not in whole.fit.sentence
 
 
 def is_named(run, after, knob, words):
@@ -51,15 +57,6 @@ def is_named(run, after, knob, words):
     assert fit.verdict == "break" and fit.knee is None
     assert f"beyond {after:g} cores" in fit.sentence and words in fit.sentence and "each worth" in fit.sentence
     assert words in page and "hard limit" not in page and "hard limit" not in fit.sentence
-
-
-def test_rates_without_siblings_or_with_siblings_that_are_whole_cores_make_no_break():
-    flat = measured(FLAT_HOST, "1..12", (7, 0.25))
-    assert flat.plan.confounds == () and flat.fit.breaks == ()
-    assert flat.fit.verdict != "break" and "SMT" not in flat.fit.sentence
-    whole = measured(SMT_HOST, "1..12", (7, 1.0))
-    assert whole.fit.breaks and whole.fit.verdict == "linear"
-    assert "each worth" not in whole.fit.sentence
 
 
 @pytest.mark.monte_carlo

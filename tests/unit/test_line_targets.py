@@ -211,7 +211,7 @@ def test_what_kairosdb_queues_is_waited_for(now):
 
 
 @pytest.mark.parametrize("method", ["datapoints", "gzip", "telnet"])
-def test_kairosdb_opens_the_door_of_telnet_where_it_is_used(method):
+def test_kairosdb_opens_the_door_of_telnet_and_waits_for_its_lines(now, method):
     is_telnet, spec = method == "telnet", spec_of("kairosdb", method=method)
     conf = spec.files["/d/kairosdb/kairosdb.conf"].splitlines()
     assert spec.ports == ((7001, 7002) if is_telnet else (7001,))
@@ -222,14 +222,10 @@ def test_kairosdb_opens_the_door_of_telnet_where_it_is_used(method):
     told = session.load_spec()
     assert (told["method"], told["port"]) == (method, "7002" if is_telnet else "7001")
     assert session.effective()[ACKNOWLEDGED].startswith("never") is is_telnet
-
-
-@pytest.mark.parametrize("method", ["datapoints", "telnet"])
-def test_lines_of_telnet_are_waited_for_until_their_number_stays(now, method):
-    """The second column lacks points longer than the first."""
     rows = {"workload__start_ms": "60000", "workload__step_ms": "10"}
     session = session_of("kairosdb", method=method, workload__columns="f:float,i:int", **rows)
-    left = {"measurement_f": [3, *[5] * 20], "measurement_i": [0, *[1] * 8, 4, 5]}  # eight pauses of 0.2 s
+    # The second column lacks points longer than the first: eight pauses of 0.2 s.
+    left = {"measurement_f": [3, *[5] * 20], "measurement_i": [0, *[1] * 8, 4, 5]}
 
     def counted(column, what):
         rows = left[column].pop(0) if len(left[column]) > 1 else left[column][0]
@@ -237,7 +233,7 @@ def test_lines_of_telnet_are_waited_for_until_their_number_stays(now, method):
 
     session._by_device = counted
     found = session.count()
-    assert (found.rows, bool(found.gaps)) == ((5, False) if method == "telnet" else (3, True))
+    assert (found.rows, bool(found.gaps)) == ((5, False) if is_telnet else (3, True))
 
 
 @pytest.mark.parametrize(

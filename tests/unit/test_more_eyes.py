@@ -147,17 +147,13 @@ def large_host(disk_busy=0.0, neighbours=0.0, stolen=0.0, generator=0.3, hot=0.3
 TWO_OF_SIXTEEN = replace(GIVEN, cores=2.0, generator_cpus=4)
 
 
-@pytest.mark.parametrize("busy", [{"neighbours": 1.0}, {"stolen": 0.5}, {"neighbours": 0.5, "stolen": 0.4}])
-def test_what_happens_on_other_cpus_of_a_large_host_hides_no_full_disk(busy):
-    use = large_host(disk_busy=0.99, **busy)
-    assert use.taken_cores == pytest.approx(0.0)
-    assert bottleneck_of(use, TWO_OF_SIXTEEN, CORES).kind is BottleneckKind.DISK
-    assert bottleneck_of(large_host(**busy), TWO_OF_SIXTEEN, CORES).kind is BottleneckKind.UNKNOWN
-
-
-def test_one_hot_thread_of_a_generator_of_four_cpus_is_named_from_raw_samples():
-    use = large_host(generator=1.2, hot=0.97, neighbours=1.0)
-    found = bottleneck_of(use, TWO_OF_SIXTEEN, CORES)
+def test_what_happens_on_other_cpus_of_a_large_host_hides_no_full_disk_and_no_hot_thread():
+    for busy in ({"neighbours": 1.0}, {"stolen": 0.5}, {"neighbours": 0.5, "stolen": 0.4}):
+        use = large_host(disk_busy=0.99, **busy)
+        assert use.taken_cores == pytest.approx(0.0)
+        assert bottleneck_of(use, TWO_OF_SIXTEEN, CORES).kind is BottleneckKind.DISK
+        assert bottleneck_of(large_host(**busy), TWO_OF_SIXTEEN, CORES).kind is BottleneckKind.UNKNOWN
+    found = bottleneck_of(large_host(generator=1.2, hot=0.97, neighbours=1.0), TWO_OF_SIXTEEN, CORES)
     assert found.kind is BottleneckKind.GENERATOR_CPU
     assert "scale-loadgen" in found.sentence and "97 %" in found.sentence
     assert bottleneck_of(large_host(generator=1.2, hot=0.3), TWO_OF_SIXTEEN, CORES).kind is BottleneckKind.UNKNOWN
@@ -219,7 +215,7 @@ def test_waits_are_asked_beside_the_other_counters_and_who_hangs_or_ends_holds_u
     assert reader.totals() == {}
 
 
-def test_only_interfaces_with_hardware_and_a_speed_are_read(tmp_path):
+def test_only_interfaces_with_hardware_and_a_speed_are_read_and_one_that_is_said_must_be_there(tmp_path):
     for name, speed in (("eth0", "1000"), ("veth1", "10000"), ("eth1", "-1"), ("lo", "")):
         (tmp_path / name / "statistics").mkdir(parents=True)
         (tmp_path / name / "speed").write_text(speed)
@@ -234,15 +230,12 @@ def test_only_interfaces_with_hardware_and_a_speed_are_read(tmp_path):
     old = replace(sample(0, {0: 0.0}, 0.0), network_bytes_per_s={"eth0": 1.25e8}, network_bytes_total={"eth0 sent": 0})
     new = replace(old, monotonic_ns=10**10, network_bytes_total={"eth0 sent": 1e9})
     assert measure_window((old, new), 0, 10**10).network == {"eth0 sent": pytest.approx(0.8)}
-
-
-def test_the_speed_of_an_interface_may_be_said_and_the_interface_must_be_there(tmp_path):
     sweep = resolve_sweep("cpu", {"axis.cores": "1", "method.network_speed": ["eth0=10Gbit", "veth1 = 40 mbit/s"]})
     assert sweep.network_bits_per_s == {"eth0": 1e10, "veth1": 4e7}
     assert resolve_sweep("cpu", {"axis.cores": "1"}).network_bits_per_s == {}
     for wrong in ("eth0", "eth0=fast", "eth0=0Mbit", "eth0=10"):
         with pytest.raises(UsageError, match="network-speed|network_speed"):
             resolve_sweep("cpu", {"axis.cores": "1", "method.network_speed": [wrong]})
-    (tmp_path / "eth0").mkdir()
-    (finding,) = preparing.interfaces(sweep.network_bits_per_s, tmp_path)
+    (tmp_path / "other/eth0").mkdir(parents=True)
+    (finding,) = preparing.interfaces(sweep.network_bits_per_s, tmp_path / "other")
     assert finding.blocking and "veth1" in finding.sentence and "eth0" in finding.remedy

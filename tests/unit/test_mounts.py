@@ -34,7 +34,7 @@ def line(point: str, device: str = REAL, kind: str = "ext4", source: str = "/dev
     return f"27 1 {device} / {point} rw,relatime shared:1 - {kind} {source} rw"
 
 
-def test_a_mount_point_is_decoded_and_the_last_at_a_point_holds_the_path(made_up, tmp_path):
+def test_a_mount_point_is_decoded_the_last_one_holds_the_path_and_a_root_may_be_none(made_up, tmp_path):
     root = made_up(line("/"), line(f"{tmp_path}/two\\040words\\011\\012\\134\\303\\244 "))
     assert [mount.point for mount in read_mounts(root)] == ["/", f"{tmp_path}/two words\t\n\\ä"]
     there = tmp_path / "two words"
@@ -45,9 +45,6 @@ def test_a_mount_point_is_decoded_and_the_last_at_a_point_holds_the_path(made_up
     assert mount_of(Path("/a/b/c"), REAL, root).file_system == "xfs"
     assert mount_of(Path("/a/c"), "0:6", root).file_system == "tmpfs"
     assert mount_of(Path("/b"), REAL, root) is None
-
-
-def test_a_root_that_is_no_mount_has_its_disk_by_its_number_unless_that_is_anonymous(made_up, tmp_path):
     other = line("/proc", "0:4", "proc", "proc")
     found = disk_of(tmp_path, made_up(other))
     assert (found.name, found.file_system) == ("made1", "")

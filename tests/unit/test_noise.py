@@ -218,10 +218,6 @@ def test_without_valid_replicates_or_with_too_much_noise_nothing_is_claimed():
     results = [make_result(n, rate, r) for n in (1.0, 2.0) for r, rate in ((1, 1e6), (2, 4e6))]
     run = replace(synthetic_run(range(1, 3)), results=tuple(results), fit=None)
     assert any(caution.startswith("too noisy") for caution in fit_again(run).cautions)
-
-
-def test_an_interval_that_is_narrow_at_once_is_confirmed_by_more_replicates():
-    """Three equal rates of one level may be chance; three of each of eight levels are not."""
     for levels, of_each in ((1, 3 + EXTRA_ALONE[0][1]), (4, 4), (8, 3)):
         plan = planned(cores=f"1..{levels}", method__replicates="3", method__until_ci="5%")
         results, _, _ = campaign(plan, lambda t: 1e6 * t.level * (1 + 1e-3 * (t.replicate % 2)))

@@ -13,7 +13,7 @@ from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.measure.observing import Watched, accounting_of, plan_of, record
 from scale_sweep.model import SampleTaken
-from scale_sweep.watch.exporter.exposition import common_labels, text
+from scale_sweep.watch.exporter.server import common_labels, text
 from scale_sweep.watch.exporter.values import points_now
 from scale_sweep.watch.live import LiveState, take
 
@@ -58,9 +58,9 @@ def test_it_goes_on_until_it_is_stopped_and_keeps_every_sample(tmp_path):
 
 
 def test_a_time_ends_it_and_whom_it_watches(tmp_path):
-    seen, _ = observed(tmp_path / "o", most=10**6, seconds=0.15)
+    seen, _ = observed(tmp_path / "timed", most=10**6, seconds=0.15)
     assert not seen.interrupted
-    assert json.loads((tmp_path / "o/manifest.json").read_text())["status"] == "done"
+    assert json.loads((tmp_path / "timed/manifest.json").read_text())["status"] == "done"
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         assert accounting_of([], [port]).root_pids == (os.getpid(),)

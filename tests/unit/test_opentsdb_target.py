@@ -299,7 +299,7 @@ def one(column, device, *points, **tags):
     return {"metric": f"measurement_{column}", "tags": tags, "aggregateTags": [], "dps": [list(p) for p in points]}
 
 
-def test_points_are_asked_up_to_the_last_moment_before_the_end():
+def test_points_and_groups_are_asked_up_to_the_last_moment_before_the_end():
     text = asked("range")
     whole = json.loads(text)
     assert (whole["start"], whole["end"], whole["msResolution"]) == (START, START + 19, True)
@@ -312,6 +312,18 @@ def test_points_are_asked_up_to_the_last_moment_before_the_end():
     assert json.loads(text)["queries"][0]["filters"][0]["filter"] == "d1|d0"
     found = [one("current", "d1", (START, 1.5)), one("current", "d0", (START, 2.5))]
     assert rows_of(text, found) == ((START, "d0", 2.5), (START, "d1", 1.5)), "rows of several devices have their device"
+    text = asked("group_by_tag", "group_by_tag.function=count")
+    (series,) = json.loads(text)["queries"]
+    assert series["filters"] == [{"type": "wildcard", "tagk": "groupid", "filter": "*", "groupBy": True}]
+    found = [one("current", "", (1, 5.0), groupid="10"), one("current", "", (1, 4.5), groupid="2")]
+    assert rows_of(text, found) == ((2, 4.5), (10, 5))
+    text = asked("scan_tag", "scan_tag.columns=current")
+    assert json.loads(text)["queries"][0]["filters"][0]["filter"] == "3"
+    found = [one("current", "d4", (START, 1.5), groupid="3")]
+    assert rows_of(text, found) == ((START, "d4", 1.5),)
+    text = asked("aggregate_tag", "aggregate_tag.function=sum", "aggregate_tag.bucket=7m")
+    start = json.loads(text)["start"]
+    assert start % 420_000 == 0 and START - DAY - 420_000 < start <= START - DAY
 
 
 def test_a_moment_is_asked_as_the_time_before_the_next_row():
@@ -347,21 +359,6 @@ def test_a_downsample_of_a_whole_range_excludes_its_end_and_others_do_not(operat
     row = rows_of(text, [one("current", "d1", (START, 2.0))])
     assert row == (((START, 2),) if "ms-" in downsample else ((2,),))
     assert rows_of(text, [one("current", "d1")]) == rows_of(text, []) == ()
-
-
-def test_groups_are_asked_by_their_tag():
-    text = asked("group_by_tag", "group_by_tag.function=count")
-    (series,) = json.loads(text)["queries"]
-    assert series["filters"] == [{"type": "wildcard", "tagk": "groupid", "filter": "*", "groupBy": True}]
-    found = [one("current", "", (1, 5.0), groupid="10"), one("current", "", (1, 4.5), groupid="2")]
-    assert rows_of(text, found) == ((2, 4.5), (10, 5))
-    text = asked("scan_tag", "scan_tag.columns=current")
-    assert json.loads(text)["queries"][0]["filters"][0]["filter"] == "3"
-    found = [one("current", "d4", (START, 1.5), groupid="3")]
-    assert rows_of(text, found) == ((START, "d4", 1.5),)
-    text = asked("aggregate_tag", "aggregate_tag.function=sum", "aggregate_tag.bucket=7m")
-    start = json.loads(text)["start"]
-    assert start % 420_000 == 0 and START - DAY - 420_000 < start <= START - DAY
 
 
 @pytest.mark.parametrize(

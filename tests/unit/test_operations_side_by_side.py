@@ -27,15 +27,12 @@ def asked(run, *, only_first=()):
     return replace(run, plan=replace(run.plan, sweep=sweep), results=tuple(results))
 
 
-def test_each_operation_has_its_median_of_each_database():
+def test_operations_of_several_databases_are_compared_where_their_mixes_are_equal(wording):
     table = operations_table(asked(measured(several(), wrong=("postgres",)), only_first=("victoriametrics",)))
     assert table.headers == ("operation", "cores", "questdb p50 ms", "victoriametrics p50 ms", "postgres p50 ms")
     assert table.rows[0] == ("hourly", "1", "2.00", "2.00", "2.00 †")
     assert table.rows[3] == ("daily", "2", "40.0", "cannot", "40.0 †")
     assert len(table.rows) == 4
-
-
-def test_rates_of_equal_mixes_are_compared_and_those_of_others_are_not(wording):
     run = asked(measured(several()), only_first=("victoriametrics",))
     wording(mixes_words(run))
     assert not [note for note in subjects.rates_table(run).notes if "interval" in note and "At 1 core" in note]

@@ -13,8 +13,8 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.base.texts import visible, visible_json
 from scale_sweep.cli import app, console
 from scale_sweep.cli.console import OwnConsole
-from scale_sweep.watch.exporter.exposition import generate_text
 from scale_sweep.watch.exporter.names import BY_NAME
+from scale_sweep.watch.exporter.server import generate_text
 from tests.unit.stored_runs import unpacked
 
 BAD = "\x1b]0;owned\x07\x1b[2J \x9b31m \u202etxt\u2066 \r over \x00 \x7f :x: \udcff"

@@ -10,14 +10,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
-from scale_sweep.agent.talk import Talk
+from scale_sweep.agent.lines import Talk
 from scale_sweep.base.errors import LoadError, PreflightError
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.loadgen.clocks import START
-from scale_sweep.loadgen.folders import folders_of
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.process import LoadProcesses
-from scale_sweep.loadgen.remote import RemoteProcess
+from scale_sweep.loadgen.remote import START, RemoteProcess, folders_of
 from scale_sweep.loadgen.spec import PROTOCOL
 from scale_sweep.loadgen.split import begun_together, delay_elsewhere_ns, group_specs, split_spec, start_ns
 from scale_sweep.machine.host import Host

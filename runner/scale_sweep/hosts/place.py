@@ -13,14 +13,12 @@ from typing import Any
 from scale_sweep.agent.trials import choice_of, plain_choice
 from scale_sweep.base.errors import PreflightError, ProvisionError, ScaleError, UsageError
 from scale_sweep.base.interrupts import Stop, deferred
-from scale_sweep.hosts.clocks import MOVED_NS, ClockSeen, HostClock, measure_clocks
 from scale_sweep.hosts.held_setup import HeldSetup
 from scale_sweep.hosts.inventory import Inventory
 from scale_sweep.hosts.link import END_S, AgentLink, Asked
-from scale_sweep.hosts.load_hosts import LoadHost, OfController
-from scale_sweep.hosts.network import networks
+from scale_sweep.hosts.load_hosts import LoadHost, OfController, TrialLoads
+from scale_sweep.hosts.network import MOVED_NS, ClockSeen, HostClock, measure_clocks, networks
 from scale_sweep.hosts.servers import to_have_on
-from scale_sweep.hosts.trial_loads import TrialLoads
 from scale_sweep.loadgen.ceiling import CeilingKey, measure_ceiling
 from scale_sweep.machine.host import Host
 from scale_sweep.machine.host.ram import AUTO

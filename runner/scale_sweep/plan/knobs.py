@@ -10,7 +10,7 @@ from scale_sweep.experiment.axes import axis_of
 from scale_sweep.model import CLIENTS, Amounts, KnobColumn, KnobRole, Origin, Sweep, Trial
 from scale_sweep.plan.resources import AmountsByLevel
 from scale_sweep.server.targets import Facts
-from scale_sweep.sweep.knob_settings import KNOB_NAMES
+from scale_sweep.sweep.server_settings import KNOB_NAMES
 from scale_sweep.sweep.vary import is_knob
 
 _RANK = ("default", "host", "file", "flag")

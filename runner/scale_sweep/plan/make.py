@@ -24,7 +24,7 @@ from scale_sweep.plan.replicates import replicates_in_time, warmup_in_time, with
 from scale_sweep.plan.resources import AmountsByLevel, amounts_by_level, resources_by_level, with_constants
 from scale_sweep.plan.summary import preload_seconds, seconds
 from scale_sweep.server.targets import Facts, columns_of
-from scale_sweep.sweep.bounds import refuse_too_many
+from scale_sweep.sweep.axis import refuse_too_many
 from scale_sweep.sweep.vary import as_varied, is_knob, slug, variants
 
 

@@ -14,7 +14,7 @@ from scale_sweep.base.errors import LoadError, ProvisionError, ScaleError
 from scale_sweep.base.interrupts import Stop, deferred, undone
 from scale_sweep.base.units import format_bytes
 from scale_sweep.experiment.work import row_logical_bytes
-from scale_sweep.loadgen.features import kept_by
+from scale_sweep.loadgen.binary import kept_by
 from scale_sweep.loadgen.spec import preload_of, trial_spec
 from scale_sweep.machine.state import directory_at, read_own, read_record, record_of, remove_recorded, save, write_own
 from scale_sweep.measure.trial.disks import bytes_at_rest, sync_disks

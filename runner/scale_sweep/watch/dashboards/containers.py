@@ -8,8 +8,7 @@ from typing import Any
 
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.server.runtimes.docker_facts import client, image_state
-from scale_sweep.watch.dashboards.declared import Service
-from scale_sweep.watch.dashboards.state_directory import StartedService
+from scale_sweep.watch.dashboards.state_directory import Service, StartedService
 
 LABEL = "scale.dashboards"
 STOP_S = 10
