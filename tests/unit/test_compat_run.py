@@ -13,9 +13,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from scale_sweep.taosbenchmark import aggregates
 from tests.unit.null_load import insert_without_server, load, load_file, skip_without_loadgen
 from tests.unit.test_compat_output import CREATED, DELAY, SPENT
 
+TOOK = re.compile(r"INFO: (.*) took (\d+\.\d{6}) second\(s\)")  # as scripts have it for taosBenchmark 3.3.0.0
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 from scale_sweep.cli import main
@@ -117,3 +119,12 @@ def test_help_version_and_refusals(scale_load):
     assert re.fullmatch(r"scale \S+\n", scale_load("-V")[0])
     _, err = scale_load("--bogus", "-t", "0", code=2)
     assert "--bogus" in err and "-t (--tables)" in err
+
+
+@pytest.mark.parametrize(("options", "lines"), [("-t 2", 16), ("-N -t 3", 8)])
+def test_the_lines_follow_those_of_the_load(scale_load, monkeypatch, tmp_path, options, lines):
+    monkeypatch.setattr(aggregates, "door_spec", lambda *given: {"protocol": "1", "driver": "null"})
+    words = ("-y", "-x", "-n", "10", "-T", "1", *options.split())
+    out, err = scale_load(*words)
+    assert len(TOOK.findall(out)) == len(TOOK.findall((tmp_path / "output.txt").read_text())) == lines
+    assert "Spent " in err
