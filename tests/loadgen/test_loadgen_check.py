@@ -94,6 +94,20 @@ SPECS: list[Mistake] = [
     ("null", "decimals=6", "decimals", ""),
     ("null", "threads=8\nrows_per_request=1000000\n" + WIDE, "rows_per_request", "GiB of memory for 8 workers"),
 ]
+RUNS = "x -1 1,2 0:6 0:6:1, 0:5:1 1:5:1 0:3:1,4:2:1 0:7:1 0:6:x 0:6:99999999999999999".split()  # of no six tables
+TAGS = "tags=groupid:int,tag_0:binary(2)\ntag_prefix=v\ntag_groups="
+TABLES: list[Mistake] = [
+    *(("null", f"tables=6\nfirst_row={runs}", "first_row", "") for runs in RUNS),
+    ("null", "tables=6\nrows=100\nfirst_row=5", "first_row", "cannot be joined with rows"),
+    ("null", TAGS + "tag_0", "tag_groups", "'tag_0' needs a number of 1..1000000000, as tag_0:50"),
+    ("null", TAGS + "tag_0:0", "tag_groups", "'tag_0' needs a number"),
+    ("null", TAGS + "tag_0:9x", "tag_groups", "'tag_0' needs a number"),
+    ("null", TAGS + "other:3", "tag_groups", "'other' is not a tag of type binary or nchar"),
+    ("null", TAGS + "groupid:3", "tag_groups", "'groupid' is not a tag of type binary or nchar"),
+    ("null", TAGS + "tag_0:3,tag_0:3", "tag_groups", "'tag_0' is named twice"),
+    ("null", TAGS + "tag_0:11", "tag_groups", "tag_0: 'v10' is longer than 2 characters"),
+    ("null", "tag_prefix=it's\ntag_groups=location:2", "tag_prefix", "'it's' has a quote"),
+]
 OPERATIONS: list[Mistake] = [
     ("null", "operations=read", "operations", "not an operation of this program"),
     ("null", "operations=", "operations", "not an operation of this program"),
@@ -203,7 +217,7 @@ DRIVERS_OWN: list[Mistake] = [
 ]
 
 
-@pytest.mark.parametrize(("driver", "line", "key", "words"), SPECS + OPERATIONS + NULL_DRIVER + DRIVERS_OWN)
+@pytest.mark.parametrize(("driver", "line", "key", "words"), SPECS + TABLES + OPERATIONS + NULL_DRIVER + DRIVERS_OWN)
 def test_what_a_load_refuses_is_refused_before(run, check, driver, line, key, words):
     given = {part.partition("=")[0] for part in line.splitlines()}
     rest = "".join(f"{kept}\n" for kept in NOWHERE.splitlines() if kept.partition("=")[0] not in given)

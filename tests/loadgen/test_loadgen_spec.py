@@ -53,27 +53,6 @@ def test_tables_go_through_all_combinations_of_the_values_of_tags(run):
     assert told["groupid"] == run(spec, "names").one("names")["tags"]["groupid"]
 
 
-@pytest.mark.parametrize(
-    ("groups", "words"),
-    [
-        ("tag_0", "'tag_0' needs a number of 1..1000000000, as tag_0:50"),
-        ("tag_0:0", "'tag_0' needs a number"),
-        ("tag_0:9x", "'tag_0' needs a number"),
-        ("other:3", "'other' is not a tag of type binary or nchar"),
-        ("groupid:3", "'groupid' is not a tag of type binary or nchar"),
-        ("tag_0:3,tag_0:3", "'tag_0' is named twice"),
-        ("tag_0:11", "tag_0: 'v10' is longer than 2 characters"),
-    ],
-)
-def test_a_mistake_in_the_values_of_tags_is_named(run, groups, words):
-    spec = {"driver": "null", "tags": "groupid:int,tag_0:binary(2)", "tag_groups": groups}
-    outcome = run(spec | {"tag_prefix": "v"}, "names")
-    assert outcome.code == 2
-    assert f"tag_groups: {words}" in outcome.stderr
-    quoted = run(spec | {"tag_groups": "tag_0:2", "tag_prefix": "it's"}, "names")  # it would end a literal
-    assert (quoted.code, "tag_prefix: 'it's' has a quote" in quoted.stderr) == (2, True)
-
-
 def test_tags_of_a_table_are_literals(run, tmp_path):
     tags = "groupid:int,location:binary(24),f:float,on:bool,j:json"
     spec = {"driver": "null", "tables": 40, "threads": 2, "tags": tags, "dump": tmp_path / "tags"}
