@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.loadgen import checked
+from scale_sweep.loadgen.binary import mistake_of
 from scale_sweep.model import Plan
 from scale_sweep.plan import complete, make_plan
 from scale_sweep.plan.preparing.choice import ServerChoice, subject_key
@@ -161,7 +161,6 @@ def test_the_placeholders_of_every_target_and_method_are_right(target, method, r
 
 def test_a_plan_of_many_trials_asks_once_for_each_different_load(monkeypatch):
     asked = []
-    mistake_of = checked.mistake_of
     monkeypatch.setattr(
         "scale_sweep.plan.preparing.specs.mistake_of", lambda *given: asked.append(given) or mistake_of(*given)
     )
