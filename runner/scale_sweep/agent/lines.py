@@ -73,11 +73,9 @@ class Talk:
         self._writer = writer
 
     def put(self, **line: Any) -> None:
-        """Sends a line of this request."""
         self._writer.put(id=self.number, **line)
 
     def hear(self, line: Mapping[str, Any]) -> None:
-        """Takes a line from the controller."""
         if line.get("stop"):
             self.close("stopped by the controller")
         else:

@@ -68,7 +68,6 @@ def lacking(talk: Talk, line: Mapping[str, Any]) -> list[str]:
 
 
 def plain_choice(choice: ServerChoice) -> dict[str, str]:
-    """A choice as a value: the target by its name."""
     names = ("runtime", "image", "home", "version", "sentence", "missing")
     return {"target": choice.facts.name, **{name: getattr(choice, name) for name in names}}
 
@@ -80,7 +79,6 @@ def choice_of(plain: Mapping[str, Any]) -> ServerChoice:
 
 
 def findings(talk: Talk, line: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The findings against a plan on this host."""
     plan = from_plain(line["plan"], Plan, _CONTROLLER)
     host = from_plain(line["host"], Host, _CONTROLLER)
     choices = {str(key): choice_of(plain) for key, plain in dict(line["choices"]).items()}
@@ -98,7 +96,6 @@ def removed(talk: Talk, line: Mapping[str, Any]) -> None:
 
 
 def trial(talk: Talk, line: Mapping[str, Any]) -> None:
-    """Runs one trial and sends its events."""
     order = replace(from_plain(line["order"], TrialOrder, _CONTROLLER), program=loadgen_path())
     loads = _AskedLoads(talk, [str(name) for name in line["load_hosts"]], int(line["clock_error_ns"]))
     RUNNING.add(talk.number)

@@ -92,7 +92,6 @@ class TrialLoads:
         self.is_over = False
 
     def take(self, line: Line) -> None:
-        """A line of the server's host."""
         number = line.get("load")
         if isinstance(number, int):
             self._pass(number, line)

@@ -107,7 +107,6 @@ class ClockSeen:
 
 
 def measure_clock(link: AgentLink) -> HostClock:
-    """The clock of one host; see `measure_clocks`."""
     return measure_clocks({link.host.name: link})[link.host.name]
 
 

@@ -103,7 +103,6 @@ class HostsPlace:
         return from_plain(answer, DataPlace, self._source)
 
     def new_pages(self, wanted_bytes: int) -> NewPages | None:
-        """The cost of new memory pages on the server's host."""
         answer = self._server.ask("new_pages", bytes=wanted_bytes).answer()
         return from_plain(answer, NewPages, self._source) if answer else None
 
@@ -125,7 +124,6 @@ class HostsPlace:
     # What a run needs (measure/executing/place.py).
 
     def ceiling(self, program: str, key: CeilingKey) -> float | None:
-        """The ceiling of all load hosts together."""
         hosts = self._load_hosts()
         return measure_ceiling(program, key, OfController(hosts), len(hosts))
 

@@ -191,7 +191,6 @@ def clean(inventory: Inventory, say: Say) -> dict[str, int]:
 
 
 def _clean_leftovers(one: Found) -> list[str]:
-    """By an agent of whatever version is there; without one there are no leftovers of it."""
     listed = run_line(one.entry, f"ls -1 '{one.entry.home}' 2>/dev/null || true").split()
     digests = [name for name in listed if len(name) == 16 and all(c in "0123456789abcdef" for c in name)]
     if not digests:

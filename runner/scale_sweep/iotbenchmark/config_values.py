@@ -29,7 +29,6 @@ class ConfigValues:
         self._mistakes: list[str] = []
 
     def says(self, key: str) -> bool:
-        """Whether the file has the key with a value."""
         return bool(self._values.get(key))
 
     def text(self, key: str) -> str:
@@ -44,7 +43,6 @@ class ConfigValues:
         return text.lower() == "true"
 
     def whole(self, key: str) -> int:
-        """A whole number within its bounds."""
         text, (least, most) = self.text(key), WHOLE[key]
         if not (_WHOLE.fullmatch(text) and least <= int(text) <= most):
             self.refuse(key, f"{shown(text)} is not a whole number of {least} to {most}")
@@ -52,7 +50,6 @@ class ConfigValues:
         return int(text)
 
     def number(self, key: str) -> float:
-        """A number within its bounds."""
         text, (least, most) = self.text(key), NUMBERS[key]
         if not (_NUMBER.fullmatch(text) and least <= float(text) <= most):
             self.refuse(key, f"{shown(text)} is not a number of {least:g} to {most:g}")

@@ -112,7 +112,6 @@ def names_of(facts: Facts) -> dict[str, str]:
 
 
 def _facts(config: ConfigValues) -> tuple[Facts | None, str, tuple[str, ...]]:
-    """The target, how rows are written, and a note if the name is that of another version."""
     wanted, known = config.text("DB_SWITCH"), all_facts()
     for facts in known:
         for name, method in names_of(facts).items():

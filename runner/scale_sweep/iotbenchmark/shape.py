@@ -207,7 +207,6 @@ def _seconds(ms: int) -> str:
 
 
 def queried_sensors(config: ConfigValues, kind: str) -> Sequence[str]:
-    """The first sensors that can be asked for by this operation, QUERY_SENSOR_NUM of them."""
     wanted = operation_of(kind).parameters
     return _sensors(config, config.whole("QUERY_SENSOR_NUM"), numbers_only="bound" in wanted or "column" in wanted)
 

@@ -74,7 +74,6 @@ class IotJob:
 
     @property
     def values_per_row(self) -> int:
-        """Points of one row: its sensors."""
         return len(self.work.data.columns)
 
 

@@ -137,7 +137,6 @@ class LoadProcesses:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The PIDs of all load processes on this machine."""
         return tuple(p.pid for p in self._processes if p.pid)
 
     def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
@@ -249,7 +248,6 @@ class LoadProcesses:
         return self._merged
 
     def _in_order(self) -> list[LoadSummary]:
-        """The summaries in the order of the processes."""
         return [self._summaries[index] for index in sorted(self._summaries)]
 
     def _refuse_odd_windows(self) -> None:

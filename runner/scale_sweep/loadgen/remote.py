@@ -111,7 +111,6 @@ Folders = Mapping[str, Mapping[str, str]]  # by the key of the spec, the text of
 
 
 def folders_of(spec: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """The files of the folders that the spec names, with the folder's path taken out."""
     named = {key: Path(spec[key]) for key in NAMED if spec.get(key)}
     return {
         key: {file.name: file.read_text(encoding="utf-8").replace(str(path), _HERE) for file in _texts(path)}

@@ -75,7 +75,6 @@ def group_specs(spec: Mapping[str, str], work: Work) -> list[dict[str, str]]:
 
 
 def begun_together(specs: Sequence[Mapping[str, str]], now_ns: int) -> list[dict[str, str]]:
-    """The same specs, with one start for all if there are several. now_ns: CLOCK_MONOTONIC."""
     if len(specs) < 2:
         return [dict(spec) for spec in specs]
     start = str(start_ns(now_ns, sum(int(spec["threads"]) for spec in specs)))
@@ -83,7 +82,6 @@ def begun_together(specs: Sequence[Mapping[str, str]], now_ns: int) -> list[dict
 
 
 def specs_text(specs: Sequence[Mapping[str, str]]) -> str:
-    """The specs as one text. Of several groups, a comment line begins each."""
     if len(specs) == 1:
         return spec_text(specs[0])
     return "".join(f"# group {number} of {len(specs)}\n{spec_text(spec)}" for number, spec in enumerate(specs, 1))

@@ -63,7 +63,6 @@ class PlannedArm:
 
 
 def planned_arms(sweep: Sweep, facts: Facts) -> tuple[PlannedArm, ...]:
-    """The combinations of a completed sweep of one target."""
     return tuple(PlannedArm(variant=v, sweep=as_varied(sweep, v), facts=facts) for v in variants(sweep))
 
 
@@ -276,7 +275,6 @@ class TrialPlace:
 
 
 def abba(levels: Sequence[float], blocks: int, seed: int) -> Iterator[TrialPlace]:
-    """All trials in order. Every block number occurs once at each level."""
     chance = random.Random(seed)
     for block in range(1, blocks + 1):
         shuffled = list(levels)

@@ -44,7 +44,6 @@ def swept_axis(what: str, texts: Mapping[str, object]) -> Axis:
 
 
 def of_machine(texts: Mapping[str, str | list[str]], host: Host) -> dict[str, str | list[str]]:
-    """The texts, with numbers in place of the words in levels that mean a part of a machine."""
     return {**texts, **{axis.key: axis.of_machine(texts, host) for axis in all_axes()}}
 
 
@@ -69,7 +68,6 @@ def _beside(swept: Axis, other: Axis, values: Values) -> str:
 
 
 def constants(swept: Axis, values: Values) -> dict[str, float]:
-    """The single level of every other axis that has one, by the axis' name."""
     levels_of = {}
     for axis in all_axes():
         levels = values[axis.key]

@@ -115,7 +115,6 @@ def _unknown(key: str, known: list[str]) -> str:
 
 
 def bundled_sweeps() -> dict[str, Path]:
-    """The paths of the sweep files that come with the project, by name."""
     return {name: path for name, path in bundled("sweeps", ".toml").items() if not name.startswith(PREFIX)}
 
 
@@ -148,7 +147,6 @@ _WORDS = {"host": "this machine", "detect": "--detect", "time": "--quick"}  # of
 
 
 def origin_words(sweep: Sweep, key: str, value: str) -> str:
-    """The origin of a setting with this value, as the plan shows it: "flag", "default", "--slo"."""
     origin = sweep.origin.get(key, "default")
     if origin != "default":
         return _WORDS.get(origin, origin)

@@ -34,7 +34,6 @@ class Window:
 
 
 def window_of(v: Values, origins: Origins) -> Window:
-    """The window from the values of all settings by key, which must have no mistakes."""
     if v["load.soak"] is not None:
         return Window(duration_s=v["load.soak"], window_max_s=None, soak=True, carries_claim=True)
     duration_s, most_given = _duration_s(v), v["load.window_max"]
@@ -181,7 +180,6 @@ _EXCLUDED = {
 
 
 def with_objective(load: Load, values: Mapping[str, Any], origin: Mapping[str, Origin]) -> Load:
-    """The load with its objective and the length of a step; unchanged without an objective."""
     if values["load.slo"] is None:
         return load
     step_s = _step_s(values, origin)

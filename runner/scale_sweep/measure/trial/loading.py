@@ -235,7 +235,6 @@ class Loading:
                 yield from self._take(line)
 
     def _look_at_the_end(self) -> None:
-        """Called at the window's end: reads the commits so far, and the CPUs of the threads that served the load."""
         self._is_looked_at = True
         if self.stacks is not None:
             self.stacks.stop()
@@ -273,7 +272,6 @@ class Loading:
 
 
 def _worked_cpus(trial: Trial) -> tuple[int, ...]:
-    """The CPUs whose speed is measured: the server's, if it runs on this machine."""
     return () if trial.subject.endpoint else trial.placement.server_cpus
 
 

@@ -148,7 +148,6 @@ def end_cleanly(reached: Reached, there: Preloaded) -> None:
 
 
 def forget_logs(order: ServerOrder) -> None:
-    """Removes the logs of a server that has ended: a line about its end says nothing of the next server's load."""
     for path in (Path(order.site.data_dir) / CONSOLE, *map(Path, order.spec.log_paths)):
         path.unlink(missing_ok=True)
 

@@ -253,7 +253,6 @@ class _RunningTrial:
         self._answers_within(reached, spec, searching.first_load)
 
     def _answers_within(self, reached: Reached, spec: Mapping[str, str], load: LoadHandle | None) -> None:
-        """Compares the answers that the load reported, if any were compared before it."""
         summary, texts = self._facts.summary, self._texts()
         if load is None or summary is None or not self._facts.answers:
             return

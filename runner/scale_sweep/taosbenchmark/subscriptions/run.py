@@ -130,7 +130,6 @@ class _Progress:
         self._begun = time.monotonic()
 
     def take(self, second: Interval) -> None:
-        """Counts the messages of an interval."""
         self._messages += second.operations.get(OPERATION, 0)
         if (elapsed_s := self._due.elapsed_s()) is not None:
             self._tell(self._messages, elapsed_s)

@@ -25,7 +25,6 @@ def is_local(image: str) -> bool:
 
 
 def pull(image: str) -> bool:
-    """Pulls the image. Returns whether it is present now."""
     try:
         client().images.pull(image)
     except Exception:
@@ -82,7 +81,6 @@ def last_words(started: StartedService) -> str:
 
 
 def restart(started: StartedService) -> StartedService:
-    """Stops and starts the same container."""
     _container(started).restart(timeout=STOP_S)
     return started
 

@@ -70,7 +70,6 @@ class StateDirectory:
         return self.path / "admin-password"
 
     def log(self, service: str) -> Path:
-        """The output of the service's process."""
         return self.path / f"{service}.log"
 
     def fill(self) -> None:
@@ -161,7 +160,6 @@ def _give(path: Path, owner: pwd.struct_passwd) -> None:
 
 
 def own_state_directory() -> StateDirectory:
-    """The folder of this user's state, or the directory in SCALE_DASHBOARDS_DIR."""
     path = os.environ.get(VARIABLE, "")
     return StateDirectory(path=Path(path).absolute() if path else folder_path("dashboards"))
 

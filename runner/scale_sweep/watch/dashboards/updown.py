@@ -180,7 +180,6 @@ def down(state: StateDirectory) -> tuple[str, ...]:
 
 
 def purge(state: StateDirectory) -> None:
-    """Stops what runs, and removes the state directory with its data and password."""
     down(state)
     state.remove()
 

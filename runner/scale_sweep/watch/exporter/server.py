@@ -192,7 +192,6 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def common_labels(state: LiveState) -> dict[str, str]:
-    """The labels `run` and `sweep`."""
     return dict(zip(COMMON, (state.run, state.plan.sweep.name), strict=True))
 
 
