@@ -51,13 +51,6 @@ def contents(name: str) -> Mapping[str, bytes]:
 
 
 @functools.cache
-def contents(name: str) -> Mapping[str, bytes]:
-    """The files of the run by their names in it."""
-    made = Path(_made(name).name, "run")
-    return {str(path.relative_to(made)): path.read_bytes() for path in made.rglob("*") if path.is_file()}
-
-
-@functools.cache
 def _made(name: str) -> tempfile.TemporaryDirectory[str]:
     facts, folder = load_facts(TARGET), tempfile.TemporaryDirectory()
     flags = {"target.name": TARGET, "target.runtime": "process", **LOAD, **FLAGS[name]}
