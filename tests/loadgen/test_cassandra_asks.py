@@ -63,14 +63,9 @@ def test_all_pages_are_read_and_values_of_each_type_are_digested(ask, server, ha
     server.columns = (TIME, FLOAT, DOUBLE, INT, SMALL, TINY, BIGINT, BOOL, TEXT_T)
     form = ">qfdihbq?"
     rows = [(START + i, 1.5 * i, i / 3, -i, i - 7, -i % 100, -(i << 40), bool(i % 2)) for i in range(7)]
-    texts = ["wort ü", "wort ü", "wort ü", None, "wort ü", "", "x"]
-    packed = [
-        (
-            *(struct.pack(f">{c}", v) for c, v in zip(form[1:], row, strict=True)),
-            None if text is None else text.encode(),
-        )
-        for row, text in zip(rows, texts, strict=True)
-    ]
+    texts = ["wort ü", "wort ü", "wort ü", None, "wort ü", "y", "x"]
+    numbers = [[struct.pack(f">{c}", v) for c, v in zip(form[1:], row, strict=True)] for row in rows]
+    packed = [(*row, text and text.encode()) for row, text in zip(numbers, texts, strict=True)]
     server.pages = [packed[:3], packed[3:6], packed[6:]]
     outcome = ask(page_rows=3, check_per_s=1e9)
     assert outcome.code == 0, outcome.stderr
@@ -132,17 +127,17 @@ def test_a_failed_query_is_told_and_the_next_goes_on(ask, server, mood):
     assert operation["errors"] == 1 and operation["units_acked"] > 2
 
 
+def test_a_value_of_another_length_than_its_type_is_refused(ask, server):
+    server.pages = [[(time_of(1), b"123")]]
+    assert "not what their head announces" in ask().of("error")[0]["message"]
+
+
 @pytest.mark.parametrize("mood", ["slow", "warned rows"])
 def test_slow_answers_and_warnings_are_no_failures(ask, server, mood):
     server.moods[3] = mood
     outcome = ask()
     assert outcome.code == 0, outcome.stderr
     assert {e["rows"] for e in outcome.of("asked")} == {1}
-
-
-def test_a_value_of_another_length_than_its_type_is_refused(ask, server):
-    server.pages = [[(time_of(1), b"123")]]
-    assert "not what their head announces" in ask().of("error")[0]["message"]
 
 
 def test_a_query_without_an_answer_ends_by_its_deadline(ask, server):
