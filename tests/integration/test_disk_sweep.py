@@ -33,11 +33,14 @@ def is_of_other_tests(line: str) -> bool:
 
 def traces() -> set[str]:
     """Loop devices, mounts and limits of ours on this machine."""
-    loops = subprocess.run(["losetup", "-n", "-O", "NAME,BACK-FILE"], capture_output=True, text=True, check=True).stdout
-    mounts = Path("/proc/mounts").read_text()
-    limits = LIMITS.read_text() if LIMITS.exists() else ""
-    found = {line for line in (loops + mounts).splitlines() if "scale" in line and not is_of_other_tests(line)}
-    return found | {f"limit {line}" for line in limits.splitlines()}
+    loops = subprocess.run(
+        ["losetup", "-n", "-O", "NAME,MAJ:MIN,BACK-FILE"], capture_output=True, text=True, check=True
+    )
+    lines = [*loops.stdout.splitlines(), *Path("/proc/mounts").read_text().splitlines()]
+    limits = LIMITS.read_text().splitlines() if LIMITS.exists() else []
+    others = {line.split()[1] for line in loops.stdout.splitlines() if is_of_other_tests(line)}
+    found = {line for line in lines if "scale" in line and not is_of_other_tests(line)}
+    return found | {f"limit {line}" for line in limits if line.split()[0] not in others}
 
 
 @pytest.fixture(scope="module")
