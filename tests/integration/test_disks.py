@@ -60,7 +60,6 @@ def _attached() -> set[str]:
 
 
 def _limits_of(number: str) -> list[str]:
-    """Rules of cgroup v1 for a device, of any kind."""
     rules = [line for path in LIMITS.parent.glob("blkio.throttle.*_device") for line in path.read_text().splitlines()]
     return [line for line in rules if line.startswith(f"{number} ")]
 
