@@ -2,7 +2,6 @@
 
     python tools/examples.py curve RUN              docs/images/first-curve.svg, on an opaque background
     python tools/examples.py databases RUN          docs/images/databases.svg, the curves of several databases
-    python tools/examples.py reads RUN              docs/images/reads.svg, the response times of each operation
     python tools/examples.py search RUN TRIAL       docs/images/search.svg, the search of one trial
     python tools/examples.py report RUN NAME        docs/examples/NAME.html, at most 650 kB
 
@@ -21,7 +20,6 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "runner"))
 import scale_sweep  # noqa: E402
 from scale_sweep.report.documents import documents  # noqa: E402
-from scale_sweep.report.operation_times import times_svg  # noqa: E402
 from scale_sweep.report.search_figure import search_svg  # noqa: E402
 from scale_sweep.report.style import PLOT_STYLE  # noqa: E402
 from scale_sweep.report.subject_curves import curves_svg  # noqa: E402
@@ -41,11 +39,6 @@ def curve(run: Path) -> Path:
 def databases(run: Path) -> Path:
     """The path of the picture. Raises ValueError for a run without a rate."""
     return opaque(styled(curves_svg(read_run(run))), IMAGES / "databases.svg")
-
-
-def reads(run: Path) -> Path:
-    """The path of the picture. Raises ValueError for a load that only writes."""
-    return opaque(styled(times_svg(read_run(run))), IMAGES / "reads.svg")
 
 
 def search(run: Path, trial: str) -> Path:
@@ -89,7 +82,7 @@ def report(run: Path, name: str) -> Path:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    for picture in (curve, databases, reads):
+    for picture in (curve, databases):
         commands.add_parser(picture.__name__).add_argument("run", type=Path)
     example = commands.add_parser("report")
     example.add_argument("run", type=Path)
@@ -98,7 +91,7 @@ def main() -> None:
     searched.add_argument("run", type=Path)
     searched.add_argument("trial")
     words = vars(parser.parse_args())
-    makers = (curve, databases, reads, search, report)
+    makers = (curve, databases, search, report)
     print({maker.__name__: maker for maker in makers}[words.pop("command")](**words))
 
 

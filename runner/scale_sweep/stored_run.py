@@ -43,7 +43,6 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The name of the run's folder."""
         return Path(self.stored.path).name
 
     @cached_property
@@ -58,16 +57,13 @@ class Run:
 
     @cached_property
     def fit(self) -> FitReport:
-        """The run's stored fit, or else the fit of its trials."""
         return fit_of(self.stored)
 
     @cached_property
     def curve(self) -> Picture:
-        """The scaling curve with its band, as in the report."""
         return Picture(curve_svg_bytes(self.stored))
 
     def report(self) -> str:
-        """The report as one HTML page."""
         return html(self.stored)
 
     def _frame(self, what: str) -> Any:

@@ -53,14 +53,9 @@ def running(make: Callable[[Path], Any], prefix: str) -> Iterator[Any]:
 
 
 def run(spec: dict[str, Any], verb: str = "load", password: str = "") -> Outcome:
-    done = subprocess.run(
-        [PROGRAM, verb, "-"],
-        input=spec_text(spec),
-        capture_output=True,
-        text=True,
-        timeout=200,
-        env=os.environ | {"SCALE_PASSWORD": password},
-    )
+    environment = os.environ | {"SCALE_PASSWORD": password}
+    words = [PROGRAM, verb, "-"]
+    done = subprocess.run(words, input=spec_text(spec), capture_output=True, text=True, timeout=200, env=environment)
     return parse(done.returncode, done.stdout, done.stderr)
 
 
@@ -87,8 +82,8 @@ def spec_of(server: TdengineServer, database: str, **more: object) -> dict[str, 
 def prepared(server: TdengineServer, database: str, options: str = "", **more: object) -> dict[str, Any]:
     """A database with its supertable and tables; the spec to load them."""
     spec = spec_of(server, database, **more)
-    made = f"VGROUPS {spec['partitions']} PRECISION '{spec.get('precision', 'ms')}' {options}"
-    ask(server, f"DROP DATABASE IF EXISTS {database}", f"CREATE DATABASE {database} {made}")
+    options = f"VGROUPS {spec['partitions']} PRECISION '{spec.get('precision', 'ms')}' {options}"
+    ask(server, f"DROP DATABASE IF EXISTS {database}", f"CREATE DATABASE {database} {options}")
     if not str(spec.get("method", "")).startswith("sml"):
         tags = declared(spec["tags"])
         ask(server, f"CREATE STABLE {database}.meters (ts TIMESTAMP, {declared(spec['columns'])}) TAGS ({tags})")

@@ -68,17 +68,16 @@ def test_lines_are_stored_row_by_row(server, order):
     assert sorted(tables_of_vgroups(server, "contract")) == [1, 1, 2, 2]
 
 
-def test_lines_hold_what_was_made(server, tmp_path):
-    kinds = "b:bool,t:tinyint,i:int,l:bigint,ul:ubigint,f:float,d:double,x:binary(20),n:nchar(12),v:varbinary(16)"
-    spec = prepared(server, "contract", method="sml-line", columns=f"{kinds},g:geometry(40)")
-    loaded(spec)
-    assert stored(server, spec) == expected(spec, tmp_path)
+LINES = "b:bool,t:tinyint,i:int,l:bigint,ul:ubigint,f:float,d:double,x:binary(20),n:nchar(12),v:varbinary(16),g:geometry(40)"
+POINTS = [f"v:{kind}" for kind in ("bool", "tinyint", "int", "bigint", "float", "double")]
 
 
-@pytest.mark.parametrize("kind", ["bool", "tinyint", "int", "bigint", "float", "double"])
-@pytest.mark.parametrize("method", ["sml-telnet", "sml-json"])
-def test_points_are_stored_one_by_one(server, tmp_path, method, kind):
-    spec = prepared(server, "contract", method=method, columns=f"v:{kind}")
+@pytest.mark.parametrize(
+    ("method", "columns"),
+    [("sml-line", LINES), *((method, point) for method in ("sml-telnet", "sml-json") for point in POINTS)],
+)
+def test_lines_and_points_hold_what_was_made(server, tmp_path, method, columns):
+    spec = prepared(server, "contract", method=method, columns=columns)
     loaded(spec)
     assert stored(server, spec) == expected(spec, tmp_path)
 

@@ -127,7 +127,7 @@ def test_requests_of_a_stopped_server_have_a_time_and_the_reason_names_it(folder
 
 
 def test_a_load_generator_that_is_stopped_aborts_the_trial_and_is_named_itself(folder, monkeypatch):
-    monkeypatch.setattr("scale_sweep.loadgen.stopped.STOPPED_S", 2.0)
+    monkeypatch.setattr("scale_sweep.loadgen.remote.STOPPED_S", 2.0)
     events, stopped_s = [], 0.0
     for event in run_trial(trial_order(folder, "postgres", load__duration="4s"), Stop()):
         events.append(event)

@@ -66,6 +66,9 @@ def status(code: int, words: str = "", several: tuple[bytes, ...] = ()) -> bytes
     return field_of(I32, 1, struct.pack(">i", code)) + field_of(STRING, 2, text(words.encode())) + more + b"\0"
 
 
+OK, REFUSED = status(200), status(507, "Path does not exist")
+
+
 def reply(name: str, number: int, result: bytes, kind: int = 2) -> bytes:
     """The frame of an answer whose structure has these fields."""
     message = struct.pack(">I", 0x80010000 | kind) + text(name.encode()) + struct.pack(">i", number) + result + b"\0"
@@ -116,20 +119,19 @@ class IotdbServer(FakeServer):
             return self._answer_ask(connection, name, number, request)
         self.others.append((name, request))
         if name == "openSession":
-            code = 801 if self.refuses_login else 200
-            opened = field_of(STRUCT, 1, status(code, "Authentication failed" if code != 200 else ""))
-            opened += field_of(I32, 2, struct.pack(">i", 2)) + field_of(I64, 3, struct.pack(">q", SESSION)) + b"\0"
-            connection.sendall(returned(name, number, opened))
+            said = status(801, "Authentication failed") if self.refuses_login else OK
+            opened = field_of(I32, 2, struct.pack(">i", 2)) + field_of(I64, 3, struct.pack(">q", SESSION))
+            connection.sendall(returned(name, number, field_of(STRUCT, 1, said) + opened + b"\0"))
         elif name == "requestStatementId":
             assert request == SESSION
             connection.sendall(reply(name, number, field_of(I64, 0, struct.pack(">q", STATEMENT))))
         elif name == "executeStatement":
             assert (request[1], request[3]) == (SESSION, STATEMENT)
-            said = self.answers.get(request[2].decode(), field_of(STRUCT, 1, status(200)) + b"\0")
+            said = self.answers.get(request[2].decode(), field_of(STRUCT, 1, OK) + b"\0")
             connection.sendall(returned(name, number, said))
         else:
             assert name in ("closeSession", "createTimeseriesUsingSchemaTemplate")
-            connection.sendall(returned(name, number, status(200)))
+            connection.sendall(returned(name, number, OK))
         return True
 
     def _answer_ask(self, connection: socket.socket, name: str, number: int, request: Any) -> bool:
@@ -138,35 +140,29 @@ class IotdbServer(FakeServer):
         self.asks.append((name, request))
         self.page = self.page + 1 if name == "fetchResults" else 0
         mood = self.moods.get(len(self.asks), "")
-        if mood == "refused":
-            refused = status(507, "Path does not exist")
-            connection.sendall(returned(name, number, field_of(STRUCT, 1, refused) + b"\0"))
-        elif mood == "half":
-            connection.sendall(returned(name, number, self.pages[self.page][:-30]))
-        elif mood:
+        page = self.pages[self.page] if self.page < len(self.pages) else GONE
+        answers = {"": page, "refused": field_of(STRUCT, 1, REFUSED) + b"\0", "half": page[:-30]}
+        if mood not in answers:
             return self._answer_rows(connection, name, number, mood)
-        else:
-            is_gone = self.page >= len(self.pages)
-            connection.sendall(returned(name, number, GONE if is_gone else self.pages[self.page]))
+        connection.sendall(returned(name, number, answers[mood]))
         return True
 
     def _answer_rows(self, connection: socket.socket, name: str, number: int, mood: str) -> bool:
-        ok, refused = status(200), status(507, "Path does not exist")
         answers = {
-            "": returned(name, number, ok),
+            "": returned(name, number, OK),
             "redirected": returned(name, number, status(400, "to another node")),
-            "refused": returned(name, number, refused),
-            "several, one refused": returned(name, number, status(302, "", (ok, refused))),
-            "several, all done": returned(name, number, status(302, "", (ok, ok))),
+            "refused": returned(name, number, REFUSED),
+            "several, one refused": returned(name, number, status(302, "", (OK, REFUSED))),
+            "several, all done": returned(name, number, status(302, "", (OK, OK))),
             "rejected": returned(name, number, status(606, "Reject write, memory is full")),
             "no status": returned(name, number, b"\0"),
-            "another call": returned(name, number + 5, ok),
+            "another call": returned(name, number + 5, OK),
             "an exception": reply(name, number, field_of(STRING, 1, text(b"Invalid method name")), kind=3),
             "nothing returned": reply(name, number, b""),
             "garbage": b"HTTP/1.1 400 no\r\n\r\n",
             "huge": struct.pack(">I", 0xFFFFFFF0),
             "not Thrift": struct.pack(">I", 12) + b"\0" * 12,
-            "ends early": struct.pack(">I", 30) + returned(name, number, ok)[4:34],
+            "ends early": struct.pack(">I", 30) + returned(name, number, OK)[4:34],
             "a list without end": returned(name, number, field_of(LIST, 3, struct.pack(">bi", STRUCT, 0x7FFFFFFF))),
             "cut": b"",
         }
@@ -196,12 +192,12 @@ def more_answer(columns: dict[str, tuple[str, list[Any]]], times: list[int], *, 
     """What fetchResults returns: columns in the order in which they came before. moreData says the contrary, as it does
     in IoTDB 2.0.1-beta."""
     has_rows = b"\1" if times else b"\0"
-    head = field_of(STRUCT, 1, status(200)) + field_of(BOOL, 2, has_rows) + field_of(BOOL, 3, b"\1")
+    head = field_of(STRUCT, 1, OK) + field_of(BOOL, 2, has_rows) + field_of(BOOL, 3, b"\1")
     return head + field_of(STRUCT, 4, _data(columns, times)) + field_of(BOOL, 7, b"\0" if more else b"\1") + b"\0"
 
 
 # What fetchResults returns for a query that the server has finished.
-GONE = field_of(STRUCT, 1, status(200)) + field_of(BOOL, 2, b"\0") + field_of(BOOL, 7, b"\1") + b"\0"
+GONE = field_of(STRUCT, 1, OK) + field_of(BOOL, 2, b"\0") + field_of(BOOL, 7, b"\1") + b"\0"
 
 
 def table_answer(
@@ -215,7 +211,7 @@ def table_answer(
     places += b"".join(text(name.encode()) + struct.pack(">i", i) for i, name in enumerate(columns))
     names = sorted(columns)
     return (
-        field_of(STRUCT, 1, status(200))
+        field_of(STRUCT, 1, OK)
         + field_of(I64, 2, struct.pack(">q", QUERY))
         + field_of(LIST, 3, listed(STRING, [text(name.encode()) for name in names]))
         + field_of(BOOL, 5, b"\1" if times is None else b"\0")

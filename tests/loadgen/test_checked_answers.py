@@ -8,14 +8,8 @@ from typing import Any
 
 import pytest
 
-READS = {
-    "driver": "null",
-    "tables": 100,
-    "columns": "current:float",
-    "operations": "range",
-    "ask.range.text": "{device}",
-    "check_every": 0,
-}
+READS = {"driver": "null", "tables": 100, "columns": "current:float", "check_every": 0}
+READS |= {"operations": "range", "ask.range.text": "{device}"}
 SLOW = {"threads": 4, "null_servers": 4, "null_service_us": 50_000, "check_per_s": 1000}
 
 
@@ -46,6 +40,7 @@ def test_about_as_many_are_checked_as_are_wanted(run, warmup_s):
 def test_all_are_checked_where_there_are_fewer(run, pace):
     outcome = run({**READS, **SLOW, **pace, "duration_s": 1})
     assert len(handed(outcome)) == answers(outcome) > 10
+    assert run({**READS, **pace, "threads": 2, "duration_s": 0.2}).of("asked") == [], "without the key"
 
 
 def test_the_first_answers_of_a_slow_load_are_drawn_by_their_time(run):
@@ -59,10 +54,6 @@ def test_a_rare_operation_is_checked_as_often_as_another(run):
     outcome = run({**READS, **mix, "threads": 4, "null_servers": 4, "null_service_us": 2000})
     assert answers(outcome, "range") > 5 * answers(outcome, "rare")
     assert all(len(handed(outcome, name)) >= 20 for name in ("range", "rare"))
-
-
-def test_without_the_key_none_is_checked(run):
-    assert run({**READS, "threads": 2, "duration_s": 0.2}).of("asked") == []
 
 
 def test_the_processes_of_a_load_share_what_is_wanted(run):

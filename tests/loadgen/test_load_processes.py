@@ -9,9 +9,9 @@ import time
 import pytest
 
 from scale_sweep.base.errors import LoadError
+from scale_sweep.loadgen.handle import read_recorded
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.protocol import Phase
-from scale_sweep.loadgen.recorded import read_recorded
 from scale_sweep.loadgen.split import split_spec
 from scale_sweep.model import Interval
 

@@ -13,18 +13,7 @@ from loadgen_program import Outcome
 
 # Nobody listens there, and nobody has the library.
 NOWHERE = "host=203.0.113.1\nport=9\nlibrary=/nowhere/lib.so\nduration_s=1\ntables=8\n"
-DRIVERS = (
-    "cassandra",
-    "clickhouse",
-    "iotdb",
-    "lines",
-    "mariadb",
-    "pgwire",
-    "points",
-    "postgres",
-    "samples",
-    "tdengine",
-)
+DRIVERS = "cassandra clickhouse iotdb lines mariadb pgwire points postgres samples tdengine".split()
 MANY = "columns=" + ",".join(f"c{i}:int" for i in range(5000))
 WIDE = "columns=" + ",".join(f"c{i}:binary(60000)" for i in range(300))
 ODD = ("x:varbinary(6)", "x:ubigint", "x:geometry(24)")  # types that few databases have
@@ -42,6 +31,7 @@ def check(run: Callable[..., Outcome]) -> Callable[[str], Outcome]:
 def test_a_right_spec_needs_no_server_and_no_library(check, driver):
     outcome = check(f"driver={driver}\n{NOWHERE}")
     assert (outcome.code, outcome.events, outcome.stderr) == (0, [], "")
+    assert check(f"driver=no{driver}\n{NOWHERE}").code == 3
 
 
 def test_it_takes_milliseconds_of_cpu_time(program: Path, tmp_path: Path):
@@ -103,6 +93,20 @@ SPECS: list[Mistake] = [
     ("null", "values=line:0", "values", ""),
     ("null", "decimals=6", "decimals", ""),
     ("null", "threads=8\nrows_per_request=1000000\n" + WIDE, "rows_per_request", "GiB of memory for 8 workers"),
+]
+RUNS = "x -1 1,2 0:6 0:6:1, 0:5:1 1:5:1 0:3:1,4:2:1 0:7:1 0:6:x 0:6:99999999999999999".split()  # of no six tables
+TAGS = "tags=groupid:int,tag_0:binary(2)\ntag_prefix=v\ntag_groups="
+TABLES: list[Mistake] = [
+    *(("null", f"tables=6\nfirst_row={runs}", "first_row", "") for runs in RUNS),
+    ("null", "tables=6\nrows=100\nfirst_row=5", "first_row", "cannot be joined with rows"),
+    ("null", TAGS + "tag_0", "tag_groups", "'tag_0' needs a number of 1..1000000000, as tag_0:50"),
+    ("null", TAGS + "tag_0:0", "tag_groups", "'tag_0' needs a number"),
+    ("null", TAGS + "tag_0:9x", "tag_groups", "'tag_0' needs a number"),
+    ("null", TAGS + "other:3", "tag_groups", "'other' is not a tag of type binary or nchar"),
+    ("null", TAGS + "groupid:3", "tag_groups", "'groupid' is not a tag of type binary or nchar"),
+    ("null", TAGS + "tag_0:3,tag_0:3", "tag_groups", "'tag_0' is named twice"),
+    ("null", TAGS + "tag_0:11", "tag_groups", "tag_0: 'v10' is longer than 2 characters"),
+    ("null", "tag_prefix=it's\ntag_groups=location:2", "tag_prefix", "'it's' has a quote"),
 ]
 OPERATIONS: list[Mistake] = [
     ("null", "operations=read", "operations", "not an operation of this program"),
@@ -213,7 +217,7 @@ DRIVERS_OWN: list[Mistake] = [
 ]
 
 
-@pytest.mark.parametrize(("driver", "line", "key", "words"), SPECS + OPERATIONS + NULL_DRIVER + DRIVERS_OWN)
+@pytest.mark.parametrize(("driver", "line", "key", "words"), SPECS + TABLES + OPERATIONS + NULL_DRIVER + DRIVERS_OWN)
 def test_what_a_load_refuses_is_refused_before(run, check, driver, line, key, words):
     given = {part.partition("=")[0] for part in line.splitlines()}
     rest = "".join(f"{kept}\n" for kept in NOWHERE.splitlines() if kept.partition("=")[0] not in given)
@@ -224,10 +228,6 @@ def test_what_a_load_refuses_is_refused_before(run, check, driver, line, key, wo
     assert told.startswith(f"scale-loadgen: spec: {key}: ")
     assert words in told
     assert run(text).code == 2
-
-
-def test_an_unknown_driver_is_missing(check):
-    assert check(f"driver=oracle\n{NOWHERE}").code == 3
 
 
 def test_the_program_knows_its_version(program: Path, run):

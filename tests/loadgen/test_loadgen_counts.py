@@ -121,3 +121,26 @@ def test_a_fatal_fault_stops_all_and_still_sums_up(load):
     assert outcome.summary["outcome"] == "fatal"
     assert 0 < outcome.summary["rows_acked"] <= 200_000
     assert outcome.of("error")[0]["code"] == "NULL_FATAL"
+
+
+LOAD = {"tables": 6, "threads": 2, "rows_per_request": 10, "requests": 200}
+
+
+def rows_of(summary) -> dict[int, int]:
+    return {first + n: rows for first, tables, rows in summary["table_rows"] for n in range(tables)}
+
+
+def test_rows_go_on_where_each_table_ended(load):
+    before = load(**LOAD).summary
+    after = load(**LOAD, first_row=",".join(":".join(map(str, run)) for run in before["table_rows"])).summary
+    grown = {table: rows - rows_of(before)[table] for table, rows in rows_of(after).items()}
+    assert sum(grown.values()) == after["rows_acked"] > 0
+    assert sum(rows_of(after).values()) == before["rows_acked"] + after["rows_acked"]
+    assert after["newest_row"] >= max(rows_of(after).values()) - 1  # one more request may have been made
+
+
+@pytest.mark.parametrize(("key", "first"), [("first_row", 1000), ("rows_present", 50)])
+def test_one_row_for_all_tables(load, key, first):
+    summary = load(**LOAD, **{key: first}).summary
+    assert min(rows_of(summary).values()) >= first
+    assert sum(rows_of(summary).values()) - 6 * first == summary["rows_acked"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 
 import pytest
 
@@ -45,20 +46,24 @@ def rows_of(run, table: int, first: int, count: int, **keys: object):
 @pytest.mark.parametrize("table", [0, 2])
 def test_every_table_has_the_rows_of_the_file_again_and_again(run, tmp_path, table):
     times, rows = rows_of(run, table, 1, 5, **spec(tmp_path, has_times=False), start_ms=1000, step_ms=10)
-    assert rows == [ROWS[1], ROWS[2], ROWS[0], ROWS[1], ROWS[2]]
+    assert rows == [ROWS[n] for n in (1, 2, 0, 1, 2)]
     assert times == [1010, 1020, 1030, 1040, 1050]
+    assert rows_of(run, table, 0, 3, **spec(tmp_path, has_times=True)) == ([1500, 1700, 1800], ROWS)
 
 
-def test_rows_have_the_times_of_the_file(run, tmp_path):
-    times, rows = rows_of(run, 1, 0, 3, **spec(tmp_path, has_times=True))
-    assert (times, rows) == ([1500, 1700, 1800], ROWS)
+@pytest.mark.parametrize(("prepared", "places"), [(2, (0, 1, 0, 1, 0)), (4, (0, 1, 2, 0, 0, 1))])
+def test_so_many_rows_are_prepared_and_then_begin_anew(run, tmp_path, prepared, places):
+    """As taosBenchmark does."""
+    _, rows = rows_of(run, 0, 0, len(places), **spec(tmp_path, has_times=False, prepared=prepared))
+    assert rows == [ROWS[n] for n in places]
 
 
-def test_so_many_rows_are_prepared_and_then_begin_anew(run, tmp_path):
-    _, rows = rows_of(run, 0, 0, 5, **spec(tmp_path, has_times=False, prepared=2))
-    assert rows == [ROWS[0], ROWS[1]] * 2 + [ROWS[0]]
-    _, rows = rows_of(run, 0, 0, 6, **spec(tmp_path, has_times=False, prepared=4))
-    assert rows == [ROWS[0], ROWS[1], ROWS[2], ROWS[0], ROWS[0], ROWS[1]]  # as taosBenchmark: 4 rows, then again
+def lengthen(path):
+    """Of the third row's text, beyond its column."""
+    content = bytearray(path.read_bytes())
+    at = content.index(struct.pack("<iii", 3, 5, 1))
+    content[at : at + 4] = (7).to_bytes(4, "little")
+    path.write_bytes(content)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +73,7 @@ def test_so_many_rows_are_prepared_and_then_begin_anew(run, tmp_path):
         (lambda path: path.write_bytes(path.read_bytes() + b"x"), "sample_file: has "),
         (lambda path: (path.unlink(), path.mkdir()), "sample_file: .* is not a file"),
         (lambda path: path.unlink(), "sample_file: .*: No such file"),
+        (lengthen, "a text that is longer than its column"),
     ],
 )
 def test_another_file_than_the_columns_say_is_refused(run, tmp_path, change, words):
@@ -76,16 +82,6 @@ def test_another_file_than_the_columns_say_is_refused(run, tmp_path, change, wor
     found = run({**keys, "rows": 5}, verb="--check")
     assert found.code == 2
     assert re.search(words, found.stderr), found.stderr
-
-
-def test_a_length_beyond_its_column_is_refused(run, tmp_path):
-    keys = spec(tmp_path, has_times=False)
-    content = bytearray((tmp_path / "sample").read_bytes())
-    at = content.index((3).to_bytes(4, "little") + (5).to_bytes(4, "little") + (1).to_bytes(4, "little"))
-    content[at : at + 4] = (7).to_bytes(4, "little")
-    (tmp_path / "sample").write_bytes(content)
-    found = run({**keys, "rows": 5}, verb="--check")
-    assert (found.code, "a text that is longer than its column" in found.stderr) == (2, True)
 
 
 def test_tags_come_from_the_lines_in_turn(run, tmp_path):

@@ -48,13 +48,16 @@ def test_where_no_load_can_begin_is_told(run, partitioned, more, code, words):
     assert code in (None, outcome.one("error")["code"])
 
 
-def test_an_sql_error_fails_the_request_only(run, partitioned):
+@pytest.mark.parametrize("deadline", [{}, {"request_timeout_s": 30}])
+def test_an_sql_error_fails_the_request_only(run, partitioned, deadline):
     """One leaf refuses its rows: those requests are errors, all others are acknowledged."""
     partitioned.query("ALTER TABLE measurement_p1 ADD CHECK (voltage < 0)")
-    outcome = run({**partitioned.spec(), "tables": 3, "partitions": 3, "rows": 3000, "rows_per_request": 100})
+    spec = {"tables": 3, "partitions": 3, "rows": 3000, "rows_per_request": 100}
+    outcome = run({**partitioned.spec(), **spec, **deadline})
     assert outcome.code == 6
     summary = outcome.summary
     assert (summary["rows_acked"], summary["rows_failed"], summary["errors"]) == (2000, 1000, 10)
+    assert summary["rows_unanswered"] == 0
     assert [p["rows_acked"] for p in summary["partitions"]] == [1000, 0, 1000]
     assert [(e["code"], e["count"]) for e in outcome.of("error")] == [("23514", 1), ("23514", 10)]
     assert partitioned.query("SELECT count(*) FROM measurement") == [["2000"]]

@@ -19,14 +19,8 @@ def columns(rows: list[str]) -> list[list[str]]:
 
 @pytest.mark.parametrize("values", ["walk", "random", "constant"])
 def test_rows_do_not_depend_on_how_they_are_sent(rows_of, values):
-    same = {
-        "rows": 20_011,
-        "tables": 7,
-        "values": values,
-        "columns": ALL_TYPES,
-        "null_ratio": 0.1,
-        "disorder_ratio": 10,
-    }
+    same = {"rows": 20_011, "tables": 7, "values": values, "columns": ALL_TYPES, "null_ratio": 0.1}
+    same |= {"disorder_ratio": 10}
     reference = rows_of(**same)
     assert len(reference) == 20_011
     assert rows_of(**same, threads=3, rows_per_request=100) == reference
@@ -58,33 +52,27 @@ def test_another_seed_makes_other_rows(rows_of):
 
 
 @pytest.mark.parametrize("values", ["walk", "random"])
-def test_tables_and_columns_differ(rows_of, values):
-    names = "a:double,b:double"
-    rows = [r.split(",") for r in rows_of(rows=2000, tables=2, values=values, columns=names)]
-    series = [[float(r[c]) for r in rows if r[0] == t] for t in "01" for c in (3, 4)]
-    assert len({tuple(s) for s in series}) == 4
-    assert len(set(series[0])) > 500
+def test_tables_and_columns_differ(made, values):
+    rows = made(rows=2000, tables=2, values=values, columns="a:double,b:double")
+    series = {tuple(row.values[c] for row in rows if row.table == table) for table in (0, 1) for c in (0, 1)}
+    assert len(series) == 4
+    assert all(len(set(one)) > 500 for one in series)
 
 
-def test_meters_have_their_ranges(rows_of):
-    _, _, _, current, voltage, phase = columns(rows_of(rows=200_000, rows_per_request=5000))
-    for column, low, high in ((current, 8, 12), (voltage, 110, 240), (phase, 0, 1)):
-        numbers = [float(x) for x in column]
+def test_meters_have_their_ranges(made):
+    rows = made(rows=200_000, rows_per_request=5000, columns="current:float,voltage:int,phase:float")
+    for column, (low, high) in enumerate(((8, 12), (110, 240), (0, 1))):
+        numbers = [row.values[column] for row in rows]
         assert low <= min(numbers) and max(numbers) <= high
         assert max(numbers) - min(numbers) > (high - low) * 0.4
-    assert all("." not in x for x in voltage)
 
 
-def test_a_walk_walks(rows_of):
-    rows = sorted(rows_of(rows=20_000, columns="a:double"), key=lambda r: int(r.split(",")[1]))
-    series = [float(row.split(",")[3]) for row in rows]
+def test_a_walk_walks_and_random_fills_the_range_evenly(made):
+    series = [row.values[0] for row in made(rows=20_000, columns="a:double")]
     steps = [abs(a - b) for a, b in zip(series, series[1:], strict=False)]
     assert statistics.median(steps) < 0.05 * statistics.pstdev(series) * 4
     assert max(steps) < 0.1 * (max(series) - min(series))
-
-
-def test_random_fills_the_range_evenly(rows_of):
-    series = [float(row.split(",")[3]) for row in rows_of(rows=20_000, values="random", columns="a:double")]
+    series = [row.values[0] for row in made(rows=20_000, values="random", columns="a:double")]
     assert statistics.mean(series) == pytest.approx(500, rel=0.02)
     assert statistics.pstdev(series) == pytest.approx(1000 / 12**0.5, rel=0.02)
     assert len(set(series)) == len(series)

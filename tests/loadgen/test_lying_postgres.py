@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,8 +20,9 @@ from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.protocol import ReportedAnswer, parse_line
 from scale_sweep.loadgen.rows import rows_of
 from scale_sweep.measure.trial.answers_within import Within
-from scale_sweep.model import Drawn, Operation, Query, Work, Workload
+from scale_sweep.model import Drawn, Operation, Query, Work
 from scale_sweep.server.targets.answer_rows import in_ms
+from tests.unit.factories import make_trial
 
 COLUMNS = ("current", "voltage", "phase")
 TYPED = ("current:float", "voltage:int", "phase:float")
@@ -29,16 +31,7 @@ TEXT = (
     f"SELECT time, {', '.join(COLUMNS)} FROM measurement"
     " WHERE device_id = {device} AND time >= {from} AND time < {to} ORDER BY time"
 )
-SHAPE = Workload(
-    tables=6,
-    columns=TYPED,
-    tags=("location:varchar(16)",),
-    values="walk",
-    rows_per_request=100,
-    interlace_rows=0,
-    start_ms=1_500_000_000_000,
-    step_ms=10,
-)
+SHAPE = replace(make_trial().work.data, tables=6, columns=TYPED, start_ms=1_500_000_000_000, step_ms=10)
 ASKED = 20
 WORK = Work(data=SHAPE, operations=(Operation(name="range", unit="requests"),), preload_rows=1200)
 DATA = {"tables": 6, "step_ms": 10, "seed": 3, "columns": ",".join(TYPED)}
@@ -81,11 +74,9 @@ def test_each_falsified_answer_of_the_load_is_found(run, loaded, right, lie):
     with LyingPostgres(LIES.get(lie, lambda answer: answer.rows)) as lying:
         port = lying.listen(f"{loaded.sockets}/.s.PGSQL.{loaded.port}")
         own = {key: value for key, value in loaded.spec().items() if key != "socket_dir"}
-        way = {**own, "host": "127.0.0.1", "port": port}
         asks = {"operations": "range", "ask.range.text": TEXT, "ask.range.span_ms": 70, "rows_present": 200}
-        outcome = run(
-            {**way, **DATA, **asks, "requests": ASKED, "duration_s": 60, "check_per_s": 1e9, "check_every": 0}
-        )
+        asks |= {"requests": ASKED, "duration_s": 60, "check_per_s": 1e9, "check_every": 0}
+        outcome = run({**own, "host": "127.0.0.1", "port": port, **DATA, **asks})
     assert outcome.code == 0, outcome.stderr
     sentences = list(wrong_of(outcome, right))
     assert len(sentences) == ASKED
@@ -95,16 +86,11 @@ def test_each_falsified_answer_of_the_load_is_found(run, loaded, right, lie):
         assert lying.lies >= ASKED - 1 and all(sentences[1:]), sentences[:2]
 
 
-def content_of_load(program, postgres, text, **more):
-    """The content of each answer of a load with this query."""
-    spec = {"protocol": "1", **postgres.spec(), **DATA, "operations": "own", "ask.own.text": text, "check_every": 0}
-    told = {key: str(value) for key, value in {**spec, **more}.items()}
-    with LoadProcesses(str(program), [told], (0,), "") as load:
-        list(load.lines(60))
-    return [content_of(answer) if answer.content else None for answer in load.answers]
-
-
 def test_an_answer_beyond_4_mb_is_handed_over_whole(program, loaded):
     text = "SELECT g, g * 1.5::float8, 'a text' FROM generate_series(1, 300000) g"
-    (came,) = content_of_load(program, loaded, text, requests=1, check_per_s=1)
-    assert came == [(g, g * 1.5, "a text") for g in range(1, 300_001)]
+    spec = {"protocol": "1", **loaded.spec(), **DATA, "operations": "own", "ask.own.text": text, "check_every": 0}
+    told = {key: str(value) for key, value in {**spec, "requests": 1, "check_per_s": 1}.items()}
+    with LoadProcesses(str(program), [told], (0,), "") as load:
+        list(load.lines(60))
+    (answer,) = load.answers
+    assert content_of(answer) == [(g, g * 1.5, "a text") for g in range(1, 300_001)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from loadgen_program import float32, value_of
-from running_load import METERS, make_table, stopped_meanwhile
+from running_load import METERS, make_table
 from third_request import assert_acked
 
 from tests.needs import need
@@ -150,6 +150,7 @@ def test_an_insert_that_meets_a_key_stores_nothing_of_its_request(run, postgres)
         ("insert", METERS.replace("phase", "other"), "42703", 0),
         ("insert", METERS.replace("phase", "other"), "42703", 30),
         ("jsonb", METERS, "42703", 0),
+        ("copy", METERS.replace("phase", "other"), "42703", 30),
     ],
 )
 def test_a_table_that_does_not_fit_is_refused_in_the_servers_words(run, postgres, method, columns, code, timeout_s):
@@ -159,11 +160,6 @@ def test_a_table_that_does_not_fit_is_refused_in_the_servers_words(run, postgres
     assert outcome.code == 6
     assert (outcome.summary["rows_failed"], outcome.summary["errors"]) == (300, 3)
     assert outcome.of("error")[-1]["code"] == code
-
-
-def test_a_stopped_server_ends_an_insert_at_the_deadline(program, postgres):
-    make_table(postgres, METERS)
-    stopped_meanwhile(program, postgres, method="insert", rows_per_request=20_000)
 
 
 @pytest.mark.parametrize(("method", "interlaced"), [*((method, 0) for method in METHODS), ("copy", 7)])

@@ -123,3 +123,15 @@ def test_the_clients_configuration_and_the_password_are_passed_on(run, tmp_path)
     assert stub(client_config="/etc/none", user="me", host="there", port=7030, **SPEC).code == 0
     assert stub.starting("options") == ["3 /etc/none"]
     assert set(stub.starting("connect")) == {"there me pw test 7030"}
+
+
+def test_the_verb_library_finds_it_and_connects_to_nothing(stub, run):
+    outcome = stub("library")
+    assert outcome.code == 0
+    said = outcome.one("library")
+    assert said["library"] == str(library())
+    assert said["library_version"].startswith("3.3")
+    assert "taos_connect" not in stub.words()
+    outcome = stub("library", without="taos_stmt_execute")
+    assert (outcome.code, "lacks taos_stmt_execute" in outcome.stderr) == (3, True)
+    assert run({"driver": "null"}, "library").one("library")["library"] is None

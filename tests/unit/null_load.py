@@ -19,8 +19,6 @@ from tests.unit.whole_commands import run
 for _part in ("aggregates", "queries.run", "subscriptions.run"):
     importlib.import_module(f"scale_sweep.taosbenchmark.{_part}")  # once, and not in each process
 
-Done = tuple[int | None, str, str]
-
 
 def skip_without_loadgen() -> None:
     try:
@@ -29,16 +27,17 @@ def skip_without_loadgen() -> None:
         pytest.skip(error.message)
 
 
-def load(folder: Path, *words: str, **environment: str) -> Done:
-    """Exit code, standard output and standard error of `scale load` in this folder; code: None after 20 s."""
+def load(folder: Path, *words: str, code: int = 0, **environment: str) -> tuple[str, str]:
+    """Standard output and standard error of `scale load` in this folder, which ends with this code within 20 s."""
     ended = run("load", *words, cwd=folder, **environment)
-    return ended.code, ended.stdout, ended.stderr
+    assert ended.code == code, ended.stderr
+    return ended.stdout, ended.stderr
 
 
-def load_file(folder: Path, content: Mapping[str, Any], *words: str, **environment: str) -> Done:
+def load_file(folder: Path, content: Mapping[str, Any], *words: str, **given: Any) -> tuple[str, str]:
     """The same with a file of taosBenchmark."""
     (folder / "load.json").write_text(json.dumps(content))
-    return load(folder, "-f", "load.json", *words, **environment)
+    return load(folder, "-f", "load.json", *words, **given)
 
 
 def refused_line(read: Callable[..., Any], *given: Any, **named: Any) -> str:

@@ -19,7 +19,7 @@ from scale_sweep.judge.figures.trial_facts import TrialFacts, facts_text
 from scale_sweep.judge.figures.trial_outcome import outcome
 from scale_sweep.judge.figures.window_bounds import with_summary
 from scale_sweep.judge.method import METHOD
-from scale_sweep.loadgen.recorded import read_recorded
+from scale_sweep.loadgen.handle import read_recorded
 from scale_sweep.results.store.held import Held
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.results.store.stored import new_folder

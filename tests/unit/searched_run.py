@@ -16,7 +16,7 @@ from scale_sweep.cli import compose
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.searched import judged_step, next_step_rate
 from scale_sweep.judge.figures.trial_facts import STEP_LINES, StepSeen, TrialFacts
-from scale_sweep.loadgen.recorded import read_recorded
+from scale_sweep.loadgen.handle import read_recorded
 from scale_sweep.measure.executing.execute import run_campaign
 from scale_sweep.plan import planner_of
 from scale_sweep.results.store.held import Held

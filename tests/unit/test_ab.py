@@ -62,15 +62,6 @@ def test_every_block_is_abba_or_baab_at_each_level(wording):
 
 
 def test_each_variant_has_its_own_flags_and_what_differs_is_said(wording):
-    plan = plan_of(knobs__connections="9", load__duration="4s", workload__rows_per_request="50")
-    for t in plan.trials:
-        own = (t.knobs.get("connections") == "9", t.load.duration_s, t.work.data.rows_per_request == 50)
-        assert own == ((True, 4.0, True) if t.variant[VARIANT] == "B" else (False, 40.0, False))
-    for one in (plan, plan_of(knobs__partitions="8"), plan_of()):
-        wording(*one.sweep.variants_ab.values())
-
-
-def test_flags_of_one_variant():
     found = flags_of("--knob fsync=off --connections=4 --knob 'a=b c' --ablation", "--b")
     assert found == {"knobs.other": ["fsync=off", "a=b c"], "knobs.connections": "4", "method.ablation": "1"}
     both = together({"knobs.other": ["x=1"], "load.rows": "5"}, found | {"load.rows": "7"})
@@ -78,6 +69,12 @@ def test_flags_of_one_variant():
     for text, why in (("--nonsense 1", "not a setting"), ("--knob", "a value"), ("--knob 'a", "--b")):
         with pytest.raises(UsageError, match=why):
             flags_of(text, "--b")
+    plan = plan_of(knobs__connections="9", load__duration="4s", workload__rows_per_request="50")
+    for t in plan.trials:
+        own = (t.knobs.get("connections") == "9", t.load.duration_s, t.work.data.rows_per_request == 50)
+        assert own == ((True, 4.0, True) if t.variant[VARIANT] == "B" else (False, 40.0, False))
+    for one in (plan, plan_of(knobs__partitions="8"), plan_of()):
+        wording(*one.sweep.variants_ab.values())
 
 
 OTHERS = {"the levels": {"cores": "1..3"}, "--data-dir": {"target__data_dir": "/x"}, "vary": {"vary": ["method=copy"]}}
@@ -181,21 +178,19 @@ def test_false_alarms_and_power_of_looks_are_those_of_the_method(shift, least, m
     assert least <= share <= most
 
 
-def wide(page):
-    return page.partition('<div class="narrow">')[0]  # the pictures for phones show the same once more
-
-
 def test_the_report_begins_with_the_answer_and_its_picture(wording):
     pages = documents(run_of(plan_of(5), slower=math.log(0.9))).pages
     page = pages["report.html"]
     below = page.partition("</nav>")[2]
     assert below.index("B against A in each block") < below.index("side by side")
-    assert wide(page).count("<title>block ") == 10
+    wide, _, _ = page.partition('<div class="narrow">')  # the pictures for phones show the same once more
+    assert wide.count("<title>block ") == 10
     assert {"report-A.html", "report-B.html"} <= set(pages)
     assert "</b> A 20 of 20, B 20 of 20." in page and "B is slower at 2 of 2" in pages["report.md"]
     wording(*re.findall("<h1>(.*)</h1>", page))
     page = documents(run_of(plan_of(3), slower=math.log(0.3), noise=1e-6)).pages["report.html"]
-    assert wide(page).count(": -70.0 %</title>") == 6, "a mark for each block at each level"
+    marks = page.partition('<div class="narrow">')[0].count(": -70.0 %</title>")
+    assert marks == 6, "one for each block at each level"
 
 
 def test_a_stored_run_is_shown_and_judged_again(monkeypatch, tmp_path):

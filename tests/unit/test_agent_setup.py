@@ -11,9 +11,8 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from scale_sweep.agent.lines import SharedWriter
+from scale_sweep.agent.lines import SharedWriter, Talk
 from scale_sweep.agent.serve import request_of
-from scale_sweep.agent.talk import Talk
 from scale_sweep.agent.trials import RUNNING
 from scale_sweep.base.interrupts import Stopped
 from scale_sweep.machine.host import read_host

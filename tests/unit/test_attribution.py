@@ -85,36 +85,28 @@ def test_a_server_that_others_leave_no_cpu_does_not_stall_by_itself(wording):
         assert found(**change).kind is BottleneckKind.STALL
 
 
-def test_in_a_sweep_of_disks_nobody_is_told_to_sweep_disks():
+def test_the_words_of_a_full_disk_and_of_the_load_generators_ceiling(wording):
     busy = replace(IDLE, disk_busy_percent={"d1": 97.0})
     assert "vgroups" in bottleneck_of(busy, replace(GIVEN, prepared_disks=1), load_axis("disks")).remedy
     assert "scale sweep disk" in bottleneck_of(busy, replace(GIVEN, disk_ceilings_mb_per_s={}), CORES).remedy
+    reads = replace(GIVEN, ceiling_per_s=1000.0, unit="requests/s")
+    found = bottleneck_of(replace(IDLE, rate_per_s=900.0), reads, CORES)
+    assert found.kind is BottleneckKind.GENERATOR_CEILING
+    wording(found.sentence)
 
 
-def test_what_was_not_read_explains_nothing():
+def test_the_shares_are_of_the_seconds_and_what_was_not_read_explains_nothing():
+    seconds = [replace(IDLE, server_cores=3.9)] * 6 + [replace(IDLE, disk_busy_percent={"d1": 99.0})] * 2
+    found = attribute(replace(IDLE, server_cores=3.7), seconds, GIVEN, CORES)
+    assert (found.kind, found.shares) == (BottleneckKind.SERVER_CPU, {"SERVER_CPU": 75.0, "DISK": 25.0})
     assert bottleneck_of(ResourceUse(), GIVEN, CORES).kind is BottleneckKind.UNREAD
     assert bottleneck_of(ResourceUse(server_cores=2.0), GIVEN, CORES).kind is BottleneckKind.UNKNOWN
 
 
-def test_the_shares_are_of_the_seconds():
-    seconds = [replace(IDLE, server_cores=3.9)] * 6 + [replace(IDLE, disk_busy_percent={"d1": 99.0})] * 2
-    found = attribute(replace(IDLE, server_cores=3.7), seconds, GIVEN, CORES)
-    assert (found.kind, found.shares) == (BottleneckKind.SERVER_CPU, {"SERVER_CPU": 75.0, "DISK": 25.0})
-
-
 def test_steady_and_stalled():
-    assert is_steady([100, 101, 99, 100, 100]) is True
-    assert is_steady([100, 80, 60, 40, 20]) is False
-    assert is_steady([100, 100]) is None
-    assert stalled_percent([100, 100, 100, 5, 100]) == 20.0
-    assert stalled_percent([100]) is None
-
-
-def test_a_load_that_reads_near_its_own_ceiling_is_bound_by_the_load_generator(wording):
-    given = replace(GIVEN, ceiling_per_s=1000.0, unit="requests/s")
-    found = bottleneck_of(replace(IDLE, rate_per_s=900.0), given, CORES)
-    assert found.kind is BottleneckKind.GENERATOR_CEILING
-    wording(found.sentence)
+    rates = {(100, 101, 99, 100, 100): True, (100, 80, 60, 40, 20): False, (100, 100): None}
+    assert {one: is_steady(one) for one in rates} == rates
+    assert (stalled_percent([100, 100, 100, 5, 100]), stalled_percent([100])) == (20.0, None)
 
 
 BUSY = BottleneckKind.GENERATOR_CPU

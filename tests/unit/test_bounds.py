@@ -21,7 +21,7 @@ from scale_sweep.base.errors import LoadError, ProvisionError, StoreError, Targe
 from scale_sweep.base.interrupts import Stop, Stopped
 from scale_sweep.base.spawning import run_within
 from scale_sweep.base.units import parse_seconds
-from scale_sweep.loadgen.features import kept_by
+from scale_sweep.loadgen.binary import kept_by
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.protocol import Phase
 from scale_sweep.loadgen.spec import trial_spec

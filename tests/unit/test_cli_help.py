@@ -13,8 +13,8 @@ from scale_sweep.cli import app
 from scale_sweep.cli.commands import COMMANDS, GROUPS, load_command
 from scale_sweep.experiment.axes import all_axes
 from scale_sweep.sweep.ab import REFUSED
+from scale_sweep.sweep.axis import usual_keys
 from scale_sweep.sweep.settings import SETTINGS
-from scale_sweep.sweep.usual import usual_keys
 from tests.offenders import assert_none
 
 HEAVY = set("numpy scipy matplotlib docker psycopg pyarrow cattrs".split())
@@ -93,14 +93,13 @@ def test_the_help_shows_the_usual_flags_of_an_axis_and_help_all_every_flag(name)
 def test_each_axis_has_its_usual_flags_and_no_others(axis, usual, unusual):
     shown = shown_flags("sweep", axis, "--help")
     assert set(usual.split()) <= shown and not set(unusual.split()) & shown
+    assert f"scale plan {axis} --" in CliRunner().invoke(app, ["plan", axis, "--help"]).output, "its example"
 
 
-@pytest.mark.parametrize("words", [("sweep", "--help", "load"), ("sweep", "disk", "--help=Load"), ("ab", "-h", "load")])
-def test_the_help_of_a_section_has_all_its_flags_alone(words):
-    assert shown_flags(*words) == {setting.flag for setting in SETTINGS if setting.key.startswith("load.")}
-
-
-def test_a_word_that_is_no_section_finds_the_flags_with_it_or_lists_the_sections(wording):
+def test_a_section_has_its_flags_alone_and_another_word_finds_the_flags_with_it_or_lists_the_sections(wording):
+    load = {setting.flag for setting in SETTINGS if setting.key.startswith("load.")}
+    for words in ("sweep --help load", "sweep disk --help=Load", "ab -h load"):
+        assert shown_flags(*words.split()) == load
     assert shown_flags("sweep", "cpu", "--help", "slo") == {"--slo", "--confirm"}
     assert shown_flags("plan", "--help", "Seed") == {"--seed", "--order-seed"}
     assert "--replicates" not in shown_flags("ab", "--help", "replicates")
@@ -127,7 +126,3 @@ def test_no_line_of_a_help_is_longer_than_the_terminal_and_every_flag_has_a_text
             for line, after in itertools.pairwise(lines)
             if alone.fullmatch(line) and "  " not in line.strip() and not after.startswith("      ")
         )
-
-
-def test_the_help_of_an_axis_has_its_example():
-    assert "scale plan disk --disks 1..3" in CliRunner().invoke(app, ["plan", "disk", "--help"]).output

@@ -2,14 +2,17 @@
 
 import json
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
 from scale_sweep.base.errors import UsageError
+from scale_sweep.taosbenchmark.aggregates import aggregate_spec, statements
 from scale_sweep.taosbenchmark.job import ScaleOptions
 from scale_sweep.taosbenchmark.keys import load_document
 from scale_sweep.taosbenchmark.options import OPTIONS
 from scale_sweep.taosbenchmark.run import read_given, read_job
+from tests.offenders import assert_none
 
 NOW = datetime(2026, 1, 2, 3, 4, 5)
 
@@ -155,3 +158,33 @@ def test_an_unknown_key_is_refused_anywhere_and_in_one_message_with_the_options(
 def test_documents_that_are_none(raw, words):
     with pytest.raises(ValueError, match=words):
         load_document(raw)
+
+
+def texts_of(*options):
+    job = read(["-x", *options])
+    return list(statements(job.databases[0], job.databases[0].tables[0]).values())
+
+
+def test_every_function_is_asked_of_one_group_and_of_one_more_each_time(wording):
+    texts = texts_of("-t", "30")
+    assert (len(texts), len(texts_of("-t", "3"))) == (8 * 10, 8 * 3)
+    own = texts_of("-t", "1", "-b", "INT", "-A", "INT")
+    normal = texts_of("-N", "-t", "30")
+    assert len(normal) == 8
+    wording(*texts[:2], texts[-1], own[2], normal[1])
+
+
+def test_one_thread_asks_each_once_and_goes_on_after_a_failure():
+    job = read(["-x", "-N", "-t", "3"])
+    database = job.databases[0]
+    spec = aggregate_spec(job, ScaleOptions(), database, database.tables[0], {"aggregate0": "x"}, "items")
+    assert (spec["rounds"], spec["items"], spec["database"], spec.get("threads", "1")) == ("1", "items", "test", "1")
+    assert int(spec["max_errors"]) > 1000
+
+
+def test_every_option_and_every_json_key_is_on_the_page():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "taosbenchmark.md").read_text(encoding="utf-8")
+    names = [f"--{option.long}" for option in OPTIONS] + [f"-{option.short}" for option in OPTIONS if option.short]
+    assert_none(name for name in names if f"`{name}`" not in page)
+    keys = sorted({"cfgdir", *TOP, *TABLE, *COLUMN})
+    assert_none(key for key in keys if f"`{key}`" not in page and f"`{key}[]`" not in page)

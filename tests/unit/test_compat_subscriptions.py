@@ -76,17 +76,15 @@ def scale_load(tmp_path):
     """With a stub in the place of libtaos."""
     skip_without_loadgen()
 
-    def start(content, *words, **environment):
-        calls = str(tmp_path / "calls")
-        return load_file(tmp_path, content, "--library", str(library()), *words, STUB_LOG=calls, **environment)
-
-    return start
+    where = {"STUB_LOG": str(tmp_path / "calls")}
+    return lambda content, *words, **given: load_file(
+        tmp_path, content, "--library", str(library()), *words, **where, **given
+    )
 
 
 def test_the_lines_of_consumers(scale_load, tmp_path):
     content = document(concurrent=2, poll_delay=3, **{"enable.manual.commit": "true"})  # the stub's rows are 700 ms old
-    code, out, err = scale_load(content, "--row-times", "-o", "lines", STUB_MESSAGES="4", STUB_AGE="700")
-    assert code == 0, err
+    out, err = scale_load(content, "--row-times", "-o", "lines", STUB_MESSAGES="4", STUB_AGE="700")
     for text in (out, (tmp_path / "lines").read_text()):
         assert CONSUMER.findall(text) == [("0", "4", "4"), ("1", "4", "4")]
         assert TOTAL.findall(text) == [("8", "8")]
@@ -104,23 +102,21 @@ def test_the_lines_of_consumers(scale_load, tmp_path):
 def test_no_row_of_a_topic_that_has_rows_is_a_warning_and_a_code(scale_load, tmp_path, wording, statement, ended):
     """A topic that is not a query is not asked for its rows."""
     topics = [{"name": name, "sql": statement} for name in ("one", "two")]
-    code, out, err = scale_load(document(poll_delay=3, topic_list=topics), STUB_MESSAGES="0")
-    assert code == ended and TOTAL.findall(out) == [("0", "0")]
+    out, err = scale_load(document(poll_delay=3, topic_list=topics), code=ended, STUB_MESSAGES="0")
+    assert TOTAL.findall(out) == [("0", "0")]
     wording(*re.findall("WARN: .*", err))
     calls = (tmp_path / "calls").read_text()
     assert ("LIMIT" in calls) is (ended == 5)
 
 
 def test_rows_go_to_files_and_figures_into_the_document(scale_load, tmp_path):
-    code, out, err = scale_load(document(rows_file="./rows", poll_delay=3), "--json", STUB_MESSAGES="3")
-    assert code == 0, err
+    out, err = scale_load(document(rows_file="./rows", poll_delay=3), "--json", STUB_MESSAGES="3")
     (found,) = json.loads(out)["subscriptions"]
     assert (found["messages"], found["rows"], found["delay"]) == (3, 6, None)
     assert (tmp_path / "rows-0").read_text() == "-5\n" * 6
     assert CONSUMER.search(err) and TOTAL.findall(err) == [("3", "6")]
     assert re.findall(r"has poll total msgs: (\d+)", err) == ["3"], "the last line of the progress"
-    code, out, err = scale_load(document(poll_delay=3), "--row-times", "--json", STUB_MESSAGES="3", STUB_AGE="700")
-    assert code == 0, err
+    out, err = scale_load(document(poll_delay=3), "--row-times", "--json", STUB_MESSAGES="3", STUB_AGE="700")
     delay = json.loads(out)["subscriptions"][0]["delay"]
     assert sum(step["messages"] for step in delay["histogram"]) == 3
     assert HdrHistogram.decode(delay["hdr"]).get_total_count() == 3
@@ -134,5 +130,5 @@ def test_the_steps_of_a_histogram_have_every_message_once():
 
 
 def test_a_topic_that_the_server_refuses(scale_load):
-    code, _, err = scale_load(document(), STUB_FAIL="taos_query:1:0x2603")
-    assert code == 7 and "0x2603" in err and "CREATE TOPIC" in err
+    _, err = scale_load(document(), code=7, STUB_FAIL="taos_query:1:0x2603")
+    assert "0x2603" in err and "CREATE TOPIC" in err

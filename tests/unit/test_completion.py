@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.cli.commands import with_help
-from scale_sweep.sweep.find import bundled_sweeps
+from scale_sweep.sweep.file import bundled_sweeps
 from tests.unit.stored_runs import unpacked
 
 SCRIPT = "import sys; sys.argv[0] = 'scale'; from scale_sweep.cli import main; main()"

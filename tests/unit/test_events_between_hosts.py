@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.base.errors import StoreError
-from scale_sweep.loadgen.clocks import shifted_line, shifted_spec
+from scale_sweep.loadgen.remote import shifted_line, shifted_spec
 from scale_sweep.machine.host import read_host
 from scale_sweep.model import ArtifactMade, Noted, PhaseEntered
 from scale_sweep.plan import complete, make_plan

@@ -16,9 +16,8 @@ from scale_sweep.capacity import parse_objective
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.results.store.stored import Folder
 from scale_sweep.watch.exporter import Exporter, openmetrics
-from scale_sweep.watch.exporter.exposition import LineWriter, common_labels, text
 from scale_sweep.watch.exporter.names import COMMON, METRICS
-from scale_sweep.watch.exporter.server import MetricsServer
+from scale_sweep.watch.exporter.server import LineWriter, MetricsServer, common_labels, text
 from scale_sweep.watch.exporter.values import points_kept, points_now, points_phase
 from scale_sweep.watch.live import POOLS_MAX, LiveState, ceiling_of, progress, take
 from tests.unit.factories import make_interval

@@ -11,8 +11,8 @@ import pytest
 
 from scale_sweep.agent.serve import request_of
 from scale_sweep.base.errors import ProvisionError, UsageError
-from scale_sweep.hosts.clocks import MOVED_NS, ClockSeen, HostClock, measure_clocks
 from scale_sweep.hosts.inventory import HostEntry
+from scale_sweep.hosts.network import MOVED_NS, ClockSeen, HostClock, measure_clocks
 from scale_sweep.hosts.package import Kind
 from scale_sweep.hosts.servers import copied_servers, names_of, refuse_other_machine, to_have_on
 from scale_sweep.hosts.setup import Found

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.base.errors import UsageError
+from scale_sweep.iotbenchmark.config_values import read_properties
 from scale_sweep.iotbenchmark.keys import INEFFECTIVE, ONLY, USED
 from scale_sweep.iotbenchmark.output import LATENCIES, LoadDone, document, matrix_lines
-from scale_sweep.iotbenchmark.properties import read_properties
 from scale_sweep.iotbenchmark.read import names_of, read_job
 from scale_sweep.iotbenchmark.run import read_file
 from scale_sweep.iotbenchmark.spec import load_spec, texts_of, trial_of

@@ -13,8 +13,8 @@ from scale_sweep.results.store.texts import point_columns, point_row
 from scale_sweep.server.targets import all_facts, load_facts
 from scale_sweep.server.targets.heap import heap
 from scale_sweep.server.targets.java import heap_bytes
-from scale_sweep.sweep.knob_settings import KNOB_NAMES, KNOB_SETTINGS
 from scale_sweep.sweep.resolve import resolve_sweep
+from scale_sweep.sweep.server_settings import KNOB_NAMES, KNOB_SETTINGS
 from tests.unit.factories import make_result, make_sweep
 from tests.unit.test_plan import make_host
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from scale_sweep.judge.figures.rated import rated_intervals
 from scale_sweep.judge.figures.resource_use import second_uses
 from scale_sweep.judge.figures.trial_facts import TrialFacts
-from scale_sweep.loadgen.recorded import read_recorded
+from scale_sweep.loadgen.handle import read_recorded
 from scale_sweep.results.store import sums
 from scale_sweep.results.store.stored import Folder
 from tests.unit.raw_run import KNOBS, SECOND, Shape, load_lines, raw_run, samples_of

@@ -13,7 +13,7 @@ from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.measure.observing import Watched, accounting_of, plan_of, record
 from scale_sweep.model import SampleTaken
-from scale_sweep.watch.exporter.exposition import common_labels, text
+from scale_sweep.watch.exporter.server import common_labels, text
 from scale_sweep.watch.exporter.values import points_now
 from scale_sweep.watch.live import LiveState, take
 

@@ -105,10 +105,14 @@ def test_json_that_no_run_holds_is_refused_with_its_key(text, says):
         parsed(text, Path("x.json"))
 
 
-def test_json_of_a_run_is_read_as_json_reads_it():
+def test_json_of_a_run_is_read_as_json_reads_it_and_a_series_has_finite_numbers_only():
     for value in ({"a": [1.5, -3, None, True, "NaN", "\u00e4\U0001d11e", 1 << 63, 1e300]}, [[0] * 500], 7):
         assert strict.loads(json.dumps(value)) == value
     assert strict.loads("[" * 100 + "]" * 100) == json.loads("[" * 100 + "]" * 100)
+    assert series_from_text("t_s,rows_per_s\n1,\n") == ((1.0, {"rows_per_s": None}),)
+    for cell in ("nan", "inf", "-Infinity", "1e999"):
+        with pytest.raises(StoreError, match="rows_per_s"):
+            series_from_text(f"t_s,rows_per_s\n1,{cell}\n")
 
 
 @pytest.mark.parametrize(("key", "value"), [("sweep", "x"), ("host", 5), ("tags", []), ("disks", {}), ("status", 1)])
@@ -124,13 +128,6 @@ def test_a_manifest_that_is_a_fifo_or_has_a_key_of_another_kind_is_refused(tmp_p
     assert find_run(tmp_path, str(run)).path == run
     with pytest.raises(StoreError, match="a FIFO"):
         read_run(run)
-
-
-@pytest.mark.parametrize("cell", ["nan", "inf", "-Infinity", "1e999"])
-def test_a_series_has_finite_numbers_only(cell):
-    assert series_from_text("t_s,rows_per_s\n1,\n") == ((1.0, {"rows_per_s": None}),)
-    with pytest.raises(StoreError, match="rows_per_s"):
-        series_from_text(f"t_s,rows_per_s\n1,{cell}\n")
 
 
 # Packages that read or change runs, and the files in them that open something else: a lock of a directory, the journal

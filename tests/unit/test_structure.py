@@ -264,7 +264,7 @@ REGISTERED = {"server.targets": TARGETS, "server.runtimes": RUNTIMES}
 OTHER_MEANING = {
     "results.sqlexport": {"mariadb"},  # a database that takes an export
     "watch.dashboards": {"docker", "process", "prometheus"},  # Prometheus and Grafana and how they run: not measured
-    "loadgen/together.py": {"process"},  # in recorded lines: which of several load processes said them
+    "loadgen/split.py": {"process"},  # in recorded lines: which of several load processes said them
 }
 
 

@@ -6,9 +6,9 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from scale_sweep.base.errors import LoadError
+from scale_sweep.loadgen.handle import read_recorded
 from scale_sweep.loadgen.protocol import parse_line
-from scale_sweep.loadgen.recorded import read_recorded
-from scale_sweep.loadgen.together import LineSource, Seconds, marked, source_of
+from scale_sweep.loadgen.split import LineSource, Seconds, marked, source_of
 from scale_sweep.model import Interval, LoadSummary
 
 

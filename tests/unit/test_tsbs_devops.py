@@ -67,15 +67,21 @@ def test_its_queries_ask_for_what_those_of_tsbs_do_and_the_file_is_the_same():
         assert query.limit == (5 if name == "groupby-orderby-limit" else 0), name
 
 
-def test_questdb_is_asked_for_all_devices_in_every_table():
+def test_questdb_is_asked_for_all_devices_in_every_table_and_the_newest_stretches_need_only_their_rows():
     work, facts = devops().work, load_facts("questdb")
     texts = {name: facts.rendered(q, work.data, "http", 2) for name, q in queries_of(work).items()}
     each = 'SELECT timestamp, device, "usage_user" FROM "measurement_p{}" WHERE timestamp >= {{from}}000'
     assert all(each.format(part) in texts["double-groupby-1"] for part in (0, 1))
     assert "measurement_p2" not in texts["double-groupby-1"]
-    assert texts["lastpoint"].count("LATEST ON timestamp PARTITION BY device) UNION ALL (") == 1
-    one = facts.rendered(queries_of(work)["double-groupby-1"], work.data, "http", 1)
-    assert "UNION" not in one and one.endswith("GROUP BY bucket, device ORDER BY bucket, device")
+    assert texts["lastpoint"].count(") UNION ALL (") == 1
+    assert "UNION" not in facts.rendered(queries_of(work)["double-groupby-1"], work.data, "http", 1)
+    query = replace(queries_of(work)["groupby-orderby-limit"], columns=("a",), limit=2, bucket_ms=2 * MINUTE)
+    for end in (7, 8):
+        drawn = Drawn(devices=(0,), to_ms=START + end * MINUTE)
+        ((device, first, count),) = stretches(query, drawn, work)
+        assert device == 0 and (first + count) * work.data.step_ms == end * MINUTE and first > 0
+        cells = right_answer(query, drawn, held(list(range(end)))).cells()
+        assert cells == [(START + 6 * MINUTE, end - 1), (START + 4 * MINUTE, 5)]
 
 
 def test_victoriametrics_is_asked_for_several_series_by_their_names(wording):
@@ -139,17 +145,6 @@ def test_aggregates_of_each_device_and_of_each_value_of_a_tag_and_the_greatest_o
     device = Query(devices=0, columns=("a",), when="range", function="max", by_device=True)
     assert right_answer(device, replace(drawn, groups=()), rows).cells() == [(0, 2), (1, 8), (2, 4)]
     assert only(Drawn(devices=(0, 1)), ()) == Drawn(devices=())
-
-
-@pytest.mark.parametrize("end", [7, 8])
-def test_the_newest_stretches_before_a_time_need_only_their_rows(end):
-    work = devops().work
-    query = replace(queries_of(work)["groupby-orderby-limit"], columns=("a",), limit=2, bucket_ms=2 * MINUTE)
-    drawn = Drawn(devices=(0,), to_ms=START + end * MINUTE)
-    ((device, first, count),) = stretches(query, drawn, work)
-    assert device == 0 and (first + count) * work.data.step_ms == end * MINUTE and first > 0
-    several = held(list(range(end)))
-    assert right_answer(query, drawn, several).cells() == [(START + 6 * MINUTE, end - 1), (START + 4 * MINUTE, 5)]
 
 
 def test_what_a_database_cannot_answer_is_left_out_of_a_named_workload_only(wording):

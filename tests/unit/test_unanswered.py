@@ -29,7 +29,7 @@ def judged(counted, **more):
     return m, diagnose(evidence(trial, facts, m), load_axis("cores"))
 
 
-def test_rows_are_those_that_the_database_counted_and_the_word_stands_beside_the_number():
+def test_rows_are_those_that_the_database_counted_and_only_rows_that_were_not_sent_are_denied():
     m, verdict = judged(Counted(rows=900))
     assert (m.rows_sent, m.rows_acked, m.rows_counted) == (1200, None, 900)
     assert (m.rows, m.rows_per_s, m.durable_rows_per_s) == (750, 75.0, 75.0)
@@ -38,16 +38,30 @@ def test_rows_are_those_that_the_database_counted_and_the_word_stands_beside_the
     assert "unacknowledged" not in marks(TrialResult(trial=make_trial(), measurement=m, verdict=verdict))
     m, verdict = judged(Counted(rows=0))
     assert (m.rows, m.rows_per_s, verdict.kind) == (0, 0.0, VerdictKind.ERRORS)
-
-
-@pytest.mark.parametrize(("rows", "is_lost"), [(1200, False), (900, False), (1201, True)])
-def test_only_rows_that_were_not_sent_are_denied(rows, is_lost):
-    gaps = ("2 devices lack rows",) if rows < 1200 else ()
-    _, verdict = judged(Counted(rows=rows, gaps=gaps))
-    assert (verdict.kind is VerdictKind.LOST_ROWS) is is_lost
-    assert any("1,200" in reason and f"{rows:,}" in reason for reason in verdict.reasons)
+    for rows, is_lost in ((1200, False), (900, False), (1201, True)):
+        _, verdict = judged(Counted(rows=rows, gaps=("2 devices lack rows",) if rows < 1200 else ()))
+        assert (verdict.kind is VerdictKind.LOST_ROWS) is is_lost
+        assert any("1,200" in reason and f"{rows:,}" in reason for reason in verdict.reasons)
     lost = judged(Counted(rows=900), is_answered=True)[1]
     assert lost.kind is VerdictKind.LOST_ROWS, "rows that were acknowledged must be there"
+
+
+@pytest.mark.parametrize("name", ["questdb", "victoriametrics", "kairosdb"])
+def test_the_plan_says_what_is_missing_and_lines_without_milliseconds_are_refused_where_rows_are_closer(name):
+    facts = load_facts(name)
+    assert set(facts.unanswered) < set(facts.methods)
+    assert facts.methods[0] not in facts.unanswered
+    for method in facts.methods:
+        sweep = replace(make_sweep(load__method=method), target=name, runtime="process")
+        notes = make_plan(complete(sweep, facts), make_host(), facts).notes
+        assert any(note.startswith(f"{name}: the method {method} ") for note in notes) is (method in facts.unanswered)
+    target = load_target("victoriametrics")
+    for step_ms, remedies in (("10", ["--step-ms 1000"]), ("1000", [])):
+        trial = make_trial(make_sweep(load__method="telnet", workload__step_ms=step_ms))
+        trial = replace(trial, subject=replace(trial.subject, target="victoriametrics", method="telnet"))
+        findings = target.check(trial, None)
+        assert [finding.remedy for finding in findings] == remedies
+        assert all(finding.blocking for finding in findings)
 
 
 def test_a_window_too_short_to_tell_a_steady_rate_is_that_of_the_networks_buffers(wording):
@@ -61,27 +75,6 @@ def test_a_window_too_short_to_tell_a_steady_rate_is_that_of_the_networks_buffer
     assert of(replace(short, rows_sent=None)).kind is VerdictKind.VALID
     steady = replace(short, rate_drift_percent=0.1, rate_drift_error_percent=0.1, rate_cv_percent=1.0)
     assert of(steady).kind is VerdictKind.VALID
-
-
-@pytest.mark.parametrize("name", ["questdb", "victoriametrics", "kairosdb"])
-def test_the_plan_says_what_is_missing(name):
-    facts = load_facts(name)
-    assert set(facts.unanswered) < set(facts.methods)
-    assert facts.methods[0] not in facts.unanswered
-    for method in facts.methods:
-        sweep = replace(make_sweep(load__method=method), target=name, runtime="process")
-        notes = make_plan(complete(sweep, facts), make_host(), facts).notes
-        assert any(note.startswith(f"{name}: the method {method} ") for note in notes) is (method in facts.unanswered)
-
-
-def test_lines_without_milliseconds_are_refused_where_rows_are_closer():
-    target = load_target("victoriametrics")
-    trial = make_trial(make_sweep(load__method="telnet", workload__step_ms="10"))
-    trial = replace(trial, subject=replace(trial.subject, target="victoriametrics", method="telnet"))
-    (finding,) = target.check(trial, None)
-    assert finding.blocking and finding.remedy == "--step-ms 1000"
-    whole = replace(trial, work=replace(trial.work, data=replace(trial.work.data, step_ms=1000)))
-    assert target.check(whole, None) == ()
 
 
 @pytest.mark.parametrize(

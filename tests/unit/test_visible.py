@@ -13,8 +13,8 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.base.texts import visible, visible_json
 from scale_sweep.cli import app, console
 from scale_sweep.cli.console import OwnConsole
-from scale_sweep.watch.exporter.exposition import generate_text
 from scale_sweep.watch.exporter.names import BY_NAME
+from scale_sweep.watch.exporter.server import generate_text
 from tests.unit.stored_runs import unpacked
 
 BAD = "\x1b]0;owned\x07\x1b[2J \x9b31m \u202etxt\u2066 \r over \x00 \x7f :x: \udcff"
@@ -24,9 +24,12 @@ STORED = BAD.replace("\udcff", "")  # JSON files are UTF-8
 
 def test_what_commands_is_written_out_and_the_rest_stays():
     assert visible("a\x1b[1m\u202e\x9b\x00b") == r"a\x1b[1m\u202e\x9b\x00b"
-    assert visible("naïve – 3 µs\tx\r\ny\n漢字 👩‍🚀") == "naïve – 3 µs\tx\ny\n漢字 👩‍🚀"
+    assert visible("naïve–3µs\tx\r\ny\n漢字👩‍🚀") == "naïve–3µs\tx\ny\n漢字👩‍🚀"
     assert visible("\udcff") == r"\udcff"
     assert json.loads(visible_json(json.dumps({BAD: [BAD]}, ensure_ascii=False))) == {BAD: [BAD]}
+    short = "trial_info" if "scale_trial_info" in BY_NAME else "run_info"
+    labels = ("x",) * (len(BY_NAME[f"scale_{short}"].labels) - 1)
+    assert not COMMANDS.search(generate_text([(short, (BAD, *labels), 1.0)], {"run": BAD, "sweep": BAD}))
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -80,9 +83,3 @@ def test_no_command_passes_a_control_character_of_a_run_to_the_terminal(hostile,
     assert not COMMANDS.search(done.output)
     if "--json" in words:
         assert json.loads(done.stdout)
-
-
-def test_labels_of_metrics_are_visible_too():
-    short = "trial_info" if "scale_trial_info" in BY_NAME else "run_info"
-    labels = ("x",) * (len(BY_NAME[f"scale_{short}"].labels) - 1)
-    assert not COMMANDS.search(generate_text([(short, (BAD, *labels), 1.0)], {"run": BAD, "sweep": BAD}))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.iotbenchmark.keys import INEFFECTIVE, ONLY, USED
-from scale_sweep.sweep.find import bundled_sweeps
+from scale_sweep.sweep.file import bundled_sweeps
 from scale_sweep.sweep.settings import BY_KEY
 from tools.provoking import odd
 from tools.provoking.case import Case, encoded

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from scale_sweep.agent.talk import Talk
+from scale_sweep.agent.lines import Talk
 from scale_sweep.base.errors import ScaleError
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.machine.host import read_host

@@ -1,14 +1,16 @@
-"""The lines between a controller and an agent: one JSON object each."""
+"""The lines between a controller and an agent, one JSON object each, and a request that runs."""
 
 from __future__ import annotations
 
 import json
+import queue
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import IO, Any
 
 from scale_sweep.base import errors
 from scale_sweep.base.errors import ProvisionError, ScaleError
+from scale_sweep.base.interrupts import Stop
 
 BEAT_S = 5.0
 LEASE_S = 30.0  # without a line from the controller
@@ -56,3 +58,30 @@ def error_of(plain: Mapping[str, Any], host: str) -> ScaleError:
         kind = ProvisionError
     message = str(plain.get("message") or "no reason given")
     return kind(f"{host}: {message}" if host else message, remedy=str(plain.get("remedy") or ""))
+
+
+class Talk:
+    """A request that runs. stop: of its thread, requested when the controller ends or asks for it.
+
+    on_line: called in the reader's thread for each line from the controller; by default they are queued in `heard`.
+    """
+
+    def __init__(self, number: int, writer: SharedWriter) -> None:
+        self.number, self.stop = number, Stop()
+        self.heard: queue.SimpleQueue[Mapping[str, Any]] = queue.SimpleQueue()
+        self.on_line: Callable[[Mapping[str, Any]], None] = self.heard.put
+        self._writer = writer
+
+    def put(self, **line: Any) -> None:
+        self._writer.put(id=self.number, **line)
+
+    def hear(self, line: Mapping[str, Any]) -> None:
+        if line.get("stop"):
+            self.close("stopped by the controller")
+        else:
+            self.on_line(line)
+
+    def close(self, why: str) -> None:
+        """Requests the end."""
+        self.stop.request()
+        self.on_line({"closed": why})

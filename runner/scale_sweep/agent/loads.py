@@ -11,11 +11,11 @@ import time
 from collections.abc import Mapping
 from typing import IO, Any
 
-from scale_sweep.agent.talk import Talk
+from scale_sweep.agent.lines import Talk
 from scale_sweep.base.spawning import spawn
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.loadgen.folders import written
 from scale_sweep.loadgen.process import HURRY_S, STOP_S
+from scale_sweep.loadgen.remote import written
 from scale_sweep.loadgen.spec import spec_text
 from scale_sweep.machine.state import scratch
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.agent import checks, loads, streams, watch
-from scale_sweep.agent.lines import BEAT_S, LEASE_S, READY, SharedWriter, parsed, plain_error
-from scale_sweep.agent.talk import Talk
+from scale_sweep.agent.lines import BEAT_S, LEASE_S, READY, SharedWriter, Talk, parsed, plain_error
 from scale_sweep.base.interrupts import Stopped
 
 END_S = 90.0  # a server's clean stop, and the removal of its data

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from scale_sweep.agent.talk import Talk
+from scale_sweep.agent.lines import Talk
 from scale_sweep.agent.trials import RUNNING
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.machine.host.cpu_work import speed_now

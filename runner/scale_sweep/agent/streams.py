@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from scale_sweep.agent.talk import Talk
+from scale_sweep.agent.lines import Talk
 from scale_sweep.base.errors import ScaleError
 
 STREAM_S = 1.0

@@ -10,14 +10,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
-from scale_sweep.agent.talk import Talk
+from scale_sweep.agent.lines import Talk
 from scale_sweep.base.errors import LoadError, PreflightError
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.loadgen.clocks import START
-from scale_sweep.loadgen.folders import folders_of
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.process import LoadProcesses
-from scale_sweep.loadgen.remote import RemoteProcess
+from scale_sweep.loadgen.remote import START, RemoteProcess, folders_of
 from scale_sweep.loadgen.spec import PROTOCOL
 from scale_sweep.loadgen.split import begun_together, delay_elsewhere_ns, group_specs, split_spec, start_ns
 from scale_sweep.machine.host import Host
@@ -70,7 +68,6 @@ def lacking(talk: Talk, line: Mapping[str, Any]) -> list[str]:
 
 
 def plain_choice(choice: ServerChoice) -> dict[str, str]:
-    """A choice as a value: the target by its name."""
     names = ("runtime", "image", "home", "version", "sentence", "missing")
     return {"target": choice.facts.name, **{name: getattr(choice, name) for name in names}}
 
@@ -82,7 +79,6 @@ def choice_of(plain: Mapping[str, Any]) -> ServerChoice:
 
 
 def findings(talk: Talk, line: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The findings against a plan on this host."""
     plan = from_plain(line["plan"], Plan, _CONTROLLER)
     host = from_plain(line["host"], Host, _CONTROLLER)
     choices = {str(key): choice_of(plain) for key, plain in dict(line["choices"]).items()}
@@ -100,7 +96,6 @@ def removed(talk: Talk, line: Mapping[str, Any]) -> None:
 
 
 def trial(talk: Talk, line: Mapping[str, Any]) -> None:
-    """Runs one trial and sends its events."""
     order = replace(from_plain(line["order"], TrialOrder, _CONTROLLER), program=loadgen_path())
     loads = _AskedLoads(talk, [str(name) for name in line["load_hosts"]], int(line["clock_error_ns"]))
     RUNNING.add(talk.number)

@@ -42,7 +42,6 @@ class Confirmed:
 
 
 def capacities(results: Sequence[TrialResult]) -> tuple[LevelCapacity, ...]:
-    """The capacity of each point whose searches found one, in the order of the results."""
     searches: dict[Point, list[TrialResult]] = {}
     for result in results:
         m = result.measurement
@@ -154,7 +153,6 @@ def _percent(change: float) -> str:
 
 
 def with_confirmations(plan: Plan, results: Sequence[TrialResult]) -> tuple[TrialResult, ...]:
-    """The results, with the intervals and verdicts of the searches after the confirming trials. Idempotent."""
     by_point = {one.point: one for one in confirmations(plan, results)}
     return tuple(
         _updated(result, by_point[_point(result)])
@@ -189,7 +187,6 @@ def _lacking(before: Bottleneck | None, sentence: str) -> Bottleneck:
 
 
 def sentences(plan: Plan, results: Sequence[TrialResult]) -> tuple[str, ...]:
-    """The words of the confirming trials, each with its level."""
     axis = load_axis(plan.sweep.axis)
     return tuple(
         f"{axis.count(format_number(level))}{f' ({subject})' if subject else ''}: {sentence}"

@@ -53,7 +53,6 @@ class _Expected:
 
 
 def checks(plan: Plan, results: Sequence[TrialResult]) -> tuple[Check, ...]:
-    """The check of each point that has one, in the order of the results."""
     rate = rate_of(plan.sweep.work, durable=load_axis(plan.sweep.axis).is_durable).field
     rates: list[_Rate] = []
     pairs: list[tuple[TrialResult, Observation]] = []

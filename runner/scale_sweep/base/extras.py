@@ -20,7 +20,6 @@ MODULES: Mapping[str, tuple[str, ...]] = {
 
 
 def install_command(packages: Sequence[str]) -> str:
-    """The command that installs packages into the environment of this process: that of pip, or of pipx."""
     if "pipx" in Path(sys.prefix).parts:
         return f"pipx inject {Path(sys.prefix).name} {' '.join(packages)}"
     return f"{shlex.quote(sys.executable)} -m pip install {shlex.join(packages)}"

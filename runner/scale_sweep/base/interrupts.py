@@ -50,7 +50,6 @@ class Stop:
             self._wakes.remove(wake)
 
     def requested(self) -> bool:
-        """Whether the end was ever requested, delivered or not."""
         return self._requested
 
     def look(self) -> None:
@@ -105,7 +104,6 @@ _thread = _Thread()
 
 
 def current() -> Stop:
-    """The Stop of the current thread. Signals request that of the main thread."""
     return _thread.stop
 
 
@@ -143,7 +141,6 @@ def listen() -> None:
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:
-    """Python calls it in the main thread, so its exception is raised there."""
     stop = current()
     stop.request()
     stop.look()

@@ -86,7 +86,6 @@ def _as_ascii(error: UnicodeError) -> tuple[str, int]:
 
 
 def shows_all(stream: TextIO) -> bool:
-    """Whether the stream's encoding has every character."""
     return codecs.lookup(stream.encoding).name.startswith("utf")
 
 

@@ -35,7 +35,6 @@ class Registry:
         return {**self._ours, **{name: place for name, place in theirs.items() if name not in self._ours}}
 
     def names(self) -> tuple[str, ...]:
-        """All names; ours come first."""
         return tuple(self._places)
 
     def __contains__(self, name: object) -> bool:

@@ -24,13 +24,11 @@ _DURATION = re.compile(rf"(?:{_AMOUNT.pattern})+")
 
 
 def is_same_value(one: str, other: str) -> bool:
-    """Whether both texts are one value of a setting."""
     a, b = (_plain(text) for text in (one, other))
     return a == b or any(x == y for x, y in zip(_readings(a), _readings(b), strict=True) if x is not None)
 
 
 def are_same_values(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Whether both have the same settings with the same values."""
     return one.keys() == other.keys() and all(is_same_value(one[name], other[name]) for name in one)
 
 

@@ -51,7 +51,6 @@ def visible(text: str) -> str:
 
 
 def visible_json(text: str) -> str:
-    """A JSON document with the same data, in which such characters are escaped as JSON escapes them."""
     return _COMMANDS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

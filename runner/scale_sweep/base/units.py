@@ -112,7 +112,6 @@ def _range(part: str, whole: str) -> list[float]:
 
 
 def _geometric(first: float, last: float, step_text: str, whole: str) -> list[float]:
-    """first, first x factor, ... up to last. last is a level only if a step reaches it."""
     factor = _level(step_text.removeprefix("x"), whole)
     if factor <= 1:
         raise ValueError(f"{whole!r} grows by {step_text}; a factor must be above 1, like 1..64:x2")
@@ -135,7 +134,6 @@ def parse_levels(text: str) -> tuple[float, ...]:
 
 
 def format_levels(levels: tuple[float, ...]) -> str:
-    """The shortest text that parse_levels reads back as the same levels."""
     whole = [int(v) for v in levels if v == int(v)]
     if len(levels) > 2 and list(levels) == list(range(whole[0], whole[0] + len(levels))) if whole else False:
         return f"{whole[0]}..{whole[-1]}"

@@ -28,7 +28,6 @@ class Capacity:
 
     @property
     def has_enough(self) -> bool:
-        """Whether enough probes were usable."""
         return self.probes >= USABLE_LEAST
 
 

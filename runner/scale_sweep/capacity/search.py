@@ -40,7 +40,6 @@ class Crossing:
 
 
 def capped(excess: float | None) -> float:
-    """The excess within the caps."""
     return CAP if excess is None else max(-CAP, min(CAP, excess))
 
 
@@ -53,7 +52,6 @@ def rise(seen: Sequence[Seen]) -> float:
 
 
 def crossing(seen: Sequence[Seen]) -> Crossing:
-    """The crossing of probes, of which there is at least one."""
     points = [(math.log(one.rate), capped(one.excess)) for one in seen]
     at = min(points, key=lambda point: abs(point[1]))[0]
     at_root = _fitted(points, at)

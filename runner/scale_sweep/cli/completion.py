@@ -50,7 +50,7 @@ def prices(incomplete: str) -> list[str]:
 
 def sweeps(incomplete: str) -> list[str]:
     """The words for an axis, the names of bundled sweeps, and files of TOML and folders that begin so."""
-    from scale_sweep.sweep.find import bundled_sweeps
+    from scale_sweep.sweep.file import bundled_sweeps
 
     return [
         *(word for word in (*commands(), *bundled_sweeps()) if word.startswith(incomplete)),

@@ -13,9 +13,8 @@ from scale_sweep.base.texts import not_one_of
 from scale_sweep.cli.help import PlainCommand, document, is_argument, panel_of
 from scale_sweep.experiment.axes import Axis
 from scale_sweep.sweep.ab import REFUSED
-from scale_sweep.sweep.axis import axis_of_command
+from scale_sweep.sweep.axis import axis_of_command, usual_keys
 from scale_sweep.sweep.settings import SETTINGS, parameter_name
-from scale_sweep.sweep.usual import usual_keys
 
 ALL = "--help-all"
 _KEYS = {parameter_name(setting.flag): setting.key for setting in SETTINGS}

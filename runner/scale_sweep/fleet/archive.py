@@ -16,7 +16,6 @@ BYTES_MAX = 2**30  # of all files of a run
 
 
 def packed(run: Path) -> bytes:
-    """The files of a run, compressed."""
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w:gz", compresslevel=3) as archive:
         archive.add(run, arcname=run.name)

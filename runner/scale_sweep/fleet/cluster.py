@@ -239,7 +239,6 @@ class ClusterTask:
                 self._lease.set(number)
 
     def has_ended(self) -> bool:
-        """Whether the task has ended, or its worker was lost."""
         return self._future is None or bool(self._future.done())
 
     def stop(self) -> None:

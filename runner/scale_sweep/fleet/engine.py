@@ -65,7 +65,6 @@ class Announced:
 
     @property
     def trial_s(self) -> float:
-        """The estimated mean length of a trial."""
         return self.seconds / max(1, self.trials)
 
 

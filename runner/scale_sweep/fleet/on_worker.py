@@ -106,7 +106,6 @@ class Lease:
         self._read, self._number, self._renewed = read, 0, time.monotonic()
 
     def look(self) -> bool:
-        """Whether it was renewed since the last look."""
         number = self._read()
         if number is None or number == self._number:
             return False
@@ -183,7 +182,6 @@ def _claim(token: str) -> bool:
 
 @contextlib.contextmanager
 def _written(files: Mapping[str, str]) -> Iterator[Path]:
-    """A folder of this user with the files of the sweep, until the end of the block."""
     with tempfile.TemporaryDirectory(prefix="scale-fleet-") as made:
         for name, text in files.items():
             (Path(made) / Path(name).name).write_text(text, encoding="utf-8")

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scale_sweep.hosts.clocks import HostClock, measure_clock
 from scale_sweep.hosts.inventory import Inventory, by_server
 from scale_sweep.hosts.link import AgentLink
-from scale_sweep.hosts.network import networks
+from scale_sweep.hosts.network import HostClock, measure_clock, networks
 from scale_sweep.machine.host import Host
 from scale_sweep.model import HostNetwork
 from scale_sweep.results.store.codec import from_plain

@@ -37,7 +37,6 @@ class HostEntry:
 
     @property
     def python(self) -> str:
-        """The host's Python."""
         named = str(self.variables.get("ansible_python_interpreter") or "")
         return named if named.startswith("/") else "python3"
 
@@ -47,7 +46,6 @@ class HostEntry:
         return self.variables.get("ansible_connection") == "local"
 
     def command(self, line: str) -> list[str]:
-        """The words that run a line of the shell there."""
         if self.is_local:
             return ["/bin/sh", "-c", line]
         has = self.variables
@@ -76,7 +74,6 @@ class Inventory:
 
     @property
     def hosts(self) -> tuple[HostEntry, ...]:
-        """Every host once, the servers' first."""
         return (*self.servers, *self.load)
 
 

@@ -50,7 +50,6 @@ class Asked:
         self._on_line(line)
 
     def tell(self, **line: Any) -> None:
-        """Sends a line for the request."""
         self.link.put(to=self.number, **line)
 
     def stop(self) -> None:

@@ -1,14 +1,17 @@
-"""Measures the network between each load host and the server's: round trip, and a stream in both directions."""
+"""The clocks of the hosts, and the network between each load host and the server."""
 
 from __future__ import annotations
 
+import queue
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from scale_sweep.agent.lines import error_of
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.hosts.inventory import Inventory
-from scale_sweep.hosts.link import AgentLink
+from scale_sweep.hosts.link import AgentLink, Line
 from scale_sweep.model import HostNetwork
 
 STREAM_S = 60.0
@@ -71,3 +74,82 @@ def _path(link: AgentLink, server: AgentLink, address: str) -> _Path:
                 round_trip_s=float(seen["round_trip_s"]),
             )
     raise ProvisionError(f"{server.host.name} did not measure the network of {link.host.name}")
+
+
+ROUND_TRIPS = 50
+ANSWER_S = 15.0
+MOVED_NS = 5_000_000  # of a clock during a trial, besides the error of its measurement
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostClock:
+    """offset_ns: the host's clock minus this machine's. error_ns: its greatest error. round_trip_ns: the fastest."""
+
+    offset_ns: int
+    error_ns: int
+    round_trip_ns: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClockSeen:
+    """The clock of a host before and after a trial."""
+
+    trial_id: str
+    host: str
+    before: HostClock
+    after: HostClock
+
+    @property
+    def moved_ns(self) -> int:
+        """By how much it moved, beyond the errors of both measurements."""
+        moved = abs(self.after.offset_ns - self.before.offset_ns)
+        return max(0, moved - self.before.error_ns - self.after.error_ns)
+
+
+def measure_clock(link: AgentLink) -> HostClock:
+    return measure_clocks({link.host.name: link})[link.host.name]
+
+
+def measure_clocks(links: Mapping[str, AgentLink]) -> dict[str, HostClock]:
+    """Asks each host 50 times, all hosts at the same time. Raises ProvisionError.
+
+    In each round another host is the last one that is asked: its answer waits for no other request here.
+    """
+    trips = {name: _Trips(link) for name, link in links.items()}
+    names = list(trips)
+    for number in range(ROUND_TRIPS):
+        first = number % len(names)
+        for name in names[first:] + names[:first]:
+            trips[name].ask()
+        for one in trips.values():
+            one.take_answer()
+    return {name: one.clock() for name, one in trips.items()}
+
+
+class _Trips:
+    """The round trips to one host."""
+
+    def __init__(self, link: AgentLink) -> None:
+        self._link = link
+        self._arrived: queue.SimpleQueue[tuple[int, Line]] = queue.SimpleQueue()
+        self._trips: list[tuple[int, int]] = []
+        self._begun = 0
+
+    def ask(self) -> None:
+        self._begun = time.monotonic_ns()
+        self._link.ask("clock", on_line=lambda line: self._arrived.put((time.monotonic_ns(), line)))
+
+    def take_answer(self) -> None:
+        """Waits for the answer, at most ANSWER_S. Raises ProvisionError."""
+        name = self._link.host.name
+        try:
+            ended, line = self._arrived.get(timeout=ANSWER_S)
+        except queue.Empty:
+            raise ProvisionError(f"{name} did not answer within {ANSWER_S:.0f} s") from None
+        if "answer" not in line:
+            raise error_of(line.get("error") or {}, name)
+        self._trips.append((ended - self._begun, int(line["answer"]) - (self._begun + ended) // 2))
+
+    def clock(self) -> HostClock:
+        fastest, offset = min(self._trips)
+        return HostClock(offset_ns=offset, error_ns=fastest // 2 + 1, round_trip_ns=fastest)

@@ -108,7 +108,6 @@ def _playbooks() -> Iterator[tuple[str, Path]]:
 
 
 def _own_files() -> Iterator[Path]:
-    """The package's files, without those of commands."""
     for path in PACKAGE.rglob("*"):
         inside = path.relative_to(PACKAGE).parts
         if path.is_file() and not set(inside) & {*LEFT_OUT, "cli", "playbooks", "provisioned"}:

@@ -13,14 +13,12 @@ from typing import Any
 from scale_sweep.agent.trials import choice_of, plain_choice
 from scale_sweep.base.errors import PreflightError, ProvisionError, ScaleError, UsageError
 from scale_sweep.base.interrupts import Stop, deferred
-from scale_sweep.hosts.clocks import MOVED_NS, ClockSeen, HostClock, measure_clocks
 from scale_sweep.hosts.held_setup import HeldSetup
 from scale_sweep.hosts.inventory import Inventory
 from scale_sweep.hosts.link import END_S, AgentLink, Asked
-from scale_sweep.hosts.load_hosts import LoadHost, OfController
-from scale_sweep.hosts.network import networks
+from scale_sweep.hosts.load_hosts import LoadHost, OfController, TrialLoads
+from scale_sweep.hosts.network import MOVED_NS, ClockSeen, HostClock, measure_clocks, networks
 from scale_sweep.hosts.servers import to_have_on
-from scale_sweep.hosts.trial_loads import TrialLoads
 from scale_sweep.loadgen.ceiling import CeilingKey, measure_ceiling
 from scale_sweep.machine.host import Host
 from scale_sweep.machine.host.ram import AUTO
@@ -105,7 +103,6 @@ class HostsPlace:
         return from_plain(answer, DataPlace, self._source)
 
     def new_pages(self, wanted_bytes: int) -> NewPages | None:
-        """The cost of new memory pages on the server's host."""
         answer = self._server.ask("new_pages", bytes=wanted_bytes).answer()
         return from_plain(answer, NewPages, self._source) if answer else None
 
@@ -127,7 +124,6 @@ class HostsPlace:
     # What a run needs (measure/executing/place.py).
 
     def ceiling(self, program: str, key: CeilingKey) -> float | None:
-        """The ceiling of all load hosts together."""
         hosts = self._load_hosts()
         return measure_ceiling(program, key, OfController(hosts), len(hosts))
 

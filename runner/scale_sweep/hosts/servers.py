@@ -80,7 +80,6 @@ def refuse_other_machine(host: str, machine: str, own: str) -> None:
 
 
 def to_have_on(host: str, inventory: Path, target: str, remedies: str) -> str:
-    """How the host of the server gets a target. remedies: of the target, for the machine on which it is missing."""
     others = [one for one in remedies.split(", or ") if one and not one.startswith("scale servers install")]
     ours = [f"scale servers install {target}, then scale hosts prepare {inventory} --servers {target}"]
     there = [f"on {host}: {', or '.join(others)}"] if others else []

@@ -1,4 +1,4 @@
-"""Prepares the hosts of an inventory, checks them, and cleans them."""
+"""Prepares the hosts of an inventory by a playbook, checks them, and cleans them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from scale_sweep.agent.serve import DIGEST_FILE
-from scale_sweep.base.errors import UsageError
+from scale_sweep.base.errors import ProvisionError, UsageError
 from scale_sweep.hosts.inventory import HostEntry, Inventory
 from scale_sweep.hosts.link import AgentLink, run_line
 from scale_sweep.hosts.package import Kind, Package, package_for
-from scale_sweep.hosts.playbook import HostFiles, run_playbook
 from scale_sweep.hosts.servers import FOLDER, CopiedServers, copied_servers, refuse_other_machine
+from scale_sweep.machine.disks.playbook import environment_of, listener, playbook_path
 
 LEAST_PYTHON = (3, 11)
 Say = Callable[[str], None]
@@ -190,10 +191,76 @@ def clean(inventory: Inventory, say: Say) -> dict[str, int]:
 
 
 def _clean_leftovers(one: Found) -> list[str]:
-    """By an agent of whatever version is there; without one there are no leftovers of it."""
     listed = run_line(one.entry, f"ls -1 '{one.entry.home}' 2>/dev/null || true").split()
     digests = [name for name in listed if len(name) == 16 and all(c in "0123456789abcdef" for c in name)]
     if not digests:
         return []
     with AgentLink(one.entry, digests[0]) as link:
         return [str(words) for words in link.ask("clean").answer()]
+
+
+PLAYBOOK_S = 900
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostFiles:
+    home: str  # absolute
+    digest: str = ""
+    # archive, servers: of the files and of database servers, on this machine; "" where the host has them, or needs none
+    archive: str = ""
+    servers: str = ""
+
+
+def run_playbook(hosts: Mapping[str, tuple[HostEntry, HostFiles]], state: str) -> dict[str, int]:
+    """Makes the files `present` or `absent` on the hosts. Returns the number of changes by the name of the host. Raises
+    ProvisionError with the message of each failed step."""
+    import ansible_runner  # the import takes half a second
+
+    failures: list[str] = []
+    changes = dict.fromkeys(hosts, 0)
+    listen = listener(failures)
+
+    def on_event(event: Mapping[str, Any]) -> bool:
+        data = event.get("event_data") or {}
+        if event.get("event") == "runner_on_unreachable":
+            failures.append(f"{data.get('host')}: {(data.get('res') or {}).get('msg')}")
+        if (
+            event.get("event") == "runner_on_ok"
+            and (data.get("res") or {}).get("changed")
+            and data.get("host") in changes
+        ):
+            changes[data["host"]] += 1
+        return listen(event)
+
+    with tempfile.TemporaryDirectory(prefix="scale-hosts-") as folder:
+        private = Path(folder)
+        (private / "ansible.cfg").write_text("[defaults]\n", encoding="utf-8")
+        result = ansible_runner.run(
+            private_data_dir=folder,
+            playbook=str(playbook_path("hosts.yml")),
+            inventory={"all": {"hosts": {name: _variables(host, files) for name, (host, files) in hosts.items()}}},
+            extravars={"hosts_state": state},
+            envvars=_environment(private),
+            event_handler=on_event,
+            cancel_callback=lambda: False,
+            quiet=True,
+            timeout=PLAYBOOK_S,
+        )
+        if result.rc != 0 and not failures:
+            failures += [line for line in result.stdout.read().splitlines() if line.strip()][-1:]
+    if result.rc != 0:
+        raise ProvisionError(f"hosts: not {state}: {'; '.join(dict.fromkeys(failures))}", remedy="scale hosts check")
+    return changes
+
+
+def _variables(host: HostEntry, files: HostFiles) -> dict[str, Any]:
+    own = {"scale_home": files.home, "scale_digest": files.digest, "scale_archive": files.archive}
+    own["scale_servers"] = files.servers
+    own["ansible_remote_tmp"] = f"{files.home}/ansible"  # nothing stays elsewhere
+    return {**host.variables, **own, "ansible_python_interpreter": host.python}
+
+
+def _environment(private: Path) -> dict[str, str]:
+    environment = {**environment_of("hosts", private), "ANSIBLE_HOST_KEY_CHECKING": "1"}
+    del environment["ANSIBLE_REMOTE_TEMP"]
+    return environment

@@ -1,4 +1,4 @@
-"""The values of a configuration, each read by the kind of its key; mistakes are collected, each by its key. Pure."""
+"""A properties file of IoT-benchmark: its keys and values, each read by the kind and the bounds of its key."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable, Container, Mapping
 from difflib import get_close_matches
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.iotbenchmark.bounds import FLAGS, NUMBERS, SHARE_MAX, WHOLE
 from scale_sweep.iotbenchmark.keys import INEFFECTIVE, ONLY, USED
 
 _KNOWN = (*USED, *ONLY, *INEFFECTIVE)
@@ -30,7 +29,6 @@ class ConfigValues:
         self._mistakes: list[str] = []
 
     def says(self, key: str) -> bool:
-        """Whether the file has the key with a value."""
         return bool(self._values.get(key))
 
     def text(self, key: str) -> str:
@@ -45,7 +43,6 @@ class ConfigValues:
         return text.lower() == "true"
 
     def whole(self, key: str) -> int:
-        """A whole number within its bounds."""
         text, (least, most) = self.text(key), WHOLE[key]
         if not (_WHOLE.fullmatch(text) and least <= int(text) <= most):
             self.refuse(key, f"{shown(text)} is not a whole number of {least} to {most}")
@@ -53,7 +50,6 @@ class ConfigValues:
         return int(text)
 
     def number(self, key: str) -> float:
-        """A number within its bounds."""
         text, (least, most) = self.text(key), NUMBERS[key]
         if not (_NUMBER.fullmatch(text) and least <= float(text) <= most):
             self.refuse(key, f"{shown(text)} is not a number of {least:g} to {most:g}")
@@ -107,3 +103,102 @@ class ConfigValues:
         """Raises UsageError with all mistakes, one a line."""
         if self._mistakes:
             raise UsageError("\n".join(dict.fromkeys(self._mistakes)), remedy="docs/iot-benchmark.md has every key")
+
+
+_MANY = 10**12
+_MS = 10**10  # nearly four months
+_SEED = 9 * 10**15
+
+FLAGS = (
+    "IS_DELETE_DATA",
+    "CREATE_SCHEMA",
+    "IS_CLIENT_BIND",
+    "OP_MIN_INTERVAL_RANDOM",
+    "IS_OUT_OF_ORDER",
+    "IS_RECENT_QUERY",
+)
+WHOLE: Mapping[str, tuple[int, int]] = {
+    "LOOP": (1, _MANY),
+    "TEST_MAX_TIME": (0, _MS),
+    "DEVICE_NUMBER": (1, 100_000_000),
+    "SENSOR_NUMBER": (1, 4096),
+    "DATA_CLIENT_NUMBER": (1, 4096),
+    "CLIENT_NUMBER": (1, 4096),
+    "POINT_STEP": (1, 10**9),
+    "OP_MIN_INTERVAL": (-1, _MS),
+    "INTERVAL_BETWEEN_WRITE_BATCH": (0, _MS),
+    "STRING_LENGTH": (1, 65_517),
+    "DOUBLE_LENGTH": (0, 5),
+    "DATA_SEED": (0, _SEED),
+    "WRITE_OPERATION_TIMEOUT_MS": (0, _MS),
+    "READ_OPERATION_TIMEOUT_MS": (0, _MS),
+    "BATCH_SIZE_PER_WRITE": (1, 1_000_000),
+    "DEVICE_NUM_PER_WRITE": (1, 1_000_000),
+    "MAX_K": (1, 10**9),
+    "STEP_SIZE": (0, _MANY),
+    "QUERY_SENSOR_NUM": (1, 4096),
+    "QUERY_DEVICE_NUM": (1, 100_000_000),
+    "QUERY_SET_OP_NUM": (1, 4096),
+    "QUERY_INTERVAL": (1, _MANY),
+    "GROUP_BY_TIME_UNIT": (1, _MANY),
+    "QUERY_SEED": (0, _SEED),
+    "WORKLOAD_BUFFER_SIZE": (1, 10**9),
+    "TAG_NUMBER": (0, 100),
+}
+NUMBERS: Mapping[str, tuple[float, float]] = {
+    "REAL_INSERT_RATE": (0, 1),
+    "LINE_RATIO": (0, 1e9),
+    "SIN_RATIO": (0, 1e9),
+    "SQUARE_RATIO": (0, 1e9),
+    "RANDOM_RATIO": (0, 1e9),
+    "CONSTANT_RATIO": (0, 1e9),
+    "OUT_OF_ORDER_RATIO": (0, 1),
+    "LAMBDA": (0.001, 1e6),
+    "QUERY_LOWER_VALUE": (-1e300, 1e300),
+}
+SHARE_MAX = 1e9
+ROWS_MAX = REQUESTS_MAX = 10**15
+ROWS_OF_REQUEST_MAX = 1_000_000
+RATE_MAX = 1e12
+
+
+_LINE = re.compile(r"((?:\\.|[^\\=:\s])+)\s*[=:]?\s*(.*)", re.DOTALL)
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
+
+
+def read_properties(text: str) -> dict[str, str]:
+    """The last value of each key. Comments begin with # or !; a backslash at its end continues a line."""
+    values: dict[str, str] = {}
+    for line in _logical_lines(text):
+        match = _LINE.fullmatch(line)
+        if match:
+            values[_plain(match.group(1))] = _plain(match.group(2)).strip()
+    return values
+
+
+def _logical_lines(text: str) -> list[str]:
+    lines: list[str] = []
+    continued = False
+    for line in text.splitlines():
+        part = line.lstrip()
+        if not continued and (not part or part[0] in "#!"):
+            continue
+        ends = (len(part) - len(part.rstrip("\\"))) % 2 == 1
+        part = part[:-1] if ends else part
+        if continued:
+            lines[-1] += part
+        else:
+            lines.append(part)
+        continued = ends
+    return lines
+
+
+def _plain(text: str) -> str:
+    def one(match: re.Match[str]) -> str:
+        word = match.group(1)
+        if len(word) > 1:
+            return chr(int(word[1:], 16))
+        return _ESCAPES.get(word, word)
+
+    return _ESCAPE.sub(one, text)

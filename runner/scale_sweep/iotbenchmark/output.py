@@ -8,8 +8,8 @@ from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
-from scale_sweep.iotbenchmark.job import IotJob
 from scale_sweep.iotbenchmark.keys import OPERATIONS
+from scale_sweep.iotbenchmark.spec import IotJob
 from scale_sweep.model import LoadSummary, OperationSummary
 
 _COUNTS = ("okOperation", "okPoint", "failOperation", "failPoint", "throughput")

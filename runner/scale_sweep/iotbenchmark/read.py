@@ -8,14 +8,25 @@ from datetime import datetime
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.experiment.work import queries_of
-from scale_sweep.iotbenchmark.bounds import RATE_MAX, REQUESTS_MAX, ROWS_MAX, ROWS_OF_REQUEST_MAX
-from scale_sweep.iotbenchmark.config_values import ConfigValues, shown
-from scale_sweep.iotbenchmark.job import IotJob
+from scale_sweep.iotbenchmark.config_values import (
+    RATE_MAX,
+    REQUESTS_MAX,
+    ROWS_MAX,
+    ROWS_OF_REQUEST_MAX,
+    ConfigValues,
+    shown,
+)
 from scale_sweep.iotbenchmark.keys import TIME_FUNCTIONS
-from scale_sweep.iotbenchmark.questions import aggregate_function, queried_sensors, within_ms, written_operations
-from scale_sweep.iotbenchmark.shape import workload
+from scale_sweep.iotbenchmark.shape import (
+    aggregate_function,
+    queried_sensors,
+    tag_notes,
+    within_ms,
+    workload,
+    written_operations,
+)
+from scale_sweep.iotbenchmark.spec import IotJob
 from scale_sweep.iotbenchmark.stored import read_store
-from scale_sweep.iotbenchmark.tags import tag_notes
 from scale_sweep.model import Work
 from scale_sweep.server.targets import Facts, all_facts
 
@@ -101,7 +112,6 @@ def names_of(facts: Facts) -> dict[str, str]:
 
 
 def _facts(config: ConfigValues) -> tuple[Facts | None, str, tuple[str, ...]]:
-    """The target, how rows are written, and a note if the name is that of another version."""
     wanted, known = config.text("DB_SWITCH"), all_facts()
     for facts in known:
         for name, method in names_of(facts).items():

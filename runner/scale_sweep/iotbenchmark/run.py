@@ -1,4 +1,4 @@
-"""Does an IotJob: the schema, the load, the count. Data stay in the database, as IoT-benchmark leaves them."""
+"""Runs an IotJob: the check, the schema, the load, the count. Data stay in the database, as with IoT-benchmark."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ from scale_sweep.base.errors import LoadError, TargetError, UsageError
 from scale_sweep.base.input_file import read_input_text
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.experiment.work import miscounted, row_logical_bytes
-from scale_sweep.iotbenchmark.checked import refuse_wrong_spec
-from scale_sweep.iotbenchmark.job import IotJob
+from scale_sweep.iotbenchmark.config_values import read_properties
 from scale_sweep.iotbenchmark.output import LoadDone
-from scale_sweep.iotbenchmark.properties import read_properties
 from scale_sweep.iotbenchmark.read import read_job
-from scale_sweep.iotbenchmark.spec import RUNTIME, load_spec, texts_of, trial_of
+from scale_sweep.iotbenchmark.spec import RUNTIME, IotJob, load_spec, texts_of, trial_of
 from scale_sweep.iotbenchmark.stored import store_config
-from scale_sweep.loadgen.features import kept_by
-from scale_sweep.loadgen.handle import LoadHandle
-from scale_sweep.loadgen.watched import Every, LoadEnd, watch
+from scale_sweep.loadgen.binary import kept_by, mistake_of
+from scale_sweep.loadgen.handle import Every, LoadEnd, LoadHandle, watch
 from scale_sweep.measure.trial.loads import load_of
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
@@ -39,10 +36,10 @@ from scale_sweep.measure.trial.waiting import (
     until_ready,
     wait_for,
 )
-from scale_sweep.model import Interval, ServerOrder, ServerSpec, SiteRequest
+from scale_sweep.model import Interval, ServerOrder, ServerSpec, SiteRequest, Trial
 from scale_sweep.results.sqlexport import PASSWORD_VARIABLE
 from scale_sweep.server.runtimes import load_runtime
-from scale_sweep.server.targets import ENDPOINT_PASSWORD, Address, load_facts, load_target
+from scale_sweep.server.targets import ENDPOINT_PASSWORD, Address, Target, load_facts, load_target
 
 READY_S = 15.0
 DROPPED_S = 10.0  # within which what was dropped is gone, so that it can be created again
@@ -233,3 +230,42 @@ def _count(job: IotJob, reached: Reached, acknowledged: int, load: LoadHandle, s
     if summary.rows_failed or summary.rows_unanswered:
         return counted.rows, ""
     return counted.rows, miscounted(job.work, wanted, counted.rows)
+
+
+_KEYS = {
+    "tables": "DEVICE_NUMBER",
+    "threads": "CLIENT_NUMBER",
+    "columns": "SENSOR_NUMBER",
+    "tags": "TAG_NUMBER",
+    "tag_groups": "TAG_VALUE_CARDINALITY",
+    "tag_prefix": "TAG_VALUE_PREFIX",
+    "rows": "LOOP",
+    "requests": "LOOP",
+    "rows_per_request": "BATCH_SIZE_PER_WRITE",
+    "interlace_rows": "DEVICE_NUM_PER_WRITE",
+    "start_ms": "START_TIME",
+    "step_ms": "POINT_STEP",
+    "period_rows": "WORKLOAD_BUFFER_SIZE",
+    "decimals": "DOUBLE_LENGTH",
+    "disorder_ratio": "OUT_OF_ORDER_RATIO",
+    "disorder_lambda": "LAMBDA",
+    "disorder_max_k": "MAX_K",
+    "rate": "OP_MIN_INTERVAL",
+    "duration_s": "TEST_MAX_TIME",
+    "request_timeout_s": "WRITE_OPERATION_TIMEOUT_MS",
+    "seed": "DATA_SEED",
+    "read_seed": "QUERY_SEED",
+    "operations": "OPERATION_PROPORTION",
+}
+
+
+def refuse_wrong_spec(job: IotJob, trial: Trial, target: Target, texts: Mapping[str, str], program: str) -> None:
+    """Raises UsageError that names the key, PreflightError if the load generator cannot check."""
+    nowhere = Address(host="", port=0, secret="")  # as of a server of ours, which is asked nothing for its spec
+    spec = load_spec(
+        job, trial, target.session(trial, nowhere).load_spec(), texts, 0 if job.writes else job.rows_expected
+    )
+    mistake = mistake_of(program, kept_by(program, spec))
+    if mistake is not None:
+        key = "OPERATION_PROPORTION" if mistake.key.startswith("ask.") else _KEYS.get(mistake.key, mistake.key)
+        raise UsageError(f"{key}: {mistake.sentence}", remedy="docs/iot-benchmark.md has every key")

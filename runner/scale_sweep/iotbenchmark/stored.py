@@ -8,9 +8,9 @@ from datetime import datetime
 from urllib.parse import quote
 
 from scale_sweep.iotbenchmark.config_values import ConfigValues, shown
-from scale_sweep.iotbenchmark.job import IotJob, ResultStore
 from scale_sweep.iotbenchmark.keys import USED
 from scale_sweep.iotbenchmark.output import LoadDone, rows_of
+from scale_sweep.iotbenchmark.spec import IotJob, ResultStore
 from scale_sweep.results.sqlexport import SqlTable, write
 from scale_sweep.server.targets import all_facts
 

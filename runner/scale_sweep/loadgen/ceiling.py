@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from scale_sweep.base.errors import LoadError
-from scale_sweep.loadgen.exits import GeneratorDied
-from scale_sweep.loadgen.features import SEPARABLE, can, features_of
+from scale_sweep.loadgen.binary import SEPARABLE, GeneratorDied, can, features_of
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.remote import Elsewhere
 from scale_sweep.loadgen.spec import ceiling_spec, stubbed_spec

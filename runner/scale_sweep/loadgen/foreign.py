@@ -16,7 +16,7 @@ from scale_sweep.base.errors import LoadError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.spawning import spawn
 from scale_sweep.loadgen.protocol import Phase, ReportedAnswer, Trouble
-from scale_sweep.loadgen.stopped import StoppedWatch
+from scale_sweep.loadgen.remote import StoppedWatch
 from scale_sweep.model import Interval, Latency, LoadProgram, LoadSummary
 
 STOP_S = 15.0

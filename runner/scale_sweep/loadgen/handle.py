@@ -1,11 +1,16 @@
-"""The interface of a load for a trial, wherever and by whatever program it is made."""
+"""The interface of a load for a trial, a load that a command watches, and the stored lines of one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from scale_sweep.loadgen.protocol import Phase, ReportedAnswer, Trouble
+from scale_sweep.base.errors import LoadError
+from scale_sweep.loadgen.merge import merge_summaries
+from scale_sweep.loadgen.protocol import Phase, ReportedAnswer, Trouble, parse_line
+from scale_sweep.loadgen.split import LineSource, Seconds, source_of
 from scale_sweep.model import Interval, LoadSummary
 
 
@@ -44,3 +49,90 @@ class LoadHandle(Protocol):
 
     def stop(self) -> None:
         """Ends it now. `lines` still returns its output until then."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadEnd:
+    """How a load ended."""
+
+    failure: LoadError | None  # why it failed; None if it did not
+    interrupted: bool
+
+
+class Every:
+    """Says when the next report is due. period_s: the least time between two reports."""
+
+    def __init__(self, period_s: float) -> None:
+        self._period_s, self._last = period_s, time.monotonic()
+
+    def elapsed_s(self) -> float | None:
+        """Seconds since the last report, if the next one is due now; else None."""
+        now = time.monotonic()
+        elapsed = now - self._last
+        if elapsed < self._period_s:
+            return None
+        self._last = now
+        return elapsed
+
+
+def watch(load: LoadHandle, on_interval: Callable[[Interval], None], limit_s: float, drain_s: float) -> LoadEnd:
+    try:
+        for line in load.lines(limit_s):
+            if isinstance(line, Interval):
+                on_interval(line)
+    except KeyboardInterrupt:
+        load.stop()
+        return LoadEnd(failure=_drain(load, drain_s), interrupted=True)
+    except LoadError as error:
+        return LoadEnd(failure=error, interrupted=False)
+    return LoadEnd(failure=None, interrupted=False)
+
+
+def _drain(load: LoadHandle, within_s: float) -> LoadError | None:
+    try:
+        for _ in load.lines(within_s):
+            pass
+    except LoadError as error:
+        return error
+    return None
+
+
+_IS_MARKED = '"processes"'  # by `marked`; a line of one process alone is not parsed twice
+ALONE = LineSource(process=0, processes=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """summary: None if a process ended without one."""
+
+    intervals: tuple[Interval, ...]
+    summary: LoadSummary | None
+
+
+def read_recorded(text: str) -> Recorded:
+    """The same of a text; a server's texts in its lines may contain other line ends."""
+    return recorded_of(text.removesuffix("\n").split("\n") if text else ())
+
+
+def recorded_of(lines: Iterable[str], *, with_times: bool = True) -> Recorded:
+    """All lines of one trial, in one pass. Raises LoadError for a line that is not the protocol (for example a cut last
+    line), and for processes that cannot all belong to one load. with_times: the intervals keep their histograms, which
+    are most of their size."""
+    seconds: Seconds | None = None
+    intervals: list[Interval] = []
+    summaries: list[LoadSummary] = []
+    processes = 0
+    for text in lines:
+        line = parse_line(text)
+        by = _IS_MARKED in text and source_of(text) or ALONE
+        if seconds is None:
+            processes, seconds = by.processes, Seconds(by.processes)
+        if by.processes != processes or not 0 <= by.process < processes:
+            raise LoadError(f"a line of process {by.process} of {by.processes} among those of {processes} processes")
+        if isinstance(line, LoadSummary):
+            summaries.append(line)
+        if line is not None:
+            whole = seconds.take(by.process, line)
+            intervals += whole if with_times else (replace(one, response_hdr=(), service_hdr=()) for one in whole)
+    is_whole = summaries and len(summaries) == processes
+    return Recorded(intervals=tuple(intervals), summary=merge_summaries(summaries) if is_whole else None)

@@ -127,7 +127,6 @@ def _worse(outcome: str) -> int:
 
 
 def _merge_operations(parts: Sequence[LoadSummary]) -> tuple[OperationSummary, ...]:
-    """Each operation over the processes that have it, in the order of the processes."""
     by_name: dict[str, list[OperationSummary]] = {}
     for operation in (operation for part in parts for operation in part.operations):
         by_name.setdefault(operation.name, []).append(operation)

@@ -16,8 +16,8 @@ from typing import IO
 from scale_sweep.base.errors import LoadError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.spawning import spawn
+from scale_sweep.loadgen.binary import ended
 from scale_sweep.loadgen.content import ContentParts
-from scale_sweep.loadgen.exits import ended
 from scale_sweep.loadgen.merge import merge_summaries, merge_troubles, odd_window
 from scale_sweep.loadgen.protocol import (
     ContentPart,
@@ -29,10 +29,9 @@ from scale_sweep.loadgen.protocol import (
     parse_line,
     split_content,
 )
-from scale_sweep.loadgen.remote import Elsewhere, LoadProcess
+from scale_sweep.loadgen.remote import Elsewhere, LoadProcess, StoppedWatch, is_stopped
 from scale_sweep.loadgen.spec import spec_text
-from scale_sweep.loadgen.stopped import StoppedWatch, is_stopped
-from scale_sweep.loadgen.together import LineSource, Seconds, marked
+from scale_sweep.loadgen.split import LineSource, Seconds, marked
 from scale_sweep.model import FINISHED, Interval, LoadSummary
 
 STOP_S = 15.0
@@ -138,7 +137,6 @@ class LoadProcesses:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The PIDs of all load processes on this machine."""
         return tuple(p.pid for p in self._processes if p.pid)
 
     def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
@@ -250,7 +248,6 @@ class LoadProcesses:
         return self._merged
 
     def _in_order(self) -> list[LoadSummary]:
-        """The summaries in the order of the processes."""
         return [self._summaries[index] for index in sorted(self._summaries)]
 
     def _refuse_odd_windows(self) -> None:

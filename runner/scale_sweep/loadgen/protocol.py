@@ -202,7 +202,6 @@ class WorkerAnswers:
 
 
 def answers_of_workers(lines: Sequence[str]) -> tuple[WorkerAnswers, ...]:
-    """From the summaries among the lines of a load generator, by the number of the worker."""
     answers = [
         WorkerAnswers(worker=int(one["worker"]), answers=int(one["answers"]), rows=int(one["rows_read"]))
         for line in lines

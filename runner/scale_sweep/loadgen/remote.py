@@ -1,9 +1,12 @@
-"""Processes of the load generator on other hosts, in the form that those of this machine have."""
+"""Load processes on other hosts: their clocks, their folders, and processes that somebody stopped."""
 
 from __future__ import annotations
 
 import queue
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import IO, Any, Protocol
 
 from scale_sweep.base.errors import LoadError
@@ -82,3 +85,88 @@ class RemoteProcess:
         """Nobody knows how it goes on: its host does not answer, which ends it."""
         self.returncode = -9
         self._lines.put(LoadError(why, remedy="scale hosts check; scale resume continues the run"))
+
+
+START = "start_at_ns"
+_TIMED = ('{"event":"phase"', '{"event":"interval"', '{"event":"summary"')
+_TIME = re.compile(r'"(monotonic_ns|window_start_ns|window_end_ns|last_ack_ns)":(\d+)')
+
+
+def shifted_line(text: str, by_ns: int) -> str:
+    """The line with its times moved by so many nanoseconds. Everything else stays as it was written."""
+    if not text.startswith(_TIMED):
+        return text
+    return _TIME.sub(lambda match: f'"{match[1]}":{int(match[2]) + by_ns}', text)
+
+
+def shifted_spec(spec: Mapping[str, str], by_ns: int) -> dict[str, str]:
+    """The spec with its start moved by so many nanoseconds."""
+    return {**spec, START: str(int(spec[START]) + by_ns)} if START in spec else dict(spec)
+
+
+NAMED = ("client_config",)  # keys of a spec that name a folder
+BYTES_MAX = 2**16
+
+Folders = Mapping[str, Mapping[str, str]]  # by the key of the spec, the text of each file by its name
+
+
+def folders_of(spec: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    named = {key: Path(spec[key]) for key in NAMED if spec.get(key)}
+    return {
+        key: {file.name: file.read_text(encoding="utf-8").replace(str(path), _HERE) for file in _texts(path)}
+        for key, path in named.items()
+    }
+
+
+def written(spec: Mapping[str, str], folders: Folders, below: Path) -> dict[str, str]:
+    """The spec with these folders written below a directory that is empty."""
+    paths = {}
+    for key, files in folders.items():
+        path = below / key
+        path.mkdir(mode=0o700)
+        for name, text in files.items():
+            (path / Path(name).name).write_text(text.replace(_HERE, str(path)), encoding="utf-8")
+        paths[key] = str(path)
+    return {**spec, **paths}
+
+
+_HERE = "{here}"
+
+
+def _texts(path: Path) -> list[Path]:
+    return [file for file in path.glob("*.cfg") if file.is_file() and file.stat().st_size <= BYTES_MAX]
+
+
+STOPPED_S = 10.0
+_STOPPED = ("T", "t")  # by a signal, by a debugger
+
+
+class GeneratorStopped(LoadError):
+    """A process of the load generator was stopped, so the server had nothing to answer."""
+
+
+class StoppedWatch:
+    """Since when each process has been stopped."""
+
+    def __init__(self) -> None:
+        self._since: dict[int, float] = {}
+
+    def look(self, pids: Sequence[int]) -> None:
+        """Looks at the processes. Raises GeneratorStopped if one has been stopped for too long."""
+        now = time.monotonic()
+        self._since = {pid: self._since.get(pid, now) for pid in pids if is_stopped(pid)}
+        pid, since = min(self._since.items(), key=lambda item: item[1], default=(0, now))
+        if now - since > STOPPED_S:
+            raise GeneratorStopped(
+                f"the load generator did not run: its process {pid} has been stopped for {now - since:.0f} s (SIGSTOP, "
+                "or a debugger)",
+                remedy="find out who stopped it; a process that is to go on gets SIGCONT",
+            )
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether a signal or a debugger keeps the process from running."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] in _STOPPED
+    except (OSError, IndexError):
+        return False

@@ -74,7 +74,6 @@ def _joined(types: Mapping[str, str], parts: Sequence[TableRows]) -> TableRows:
 
 
 def _column(kind: str, values: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """An array of the column's type: fractions with NaN for NULL, whole numbers; everything else as objects."""
     if kind in _FRACTIONS:
         return np.array(values, dtype=_FRACTIONS[kind])
     if kind in _WHOLE and None not in values:

@@ -1,12 +1,15 @@
-"""Splits a load into several processes: some client libraries serve only a limited number of threads, and a slow query
-shall delay only requests of its own group of operations."""
+"""Splits a load into several processes, and merges their seconds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from scale_sweep.loadgen.merge import merge_interval
+from scale_sweep.loadgen.protocol import Line
 from scale_sweep.loadgen.spec import spec_text
-from scale_sweep.model import Operation, Work
+from scale_sweep.model import Interval, LoadSummary, Operation, Work
 
 START_DELAY_NS = 3_000_000_000  # time to connect before all begin together,
 START_DELAY_THREAD_NS = 20_000_000  # and for each connection: a later process is refused
@@ -72,7 +75,6 @@ def group_specs(spec: Mapping[str, str], work: Work) -> list[dict[str, str]]:
 
 
 def begun_together(specs: Sequence[Mapping[str, str]], now_ns: int) -> list[dict[str, str]]:
-    """The same specs, with one start for all if there are several. now_ns: CLOCK_MONOTONIC."""
     if len(specs) < 2:
         return [dict(spec) for spec in specs]
     start = str(start_ns(now_ns, sum(int(spec["threads"]) for spec in specs)))
@@ -80,7 +82,6 @@ def begun_together(specs: Sequence[Mapping[str, str]], now_ns: int) -> list[dict
 
 
 def specs_text(specs: Sequence[Mapping[str, str]]) -> str:
-    """The specs as one text. Of several groups, a comment line begins each."""
     if len(specs) == 1:
         return spec_text(specs[0])
     return "".join(f"# group {number} of {len(specs)}\n{spec_text(spec)}" for number, spec in enumerate(specs, 1))
@@ -96,3 +97,69 @@ def _of_group(spec: Mapping[str, str], group: Sequence[Operation], work: Work) -
         all_threads = work.connections(int(spec["threads"]))
         kept["trace_max"] = str(max(1, int(spec["trace_max"]) * int(kept["threads"]) // all_threads))
     return kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineSource:
+    """Which of how many processes wrote a line, counted from 0."""
+
+    process: int
+    processes: int
+
+
+def marked(text: str, source: LineSource) -> str:
+    """The line with its process number added. A line that is not a JSON object is unchanged."""
+    line = text.rstrip()
+    if not (line.startswith("{") and line.endswith("}")):
+        return text
+    return f'{line[:-1]},"process":{source.process},"processes":{source.processes}}}\n'
+
+
+def source_of(text: str) -> LineSource | None:
+    """The line's process; None if it has no process number."""
+    try:
+        raw = json.loads(text)
+        return LineSource(process=int(raw["process"]), processes=int(raw["processes"]))
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return None
+
+
+class Seconds:
+    """The intervals of all processes, merged second by second.
+
+    An interval belongs to the second in which it ended. A process's last, shorter one belongs to the second after its
+    last whole one. A second is complete when every process has reported it, a later one, or its summary.
+    """
+
+    def __init__(self, processes: int) -> None:
+        self._at = [0] * processes  # the last second that each process has reported
+        self._rows_total = [0] * processes
+        self._ended = [False] * processes
+        self._parts: dict[int, dict[int, Interval]] = {}
+
+    def take(self, process: int, line: Line) -> Iterator[Interval]:
+        """Adds a line of a process. Yields the seconds that it completes, oldest first."""
+        if isinstance(line, Interval):
+            self._at[process] = max(self._at[process] + 1, int(line.t_s))
+            self._parts.setdefault(self._at[process], {})[process] = line
+        elif isinstance(line, LoadSummary):
+            self._ended[process] = True
+        else:
+            return
+        whole = [at for at, ended in zip(self._at, self._ended, strict=True) if not ended]
+        for second in sorted(s for s in self._parts if not whole or s <= min(whole)):
+            yield self._merged(self._parts.pop(second))
+
+    def _merged(self, parts: dict[int, Interval]) -> Interval:
+        """One merged second. It ends when the last part ends. Rows of processes that ended before still count in
+        totals."""
+        for process, part in parts.items():
+            self._rows_total[process] = part.rows_total
+        last = max(parts.values(), key=lambda part: part.monotonic_ns)
+        return replace(
+            merge_interval([parts[process] for process in sorted(parts)]),
+            t_s=last.t_s,
+            monotonic_ns=last.monotonic_ns,
+            phase=last.phase,
+            rows_total=sum(self._rows_total),
+        )

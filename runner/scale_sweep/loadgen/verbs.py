@@ -116,7 +116,6 @@ def run_verb(
 
 @contextmanager
 def _kept(process: subprocess.Popen[str], children: Children | None) -> Iterator[None]:
-    """Inside the block, the process is among the children. It is killed at the end."""
     kept: Children = set() if children is None else children
     kept.add(process)
     try:

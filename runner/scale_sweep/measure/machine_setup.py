@@ -47,7 +47,6 @@ class PreparedDisks:
     shared: Finding | None = None
 
     def manifest(self) -> dict[str, Any]:
-        """The disks' part of the manifest."""
         return {
             "data_disks": [asdict(disk) for disk in self.disks],
             "disk_ceilings": [asdict(ceiling) for ceiling in self.ceilings],
@@ -104,7 +103,6 @@ def disks_of_run(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[
 
 
 def _only_disk(plan: Plan, data_dir: Path, say: Say) -> PreparedDisks:
-    """The disk of the data directory, with its limit if a server writes files there."""
     from scale_sweep.machine.disks import limit_of
 
     disk = disk_of(data_dir)
@@ -115,7 +113,6 @@ def _only_disk(plan: Plan, data_dir: Path, say: Say) -> PreparedDisks:
 
 
 def ceiling_sentences(stage: PreparedDisks) -> list[str]:
-    """fio's results in sentences, with a warning if the disks share a bottleneck."""
     sentences = [f"{' + '.join(c.disks)}: {c.write_mb_per_s:.1f} MB/s sequential writes" for c in stage.ceilings]
     if stage.shared is not None:
         sentences.append(f"{stage.shared.sentence}: {stage.shared.remedy}")

@@ -57,7 +57,6 @@ def taken_cores(result: TrialResult) -> float | None:
 
 
 def _shared_cores(result: TrialResult) -> float:
-    """The cores that the load generator used, if it shares the server's CPUs."""
     return (result.measurement.generator_cpu_cores or 0.0) if result.trial.placement.shared else 0.0
 
 

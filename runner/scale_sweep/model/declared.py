@@ -118,7 +118,6 @@ class Work:
 
     @property
     def rate_column(self) -> str:
-        """The column of files, and the field of a measurement, with the rate."""
         return f"{self.rate_counts}_per_s"
 
     @property
@@ -233,5 +232,4 @@ class Sweep:
 
     @property
     def seed_of_order(self) -> int:
-        """The seed of the order of the trials."""
         return self.seed if self.order_seed is None else self.order_seed

@@ -149,7 +149,6 @@ class RejectedLevel:
 
     @property
     def rejected(self) -> int:
-        """The number of rejected trials."""
         return sum(self.marks.values())
 
     @property
@@ -247,5 +246,4 @@ class StoredRun:
 
     @cached_property
     def on_curve(self) -> tuple[TrialResult, ...]:
-        """The trials of the curve, without drift checks, ablation trials and connections checks."""
         return tuple(r for r in self.results if r.trial.role == "point")

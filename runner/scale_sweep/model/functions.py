@@ -25,7 +25,6 @@ def kind_of(function: str) -> str:
 
 
 def is_function(name: str) -> bool:
-    """Whether an aggregate may have this function."""
     return name in PLAIN or kind_of(name) in FURTHER and name != PERCENTILE
 
 

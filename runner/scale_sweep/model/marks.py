@@ -39,7 +39,6 @@ def marks(result: TrialResult, rate: str = "") -> tuple[str, ...]:
 
 
 def common_marks(results: Sequence[TrialResult], rate: str = "") -> tuple[str, ...]:
-    """The words of every number of these trials, if there are several: a table says them once. rate: as for marks."""
     measured = [marks(result, rate) for result in results if result.measurement.window_s]
     return tuple(word for word in measured[0] if all(word in each for each in measured)) if len(measured) > 1 else ()
 

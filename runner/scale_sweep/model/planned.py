@@ -42,7 +42,6 @@ class Trial:
 
     @property
     def cores(self) -> float:
-        """The server's cores."""
         return self.resources.cores
 
     @property

@@ -140,7 +140,6 @@ class Query:
 
     @property
     def has_time(self) -> bool:
-        """Whether a row of the answer begins with a time."""
         return not self.function or self.bucket_ms > 0
 
     @property

@@ -11,7 +11,6 @@ PRICED = (CORES, MEMORY, DISKS)  # the quantities of a machine in a price list
 
 
 def is_priced(quantity: str) -> bool:
-    """Whether the machines of a price list have the quantity."""
     return quantity in PRICED
 
 
@@ -85,12 +84,10 @@ class LevelNeed:
 
     @property
     def below(self) -> LevelChance | None:
-        """The level before the answer, with its chance to miss."""
         lower = [c for c in self.chances if self.level is not None and c.level < self.level and c.miss is not None]
         return lower[-1] if lower else None
 
     def at(self, level: float) -> LevelChance | None:
-        """The curve at a level that was tried."""
         return next((c for c in self.chances if c.level == level), None)
 
 

@@ -40,7 +40,6 @@ __all__ = [
 
 
 def planner_of(plan: Plan) -> Planner:
-    """The planner that the plan's sweep asks for."""
     if plan.sweep.looks_ab:
         return WithLooks(plan)
     by_time = WithinTime if is_by_time(plan.sweep) else FixedPlan

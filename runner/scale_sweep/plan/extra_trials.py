@@ -18,7 +18,6 @@ BEFORE = 0.5  # probability that a check runs before its point's trial
 
 
 def drift_check_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """The first trial, repeated as the last; nothing for a run of one trial."""
     if len(trials) < 2:
         return ()
     first = min(trials, key=lambda t: t.order)
@@ -57,7 +56,6 @@ def _at_ends(trials: Sequence[Trial], role: Role) -> tuple[Trial, ...]:
 
 
 def boundaries(levels: Sequence[float], knobs: Mapping[float, Knobs]) -> tuple[tuple[float, float], ...]:
-    """Pairs of neighbouring levels between which a knob moves."""
     ordered = sorted(levels)
     return tuple((a, b) for a, b in zip(ordered, ordered[1:], strict=False) if knobs[a] != knobs[b])
 
@@ -135,7 +133,6 @@ class WithConnectionsCheck:
 
 
 def _middle_block(plan: Plan) -> int:
-    """The middle of the planned blocks; of an even number the later one."""
     planned = [t.block for t in plan.trials if t.role == "point" and t.replicate <= plan.sweep.replicates]
     return max(planned, default=1) // 2 + 1
 

@@ -10,7 +10,7 @@ from scale_sweep.experiment.axes import axis_of
 from scale_sweep.model import CLIENTS, Amounts, KnobColumn, KnobRole, Origin, Sweep, Trial
 from scale_sweep.plan.resources import AmountsByLevel
 from scale_sweep.server.targets import Facts
-from scale_sweep.sweep.knob_settings import KNOB_NAMES
+from scale_sweep.sweep.server_settings import KNOB_NAMES
 from scale_sweep.sweep.vary import is_knob
 
 _RANK = ("default", "host", "file", "flag")
@@ -70,7 +70,6 @@ def _dashed(name: str) -> str:
 
 
 def with_knobs(trial: Trial, knobs: Mapping[str, str], declared: Sequence[KnobColumn]) -> Trial:
-    """The trial with these knobs (declared: of the plan). Its load gets their numbers of connections and partitions."""
     load = replace(
         trial.load,
         connections=_count(knobs, declared, KnobRole.CONNECTIONS),
@@ -80,7 +79,6 @@ def with_knobs(trial: Trial, knobs: Mapping[str, str], declared: Sequence[KnobCo
 
 
 def knobs_of_level(sweep: Sweep, level: float, amounts: Amounts, declared: Sequence[KnobColumn]) -> dict[str, str]:
-    """The knobs that a level sets itself, in place of a rule. amounts: that the level grants."""
     levels = {**sweep.constants, sweep.axis: level}
     own = {knob: text for axis, at in levels.items() for knob, text in axis_of(axis).knobs(at).items()}
     if CLIENTS not in amounts:

@@ -20,7 +20,6 @@ class WithLooks:
         self._plan, self._looks = plan, plan.sweep.looks_ab
 
     def next(self, done: Sequence[TrialResult]) -> Block:
-        """The blocks are made again from the first, and each look tests the blocks before it."""
         body, why = self._until(self._looks[0]), ""
         for before, after in zip(self._looks, self._looks[1:], strict=False):
             if left_of(body, done):

@@ -24,7 +24,7 @@ from scale_sweep.plan.replicates import replicates_in_time, warmup_in_time, with
 from scale_sweep.plan.resources import AmountsByLevel, amounts_by_level, resources_by_level, with_constants
 from scale_sweep.plan.summary import preload_seconds, seconds
 from scale_sweep.server.targets import Facts, columns_of
-from scale_sweep.sweep.bounds import refuse_too_many
+from scale_sweep.sweep.axis import refuse_too_many
 from scale_sweep.sweep.vary import as_varied, is_knob, slug, variants
 
 
@@ -63,7 +63,6 @@ class PlannedArm:
 
 
 def planned_arms(sweep: Sweep, facts: Facts) -> tuple[PlannedArm, ...]:
-    """The combinations of a completed sweep of one target."""
     return tuple(PlannedArm(variant=v, sweep=as_varied(sweep, v), facts=facts) for v in variants(sweep))
 
 
@@ -276,7 +275,6 @@ class TrialPlace:
 
 
 def abba(levels: Sequence[float], blocks: int, seed: int) -> Iterator[TrialPlace]:
-    """All trials in order. Every block number occurs once at each level."""
     chance = random.Random(seed)
     for block in range(1, blocks + 1):
         shuffled = list(levels)

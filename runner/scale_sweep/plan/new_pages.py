@@ -96,7 +96,6 @@ def _in_steps(rows: float) -> int:
 
 
 def with_equal_rows(sweep: Sweep, rows: int) -> Sweep:
-    """The sweep with this number of rows at every level, in place of a window."""
     work = replace(sweep.load, rows=rows, duration_s=None, window_max_s=None, carries_claim=True)
     load = replace(work, warmup_s=0.0, warmup_least_s=None)
     return replace(sweep, load=load, origin={**sweep.origin, "load.rows": "host"})

@@ -35,7 +35,6 @@ def rows_for(sweep: Sweep, facts: Facts, resources: ResourceRange) -> int:
 
 
 def _least_cores(resources: ResourceRange) -> float:
-    """The cores of the least level; one if the machine decides them later."""
     return min(resources.cores, default=1.0)
 
 

@@ -24,7 +24,6 @@ def with_constants(sweep: Sweep, host: Host) -> Sweep:
 
 
 def amounts_by_level(sweep: Sweep) -> AmountsByLevel:
-    """The amounts that each level grants, with those that are constant."""
     constant: dict[str, Amount] = {}
     if sweep.memory_bytes is not None:
         constant[MEMORY] = Amount(value=sweep.memory_bytes, unit="byte")

@@ -89,6 +89,6 @@ def _answer(words: str) -> str:
     return f"<b>{_unbroken(verdict)}:</b> {_unbroken(rest)}" if colon else f"<b>{_unbroken(words)}</b>"
 
 
-def _unbroken(words: str, pattern: str = rf"[\d.,]+ (?:[kMG%] )?{_INTERVAL}") -> str:
+def _unbroken(words: str, pattern: str = rf"[\d.,]+ (?:[kMG%] )?{_INTERVAL}|[\d.]+ [kMG]\b") -> str:
     """The escaped text, with a number and its interval on the same line."""
     return re.sub(pattern, lambda number: number[0].replace(" ", "&nbsp;"), escape(words))

@@ -1,13 +1,16 @@
-"""The axis of a sweep, and its constant axes, from texts and values alone. Pure."""
+"""The axis of a sweep and its constant axes, the most trials of a plan, and the settings that an axis usually needs."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from scale_sweep.base.units import format_number
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.units import counted, format_number
 from scale_sweep.experiment.axes import Axis, all_axes
 from scale_sweep.machine.host import Host
+from scale_sweep.sweep.settings import SETTINGS
 
 Values = Mapping[str, object]
 
@@ -41,7 +44,6 @@ def swept_axis(what: str, texts: Mapping[str, object]) -> Axis:
 
 
 def of_machine(texts: Mapping[str, str | list[str]], host: Host) -> dict[str, str | list[str]]:
-    """The texts, with numbers in place of the words in levels that mean a part of a machine."""
     return {**texts, **{axis.key: axis.of_machine(texts, host) for axis in all_axes()}}
 
 
@@ -66,7 +68,6 @@ def _beside(swept: Axis, other: Axis, values: Values) -> str:
 
 
 def constants(swept: Axis, values: Values) -> dict[str, float]:
-    """The single level of every other axis that has one, by the axis' name."""
     levels_of = {}
     for axis in all_axes():
         levels = values[axis.key]
@@ -78,3 +79,30 @@ def constants(swept: Axis, values: Values) -> dict[str, float]:
 def constant_texts(levels_of: Mapping[str, float]) -> dict[str, str]:
     """Constants as the user would write them, by key."""
     return {f"axis.{name}": format_number(level) for name, level in levels_of.items()}
+
+
+TRIALS_MAX = 10_000
+
+
+def refuse_too_many(factors: Mapping[str, tuple[str, int]]) -> None:
+    """Raises UsageError if the factors make more trials than a plan may have. factors: what each counts, and how many,
+    by its flag; the message names the flag of the largest."""
+    trials = math.prod(count for _, count in factors.values())
+    if trials <= TRIALS_MAX:
+        return
+    flag = max(factors, key=lambda name: factors[name][1])
+    product = " × ".join(f"{count:,} {what}" for what, count in factors.values() if count > 1)
+    raise UsageError(f"{flag}: {product} are {counted(trials, 'trial')}; a plan has {TRIALS_MAX:,} at most")
+
+
+def usual_keys(swept: Axis | None) -> frozenset[str]:
+    """Keys of the settings that are usual on an axis: all that say so, the levels, and those that the axis names. None:
+    of a sweep whose axis is not known yet."""
+    axes = all_axes()
+    of_axes = {setting.key for axis in axes for setting in axis.settings}
+    usual = {setting.key for setting in SETTINGS if setting.usual and setting.key not in of_axes}
+    if swept is None:
+        return frozenset(usual | {axis.key for axis in axes})
+    own = {setting.key for setting in swept.settings if setting.usual}
+    constant = {axis.key for axis in axes if axis.facts.is_constant_elsewhere}
+    return frozenset(usual | own | constant | {swept.key, *swept.facts.usual_keys})

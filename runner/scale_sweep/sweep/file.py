@@ -1,13 +1,20 @@
-"""Reads a sweep file (TOML) into texts by key, and reports every mistake by its key."""
+"""Finds a sweep file by path or bundled name, reads it into texts by key, and says where each value comes from."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.input_file import read_input_text, toml_document
+from scale_sweep.base.input_file import bundled, read_input_text, toml_document
 from scale_sweep.base.texts import did_you_mean, plain_text
+from scale_sweep.experiment.axes import all_axes
+from scale_sweep.model import Sweep
+from scale_sweep.sweep.axis import commands
+from scale_sweep.sweep.named_workloads import NAMED
+from scale_sweep.sweep.prices import PREFIX
+from scale_sweep.sweep.quick import QUICK_DEFAULTS
 from scale_sweep.sweep.settings import BY_KEY, DESCRIPTIVE_KEYS
 
 FILE_BYTES_MAX = 1 << 20
@@ -105,3 +112,61 @@ def _text(entry: object) -> str | None:
 
 def _unknown(key: str, known: list[str]) -> str:
     return f"{key}: unknown key" + (did_you_mean(key, known) or f"; known are {', '.join(known)}")
+
+
+def bundled_sweeps() -> dict[str, Path]:
+    return {name: path for name, path in bundled("sweeps", ".toml").items() if not name.startswith(PREFIX)}
+
+
+def sweep_path(what: str) -> Path:
+    """The file of what follows `scale sweep` and is no axis. A local file counts before a bundled one.
+
+    Raises UsageError with all names for a word that is neither a file nor a name.
+    """
+    path, shipped = Path(what), bundled_sweeps()
+    if os.path.isfile(path) or path.suffix == ".toml" or (os.path.exists(path) and what not in shipped):
+        return path
+    if what in shipped:
+        return shipped[what]
+    known = (*commands(), *shipped)
+    raise UsageError(
+        f"{what[:80]!r} is neither a kind of sweep ({', '.join(commands())}), nor a bundled sweep "
+        f"({', '.join(shipped)}), nor a sweep file{did_you_mean(what, known)}",
+        remedy=", ".join((*(axis.facts.example for axis in all_axes()), "or scale sweep FILE.toml")),
+    )
+
+
+_BY_TARGET = ("load.method", "workload.rows_per_request")  # besides the knobs
+_BY_FLAG = {
+    "load.slo": ("load.duration", "knobs.connections", "method.connections_check"),
+    "load.soak": ("load.duration", "method.replicates", "method.drift_check"),
+    "load.quick": ("load.duration", "load.window_max", *QUICK_DEFAULTS),
+}
+_BY_OTHER = {"load.window_max": "--duration", "method.order_seed": "new for each run"}
+_WORDS = {"host": "this machine", "detect": "--detect", "time": "--quick"}  # of the origins that a plan sets
+
+
+def origin_words(sweep: Sweep, key: str, value: str) -> str:
+    origin = sweep.origin.get(key, "default")
+    if origin != "default":
+        return _WORDS.get(origin, origin)
+    if key == "workload.tables" and value != _text_of(sweep, key):
+        return "the connections"
+    if by := _decided_by(sweep, key):
+        return by
+    if key.startswith("knobs.") or key in _BY_TARGET:
+        return "default (target)"
+    return _BY_OTHER.get(key, "default" if key in BY_KEY and BY_KEY[key].default else "this machine")
+
+
+def _text_of(sweep: Sweep, key: str) -> str | list[str]:
+    """The default of a setting: that of the named workload, else its own."""
+    return NAMED.get(sweep.workload, {}).get(key, BY_KEY[key].default)
+
+
+def _decided_by(sweep: Sweep, key: str) -> str:
+    """The flag that gives this setting another default; "" if none does."""
+    for by, keys in _BY_FLAG.items():
+        if key in keys and sweep.origin.get(by, "default") != "default":
+            return BY_KEY[by].flag
+    return f"--workload {sweep.workload}" if key in NAMED.get(sweep.workload, {}) else ""

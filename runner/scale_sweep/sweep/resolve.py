@@ -15,15 +15,13 @@ from scale_sweep.machine.host import Host
 from scale_sweep.model import Load, Objective, Origin, Rule, Sweep, Work
 from scale_sweep.sweep import axis as axes
 from scale_sweep.sweep import window
-from scale_sweep.sweep.bounds import refuse_too_many
-from scale_sweep.sweep.file import read_sweep_file
-from scale_sweep.sweep.find import sweep_path
-from scale_sweep.sweep.knob_settings import KNOB_NAMES
+from scale_sweep.sweep.axis import refuse_too_many
+from scale_sweep.sweep.file import read_sweep_file, sweep_path
 from scale_sweep.sweep.named_workloads import NAMED
 from scale_sweep.sweep.quick import QUICK_DEFAULTS
+from scale_sweep.sweep.server_settings import KNOB_NAMES
 from scale_sweep.sweep.settings import SETTINGS
-from scale_sweep.sweep.slo_settings import slo_mistakes, with_objective
-from scale_sweep.sweep.work import work_of
+from scale_sweep.sweep.window import slo_mistakes, with_objective, work_of
 
 _WORK = {"load.rows": "--rows", "load.rows_per_level": "--rows-per-level"}
 

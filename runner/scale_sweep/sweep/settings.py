@@ -8,9 +8,8 @@ from scale_sweep.experiment.setting import Setting, Takes, pairs, readers
 from scale_sweep.experiment.setting import setting as _s
 from scale_sweep.experiment.setting import usual as _u
 from scale_sweep.experiment.setting.shared_cpus import GENERATOR_CPUS, cpus_or_shared
-from scale_sweep.sweep.knob_settings import KNOB_SETTINGS
-from scale_sweep.sweep.server_settings import LOAD_GENERATOR, METHOD, RUNTIME, SETTINGS_SET, TARGET
-from scale_sweep.sweep.slo_settings import CONFIRM, SLO
+from scale_sweep.sweep.server_settings import KNOB_SETTINGS, LOAD_GENERATOR, METHOD, RUNTIME, SETTINGS_SET, TARGET
+from scale_sweep.sweep.window import CONFIRM, SLO
 from scale_sweep.sweep.workload_settings import WORKLOAD_SETTINGS
 
 _WARMUP_HELP = (

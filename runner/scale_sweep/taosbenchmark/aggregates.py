@@ -90,7 +90,6 @@ def aggregate_spec(
 
 
 def _took(texts: Mapping[str, str], summary: LoadSummary) -> tuple[Took, ...]:
-    """In the order of the statements; of normal tables the sum over the tables."""
     lines = []
     for one in summary.operations:
         measured = delays(one.service) if one.service else None

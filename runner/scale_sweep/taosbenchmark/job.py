@@ -139,7 +139,6 @@ class Refusals:
         self.entries: list[tuple[str, str]] = []
 
     def add(self, name: str, why: str) -> None:
-        """Adds one refusal. name: the option or the path of the JSON key."""
         self.entries.append((shortened(name), shortened(why)))
 
     def raise_any(self) -> None:

@@ -181,7 +181,6 @@ def _makes_tables(keys: ObjectReader, method: str, *, has_tags: bool, interlace:
 
 
 def _rows_each(keys: ObjectReader, files: FromFiles) -> int:
-    """As many as the file has, if it has their times."""
     if files.sample is None or not files.sample.has_times:
         return _needed(keys, "insert_rows", "rows_each")
     keys.unused("insert_rows", "use_sample_ts is yes: a table has as many rows as sample_file")
@@ -234,7 +233,6 @@ def _disorder_range_ms(keys: ObjectReader, precision: str) -> int:
 
 
 def _columns(keys: ObjectReader, key: str, letter: str, common: Common, *, tag: bool) -> tuple[TableColumn, ...]:
-    """All columns. A column without a name gets one from its position; copies of a named column get a number."""
     columns: list[TableColumn] = []
     for entry in keys.objects(key):
         columns.extend(_column(entry, letter, len(columns), common, tag=tag))

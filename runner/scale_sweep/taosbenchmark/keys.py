@@ -62,7 +62,6 @@ class ObjectReader:
         return key in self._values
 
     def refuse(self, key: str, why: str) -> None:
-        """Refuses a key, which then counts as read."""
         self._read.add(key)
         self.refusals.add(self.name(key), why)
 
@@ -74,7 +73,6 @@ class ObjectReader:
         return value
 
     def choice(self, key: str, default: str, choices: Sequence[str]) -> str:
-        """One of `choices`, in any case."""
         value = self.text(key, default)
         if value.lower() not in choices:
             self.refuse(key, f"{value!r} is none of {', '.join(choices)}")
@@ -82,7 +80,6 @@ class ObjectReader:
         return value.lower()
 
     def is_yes(self, key: str, default: str) -> bool:
-        """ "yes" or "no", as taosBenchmark writes it."""
         return self.choice(key, default, ("yes", "no")) == "yes"
 
     def number(self, key: str, default: int, bounds_name: str) -> int:
@@ -99,7 +96,6 @@ class ObjectReader:
             return default
 
     def value(self, key: str, default: Any) -> Any:
-        """A value of any type, which the caller checks."""
         return self._take(key, default)
 
     def objects(self, key: str) -> list[ObjectReader]:
@@ -118,7 +114,6 @@ class ObjectReader:
         return ObjectReader(self.name(key), value, self.refusals)
 
     def only(self, key: str, neutral: Sequence[Any], why: str) -> None:
-        """Accepts only the values of a key that have no effect."""
         if self.has(key) and self._take(key, None) not in neutral:
             self.refuse(key, f"{_shown(self._values[key])}: {why}")
 

@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import Generic, TypeVar
 
 from scale_sweep.base.errors import LoadError, PreflightError, StoreError
+from scale_sweep.loadgen.handle import watch
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.verbs import run_verb
-from scale_sweep.loadgen.watched import watch
 from scale_sweep.model import Interval, LoadSummary
 from scale_sweep.taosbenchmark import output
 

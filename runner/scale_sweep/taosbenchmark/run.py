@@ -16,8 +16,8 @@ from typing import Any
 
 from scale_sweep.base.errors import LoadError, UsageError
 from scale_sweep.base.input_file import open_input, read_input
-from scale_sweep.loadgen.checked import refuse_wrong
-from scale_sweep.loadgen.watched import Every
+from scale_sweep.loadgen.binary import refuse_wrong
+from scale_sweep.loadgen.handle import Every
 from scale_sweep.model import Interval
 from scale_sweep.taosbenchmark import output, spec
 from scale_sweep.taosbenchmark.aggregates import Took, ask_aggregates

@@ -58,7 +58,6 @@ class TdengineServer:
         return table.tables
 
     def _patiently(self, method: str, statements: list[str]) -> list[Rows]:
-        """Repeats the statements for a while if an earlier drop or create is still running."""
         deadline = time.monotonic() + READY_S
         while True:
             try:

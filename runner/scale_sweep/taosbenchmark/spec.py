@@ -32,7 +32,6 @@ def door_spec(job: Reachable, own: ScaleOptions, method: str) -> dict[str, str]:
 
 
 def tables_spec(job: Job, own: ScaleOptions, database: Database, table: SuperTable, vgroups: int) -> dict[str, str]:
-    """The spec of the verb `tables`, with as many threads as taosBenchmark uses."""
     return {
         **door_spec(job, own, table.method),
         **_names(database, table),
@@ -111,7 +110,6 @@ def rows_per_request(table: SuperTable, threads: int) -> int:
 
 
 def _rate(table: SuperTable, threads: int, rows: int) -> float:
-    """Rows/s if each thread sends one request in each interval. A table's last request is shorter."""
     if table.interlace_rows:
         mean_rows = float(rows)
     else:
@@ -141,7 +139,6 @@ def create_supertable(database: Database, table: SuperTable) -> str:
 
 
 def create_normal_tables(database: Database, table: SuperTable) -> Iterator[str]:
-    """One SQL statement for each table."""
     columns = sql_columns(table.columns)
     for number in range(table.first, table.first + table.tables):
         yield f"CREATE TABLE IF NOT EXISTS `{database.name}`.`{table.prefix}{number}` (ts TIMESTAMP, {columns})"

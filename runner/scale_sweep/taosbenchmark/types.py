@@ -74,7 +74,6 @@ def read_types(text: str, letter: str, width: int, *, tag: bool) -> tuple[TableC
 
 
 def spec_columns(columns: Sequence[TableColumn]) -> str:
-    """The columns as the load generator's spec writes them."""
     return ",".join(f"{c.name}:{_sized(c)}" for c in columns)
 
 

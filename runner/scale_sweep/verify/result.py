@@ -74,7 +74,6 @@ def differences(stored: Any, made: Any, name: str = "") -> Iterator[Difference]:
 
 
 def leaves(value: Any) -> int:
-    """The number of figures in a JSON value."""
     if isinstance(value, Mapping):
         return sum(map(leaves, value.values()))
     return sum(map(leaves, value)) if _listed(value) else 1
@@ -88,7 +87,6 @@ def same(stored: Any, made: Any) -> bool:
 
 
 def show(value: Any) -> str:
-    """A value for a sentence, shortened if it is long."""
     text = f"{value:.10g}" if isinstance(value, float) else str(value)
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 

@@ -57,7 +57,6 @@ def verify_run(run: Folder | Path) -> Verification:
 def _without_killed(
     altered: Sequence[Disagreement], derived: Sequence[Disagreement], status: str
 ) -> list[Disagreement]:
-    """The list without tables that a killed run wrote just before their digests, if they agree with the raw files."""
     wrong = {d.file for d in derived}
     return [d for d in altered if status == "complete" or d.file not in WRITTEN_EACH_TRIAL or d.file in wrong]
 

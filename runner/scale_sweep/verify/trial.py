@@ -16,7 +16,7 @@ from scale_sweep.judge.figures.rated import rated_intervals
 from scale_sweep.judge.figures.trial_facts import STEP_LINES, StepSeen, TrialFacts
 from scale_sweep.judge.figures.trial_outcome import outcome
 from scale_sweep.judge.figures.window_bounds import least_seconds, with_summary
-from scale_sweep.loadgen.recorded import Recorded, recorded_of
+from scale_sweep.loadgen.handle import Recorded, recorded_of
 from scale_sweep.model import Latency, LoadSummary, Measurement, Plan, Trial, TrialResult, Verdict
 from scale_sweep.results.store.codec import from_json
 from scale_sweep.results.store.reader import done_of, folder_of, read_samples

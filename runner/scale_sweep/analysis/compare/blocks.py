@@ -83,7 +83,6 @@ def block_points(run: StoredRun) -> tuple[list[BlockPoint], list[Unpaired]]:
 
 
 def blocks_left_out(run: StoredRun) -> list[tuple[float, int, int]]:
-    """The levels with blocks that lack a VALID trial of a variant: level, such blocks, all blocks."""
     cells = _cells(run)
     planned = sorted({(t.level, t.block) for t in run.plan.trials if t.role == "point"})
     lacking = [level for level, block in planned if not {(level, block, A), (level, block, B)} <= cells.keys()]
@@ -101,7 +100,6 @@ def _cells(run: StoredRun) -> dict[tuple[float, int, str], list[float]]:
 
 
 def side_of(result: TrialResult) -> str:
-    """The variant that a trial measured: A or B."""
     return next(iter(result.trial.variant.values()))
 
 

@@ -54,7 +54,6 @@ def _subject(run: StoredRun) -> dict[str, str]:
 
 
 def _load_of(run: StoredRun) -> dict[str, str]:
-    """Work and load of the first trial. They are the same at every level, except for what the level's knobs change."""
     if not run.results:
         return {}
     trial = run.results[0].trial
@@ -124,7 +123,6 @@ def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str
 
 
 def _knobs(run: StoredRun) -> dict[str, str]:
-    """Each knob's value at each level; one value if it is constant."""
     return _by_level([(t.level, t.knobs) for t in run.plan.trials if t.role == "point"])
 
 

@@ -191,5 +191,4 @@ def open_points(run: StoredRun) -> set[Key]:
 
 
 def planned_points(run: StoredRun) -> set[Key]:
-    """Level and variant of every point in the plan."""
     return {(t.level, label(t.variant)) for t in run.plan.trials if t.role == "point"}

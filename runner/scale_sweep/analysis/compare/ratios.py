@@ -144,7 +144,6 @@ def variances(a: Side, b: Side) -> tuple[Variance, Variance] | None:
 
 
 def _of_both(a: Side, b: Side) -> tuple[Variance, Variance]:
-    """One estimate for A and B if they are equally noisy; else one for each. The same points stay unpooled in both."""
     equal = sides_equal(a.squares, a.degrees, b.squares, b.degrees)
     squares, degrees = a.squares + b.squares, a.degrees + b.degrees
     relative = _relative(a) + _relative(b)

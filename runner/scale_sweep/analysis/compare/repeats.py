@@ -30,7 +30,6 @@ class Repeats:
 
 
 def repeats_of_blocks(blocks: int) -> Repeats:
-    """The repeats of `scale ab`."""
     return Repeats(unit="blocks", count=float(blocks), degrees=float(max(blocks - 1, 1)))
 
 

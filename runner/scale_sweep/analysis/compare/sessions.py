@@ -215,7 +215,6 @@ def compare_sessions(
 
 
 def _with_order(comparison: Comparison, doubt: str, ratios: TestedRatios, *, any_order: bool) -> Comparison:
-    """The comparison with what the order of its sessions means for it."""
     if not ratios.points:
         return comparison
     if doubt and not any_order:

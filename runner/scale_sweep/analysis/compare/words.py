@@ -63,7 +63,6 @@ def sentence(
 
 
 def untested(ratios: Sequence[PointRatio], axis: str, why: str) -> str:
-    """Ratios without a test. why: what they rest on, and what they may be instead of a difference."""
     changes = ", ".join(f"{ratio_words(p)} at {point_name(p.level, p.variant, axis)}" for p in ratios)
     return f"B against A: {changes}; {why}."
 

@@ -50,7 +50,6 @@ class Known:
 
     @property
     def no_model(self) -> str:
-        """Why there is no answer without a model."""
         return NO_FALL if self.falls and len(self.rows.distinct) > _LEVELS_OF_A_FALL else NO_MODEL
 
     @property
@@ -73,7 +72,6 @@ class Known:
         return lower[-1] if lower else None
 
     def spanned(self, level: float) -> list[Candidate]:
-        """The models that an interval at a level covers."""
         is_beyond = level > self.rows.distinct[-1]
         return [c for c in (*self.plausible, *(self.wider if is_beyond else ())) if len(c.samples)]
 
@@ -84,7 +82,6 @@ class Known:
 
 
 def predict(known: Known, levels: Sequence[float]) -> tuple[Prediction, ...]:
-    """The curve at these levels."""
     return tuple(_predict(known, level) for level in levels)
 
 
@@ -124,7 +121,6 @@ def hull(known: Known, level: float) -> tuple[float | None, float | None]:
 
 
 def goes_on(level: float, last: float) -> str:
-    """The condition of an answer far beyond the last measured level; "" nearer to it."""
     return GOES_ON if level >= _GOES_ON_FROM * last * (1 - 1e-9) else ""
 
 
@@ -169,14 +165,12 @@ def refusal(known: Known, level: float) -> str:
 
 
 def _rejected_from(known: Known, barrier: RejectedLevel, level: float, where: str) -> str:
-    """Why nothing is predicted, with the rejected rate at the requested level, or else at the first lost level."""
     here = next((r for r in known.lost if r.level == level), barrier)
     reason = f"every trial at {known.terms.count(barrier.level)} was rejected, so nothing is predicted {where}"
     return f"{reason}; measured at {format_number(here.level)}: {rejected_words(here, known.terms)}"
 
 
 def need(known: Known, wanted: Sequence[float]) -> tuple[Need, ...]:
-    """The level that each rate needs."""
     return tuple(_need(known, rate) for rate in wanted)
 
 

@@ -40,7 +40,6 @@ class Candidate:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The parameters' names, in order."""
         return PARAMETERS[self.model]
 
     def value(self, name: str) -> float:
@@ -56,7 +55,6 @@ class Candidate:
         return percentiles(self.samples[:, self.names.index(name)]) if len(self.samples) else (None, None)
 
     def rates(self, levels: Floats) -> Floats:
-        """The curve at these levels."""
         curve: Floats = rates(self.model, self.values[None], levels, self.unit_level)[0]
         return curve
 
@@ -161,7 +159,6 @@ def band(candidate: Candidate, grid: Floats) -> tuple[tuple[float, float, float]
 
 
 def six_digits(value: float) -> float:
-    """A value rounded to six digits, which suffice for a picture or a page."""
     return float(f"{value:.6g}")
 
 

@@ -103,7 +103,6 @@ def _untested_fall(candidates: Mapping[ModelName, Candidate], rows: Rows, verdic
 
 
 def _smooth_of(candidates: Mapping[ModelName, Candidate]) -> list[Candidate]:
-    """The models without a corner that have an interval, also those whose AICc the rows are too few for."""
     return [c for c in candidates.values() if c.model != "knee" and len(c.samples)]
 
 
@@ -168,7 +167,6 @@ def _clear_knee(knee: Candidate, rows: Rows, smooth: Sequence[float]) -> bool:
 
 
 def _inside(knee: Candidate, rows: Rows) -> bool:
-    """Whether at least two levels are on either side of the knee."""
     if len(rows.distinct) < 4 or knee.value("lambda") <= 0:
         return False
     at = knee.value("capacity") / knee.value("lambda")

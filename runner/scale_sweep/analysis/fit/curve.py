@@ -110,7 +110,6 @@ def value_at(fit: FitReport, level: float) -> float | None:
 
 
 def model_rate(model: ModelFit, level: float) -> float:
-    """X(n) of a fitted model."""
     return rate_at(level, {name: e.value for name, e in model.parameters.items()}, model.unit_level)
 
 

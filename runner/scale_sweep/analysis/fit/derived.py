@@ -25,7 +25,6 @@ def limit(rows: Rows) -> float:
 
 
 def _known(candidate: Candidate, figure: Figure) -> Estimate | None:
-    """A figure of the parameters with its interval, if that is closed and narrower than the figure itself."""
     if not len(candidate.samples):
         return None
     value = float(figure(candidate.values[None])[0])

@@ -89,7 +89,6 @@ def _width_with(known: Known, place: float, mean: float, level: float) -> float:
 
 
 def _left(fitted: dict[ModelName, Candidate], plausible: list[ModelName]) -> list[ModelName]:
-    """The plausible models without those that the rows reject, the best one first."""
     aicc = {name: a for name in plausible if (a := fitted[name].aicc) is not None}
     if not aicc:
         return plausible

@@ -30,7 +30,6 @@ class FarOff:
 
 
 def outliers(rows: Rows, terms: Terms) -> tuple[str, ...]:
-    """A sentence for each outlier, the farthest first."""
     return tuple(
         f"one {terms.row} lies far off: {format_rate(one.rate, None)} {terms.rate} at {terms.count(one.level)}, "
         f"{f'{one.factor:.2g} times' if one.factor >= 1 else f'1/{1 / one.factor:.2g} of'} the value that its "

@@ -110,7 +110,6 @@ def _simulated(rows: Rows, curve: Floats, spread: Floats) -> Simulated:
 
 
 def _share(extreme: NDArray[np.bool_]) -> float:
-    """The share of simulated rates that are as extreme as the measured ones, with these among them."""
     return float(1 + np.count_nonzero(extreme)) / (SIMULATIONS + 1)
 
 

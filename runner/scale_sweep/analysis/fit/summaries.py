@@ -32,12 +32,10 @@ class Usable:
 
     @property
     def lost(self) -> tuple[RejectedLevel, ...]:
-        """The levels without a trial that counts."""
         return tuple(r for r in self.rejected if r.is_lost)
 
     @property
     def by_level(self) -> list[tuple[float, Floats]]:
-        """The rates of each level that has any, ascending."""
         distinct, starts = np.unique(self.levels, return_index=True)
         return list(zip(map(float, distinct), np.split(self.rates, starts[1:]), strict=False))
 

@@ -68,7 +68,6 @@ class CsvColumns:
 
     @property
     def names(self) -> list[str]:
-        """The names that the header must have."""
         return [name for name in (self.n, self.x, self.group) if name is not None]
 
 
@@ -93,7 +92,6 @@ class _Parsed:
 
 
 def parse_table(content: bytes, columns: CsvColumns) -> RowsByGroup:
-    """(level, rate) of every row, by group in the order of the file. The header names the columns."""
     return read_table(io.BytesIO(content), columns)
 
 

@@ -89,7 +89,6 @@ class _Residual:
     projection: Floats
 
     def seen(self, factor: Floats) -> float:
-        """The factor by which the variance of a random factor enters the expected squares."""
         return float(np.sum((self.projection @ factor) ** 2))
 
 

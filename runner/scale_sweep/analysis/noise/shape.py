@@ -112,14 +112,12 @@ class _Course(NamedTuple):
 
 
 def _designs(line: Floats, cold: Floats, p_value: float) -> list[Floats]:
-    """The designs without and with a term of the first trial, by the p-value of that term."""
     if p_value < FIRST_COLD:
         return [cold]
     return [line, cold] if p_value < FIRST_DOUBTED else [line]
 
 
 def _course(design: Floats, slope_at: int, values: Floats, orders: Floats) -> _Course | None:
-    """The course of this design, with a bend if one is found. slope_at: the design's column of the slope."""
     bent = _fit(np.column_stack([design, (orders - orders.mean()) ** 2]), values, orders)
     bend = bent.coefficient(-1) if bent else None
     if bent and bend and bend.p_value < BEND_LEVEL:
@@ -141,7 +139,6 @@ class _Fit:
     apart: Floats  # distances between the trials, in trials
 
     def coefficient(self, at: int) -> Coefficient:
-        """The coefficient of the design's column `at`."""
         own = self.inverse[at]
         value = float(own @ self.values)
         return Coefficient(value=value, p_value=self._tails(abs(value), self._errors(at)), spread=1 / float(own @ own))
@@ -195,7 +192,6 @@ def _fit(design: Floats, values: Floats, orders: Floats) -> _Fit | None:
 
 
 def _by_phi(design: Floats, values: Floats, gaps: Floats, phi: float) -> tuple[float, float]:
-    """The restricted log likelihood of φ, and the sum of squares of the values without their correlation."""
     alike = phi**gaps if phi else np.zeros(len(gaps))
     rest = np.sqrt(1 - alike**2)
     both = np.column_stack([design, values])

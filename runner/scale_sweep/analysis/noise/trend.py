@@ -28,7 +28,6 @@ class Line:
 
     @property
     def squares(self) -> float:
-        """The sum of squared residuals."""
         return self.shape.squares
 
     @property

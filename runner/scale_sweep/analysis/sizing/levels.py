@@ -81,7 +81,6 @@ def _joules(counted: Sequence[TrialResult], level: float) -> float | None:
 
 
 def _granted(run: StoredRun) -> dict[str, float]:
-    """The most that any trial had of each quantity that was limited, without that of the axis."""
     amounts = [(name, a.value) for r in run.on_curve for name, a in r.trial.resources.amounts.items()]
     granted: dict[str, float] = {}
     for name, value in amounts:
@@ -110,7 +109,6 @@ def held(answer: LevelNeed, known: Known, also: Sequence[float] = ()) -> LevelNe
 
 
 def _lowest(known: Known, level: float, first: float) -> tuple[str, ...]:
-    """A note if no lower level was tried, although there are lower ones."""
     if level != first or level == 1:
         return ()
     return (f"{known.terms.count(level)} is the lowest level that the fit allows: fewer may hold it too",)

@@ -13,7 +13,6 @@ _HAIR = 1e-9
 
 
 def sized(need: float, headroom: float, needs: Sequence[LevelNeed], prices: PriceList | None) -> Sizing:
-    """The answer for a need (rows/s or requests/s) with a headroom (a share of it)."""
     answer = Sizing(need=need, headroom=headroom, needs=tuple(needs), prices=prices, decides=_decides(needs, prices))
     if prices is None:
         return answer

@@ -55,7 +55,6 @@ def _along_a_line(known: Known, wanted: float) -> float:
 
 
 def _crossing(known: Known, wanted: float) -> float:
-    """Where the chosen curve reaches the rate, however far; infinite if it does not."""
     chosen = known.chosen
     if chosen is None:
         return math.inf

@@ -20,7 +20,6 @@ class Axis:
 
     @property
     def key(self) -> str:
-        """The key of the levels in a sweep file."""
         return f"axis.{self.facts.name}"
 
     def amounts(self, level: float) -> Amounts:
@@ -29,7 +28,6 @@ class Axis:
         return {self.facts.name: Amount(value=level, unit=self.facts.unit)}
 
     def knobs(self, level: float) -> Mapping[str, str]:
-        """The knobs that a level sets without a rule, by the target's names."""
         return {}
 
     def of_machine(self, texts: Texts, host: Host) -> str:

@@ -51,10 +51,8 @@ def setting(
     metavar: str = "TEXT",
     takes: Takes = Takes.VALUE,
 ) -> Setting:
-    """One row of a table of settings."""
     return Setting(key=key, flag=flag, read=read, default=default, help=help_text, metavar=metavar, takes=takes)
 
 
 def usual(*row: Any, **named: Any) -> Setting:
-    """One row, as by `setting`, which the short help shows."""
     return replace(setting(*row, **named), usual=True)

@@ -179,7 +179,6 @@ def rule_value(rule_: Rule, level: float) -> str | None:
 
 
 def rule_text(rule: Rule) -> str:
-    """A rule as the user would write it."""
 
     def stretch(first: float | None, last: float | None) -> str:
         if first is not None and first == last:
@@ -291,7 +290,6 @@ def weights(text: str) -> dict[str, float]:
 
 
 def parameter(text: str) -> tuple[tuple[str, str], str]:
-    """NAME.PARAMETER=VALUE, as ((NAME, PARAMETER), VALUE)."""
     key, equals, value = text.partition("=")
     name, dot, parameter_ = key.strip().partition(".")
     if not equals or not dot or not re.fullmatch(r"[A-Za-z_][\w-]*", name) or not parameter_ or not value.strip():

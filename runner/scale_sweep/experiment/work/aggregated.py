@@ -93,7 +93,6 @@ def _stretches(query: Query, column: str, parts: Sequence[TableRows]) -> Right:
 
 
 def _known(column: str, parts: Sequence[TableRows]) -> Known:
-    """The times and values of all parts, without NULLs."""
     times = np.concatenate([part.times for part in parts])
     values = np.concatenate([part.columns[column] for part in parts])
     kept = np.array([value is not None for value in values]) if values.dtype == object else ~np.isnan(values)

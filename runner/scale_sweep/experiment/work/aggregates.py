@@ -89,7 +89,6 @@ def filled_by(parameters: Parameters, query: Query) -> Query:
 
 
 def functions_of(parameters: Parameters) -> tuple[str, ...]:
-    """The functions: those of `functions`, each once, else that of `function`."""
     several = parameters.text("functions", "")
     if several and parameters.text("function", ""):
         raise ValueError("function: functions names them already; leave one of the two out")

@@ -62,7 +62,6 @@ def with_groups(query: Query, drawn: Drawn, group_of: Sequence[Any]) -> Drawn:
 
 
 def only(drawn: Drawn, kept: Collection[int]) -> Drawn:
-    """The draw with those of its devices that are kept."""
     places = [place for place, device in enumerate(drawn.devices) if device in kept]
     groups = tuple(drawn.groups[place] for place in places) if drawn.groups else ()
     return replace(drawn, devices=tuple(drawn.devices[place] for place in places), groups=groups)
@@ -137,7 +136,6 @@ def right_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> R
 
 
 def _by_group(drawn: Drawn, kept: Mapping[int, TableRows]) -> dict[Any, list[TableRows]]:
-    """The rows of each group's devices, in the order of the groups."""
     rows_of_group: dict[Any, list[TableRows]] = {}
     for group, device in sorted(zip(drawn.groups, drawn.devices, strict=True)):
         rows_of_group.setdefault(group, []).append(kept[device])

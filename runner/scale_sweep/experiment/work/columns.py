@@ -39,7 +39,6 @@ class ColumnValues:
         return None if isinstance(value, float) and value != value else value
 
     def ordered(self, order: Array) -> ColumnValues:
-        """The values in another order."""
         return replace(self, values=self.values[order], sizes=None if self.sizes is None else self.sizes[order])
 
     def first_difference(self, came: Sequence[Any]) -> int | None:
@@ -101,7 +100,6 @@ class Right:
         return self.ordered(np.arange(min(count, len(self))))
 
     def ordered(self, order: Array) -> Right:
-        """The rows of these numbers, in this order."""
         optional = None if self.optional is None else self.optional[order]
         return Right(columns=tuple(column.ordered(order) for column in self.columns), optional=optional)
 
@@ -129,7 +127,6 @@ def computed(values: Sequence[Any], sizes: Sequence[float], error: float) -> Col
 
 
 def joined(columns: Sequence[ColumnValues]) -> ColumnValues:
-    """The values of columns of one kind, one after another."""
     sizes = [column.sizes for column in columns if column.sizes is not None]
     values = np.concatenate([column.values for column in columns])
     kept = np.concatenate(sizes) if len(sizes) == len(columns) else None

@@ -30,6 +30,5 @@ def as_text(devices: Iterable[int]) -> str:
 
 
 def from_text(text: str) -> set[int]:
-    """The devices of such a text."""
     ends = [part.partition("-") for part in text.split(",") if part]
     return {device for a, _, b in ends for device in range(int(a), int(b or a) + 1)}

@@ -14,7 +14,6 @@ FLOAT_WHOLE_MAX = 2**24  # a float holds every whole number up to it
 
 
 def passed(query: Query, drawn: Drawn, rows: TableRows) -> TableRows:
-    """The rows that meet all conditions; all rows without one."""
     return kept(rows, _mask(query, drawn, rows)) if query.compared(drawn.value) else rows
 
 

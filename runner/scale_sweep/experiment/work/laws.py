@@ -58,7 +58,6 @@ def _open(side: str, lower: float, upper: float) -> tuple[float, float]:
 
 
 def law_of(data: Workload, column: str) -> str:
-    """The law of a column. With shares of several laws, columns take places that are spread evenly."""
     shares = dict.fromkeys(LAWS, 0)
     for name, _, text in (part.partition("=") for part in data.values.split(",")):
         shares[name] = int(text or 1)

@@ -33,7 +33,6 @@ class OperationKind(ABC):
         return {}
 
     def spec_lines(self, work: Work, operation: Operation) -> dict[str, str]:
-        """Lines of the load generator's spec."""
         return dict(operation.parameters)
 
     def query(self, work: Work, operation: Operation) -> Query | None:
@@ -50,7 +49,6 @@ class OperationKind(ABC):
         return 0
 
     def miscounted(self, acknowledged: int, counted: int) -> str:
-        """How a count of the database contradicts the acknowledged rows; "" if it does not."""
         return ""
 
 

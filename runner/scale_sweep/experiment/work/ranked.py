@@ -32,7 +32,6 @@ def has_null(query: Query, right: Right) -> bool:
 
 
 def rows_of(query: Query, right: Right) -> int:
-    """How many rows a right answer has."""
     return min(query.limit, len(right)) if query.limit and query.is_ranked else len(right)
 
 
@@ -78,7 +77,6 @@ def _numbers(values: Array) -> Array:
 
 
 def _place(query: Query) -> int:
-    """The cell by which the rows are ordered."""
     if not query.by_value:
         return 0
     return query.keys + (0 if query.function else query.columns.index(query.by_value))

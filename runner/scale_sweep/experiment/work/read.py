@@ -80,7 +80,6 @@ class Parameters:
         self._types = {n: t.partition("(")[0] for n, _, t in (c.partition(":") for c in work.data.columns)}
 
     def text(self, name: str, default: str) -> str:
-        """The text as the user wrote it."""
         return self._parameters.get(name, default)
 
     def devices(self) -> int:
@@ -93,7 +92,6 @@ class Parameters:
         return count
 
     def columns(self) -> tuple[str, ...]:
-        """Existing columns, each once."""
         names = tuple(name.strip() for name in self.text("columns", ",".join(self._types)).split(","))
         for name in names:
             self._known("columns", name)
@@ -134,7 +132,6 @@ class Parameters:
         return [name for name, _, kind in tags if kind.partition("(")[0] in (*WHOLE, *TEXTS)]
 
     def ordered(self, query: Query) -> Query:
-        """The query with its order and the number of its rows."""
         column, _, direction = self.text("order", "").partition(" ")
         limit = self.text("limit", "")
         if direction not in ("", "desc"):
@@ -165,7 +162,6 @@ class Parameters:
         return column
 
     def kind_of(self, column: str) -> str:
-        """The type of a column, without its length."""
         return self._types[column]
 
     def time_ms(self, name: str, default: str) -> int:
@@ -187,7 +183,6 @@ class Parameters:
         return value
 
     def over_range(self, query: Query) -> Query:
-        """The query with its range, which must fit into the data present before the load."""
         data = self._work.data
         span, step = self.time_ms("span", "1h"), self.time_ms("step", "")
         present = self._work.rows_present * data.step_ms
@@ -201,7 +196,6 @@ class Parameters:
         return replace(query, when="range", span_ms=span, step_ms=step, recent_ms=self.time_ms("recent", ""))
 
     def newest_before(self, query: Query) -> Query:
-        """The query for the newest rows of its answer before a time, instead of those of a range."""
         return replace(query, when="before", limit=self._limit("limit", self.text("limit", "5")))
 
     def _limit(self, name: str, text: str) -> int:

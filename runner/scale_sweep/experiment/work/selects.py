@@ -52,7 +52,6 @@ class _Range(Read):
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """The parameters of a range, and of a bound if there is one."""
         return {**DEVICES, **COLUMNS, **RANGE, **ORDER, **(BOUND if self.is_bound else {})}
 
     def query(self, work: Work, operation: Operation) -> Query:

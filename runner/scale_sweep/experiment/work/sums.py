@@ -54,7 +54,6 @@ def column_types(data: Workload) -> Mapping[str, str]:
 
 
 def figures_of(data: Workload, computed: Sequence[str]) -> tuple[str, ...]:
-    """The names of the figures that a database returns. computed: those of OF_ROWS and OF_COLUMN that it computes."""
     of_columns = (
         f"{name}.{what}"
         for name, kind in column_types(data).items()
@@ -147,7 +146,6 @@ def wrong_rows(summed: RowsSummed | None) -> tuple[str, ...]:
 def wrong_tags(
     names: Sequence[str], right: Mapping[str, Sequence[str]], stored: Mapping[str, Set[Any]]
 ) -> Iterator[str]:
-    """Sentences about the devices whose rows have other tags. right: of each device, in the order of the names."""
     for device, wanted in right.items():
         held = stored.get(device, frozenset())
         if held != {tuple(wanted)}:
@@ -180,7 +178,6 @@ def _agree(right: Number | None, stored: Number | None, error: float) -> bool:
 
 
 def _text(value: Any) -> str:
-    """A number as text from which the same number is read back; UNREADABLE for anything else."""
     try:
         if value is None:
             return "-"

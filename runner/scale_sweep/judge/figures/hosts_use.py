@@ -31,7 +31,6 @@ def _around(series: Sequence[HostSample], start_ns: int, end_ns: int) -> Sequenc
 
 
 def _by_host(samples: Sequence[Sample]) -> Mapping[str, list[HostSample]]:
-    """Every sample of each host once, in their order: the newest one may be the same at two ticks."""
     series: dict[str, list[HostSample]] = {}
     for sample in samples:
         for name, one in sample.hosts.items():
@@ -65,7 +64,6 @@ def _use(name: str, series: Sequence[HostSample], network: HostNetwork | None, s
 
 
 def taken_on_hosts(uses: Sequence[HostUse]) -> tuple[TakenCpus, ...]:
-    """The cores that others took from the load generator's CPUs of each host."""
     return tuple(
         TakenCpus(whose=f"{use.name}'s", cpus=use.cpus, others=use.other_cores, stolen=use.stolen_cores or 0.0)
         for use in uses

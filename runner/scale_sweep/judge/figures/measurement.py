@@ -235,7 +235,6 @@ def _ms(us: float | None) -> float | None:
 
 
 def rows_acknowledged(facts: TrialFacts) -> dict[str, Any]:
-    """`rows_acked` of the measurement, or `rows_sent` where nothing was acknowledged."""
     s = facts.summary
     return {} if s is None else {"rows_acked" if s.is_answered else "rows_sent": s.rows_acked}
 

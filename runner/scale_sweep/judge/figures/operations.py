@@ -15,7 +15,6 @@ _QUANTILES = ("min", "mean", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p
 
 
 def operation_figures(summary: LoadSummary, answers: Sequence[AnswersChecked] = ()) -> Mapping[str, OperationFigures]:
-    """The figures by operation name, in the order of the mix. answers: those that were checked."""
     checked = {one.operation: one for one in answers if one.devices}
     return {one.name: _checked(_of(one), checked.get(one.name)) for one in summary.operations}
 

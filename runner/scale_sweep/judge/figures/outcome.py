@@ -108,7 +108,6 @@ def _not_level(trial: Trial, intervals: Sequence[RatedInterval]) -> str:
 
 
 def _passed_over(facts: TrialFacts, unit: str) -> str:
-    """Why the window began later than the end of the warm-up; "" if it did not."""
     passed, s = facts.transient, facts.summary
     if passed is None or s is None:
         return ""
@@ -129,6 +128,5 @@ class Outcome:
 
 
 def outcome_of_load(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outcome:
-    """Makes the measurement of the trial's one load, then the verdict."""
     measured = measurement(trial, facts)
     return Outcome(measurement=measured, verdict=diagnose(evidence(trial, facts, measured), axis))

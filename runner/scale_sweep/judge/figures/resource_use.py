@@ -160,7 +160,6 @@ def _others(trial: Trial, use: WindowUse, client: float | None) -> float | None:
 
 
 def _stolen(trial: Trial, use: WindowUse) -> float | None:
-    """Cores that the hypervisor took: from the server's CPUs, if the kernel reports each CPU's."""
     placement = trial.placement
     if not set(placement.server_cpus) <= set(use.cpus_stolen):
         return use.stolen_cores

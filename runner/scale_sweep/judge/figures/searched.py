@@ -88,13 +88,11 @@ def next_step_rate(trial: Trial, opening: LoadSummary | None, steps: Sequence[St
 
 
 def probe_of(step: Step) -> Probe:
-    """The step as the search sees it."""
     too_fast = not step.usable and step.verdict in TOO_FAST
     return Probe(rate=step.rate, excess=step.excess, usable=step.usable, too_fast=too_fast)
 
 
 def judged_step(axis: AxisFacts, trial: Trial, facts: TrialFacts, seen: StepSeen) -> Step:
-    """The figures of a step, and whether it is usable."""
     return _judged(axis, trial, facts, seen)[0]
 
 

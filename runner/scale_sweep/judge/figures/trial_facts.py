@@ -97,7 +97,6 @@ class TrialFacts:
 
     @property
     def all_intervals(self) -> tuple[Interval, ...]:
-        """The intervals of all loads, in their order."""
         return (*self.intervals, *(interval for step in self.steps for interval in step.intervals))
 
 

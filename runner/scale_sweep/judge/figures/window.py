@@ -118,7 +118,6 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
 
 
 def _clock_rates(inside: Sequence[Sample]) -> Mapping[str, float]:
-    """The mean clock rate of each CPU, over the samples that have it."""
     seen: dict[str, list[float]] = {}
     for sample in inside:
         for cpu, mhz in sample.cpu_mhz.items():
@@ -155,7 +154,6 @@ def _hot_thread(inside: Sequence[Sample]) -> tuple[str, float] | None:
 
 
 def _hottest(peaks: Sequence[Mapping[str, float]]) -> tuple[str, float] | None:
-    """The thread name whose busiest thread used most CPU, with its mean over the samples in cores."""
     names = {name for peak in peaks for name in peak}
     means = {name: sum(peak.get(name, 0.0) for peak in peaks) / len(peaks) for name in names}
     return max(means.items(), key=lambda item: item[1], default=None)

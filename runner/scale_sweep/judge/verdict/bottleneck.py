@@ -29,7 +29,6 @@ class Explanations:
 
 
 def explanations_of(use: ResourceUse, resources: TrialResources, axis: AxisFacts) -> Explanations:
-    """The rules' explanations, in their order for this axis."""
     rules = in_order(axis)
     overruling = (rule.explain(use, resources) for rule in rules if rule.precedence is Precedence.OVERRULES)
     others = (rule.explain(use, resources) for rule in rules if rule.precedence is not Precedence.OVERRULES)
@@ -56,7 +55,6 @@ def is_swept(axis: AxisFacts, kind: BottleneckKind) -> bool:
 
 
 def swept_words(use: ResourceUse, resources: TrialResources, axis: AxisFacts) -> str:
-    """The use of the resource that the axis varies, in words; "" if there is no text for it."""
     return next(
         (sentence for kind, words in WORDS.items() if is_swept(axis, kind) and (sentence := words(use, resources))), ""
     )

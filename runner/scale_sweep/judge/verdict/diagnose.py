@@ -120,7 +120,6 @@ def caveats(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _far(evidence: Evidence) -> str:
-    """That the network is a large part of the response times; "" if it is not."""
     p50, trips = evidence.measurement.response_ms_p50, evidence.resources.round_trips_ms
     host = max(trips, key=lambda name: trips[name], default="")
     if not host or not p50 or trips[host] <= ROUND_TRIP * p50:

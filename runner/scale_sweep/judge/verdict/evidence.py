@@ -165,7 +165,6 @@ class ResourceUse:
 
     @property
     def taken_cores(self) -> float:
-        """Cores taken by other programs and the hypervisor together."""
         return (self.other_cores or 0.0) + (self.stolen_cores or 0.0)
 
 

@@ -44,7 +44,6 @@ def disk_of(path: Path, root: Path = Path("/")) -> Disk | None:
 
 
 def _there(path: Path) -> tuple[Path, str]:
-    """The path without links, or its nearest existing parent, and major:minor of its file system."""
     there = next(p for p in (path.absolute(), *path.absolute().parents) if p.exists()).resolve()
     number = os.stat(there).st_dev
     return there, f"{os.major(number)}:{os.minor(number)}"
@@ -61,7 +60,6 @@ def _is_one_of_several(root: Path, name: str) -> bool:
 
 
 def data_disk(disk: Disk) -> DataDisk:
-    """The disk of a server's data directory, as the first disk of a sweep."""
     return DataDisk(
         name="d1",
         kind="dir",

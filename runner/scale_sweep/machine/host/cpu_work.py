@@ -52,7 +52,6 @@ def speed_now() -> float:
 
 
 def spread(cpus: Sequence[int]) -> tuple[int, ...]:
-    """At most CPUS_MAX of the CPUs, evenly spread."""
     count = min(len(cpus), CPUS_MAX)
     return tuple(cpus[at * len(cpus) // count] for at in range(count))
 

@@ -47,7 +47,6 @@ class LineChild:
         return self._read(0.0) or []
 
     def lines(self, end_s: float) -> Iterator[bytes]:
-        """Each line as it comes, until the child ends or until end_s of time.monotonic()."""
         while (left_s := end_s - time.monotonic()) > 0 and (lines := self._read(left_s)) is not None:
             yield from lines
 

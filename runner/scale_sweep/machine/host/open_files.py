@@ -20,7 +20,6 @@ def is_reached(error: OSError) -> bool:
 
 
 def reached_words(error: OSError) -> str:
-    """The limit that was reached, for a message."""
     if error.errno == errno.ENFILE:
         return "this machine has as many files open as it may (fs.file-max)"
     return f"too many open files: the limit is {limit()} (ulimit -n)"

@@ -30,7 +30,6 @@ class RamDirectory:
 
     @property
     def sentence(self) -> str:
-        """A sentence of the plan about the directory."""
         if self.is_mounted:
             return f"a tmpfs of {format_bytes(self.size_bytes)} is mounted at {self.path} and removed after the run"
         return f"a directory on the existing tmpfs {self.path.parent} is used; this user may not limit its size"
@@ -54,7 +53,6 @@ def is_ram(data_dir: str) -> bool:
 
 
 def ram_directory(data_dir: str, base: Path) -> RamDirectory:
-    """The directory for "ram:SIZE" in this process. base: the folder of mount points."""
     size = parse_bytes(data_dir.partition(":")[2])
     if may_mount():
         return RamDirectory(path=base / f"{WORD}-{os.getpid()}", size_bytes=size, is_mounted=True)
@@ -84,11 +82,9 @@ def room(*, mounts: bool | None = None) -> Room:
 
 
 def may_mount(status: Path = Path("/proc/self/status")) -> bool:
-    """Whether this process has the capability to mount."""
     match = re.search(r"^CapEff:\s+([0-9a-f]+)", status.read_text(encoding="utf-8"), re.MULTILINE)
     return bool(match and int(match.group(1), 16) >> _SYS_ADMIN & 1)
 
 
 def mount_source() -> str:
-    """The source name of this process's mounts, for people who read the machine's list of mounts."""
     return f"scale-ram-{os.getpid()}-{started_ticks(os.getpid())}"

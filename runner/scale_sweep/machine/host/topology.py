@@ -57,7 +57,6 @@ class Topology:
         return tuple(edges)
 
     def _begins(self, before: Sequence[int], cpu: int) -> str:
-        """The part of the machine that begins with a CPU after others; "" if they use it already."""
         for values, what in (
             (self.thread, "SMT siblings"),
             (self.kind, "slower cores"),

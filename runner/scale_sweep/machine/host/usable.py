@@ -44,7 +44,6 @@ def text_of(path: Path) -> str:
 
 
 def _memory_groups(root: Path) -> Iterator[tuple[int, int]]:
-    """The limit of each group, and what it uses: without the page cache that the kernel frees first."""
     for group in _groups(root, "memory"):
         limit = text_of(group / "memory.max") or text_of(group / "memory.limit_in_bytes")
         used = text_of(group / "memory.current") or text_of(group / "memory.usage_in_bytes")

@@ -88,6 +88,5 @@ def _opened(event: tuple[int, int], cpu: int) -> int:
 
 
 def _count(file: int) -> float:
-    """The count, scaled to the whole time if the event shared its counter with others."""
     count, wanted, counted = struct.unpack("=QQQ", os.read(file, 24))
     return count * wanted / counted if counted else 0.0

@@ -82,7 +82,6 @@ class Sampler:
             raise self._failure
 
     def cost(self) -> SamplerCost:
-        """The cost of sampling so far."""
         return SamplerCost(
             cpu_s=self._cpu_s + self._work.cpu_s, wall_s=self._wall_s, ticks=self._ticks, missed_ticks=self._missed
         )

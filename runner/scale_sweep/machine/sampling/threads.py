@@ -77,7 +77,6 @@ class ThreadReader:
         )
 
     def _sums(self, seen: Mapping[str, _Task]) -> dict[str, float]:
-        """The CPU time by name; a number that is used again with less of it is another thread."""
         for number, task in self._before.items():
             if number not in seen or seen[number].cpu_s < task.cpu_s:
                 self._ended[task.pool] = self._ended.get(task.pool, 0.0) + task.cpu_s

@@ -22,7 +22,6 @@ class WaitReader:
         self._thread = threading.Thread(target=self._run, name="waits", daemon=True)
 
     def start(self) -> None:
-        """Starts asking, if there is something to ask."""
         if self._ask is not None:
             self._thread.start()
 

@@ -133,7 +133,6 @@ def _digest(parts: Mapping[str, str]) -> str:
 
 
 def _entries(top: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """A directory or file, and everything below it, in a fixed order."""
     yield top, os.lstat(top)
     for where, folders, files in os.walk(top):
         folders.sort()

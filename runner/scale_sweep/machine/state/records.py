@@ -76,7 +76,6 @@ def record_of(name: str, paths: Sequence[str], kind: str = "server") -> Record:
 
 
 def directory_at(path: str, now_at: str = "") -> Directory:
-    """The directory that is, or will be, at a path. now_at: where it is before it is renamed."""
     there = str(Path(path).absolute())  # `scale clean` is called from anywhere
     try:
         status = os.lstat(now_at or path)

@@ -56,7 +56,6 @@ class Execution:
     before_stored: Sink = field(default=lambda event: None)  # sees each event before the run's files have it
 
     def setup(self, run_id: str) -> MachineSetup:
-        """The request of the run to the server's machine."""
         return MachineSetup(
             plan=self.plan,
             run_id=run_id,
@@ -163,7 +162,6 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
 
 
 def _last_cpus(plan: Plan) -> tuple[int, ...]:
-    """The CPUs of the load generator, which are the server's only if there are no others."""
     return next((t.placement.generator_cpus for t in plan.trials if t.placement.generator_cpus), ())
 
 
@@ -177,7 +175,6 @@ def _runner(orders: Orders, ceilings: Ceilings, placement: str, stop: Stop, befo
 
 
 def server_facts(results: Sequence[TrialResult]) -> dict[str, str]:
-    """The server's version and what its runtime reported, if it is the same in every trial. For the manifest."""
     version = next((r.effective["server_version"] for r in results if "server_version" in r.effective), "")
     reported = [r.server for r in results if r.server]
     first = reported[0] if reported else {}
@@ -232,7 +229,6 @@ def _run(trial: Trial, run_trial: TrialRunner, sinks: Sequence[Sink]) -> list[Tr
 
 
 def dispatch(event: Event, sinks: Sequence[Sink]) -> None:
-    """Passes the event to every sink, in order."""
     for sink in sinks:
         sink(event)
 

@@ -61,7 +61,6 @@ class Ceilings:
         self._means: dict[tuple[str, str], Means] = {}
 
     def are_measured(self, trials: Iterable[Trial]) -> bool:
-        """Whether any of these trials has a ceiling."""
         return any(self._key(trial).means.is_measured for trial in trials)
 
     def measure(self, trials: Iterable[Trial]) -> None:

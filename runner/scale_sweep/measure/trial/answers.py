@@ -146,7 +146,6 @@ def _sentence(name: str, drawn: Drawn, right: Right, came: Sequence[Cells], name
 
 
 def draw_words(drawn: Drawn, names: Sequence[str]) -> str:
-    """The drawn parameters for people."""
     devices = ", ".join(f"{device}" + (f" ({names[device]})" if names else "") for device in drawn.devices[:NAMED_MAX])
     devices += f" and {len(drawn.devices) - NAMED_MAX} more" if len(drawn.devices) > NAMED_MAX else ""
     value = f", above {drawn.value:.6g}" if drawn.value else ""

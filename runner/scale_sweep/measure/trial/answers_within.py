@@ -101,7 +101,6 @@ class _Comparing:
         )
 
     def _wrong(self, answer: ReportedAnswer, drawn: Drawn, right: Right) -> str:
-        """The difference in a few words; "" if the answer is right."""
         came = None
         if is_compared(self.query, answer, has_writes=self.has_writes):
             came = _handed(self.reached, self.query, self.text, drawn, self.names, answer)
@@ -141,7 +140,6 @@ def _drawn(query: Query, answer: ReportedAnswer, work: Work) -> Drawn:
 def _handed(
     reached: Reached, query: Query, text: str, drawn: Drawn, names: Sequence[str], answer: ReportedAnswer
 ) -> Sequence[Cells] | str:
-    """The rows of the content; if it is no answer to the query, a sentence that says so."""
     try:
         return reached.session.rows_handed(query, text, drawn, names, content_of(answer))
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:

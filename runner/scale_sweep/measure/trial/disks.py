@@ -24,7 +24,6 @@ SYNC_S = 600.0  # of data in the page cache, from others and from the trial befo
 
 
 def data_paths(disks: Sequence[DataDisk]) -> list[str]:
-    """The paths for data: one for each disk, or one for all if they are striped."""
     return list(dict.fromkeys(disk.path for disk in disks))
 
 
@@ -128,7 +127,6 @@ def full_disk(disks: Sequence[DataDisk], free_min_bytes: int) -> str:
 
 
 def _disk_words(name: str, disks: Sequence[DataDisk]) -> str:
-    """The disk for people, with what to request if it is in memory."""
     disk = next((disk for disk in disks if disk.name == name), None)
     if disk is not None and disk.kind == "ram":
         return f"the memory for the data ({disk.path}, {format_bytes(disk.size_bytes)}; --data-dir ram:SIZE)"

@@ -16,7 +16,7 @@ from scale_sweep.judge.figures.trial_facts import STEADY_PHASE, unfinished
 from scale_sweep.judge.figures.window_bounds import warmup_is_enough, window_is_enough
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.protocol import Phase
-from scale_sweep.loadgen.stopped import GeneratorStopped
+from scale_sweep.loadgen.remote import GeneratorStopped
 from scale_sweep.machine.sampling import Sampler, lock_waits
 from scale_sweep.measure.trial.disks import SYNC_S, Growth, refuse_full, sync_disks
 from scale_sweep.measure.trial.order import TrialOrder
@@ -235,7 +235,6 @@ class Loading:
                 yield from self._take(line)
 
     def _look_at_the_end(self) -> None:
-        """Called at the window's end: reads the commits so far, and the CPUs of the threads that served the load."""
         self._is_looked_at = True
         if self.stacks is not None:
             self.stacks.stop()
@@ -273,7 +272,6 @@ class Loading:
 
 
 def _worked_cpus(trial: Trial) -> tuple[int, ...]:
-    """The CPUs whose speed is measured: the server's, if it runs on this machine."""
     return () if trial.subject.endpoint else trial.placement.server_cpus
 
 

@@ -52,7 +52,6 @@ def trace_folder(trial: Trial) -> Iterator[str]:
 
 
 def traced(events: Iterator[Event], trial: Trial, load: LoadHandle, folder: str) -> Iterator[Event]:
-    """The events of a load, then the file of its requests, also of a load that fails and has a summary."""
     try:
         yield from events
     except ScaleError:

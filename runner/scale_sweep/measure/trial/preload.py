@@ -14,7 +14,7 @@ from scale_sweep.base.errors import LoadError, ProvisionError, ScaleError
 from scale_sweep.base.interrupts import Stop, deferred, undone
 from scale_sweep.base.units import format_bytes
 from scale_sweep.experiment.work import row_logical_bytes
-from scale_sweep.loadgen.features import kept_by
+from scale_sweep.loadgen.binary import kept_by
 from scale_sweep.loadgen.spec import preload_of, trial_spec
 from scale_sweep.machine.state import directory_at, read_own, read_record, record_of, remove_recorded, save, write_own
 from scale_sweep.measure.trial.disks import bytes_at_rest, sync_disks
@@ -148,7 +148,6 @@ def end_cleanly(reached: Reached, there: Preloaded) -> None:
 
 
 def forget_logs(order: ServerOrder) -> None:
-    """Removes the logs of a server that has ended: a line about its end says nothing of the next server's load."""
     for path in (Path(order.site.data_dir) / CONSOLE, *map(Path, order.spec.log_paths)):
         path.unlink(missing_ok=True)
 

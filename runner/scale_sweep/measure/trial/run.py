@@ -11,7 +11,7 @@ from scale_sweep.base.errors import ScaleError
 from scale_sweep.base.interrupts import Stop, undone
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.window_bounds import with_summary
-from scale_sweep.loadgen.features import kept_by
+from scale_sweep.loadgen.binary import kept_by
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.spec import query_lines, trial_spec
 from scale_sweep.loadgen.split import group_specs, specs_text
@@ -253,7 +253,6 @@ class _RunningTrial:
         self._answers_within(reached, spec, searching.first_load)
 
     def _answers_within(self, reached: Reached, spec: Mapping[str, str], load: LoadHandle | None) -> None:
-        """Compares the answers that the load reported, if any were compared before it."""
         summary, texts = self._facts.summary, self._texts()
         if load is None or summary is None or not self._facts.answers:
             return

@@ -144,7 +144,6 @@ def _unseen(data: Workload, facts: Facts) -> Iterator[str]:
 def _stored(
     reached: Reached, devices: Sequence[str], keys: Sequence[str], figures: Sequence[str], limit_s: float
 ) -> Mapping[str, Mapping[str, Any]]:
-    """The database's sums, by key. From an answer that holds something else, no figure is a number."""
 
     try:
         return ask(reached, partial(reached.session.sums, devices), limit_s)
@@ -233,7 +232,6 @@ def next_tables(comparison: ComparisonPlan, done: int, spent_s: float) -> Sequen
 
 
 def fits_together(comparison: ComparisonPlan, done: int, spent_s: float) -> bool:
-    """True if all tables together are compared too, after the first ones of the order (done) in spent_s."""
     if not comparison.has_more or done < len(comparison.order):
         return False
     return seconds(comparison, sum(comparison.rows), done, spent_s) <= _usable_s(comparison, done, spent_s)

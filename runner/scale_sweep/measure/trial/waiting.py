@@ -231,7 +231,6 @@ def with_cause(error: ScaleError, server: Server, order: TrialOrder) -> ScaleErr
 
 
 def killed_for_memory(server: Server, order: TrialOrder) -> str:
-    """A sentence if the kernel killed processes of the server for lack of memory, with the level; "" if it did not."""
     return out_of_memory_words(server.out_of_memory(), order.trial.resources.memory_bytes, order.level_words)
 
 

@@ -37,7 +37,6 @@ class RequestedServer(Protocol):
 
 
 def subject_key(request: RequestedServer) -> str:
-    """Equal for trials that are measured on the same server."""
     return "|".join(getattr(request, name) for name in SUBJECT_FIELDS)
 
 
@@ -111,12 +110,10 @@ class ServerChoice:
 
     @property
     def facts(self) -> Facts:
-        """The target's facts."""
         return self.target.facts
 
     @property
     def can(self) -> Capabilities:
-        """The runtime's capabilities."""
         return load_runtime(self.runtime).CAN
 
 
@@ -232,7 +229,6 @@ def _how(request: RequestedServer) -> str:
 
 
 def _unusable(target: Target, installation: Installation) -> str:
-    """The reason why `auto` skips an installation. If the user named it, preflight refuses it, with a remedy."""
     where = f"{target.facts.name} in {installation.home} ({installation.source})"
     if not installation.version:
         return f"{where} does not report its version"

@@ -112,7 +112,6 @@ def _on_disk(plan: Plan) -> Iterator[str]:
 
 
 def _bytes(plan: Plan) -> tuple[int, int]:
-    """An estimate of the data at least and at most: data sets, a copy, and the rows of a trial."""
     trials = [t for t in plan.trials if not t.subject.endpoint and load_facts(t.subject.target).has_files]
     sets = bytes_needed(trials) + plan.sweep.disk_free_min_bytes
     searches = (search_bytes(trial, load_facts(trial.subject.target))[0] for trial in trials)

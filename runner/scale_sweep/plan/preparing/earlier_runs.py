@@ -68,7 +68,6 @@ def repetitions_of(results: Path, manifest: Mapping[str, Any]) -> list[float]:
 
 
 def _identity(manifest: Mapping[str, Any]) -> Any:
-    """The facts that repetitions share: machine, server, and the sweep without its notes, seeds and replicates."""
     host, sweep = manifest.get("host") or {}, dict(manifest.get("sweep") or {})
     load = {key: value for key, value in dict(sweep.pop("load", {})).items() if key != "warmup_s"}
     kept = {key: value for key, value in sweep.items() if key not in _NOTES}

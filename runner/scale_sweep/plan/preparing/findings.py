@@ -173,7 +173,6 @@ def search_space(plan: Plan, free_bytes: int) -> list[Finding]:
 
 
 def cold_data(plan: Plan, *, in_memory: bool) -> list[Finding]:
-    """Findings about whatever prevents that the data of a trial are cold."""
     reasons = []
     for subject in {t.subject.server: t.subject for t in plan.trials if t.work.cache == "cold"}.values():
         facts = load_facts(subject.target)

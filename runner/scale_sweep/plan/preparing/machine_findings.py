@@ -83,7 +83,6 @@ def on_disk(wanted_dir: str, data_dir: Path) -> list[Finding]:
 
 
 def in_memory(directory: RamDirectory) -> list[Finding]:
-    """Findings about a data directory in memory: its free space, and what will be made."""
     if lacking := shortage(directory):
         return [
             Finding(
@@ -102,7 +101,6 @@ def free(data_dir: Path) -> int:
 
 
 def room(data_dir: Path) -> list[Finding]:
-    """A finding if a trial's data has too little space."""
     there = free(data_dir)
     if there >= FREE_BYTES_MIN:
         return []

@@ -22,7 +22,6 @@ def remember(run: str, plan: Plan, hosts: Mapping[str, Any]) -> None:
 
 
 def growing(run: str, plan: Plan, hosts: Mapping[str, Any]) -> Callable[[Event], None]:
-    """A sink that notes each longer plan of a run that is this user's, before the run's files have it."""
     known = [digest_of(plan, hosts)]
 
     def note(event: Event) -> None:

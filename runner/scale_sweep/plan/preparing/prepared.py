@@ -129,7 +129,6 @@ def in_cheap_pages(
 
 
 def with_held_memory(plan: Plan, pages: NewPages | None) -> Plan:
-    """The plan, which says if memory is held for the server."""
     held = held_bytes(plan, pages)
     return replace(plan, notes=(*plan.notes, held_sentence(plan, held))) if held else plan
 
@@ -257,5 +256,4 @@ def prepare_ab(a: Sweep, b: Sweep, looks: Sequence[int], results: Path) -> Prepa
 
 
 def _plain(sweep: Sweep) -> Sweep:
-    """The sweep without where its settings come from."""
     return replace(sweep, origin={})

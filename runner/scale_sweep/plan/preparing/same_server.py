@@ -72,7 +72,6 @@ def _about(plan: Plan) -> str:
 
 
 def _without_settings(trial: Trial) -> Trial:
-    """The trial without its settings and its place in the order."""
     return replace(
         trial,
         trial_id="",

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.experiment.axes import axis_of
-from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.loadgen.checked import Mistake, mistake_of
-from scale_sweep.loadgen.features import Features, features_of, kept_with
+from scale_sweep.loadgen.binary import Features, Mistake, features_of, kept_with, loadgen_path, mistake_of
 from scale_sweep.loadgen.spec import preload_of
 from scale_sweep.loadgen.split import group_specs
 from scale_sweep.model import CLIENTS, Plan, Trial

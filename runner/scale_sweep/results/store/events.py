@@ -39,7 +39,6 @@ def plain_event(event: Event) -> dict[str, Any]:
 
 
 def event_text(event: Event) -> str:
-    """The event as JSON in one line."""
     return json.dumps(_with_parts(event, _unchanged), ensure_ascii=False, default=fields_of)
 
 

@@ -17,7 +17,6 @@ LINE_MAX = 1 << 20  # bytes of a line of a journal
 
 
 def ceilings_of(run: Folder) -> CeilingsMeasured:
-    """The load generator's ceiling in each trial and the disks' ceilings, from the manifest."""
     manifest = read_manifest(run)
     rates, disks = manifest.get("trial_ceilings") or {}, manifest.get("disk_ceilings") or ()
     where = run / MANIFEST

@@ -69,7 +69,6 @@ class Held:
 
 
 def is_held(run: Folder) -> bool:
-    """Whether a process has the run open for writing."""
     fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=run.fd)  # anew: a lock belongs to an opening
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -51,7 +51,6 @@ def find_run(results: Path, name: str, opens: Callable[[Path], Folder] = Folder)
 
 
 def run_paths(results: Path) -> list[Path]:
-    """All runs, oldest first."""
     if not os.path.isdir(results):  # also a name that is too long
         return []
     return sorted(path for path in results.glob("*") if is_run(path))
@@ -95,7 +94,6 @@ def read_verdicts(run: Folder) -> tuple[list[VerdictKind], int]:
 
 
 def folder_of(trial: Trial) -> str:
-    """The name of a trial's folder in its run."""
     return f"trials/{trial.trial_id}"
 
 

@@ -40,12 +40,10 @@ def read_reference(name: str) -> Sequence[Mapping[str, str]] | None:
 
 
 def bundled_tables() -> dict[str, Path]:
-    """The paths of the tables that come with the project, by name."""
     return bundled("results/reference", ".csv")
 
 
 def find_reference(name: str) -> Path:
-    """The path of a local file, else of a bundled table by its name."""
     if os.path.isfile(name):
         return Path(name)
     tables = bundled_tables()

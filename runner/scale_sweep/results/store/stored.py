@@ -1,9 +1,4 @@
-"""Opens and replaces the files of stored runs; nothing else does. Whoever copied a run here may have made any of them.
-
-A run is one open directory (`Folder`), and everything below it is reached from there. Refuses what is no regular file
-(a FIFO would wait for ever), a link and what lies behind one, and a file that is larger than any run's. Each refusal is
-a StoreError that names the file.
-"""
+"""Opens and replaces the files of stored runs; nothing else does."""
 
 from __future__ import annotations
 
@@ -120,7 +115,6 @@ def bytes_max(name: str) -> int:
 
 
 def is_there(run: Folder, name: str) -> bool:
-    """Whether the run has an entry of this name, whatever it is: reading refuses what is no file of a run."""
     try:
         with contextlib.suppress(StoreError), _holding(run, name) as folder:
             os.stat(_last(name), dir_fd=folder, follow_symlinks=False)

@@ -77,7 +77,6 @@ def _leaves(document: Any) -> Iterator[tuple[tuple[object, ...], Any]]:
 
 
 def _refused(value: Any) -> str:
-    """Why no run holds the value; "" if one may."""
     if isinstance(value, float) and not math.isfinite(value):
         return f"{'NaN' if math.isnan(value) else 'Infinity'} is not a number of a run"
     if isinstance(value, int) and abs(value) > INTEGER_MAX:

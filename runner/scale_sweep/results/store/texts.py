@@ -77,7 +77,6 @@ def _knob_columns(plan: Plan) -> dict[str, str]:
 
 
 def samples_text(samples: Iterable[Sample]) -> str:
-    """trials/<id>/samples.jsonl: one sample on each line."""
     return "".join(json.dumps(plain(sample)) + "\n" for sample in samples)
 
 
@@ -95,12 +94,10 @@ def series_text(intervals: Sequence[RatedInterval], samples: Sequence[Sample], s
 
 
 def timeseries_part(trial_id: str, series: str) -> str:
-    """The lines of timeseries.csv for one trial's series.csv."""
     return "".join(f"{trial_id},{row}\n" for row in series.splitlines()[1:])
 
 
 def points_text(plan: Plan, results: Iterable[TrialResult]) -> str:
-    """points.csv: one row for each trial, by level and replicate."""
     text = io.StringIO()
     out = csv.writer(text, lineterminator="\n")
     columns = point_columns(plan)

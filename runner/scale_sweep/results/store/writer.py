@@ -69,7 +69,6 @@ class RunWriter:
 
     @property
     def original_name(self) -> str:
-        """The run's name when it began."""
         return str(self._manifest["run"])
 
     @property

@@ -55,7 +55,6 @@ def build(folder: Path, pinned: PinnedGo) -> None:
 
 
 def _with_go() -> dict[str, str]:
-    """The user's environment, with the installed Go only, without C, and without other modules of the user."""
     return {**os.environ, "GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off"}
 
 

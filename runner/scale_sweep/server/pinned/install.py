@@ -126,7 +126,6 @@ def _fill(folder: Path, pinned: Pinned, pins: Pins) -> None:
 
 
 def _complete_java(folder: Path, pinned: Pinned, pins: Pins) -> None:
-    """Brings a runtime if neither the folder nor the machine has one for this server."""
     if pinned.java and not java(str(folder), pinned.java, pinned.newest_java):
         _bring_java(folder, pins.java)
 
@@ -155,7 +154,6 @@ def _bring_jars(folder: Path, jars: Sequence[PinnedFile]) -> None:
 
 
 def _pom(jars: Sequence[PinnedFile]) -> str:
-    """A Maven project that depends on these files and on nothing else."""
     nothing = "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
     names = ("groupId", "artifactId", "version", "type", "classifier")
     dependencies = "".join(

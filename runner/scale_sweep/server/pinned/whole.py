@@ -84,7 +84,6 @@ def keep_digest(home: Path, name: str) -> None:
 
 
 def _tree_digest(folder: Path) -> str:
-    """ "?" if there is no such folder."""
     return tree_digest(folder) if folder.is_dir() else "?"
 
 

@@ -56,7 +56,6 @@ CAN = Capabilities(gives=frozenset({DISKS, *_OPTIONS}), is_local=True, owns_serv
 
 
 def obstacle(image: str) -> Obstacle | None:
-    """No engine, or no such image."""
     if not docker_facts().reachable:
         remedy = "install Docker Engine (apt-get install docker.io) and have the image, or give --image"
         return Obstacle(sentence="no Docker Engine answers", remedy=remedy)
@@ -215,7 +214,6 @@ class DockerServer:
         return allowed_cpus(self.pids())
 
     def log_tail(self, lines: int) -> str:
-        """The end of its output and of its log files."""
         with contextlib.suppress(Exception):
             self._last_words = self._container.logs(tail=lines).decode("utf-8", "replace")
         files = tail([Path(p) for p in self._spec.log_paths], lines, self._uid)

@@ -42,7 +42,6 @@ def site(wanted: SiteRequest) -> Site:
 
 
 def start(order: ServerOrder, cleanup: ExitStack) -> EndpointServer:
-    """Starts nothing, so there is nothing to clean up. It uses only the order's site."""
     return EndpointServer(order.site.bind_address, order.site.port)
 
 

@@ -53,7 +53,6 @@ def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
 
 
 def _make(path: str, mode: int) -> None:
-    """Makes a directory in one that is checked by its descriptor: no other user can exchange it."""
     parent, name = os.path.split(path)
     at = ready(Path(parent))
     try:

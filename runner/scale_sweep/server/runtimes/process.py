@@ -176,7 +176,6 @@ class ProcessServer:
         return allowed_cpus(self.pids())
 
     def log_tail(self, lines: int) -> str:
-        """The end of its output and of its log files."""
         return tail([self._log, *map(Path, self._spec.log_paths)], lines, self._uid)
 
     def out_of_memory(self) -> OutOfMemory:
@@ -221,7 +220,6 @@ class ProcessServer:
             self._group.remove()
 
     def _ask_to_end(self, hurry: Callable[[], bool], number: str, within_s: float) -> bool:
-        """Sends the signal to the first process, then SIGTERM to the others. Whether the first one ended in time."""
         if not self.alive():
             return False
         first = self._first(self.pids())

@@ -74,7 +74,6 @@ def has_left(record: Record) -> bool:
 
 
 def own_groups(record: Record) -> tuple[str, ...]:
-    """The control groups that were made for the record, by their name."""
     name = f"scale-{record.name}"
     own = (p for p in record.cgroup_paths if os.path.normpath(p) == p and os.path.basename(p) == name)
     return tuple(path for path in own if path.startswith(_GROUPS))

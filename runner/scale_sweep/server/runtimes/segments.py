@@ -70,7 +70,6 @@ def remove_segments(maker_pid: int, maker_started: int) -> tuple[int, ...]:
 
 
 def has_segments(maker_pid: int, maker_started: int) -> bool:
-    """Whether there is a segment that the process made, used or not."""
     if not maker_pid:
         return False
     began_s = _began_s(maker_started)

@@ -81,7 +81,6 @@ def load_facts(name: str) -> Facts:
 
 
 def all_facts() -> tuple[Facts, ...]:
-    """The facts of every registered target."""
     return tuple(load_facts(name) for name in TARGETS.names())
 
 

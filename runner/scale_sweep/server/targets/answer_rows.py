@@ -47,7 +47,6 @@ def parsed(text: Content) -> Any:
 
 
 def tags_of(rows: Iterable[Sequence[Any]]) -> Mapping[str, Set[tuple[str, ...]]]:
-    """Those of `Session.stored_tags`, of rows with a device and its tags."""
     by_device = defaultdict[str, set[tuple[str, ...]]](set)
     for device, *tags in rows:
         by_device[str(device)].add(tuple("" if tag is None else str(tag) for tag in tags))

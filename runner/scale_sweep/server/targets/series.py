@@ -38,7 +38,6 @@ def tcp_spec(trial: Trial, address: Address, *, parted: bool = False) -> dict[st
 
 
 def points_spec(trial: Trial, host: str, port: int, write_path: str) -> dict[str, str]:
-    """The spec of the driver of JSON points on this port. Its methods have the names of the target's."""
     return {
         "driver": POINTS_DRIVER,
         "method": trial.subject.method,

@@ -70,11 +70,9 @@ class Dialect:
         return [f"{self.tag.format(self.column.format(name))} = '{value}'"]
 
     def conditions(self, query: Query) -> list[str]:
-        """The conditions on the time and on values."""
         return self.times(query) + self.bounds(query)
 
     def two_ranges(self, query: Query) -> tuple[list[str], list[str]]:
-        """The conditions of the first two thirds of a range, and of the last two thirds."""
         start, end = (self.moment.format(mark) for mark in ("{from}", "{to}"))
         third = self.length.format(query.third_ms)
         return (
@@ -112,7 +110,6 @@ def spelled(value: float) -> str:
 
 
 def listed(parts: Iterable[str]) -> str:
-    """The parts with commas between them."""
     return ", ".join(parts)
 
 

@@ -29,7 +29,6 @@ class SumsDialect:
 
 
 def expressions(data: Workload, computed: Sequence[str], dialect: SumsDialect) -> Mapping[str, str]:
-    """The expression of each figure, by its name."""
     kinds = column_types(data)
     return {figure: _expression(figure, kinds, dialect) for figure in figures_of(data, computed)}
 
@@ -50,7 +49,6 @@ def _expression(figure: str, kinds: Mapping[str, str], dialect: SumsDialect) -> 
 
 
 def in_ns(figures: Sequence[str], row: Sequence[Any], dialect: SumsDialect) -> dict[str, Any]:
-    """A row of answers to the expressions, by figure, with its times in ns."""
     values = dict(zip(figures, row, strict=True))
     for figure, value in values.items():
         if value is not None and figure in ("first", "last", "times"):

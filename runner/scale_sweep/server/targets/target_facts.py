@@ -41,7 +41,6 @@ class Knob:
     is_published: bool = False  # the published article has it as a column
 
     def value(self, resources: ResourceRange) -> str | None:
-        """Its default for these resources."""
         return self.default(resources) if callable(self.default) else self.default
 
     @property
@@ -50,7 +49,6 @@ class Knob:
         return self.label or self.name.replace("_", " ").capitalize()
 
     def as_column(self) -> KnobColumn:
-        """The knob as plans and reports name it."""
         return KnobColumn(
             name=self.name,
             role=self.role,
@@ -160,7 +158,6 @@ class Facts:
     to_install: str = ""  # what to do if there is none; "": it needs nothing
 
     def default_knobs(self, resources: ResourceRange) -> dict[str, Rule]:
-        """The defaults of knobs, constant along the axis."""
         values = {knob.name: knob.value(resources) for knob in self.knobs}
         return {
             name: Rule(pieces=(Piece(first=None, last=None, value=value),))
@@ -205,7 +202,6 @@ class Facts:
         return f"{self.image}:{version or self.image_version}" if self.image else ""
 
     def knob_named(self, name: str) -> Knob | None:
-        """The declared knob of this name, else the one with the role of this name."""
         named = (k for k in self.knobs if k.name == name)
         role = ROLES_BY_OTHER_NAME.get(name, name)
         return next(named, None) or next((k for k in self.role_knobs if k.role == role), None)

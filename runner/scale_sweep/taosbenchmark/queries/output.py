@@ -25,7 +25,6 @@ class QueriesDone:
 
     @property
     def answered(self) -> int:
-        """Queries that had their answer."""
         return self.summary.service.count
 
     @property

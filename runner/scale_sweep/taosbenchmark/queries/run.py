@@ -10,8 +10,8 @@ from pathlib import Path
 
 from scale_sweep.base.errors import LoadError, TargetError
 from scale_sweep.base.input_file import read_input_text
+from scale_sweep.loadgen.handle import Every
 from scale_sweep.loadgen.verbs import run_statements
-from scale_sweep.loadgen.watched import Every
 from scale_sweep.model import Interval, LoadSummary
 from scale_sweep.taosbenchmark.job import Refusals, ScaleOptions
 from scale_sweep.taosbenchmark.keys import BYTES_MAX

@@ -49,7 +49,6 @@ def specified_loads(job: QueryJob, own: ScaleOptions, asking: Asking) -> list[Qu
 
 
 def subtable_load(job: QueryJob, own: ScaleOptions, asking: Asking, subtables: Sequence[str]) -> QueryLoad:
-    """Each thread asks all statements of each of its subtables, again and again."""
     queries = {f"query{i}": query for i, query in enumerate(asking.queries)}
     texts = {name: plain(query.text).replace(TABLE_MARK, "{item}") for name, query in queries.items()}
     items = tuple(f"`{job.database}`.`{name}`" for name in subtables)
@@ -57,7 +56,6 @@ def subtable_load(job: QueryJob, own: ScaleOptions, asking: Asking, subtables: S
 
 
 def subtables_statement(job: QueryJob, supertable: str) -> str:
-    """SQL for the names of the subtables."""
     return (
         f"SELECT table_name FROM information_schema.ins_tables WHERE db_name = '{job.database}' "
         f"AND stable_name = '{supertable}'"
@@ -65,7 +63,6 @@ def subtables_statement(job: QueryJob, supertable: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A text without marks."""
     return text.replace("{", "{{").replace("}", "}}")
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from scale_sweep.base.errors import LoadError, TargetError
 from scale_sweep.base.units import counted
+from scale_sweep.loadgen.handle import Every
 from scale_sweep.loadgen.protocol import answers_of_workers
 from scale_sweep.loadgen.verbs import run_statements
-from scale_sweep.loadgen.watched import Every
 from scale_sweep.model import Interval
 from scale_sweep.taosbenchmark.job import Refusals, ScaleOptions
 from scale_sweep.taosbenchmark.loading import RESULT, LoadsDone, Say, need_library, run_load, saying
@@ -130,7 +130,6 @@ class _Progress:
         self._begun = time.monotonic()
 
     def take(self, second: Interval) -> None:
-        """Counts the messages of an interval."""
         self._messages += second.operations.get(OPERATION, 0)
         if (elapsed_s := self._due.elapsed_s()) is not None:
             self._tell(self._messages, elapsed_s)

@@ -17,7 +17,6 @@ def statements_spec(job: SubscribeJob, own: ScaleOptions) -> dict[str, str]:
 
 
 def create_statements(following: Following) -> list[str]:
-    """SQL, one statement for each topic."""
     return [f"CREATE TOPIC IF NOT EXISTS `{topic.name}` AS {topic.statement}" for topic in following.topics]
 
 

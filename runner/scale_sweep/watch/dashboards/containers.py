@@ -8,8 +8,7 @@ from typing import Any
 
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.server.runtimes.docker_facts import client, image_state
-from scale_sweep.watch.dashboards.declared import Service
-from scale_sweep.watch.dashboards.state_directory import StartedService
+from scale_sweep.watch.dashboards.state_directory import Service, StartedService
 
 LABEL = "scale.dashboards"
 STOP_S = 10
@@ -26,7 +25,6 @@ def is_local(image: str) -> bool:
 
 
 def pull(image: str) -> bool:
-    """Pulls the image. Returns whether it is present now."""
     try:
         client().images.pull(image)
     except Exception:
@@ -83,7 +81,6 @@ def last_words(started: StartedService) -> str:
 
 
 def restart(started: StartedService) -> StartedService:
-    """Stops and starts the same container."""
     _container(started).restart(timeout=STOP_S)
     return started
 

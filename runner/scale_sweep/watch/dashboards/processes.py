@@ -16,8 +16,7 @@ from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.spawning import run_within
 from scale_sweep.machine.host.alive import alive, started_ticks
 from scale_sweep.server.runtimes.local import tail
-from scale_sweep.watch.dashboards.declared import Service
-from scale_sweep.watch.dashboards.state_directory import StartedService, StateDirectory
+from scale_sweep.watch.dashboards.state_directory import Service, StartedService, StateDirectory
 
 HOME_VARIABLE = "SCALE_GRAFANA_HOME"
 _HOMES = ("/usr/share/grafana", "/usr/local/share/grafana", "/opt/grafana")

@@ -25,7 +25,6 @@ def lives(started: StartedService) -> bool:
 
 
 def stop(started: StartedService) -> None:
-    """Stops it and keeps its data."""
     containers.stop(started) if started.how == "docker" else processes.stop(started)
 
 
@@ -89,7 +88,6 @@ def find_leftovers(state: StateDirectory) -> tuple[ServiceLeftover, ...]:
 
 
 def _empty(state: StateDirectory) -> list[ServiceLeftover]:
-    """The folders, if only sweeps that have ended were announced there."""
     names = {path.name for path in state.path.glob("*")}
     if names - {state.targets.name} or not state.path.is_dir() or set(state.targets.glob("*")) - set(stale(state)):
         return []

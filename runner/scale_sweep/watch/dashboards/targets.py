@@ -52,7 +52,6 @@ def announced(state: StateDirectory, run: str, port: int, host: str = "") -> Ite
 
 
 def remove_empty(state: StateDirectory) -> bool:
-    """Removes a state directory in which only sweeps were announced, once all of them have ended. Whether it did."""
     try:
         if [path.name for path in state.path.iterdir()] != [state.targets.name]:
             return False  # dashboards were started here: Prometheus watches the folder

@@ -12,9 +12,15 @@ from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.server.runtimes.local import free_port
 from scale_sweep.watch.dashboards import containers, processes
-from scale_sweep.watch.dashboards.declared import Service, read_services
 from scale_sweep.watch.dashboards.services import lives, stop, url_of, wait_ready
-from scale_sweep.watch.dashboards.state_directory import How, StartedService, StateDirectory, pins
+from scale_sweep.watch.dashboards.state_directory import (
+    How,
+    Service,
+    StartedService,
+    StateDirectory,
+    pins,
+    read_services,
+)
 from scale_sweep.watch.dashboards.targets import RunningSweep, running_sweeps, stale
 
 PORTS = {"prometheus": 9090, "grafana": 3000}
@@ -174,7 +180,6 @@ def down(state: StateDirectory) -> tuple[str, ...]:
 
 
 def purge(state: StateDirectory) -> None:
-    """Stops what runs, and removes the state directory with its data and password."""
     down(state)
     state.remove()
 

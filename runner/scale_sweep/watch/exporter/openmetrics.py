@@ -11,7 +11,7 @@ from prometheus_client.utils import floatToGoString
 
 from scale_sweep.base.errors import LoadError, StoreError
 from scale_sweep.base.texts import visible
-from scale_sweep.loadgen.recorded import recorded_of
+from scale_sweep.loadgen.handle import recorded_of
 from scale_sweep.model import (
     Event,
     Interval,
@@ -29,8 +29,8 @@ from scale_sweep.results.store.follow import ceilings_of
 from scale_sweep.results.store.journal import NAME, read_line
 from scale_sweep.results.store.reader import folder_of, read_samples
 from scale_sweep.results.store.stored import Folder, is_there, lines_of
-from scale_sweep.watch.exporter.exposition import common_labels
 from scale_sweep.watch.exporter.names import BY_NAME, METRICS, Metric
+from scale_sweep.watch.exporter.server import common_labels
 from scale_sweep.watch.exporter.values import Point, points_kept, points_now, points_phase
 from scale_sweep.watch.live import LiveState, take
 

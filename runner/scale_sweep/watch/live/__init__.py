@@ -1,6 +1,5 @@
 """The state of a running sweep, made from the campaign's events alone."""
 
-from scale_sweep.watch.live.curve import LiveCurve, curves
 from scale_sweep.watch.live.state import (
     POOLS_MAX,
     UNDER_LOAD,
@@ -12,7 +11,7 @@ from scale_sweep.watch.live.state import (
     rates,
     take,
 )
-from scale_sweep.watch.live.time_left import Progress, progress
+from scale_sweep.watch.live.time_left import LiveCurve, Progress, curves, progress
 
 __all__ = [
     "POOLS_MAX",

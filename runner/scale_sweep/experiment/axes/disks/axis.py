@@ -52,7 +52,6 @@ class _Disks(Axis):
         return source.overruled(flags)
 
     def mistakes(self, texts: Any, values: Any) -> list[str]:
-        """Mistakes in the disks' source."""
         return source.mistakes(texts, values)
 
     def fields(self, values: Any) -> dict[str, object]:

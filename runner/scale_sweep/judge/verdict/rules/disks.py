@@ -60,7 +60,6 @@ def disks_unread(use: ResourceUse, resources: TrialResources) -> Explanation | N
 
 
 def disks_full(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """Every prepared disk was used up."""
     disks = disks_of(use, resources)
     if not resources.prepared_disks or not _known(disks) or not all(map(_full, disks.values())):
         return None

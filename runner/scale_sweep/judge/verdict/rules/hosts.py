@@ -42,7 +42,6 @@ def host_generator_spent(use: ResourceUse, resources: TrialResources) -> Explana
 
 
 def host_generator_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """The load generator used up its CPUs of a host while the server had idle cores."""
     return _busiest(use, lambda host: (host.load_cores or 0.0) / host.cpus, GENERATOR_FULL)
 
 

@@ -23,7 +23,6 @@ from scale_sweep.model import BottleneckKind
 
 
 def more_cpus(resources: TrialResources) -> str:
-    """Where the load generator gets more CPUs."""
     return "add a load host" if resources.is_elsewhere else "add a CPU for the load generator (--generator-cpus)"
 
 
@@ -146,7 +145,6 @@ def _by_chance(one: OfferedOperation) -> float:
 
 
 def offered_rate(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """The offered rate was met: no more was asked for."""
     if not is_met(use, resources):
         return None
     return Explanation(

@@ -19,7 +19,6 @@ from scale_sweep.model import BottleneckKind
 
 
 def used_share(use: ResourceUse, resources: TrialResources) -> float | None:
-    """The used share of the cores that the server was given."""
     return use.server_cores / resources.cores if use.server_cores is not None and resources.cores else None
 
 
@@ -80,7 +79,6 @@ def generator_take(use: ResourceUse, resources: TrialResources) -> float:
 
 
 def foreign_quota(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """The server was throttled, and no quota was requested."""
     if resources.quota or not _is_throttled(use):
         return None
     return Explanation(
@@ -166,6 +164,5 @@ def locks(use: ResourceUse, resources: TrialResources) -> Explanation | None:
 
 
 def _waited(use: ResourceUse, opening: str) -> tuple[float, str]:
-    """The share of the time, and the lock or pool with most of it."""
     shares = {name.removeprefix(opening): share for name, share in use.waits.items() if name.startswith(opening)}
     return sum(shares.values()), max(shares, key=lambda name: shares[name], default="")

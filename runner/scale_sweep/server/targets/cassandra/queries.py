@@ -87,7 +87,6 @@ def _groups(query: Query, data: Workload) -> str:
 
 
 def _behind(query: Query) -> str:
-    """The clauses that group, order and limit the rows. Cassandra sorts the rows of several devices together."""
     is_end = query.function in ("first", "last")
     newest = query.newest_first or query.latest or query.function == "last"
     group = f" GROUP BY {_bucket(query)}" if query.bucket_ms else ""

@@ -40,7 +40,6 @@ def statements(data: Workload, devices: Sequence[str]) -> Iterator[tuple[tuple[s
 
 
 def figures_found(names: Sequence[str], row: Sequence[Any], data: Workload) -> dict[str, Any]:
-    """The figures of one device, from its row; times in ns since the first timestamp."""
     figures = dict(zip(names, row, strict=True))
     for name in ("first", "last"):
         if figures.get(name) is not None:

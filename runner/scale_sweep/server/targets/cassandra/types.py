@@ -22,6 +22,5 @@ TYPES = {
 
 
 def stored_tags(tags: Sequence[str]) -> dict[str, str]:
-    """The CQL type of each tag that is stored, by its name. tags: each as name:type."""
     split = ((name, kind.partition("(")[0]) for name, _, kind in (tag.partition(":") for tag in tags))
     return {name: TYPES[kind] for name, kind in split if kind in TYPES}

@@ -85,7 +85,6 @@ def _receive(connection: socket.socket, count: int) -> bytes:
 
 
 def _rows(reader: _Reader) -> list[list[Any]]:
-    """The rows of a result; [] for a result without rows."""
     if reader.number(">i") != _ROWS:
         return []
     flags, columns = reader.number(">i"), reader.number(">i")

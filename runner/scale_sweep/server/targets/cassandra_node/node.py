@@ -119,7 +119,6 @@ def find(home: str) -> Installation | None:
 
 
 def programs(home: str) -> tuple[str, ...]:
-    """Folders outside its home from which a node runs programs."""
     return outside(home, JAVA, JAVA)
 
 
@@ -128,7 +127,6 @@ def java(site: Site, home: str, image_java: str = "") -> str:
 
 
 def java_runtime(home: str) -> str:
-    """The folder of the Java runtime that runs a node installed at `home`."""
     return runtime(home, JAVA, JAVA)
 
 

@@ -76,7 +76,6 @@ class ClickhouseSession(Session):
         return rows
 
     def _path(self, database: str) -> str:
-        """Where statements go, without the statement."""
         return f"/?{urlencode({'database': database, **self._named, **_ANSWER})}"
 
     def _of_server(self, sql: str) -> list[list[Any]]:
@@ -113,7 +112,6 @@ class ClickhouseSession(Session):
         )
 
     def _codec(self) -> str:
-        """The codec of the times; "" in a version without codecs."""
         is_new = int(self.version().partition(".")[0]) >= _WITH_CODECS
         return self._trial.knobs["time_codec"] if is_new else ""
 

@@ -28,12 +28,10 @@ _CONFIG = """<yandex>
 
 
 def of_tables(settings: Mapping[str, str]) -> dict[str, str]:
-    """Those of tables, without the prefix."""
     return _with_prefix(settings, TABLES)
 
 
 def of_server(settings: Mapping[str, str]) -> dict[str, str]:
-    """Those of the server, without the prefix."""
     return _with_prefix(settings, SERVER)
 
 
@@ -43,13 +41,11 @@ def of_queries(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def users_file(user: str, secret: str, settings: Mapping[str, str]) -> str:
-    """One user, of whose password the file has the digest only, and the settings of his queries."""
     digest = hashlib.sha256(secret.encode()).hexdigest()
     return _USERS.format(user=user, digest=digest, profile=_items(of_queries(settings)))
 
 
 def config_file(address: str, port: int, root: str, settings: Mapping[str, str]) -> str:
-    """One port on one address. The file's root element has the name that all versions read."""
     tables, server = _items(of_tables(settings)), _items(of_server(settings))
     return _CONFIG.format(address=address, port=port, root=escape(root), merge_tree=tables, server=server)
 

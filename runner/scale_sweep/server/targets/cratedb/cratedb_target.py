@@ -59,7 +59,6 @@ class CratedbTarget(Target):
     doubtful = _DOUBTFUL
 
     def find(self, home: str) -> Installation | None:
-        """Its jars in `home`, with a Java that runs them."""
         return find_jars("cratedb", "crate-server-", home, OLDEST_JAVA)
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:

@@ -44,7 +44,6 @@ class InfluxqlSession(Session):
         return list(self._series(statement))
 
     def _load_spec(self, write_path: str) -> dict[str, str]:
-        """The driver of lines, and where queries are asked if the trial has any."""
         spec = series.load_spec(self._trial, self._address, write_path)
         asking = {"query_path": f"/query?db={DATABASE}&epoch=ms&q=", "answer_rows": "values"}
         return {**spec, **asking} if self._trial.work.counts_requests else spec

@@ -72,7 +72,6 @@ def rows_of(text: str, series: Iterable[Mapping[str, Any]]) -> list[Cells]:
 
 
 def _by_label(row: Cells) -> tuple[bool, Any]:
-    """Numbers in their order, then texts."""
     return (isinstance(row[0], str), row[0])
 
 

@@ -49,7 +49,6 @@ def statements(data: Workload, devices: Sequence[str]) -> Iterator[SumsStatement
 
 
 def figures_found(statement: SumsStatement, row: Sequence[Any], data: Workload) -> dict[str, Any]:
-    """The figures of one row of the answer, whose times are in ns."""
     if statement.is_time:
         return {statement.figures[0]: int(row[0]) - data.start_ms * NS_PER_MS}
     figures = dict(zip(statement.figures, row[1:], strict=True))

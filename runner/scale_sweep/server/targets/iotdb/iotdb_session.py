@@ -242,7 +242,6 @@ class IotdbSession(Session):
 
 
 def _reported(path: Path) -> dict[str, str]:
-    """Settings as a node wrote them, in lines `name=value;`, by their names without capitals; the last ones count."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -251,7 +250,6 @@ def _reported(path: Path) -> dict[str, str]:
 
 
 def _keys_of(name: str) -> Iterator[str]:
-    """How a node may write the name of an item: without underscores, which node it is for, or what it is counted in."""
     for wanted in (name, name.removesuffix("_in_byte")):
         for part in (wanted, re.sub("^[cd]n_", "", wanted)):
             yield part.replace("_", "")

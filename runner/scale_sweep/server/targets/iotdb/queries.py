@@ -74,7 +74,6 @@ def has_device_first(text: str) -> bool:
 
 
 def times_first(rows: Sequence[Sequence[Any]]) -> list[Cells]:
-    """Such rows, like all others."""
     return [(time, device, *values) for device, time, *values in rows]
 
 
@@ -105,7 +104,6 @@ def _aggregate(query: Query, data: Workload, devices: str) -> str:
 
 
 def _filled(query: Query, data: Workload) -> str:
-    """The clause for stretches without rows, with a space before it. By itself, IoTDB answers them with NULL."""
     if query.fill in _FILLS:
         return f" FILL({_FILLS[query.fill]})"
     can_be_empty = query.bucket_ms < data.step_ms and not query.is_loose

@@ -43,7 +43,6 @@ class OnCassandra(Store):
         return {_PROCESSORS: cores, _HEAP: trial.knobs["heap"], _SYNC: "periodic", **chosen}
 
     def check(self) -> tuple[Finding, ...]:
-        """A finding where there is no Cassandra."""
         if find(""):
             return ()
         return (Finding(blocking=True, subject="--knob datastore", sentence=LACKING, remedy=INSTALL),)

@@ -63,7 +63,6 @@ class Store(ABC):
         return None
 
     def flush(self, address: Address, store_point: Callable[[], None], within_s: float) -> None:
-        """Returns when all that KairosDB has stored is on disk. store_point: stores another point."""
         return
 
 

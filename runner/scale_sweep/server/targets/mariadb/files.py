@@ -32,7 +32,6 @@ class Layout:
         return f"{self._choose}(echo 'CREATE DATABASE mysql;'; echo 'USE mysql;'; cat {tables}) | {made}"
 
     def started_by(self, options: Sequence[str]) -> tuple[str, ...]:
-        """The command that starts the server."""
         line = f"{shlex.join((self.program, *options))} {self._shared}"
         return ("/bin/sh", "-c", f"{self._choose}exec {line}") if self._choose else tuple(shlex.split(line))
 
@@ -52,7 +51,6 @@ class Layout:
 
 
 def layout(site: Site) -> Layout:
-    """The files of the site's server."""
     if site.in_image:
         tables = tuple(f"{_IN_IMAGE}/{share}/{name}_system_tables" for share in _SHARES_IN_IMAGE for name in NAMES)
         return Layout(program=f"{_IN_IMAGE}/{PROGRAMS[0]}", tables=tables)

@@ -186,7 +186,6 @@ class MariadbSession(Session):
 
 
 def _time(text: str, cell: Any) -> Any:
-    """The load generator hands times in ns; the first column is one if the query selects it first."""
     is_time = text.startswith(("SELECT time,", "SELECT time ")) or " AS bucket" in text
     return exact_ms(cell, NS_PER_MS) if is_time and isinstance(cell, int) else cell
 

@@ -151,7 +151,6 @@ class OpentsdbTarget(Target):
         )
 
     def session(self, trial: Trial, address: Address) -> OpentsdbSession:
-        """A session that also makes the tables."""
         return OpentsdbSession(trial, address, self.settings(trial, is_ours=True))
 
     def suspicious(self, log: str) -> tuple[str, ...]:

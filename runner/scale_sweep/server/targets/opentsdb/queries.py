@@ -74,7 +74,6 @@ def rows_of(text: str, series: Sequence[Mapping[str, Any]]) -> tuple[Cells, ...]
 
 
 def metric(column: str) -> str:
-    """The name of the series of a column."""
     return f"{MEASUREMENT}_{column}"
 
 

@@ -15,7 +15,6 @@ _WITHOUT = ("json", "geometry", "varbinary")
 
 
 def device_table(tags: Sequence[str], sql_type: Callable[[str], str]) -> str:
-    """The statement that makes it. tags: each as name:type."""
     columns = "".join(f', "{name}" {sql_type(kind)}' for name, kind in _kept(tags))
     return f"CREATE TABLE {DEVICES} (device_id integer PRIMARY KEY{columns})"
 

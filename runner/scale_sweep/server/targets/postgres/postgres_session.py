@@ -253,7 +253,6 @@ class PostgresSession(Session):
         self._rows("CHECKPOINT")
 
     def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
-        """The answers over the control connection."""
         came = (self._rows(filled(text, drawn, names, _timestamp)) for text, drawn in questions)
         return tuple(tuple(tuple(_plain(cell) for cell in row) for row in rows) for rows in came)
 

@@ -175,7 +175,6 @@ class PostgresTarget(Target):
         )
 
     def session(self, trial: Trial, address: Address) -> PostgresSession:
-        """A session that connects when readiness is checked."""
         return self.session_type(trial, address, _libpq(address.home))
 
 

@@ -117,7 +117,6 @@ def _bounded(query: Query, data: Workload, window: str) -> str:
 
 
 def _of_columns(query: Query, window: str) -> str:
-    """The aggregates of all columns. Their series have the names of the columns if rows are joined from several."""
     forms = {column: _form(query).replace("W", f"{_selected(column, query)}{window}") for column in query.columns}
     if len(query.columns) == 1 and not query.by_device:
         return forms[query.columns[0]]

@@ -18,7 +18,6 @@ _TOGETHER, _AT_ONCE = re.compile(r"by \((__name__)?\)"), "&step=1&"  # all devic
 
 
 def rows_of(text: str, series: Sequence[Series]) -> list[Cells]:
-    """text: as it was rendered, filled or not."""
     tag, columns = _TAG.search(text), _COLUMNS.search(text)
     names = columns.group(1).split("|") if columns else list(dict.fromkeys(_LABELLED.findall(text)))
     if names:
@@ -64,6 +63,5 @@ def _ms(seconds: float) -> Any:
 
 
 def _number(text: str) -> float:
-    """A sample is a double; without a fraction, it is a whole number here."""
     value = float(text)
     return int(value) if value.is_integer() else value

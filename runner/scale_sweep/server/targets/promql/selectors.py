@@ -20,12 +20,10 @@ ASKING = {"query_path": API, "query_plain": PLAIN, "answer_rows": "values", "ans
 
 
 def metric(column: str) -> str:
-    """The name of the series of a column."""
     return f"{MEASUREMENT}_{column}"
 
 
 def names_condition(columns: Sequence[str]) -> str:
-    """The condition of a selector for the series of these columns."""
     return f'{NAME}=~"{"|".join(map(metric, columns))}"'
 
 

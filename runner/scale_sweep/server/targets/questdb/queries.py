@@ -96,7 +96,6 @@ def _source(query: Query) -> str:
 
 
 def _filled(query: Query) -> str:
-    """The aggregates of each stretch of time, also of those without rows: SAMPLE BY wants rows in the order of time."""
     label = (_SQL.column.format(query.each_tag),) if query.each_tag else (DEVICE,) if query.by_device else ()
     source = _source(query)
     if source.startswith("("):

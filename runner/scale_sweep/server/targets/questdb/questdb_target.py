@@ -119,7 +119,6 @@ class QuestdbTarget(Target):
 
 
 def _version(jar: Path) -> str:
-    """The version in its manifest or in the name of its Maven descriptor; "" if neither has it."""
     try:
         with zipfile.ZipFile(jar) as file:
             text = file.read("META-INF/MANIFEST.MF").decode(errors="replace")

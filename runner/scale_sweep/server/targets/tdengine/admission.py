@@ -35,7 +35,6 @@ def memory_needed_bytes(trial: Trial) -> int:
 
 
 def memory_allowed_bytes(trial: Trial, memory_bytes: int) -> int:
-    """The memory that the mnode grants on a host with this memory. rpcQueueMemoryAllowed defaults to a tenth of it."""
     limit = config_items(trial).get("rpcQueueMemoryAllowed")
     queue = int(limit) if limit else min(max(memory_bytes // 10, 100 * 2**20), 100 * 2**30)
     return memory_bytes - queue - 16 * 2**20

@@ -43,7 +43,6 @@ THROUGH_ADAPTER = ("rest", "ws")
 
 
 def database_options(trial: Trial) -> dict[str, str]:
-    """The trial's CREATE DATABASE options, vgroups included."""
     free = {k.lower(): v for k, v in trial.knobs.items() if k.lower() in DATABASE_OPTIONS}
     return {"vgroups": trial.knobs["vgroups"], **free}
 

@@ -33,7 +33,6 @@ def sql_column(name: str, kind: str) -> str:
 
 
 def state_statements(database: str) -> tuple[str, str]:
-    """The statements whose answers `database_pending` takes."""
     return (
         f"SELECT status, `precision` FROM information_schema.ins_databases WHERE name = '{database}'",
         f"SELECT v1_status FROM information_schema.ins_vgroups WHERE db_name = '{database}'",

@@ -20,7 +20,6 @@ def disk_index(vnode: int, disks: int) -> int:
 
 
 def data_dirs(site: Site) -> tuple[str, ...]:
-    """The values of the dataDir lines of taos.cfg."""
     if site.disks and site.disk_placement == "tiers":
         return tuple(f"{path} 0 {int(i == 0)}" for i, path in enumerate(site.disks))
     if site.disks and site.disk_placement == "stripe":

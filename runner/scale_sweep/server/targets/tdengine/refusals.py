@@ -19,7 +19,6 @@ _WORDS = {
 
 
 def refusals(trial: Trial, explicit: frozenset[str]) -> tuple[Finding, ...]:
-    """All findings. They need no machine. explicit: keys of settings that the user gave."""
     return (*_knobs(trial, explicit), *_values(trial), *_work(trial), *_load_generator(trial, explicit))
 
 

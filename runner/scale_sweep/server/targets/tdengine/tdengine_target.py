@@ -46,7 +46,6 @@ class TdengineTarget(Target):
         return admission.findings(trial, around)
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
-        """Findings on libtaos: missing, incomplete, or of another version than the server."""
         return client.library_findings(client.library(home), server_version)
 
     def check_endpoint(self, address: Address, trials: Sequence[Trial]) -> tuple[Finding, ...]:

@@ -157,7 +157,6 @@ def _countable(query: Query, apart_ms: int) -> None:
 
 
 def _moments(expression: str, query: Query, apart_ms: int) -> str:
-    """At each moment of [from, to). Without the cache, which would shift them."""
     _countable(query, apart_ms)
     selected = f"{_with(query)}({expression}) if (time() < {{to}}e-3)"
     return f"query_range?query={selected}&start={{from}}e-3&end={{to}}e-3&step={apart_ms}ms&nocache=1"
