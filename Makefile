@@ -19,7 +19,7 @@ sweep: setup  ## Set up, then sweep CPU cores on the best target this machine of
 test: $(VENV)/.ready-test  ## Set up, then run the tests of the code: unit and load generator, under 5 minutes
 	$(VENV)/bin/python tools/run_tests.py $(ARGS)
 
-test-all: $(VENV)/.ready-test-all  ## Set up, then run all tests, as continuous integration does; about 45 minutes
+test-all: $(VENV)/.ready-test-all  ## Set up, then run all tests, as continuous integration does; about 30 minutes
 	$(VENV)/bin/python tools/run_tests.py --all
 
 setup: $(VENV)/.ready  ## Build the load generator and install `scale` into .venv (360 MB)

@@ -22,45 +22,27 @@ from pathlib import Path
 import pytest
 
 CLAIMS = "SCALE_CLAIMS"
-SLOW_DATABASES = (
-    "test_cassandra",
-    "test_containers_of_databases",
-    "test_cratedb",
-    "test_iotdb",
-    "test_kairosdb",
-    "test_opentsdb",
-    "test_questdb",
-)
-QUICK_DATABASES = (
-    "test_clickhouse",
-    "test_clickhouse_engine",
-    "test_data_sets_on_databases",
-    "test_influxdb",
-    "test_mariadb",
-    "test_prometheus_target",
+DATABASES = (
+    "test_database_contract",
+    "test_databases",
     "test_running_servers",
     "test_sql_databases",
-    "test_victoriametrics",
-)
-DATABASES = (*SLOW_DATABASES, *QUICK_DATABASES)
-SEVERAL_DATABASES = (  # in one file
-    "test_filled_on_databases",
-    "test_functions_on_databases",
-    "test_iot_articles",
     "test_iot_benchmark",
-    "test_named_workloads",
 )
+SEVERAL_DATABASES = ("test_containers_of_databases", "test_named_workloads")  # in one trial, or beside a container
 DISKS = ("test_disks", "test_disk_sweep", "test_striped_disks")
-HOSTS = ("test_hosts", "test_fleet", "test_fleet_cluster")  # of tools/hosts, which the machine has once
-DOCKER = ("test_images", "test_runtimes", "test_packages", "test_data_sets_on_postgres")
-DASHBOARDS = ("test_dashboard_room", "test_dashboards_docker")
-TOGETHER = (SLOW_DATABASES, (*QUICK_DATABASES, *SEVERAL_DATABASES), DISKS, HOSTS, (*DOCKER, *DASHBOARDS))
-# Files of tests that take longest. They are claimed first: what is claimed last decides when the last process ends.
+HOSTS = ("test_hosts", "test_fleet_cluster")  # of tools/hosts, which the machine has once
+DOCKER = ("test_runtimes", "test_packages", "test_data_sets_on_postgres", "test_dashboard_room")
+TOGETHER = (DATABASES, SEVERAL_DATABASES, DISKS, HOSTS, DOCKER)
+# Files of tests that take longest, the longest first. They are claimed first: what is claimed last decides when the
+# last process ends.
 LONGEST = (
-    "test_workflows", "test_interrupted", "test_server_stands_still", "test_full_disk", "test_mariadb_of_jar",
-    "test_provocations", "test_clients_sweep", "test_another_package", "test_loadgen_bounds", "test_verify",
-    "test_load_processes", "test_fuzz_corpus", "test_tdengine_faults", "test_trial_order", "test_bounds",
-    "test_cli_help", "test_compat_run", "test_diagnosis", "test_fit_models",
+    "test_reads_on_databases", "test_searches_on_databases", "test_workflows", "test_changed_rows_of_series",
+    "test_interrupted", "test_server_stands_still", "test_provocations", "test_other_users", "test_clients_sweep",
+    "test_order_on_postgres", "test_terminals", "test_odd_mounts", "test_another_package", "test_load_of_postgres",
+    "test_commands", "test_loadgen_bounds", "test_verify", "test_load_processes",
+    "test_fuzz_corpus", "test_tdengine_faults", "test_trial_order", "test_bounds", "test_cli_help", "test_compat_run",
+    "test_diagnosis", "test_fit_models",
 )  # fmt: skip
 TOTAL, CLAIM, ENDED, FAILED, SKIPPED = "total", ".claimed", ".ended", ".failed", ".skipped"
 
@@ -89,8 +71,10 @@ def units(items: list[pytest.Item]) -> list[list[pytest.Item]]:
         group = next((n for n, group in enumerate(TOGETHER) if item.path.stem in group), item.path)
         found.setdefault(group, []).append(item)
 
-    def rank(unit: Path | int) -> tuple[bool, int]:
-        return (False, unit) if isinstance(unit, int) else (unit.stem not in LONGEST, len(TOGETHER))
+    def rank(unit: Path | int) -> tuple[int, int]:
+        if isinstance(unit, int):
+            return 0, unit
+        return (1, LONGEST.index(unit.stem)) if unit.stem in LONGEST else (2, 0)
 
     return [found[unit] for unit in sorted(found, key=rank)]
 

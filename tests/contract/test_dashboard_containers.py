@@ -23,8 +23,8 @@ import pytest
 from scale_sweep.watch.dashboards import containers
 from scale_sweep.watch.dashboards.updown import PORTS, pinned_image
 from tests.integration import cli
-from tests.integration.observed_sweep import dashboards_room
-from tests.integration.program_image import grafana_image, prometheus_image, require_docker
+from tests.integration.made_images import grafana_image, prometheus_image, require_docker
+from tests.integration.watching import dashboards_room
 from tests.unit.raw_run import Shape, raw_run
 
 RUN = "20260102T030405Z-synthetic-dddddd"

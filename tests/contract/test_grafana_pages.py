@@ -23,7 +23,7 @@ import pytest
 
 from tests.contract.chromium import Tab, browser, opened_tab
 from tests.integration import cli
-from tests.integration.observed_sweep import dashboards_room
+from tests.integration.watching import dashboards_room
 from tests.needs import needs
 
 HOME = os.environ.get("SCALE_GRAFANA_HOME", "")

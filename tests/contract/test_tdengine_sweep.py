@@ -17,7 +17,7 @@ from scale_sweep.machine.host.server_user import server_user
 from scale_sweep.server.runtimes.docker_facts import image_state
 from tests.contract.tdengine_contract import HOME, IMAGE, NEEDS_SERVER
 from tests.integration.cli import run
-from tests.integration.unprivileged import watched
+from tests.integration.short_trial import watched
 from tests.unit.trial_orders import result_of, trial_order
 
 HERE = f"--runtime process --home {HOME}"

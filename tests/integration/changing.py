@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,6 +14,7 @@ from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import Event, IntervalSeen, Verdict
 from scale_sweep.server.targets import Session
+from tests.integration.cli import waited_for
 from tests.unit.trial_orders import artifact_of, result_of
 
 STORED_S = 60.0
@@ -52,11 +52,7 @@ def changed_before_the_count(
 
 def once_stored(asked: Callable[[], Any]) -> Any:
     """What it returns, as soon as that is something: the load goes on meanwhile."""
-    deadline = time.monotonic() + STORED_S
-    while not (found := asked()):
-        assert time.monotonic() < deadline, "no such row was stored"
-        time.sleep(0.05)
-    return found
+    return waited_for(asked, STORED_S)
 
 
 def _sessions_of(session: type[Session], monkeypatch: pytest.MonkeyPatch) -> list[Session]:

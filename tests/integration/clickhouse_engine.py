@@ -1,10 +1,8 @@
 """ClickHouse's current engine behind its HTTP interface: chDB, a wheel on PyPI, has the engine and no server.
 
-    python -m tests.integration.clickhouse_engine      says its port, and listens on loopback until it is ended
-
-SCALE_CHDB names a folder with it: pip install --no-deps --target DIR chdb-core==26.9.0. Every statement and every block
-of rows goes to the engine as it came. Refuses what the engine lacks without a server: logins, and inserts that wait for
-others (the settings of async inserts are taken, and each insert is by itself).
+SCALE_CHDB names a folder with it: pip install --no-deps --target DIR chdb-core==26.9.0. Every statement and every
+block of rows goes to the engine as it came. Refuses what the engine lacks without a server: logins, and inserts that
+wait for others (the settings of async inserts are taken, and each insert is by itself).
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,14 +11,12 @@ from pathlib import Path
 import pytest
 
 from tests.integration import cli
-from tests.integration.leftovers import assert_nothing_left
-from tests.integration.observed_sweep import Observed, dashboards_room, observe
+from tests.integration.cli import assert_nothing_left
+from tests.integration.watching import Observed, dashboards_room, observe
 from tests.needs import need
 from tests.unit.trial_orders import RUN
 
-pytest.register_assert_rewrite(
-    "tests.integration.database_contract", "tests.integration.loaded_server", "tests.integration.short_trial"
-)  # say their values
+pytest.register_assert_rewrite("tests.integration.loaded_server", "tests.integration.short_trial")  # say their values
 
 
 @pytest.fixture(scope="session")
@@ -25,6 +24,25 @@ def data_dir():
     """On a disk, and open to the user that the server runs as, which pytest's own directories are not."""
     path = Path(f"/var/tmp/scale-test-e2e-{os.getpid()}")
     path.mkdir(mode=0o755)
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A directory in which everybody can create names, as in /tmp."""
+    path = Path(f"/var/tmp/scale-test-users-{os.getpid()}")
+    path.mkdir()
+    path.chmod(0o1777)
+    yield path
+    subprocess.run(["rm", "-rf", str(path)], check=True)
+
+
+@pytest.fixture
+def room() -> Iterator[Path]:
+    """For a server that is not a trial's: open to the user that it runs as."""
+    path = Path(tempfile.mkdtemp(prefix="scale-test-room-", dir="/var/tmp"))
+    path.chmod(0o755)
     yield path
     shutil.rmtree(path)
 

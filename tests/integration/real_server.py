@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
+import pytest
 
 from scale_sweep.loadgen.spec import spec_text, trial_spec
 from scale_sweep.machine.host.server_user import as_user, server_user
@@ -41,6 +42,17 @@ def required(name: str) -> Target:
         assert done.returncode == 0, done.stderr
     if target.find("") is None:
         missing(f"no {name} server on this machine: {target.facts.to_install}")
+    return target
+
+
+def from_elsewhere(name: str, variable: str, monkeypatch: pytest.MonkeyPatch) -> Target:
+    """The target, whose server no registry has: the variable names its home."""
+    if not (home := os.environ.get(variable, "")):
+        pytest.skip(f"{variable} names no {name}")
+    target = load_target(name)
+    found = target.find(home)
+    assert found, f"no {name} in {home}"
+    monkeypatch.setattr(type(target), "find", lambda self, home: found)
     return target
 
 

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.cli import assert_measured, run
-from tests.integration.leftovers import assert_nothing_left
+from tests.integration.cli import assert_measured, assert_nothing_left, run
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "architecture.md").read_text(encoding="utf-8")
 RECIPE = PAGE[PAGE.index("## Adding a target") :]
@@ -52,7 +51,13 @@ def installed(tmp_path_factory):
 def swept(installed, data_dir, tmp_path_factory):
     folder = tmp_path_factory.mktemp("swept")
     command, _ = COMMAND.findall(RECIPE)
-    done = run(*shlex.split(command), "--json", "--data-dir", str(data_dir), cwd=folder, PYTHONPATH=beside(installed))
+    done = run(
+        *shlex.split(command),
+        *"--window-max 0 --json --data-dir".split(),
+        str(data_dir),
+        cwd=folder,
+        PYTHONPATH=beside(installed),
+    )
     assert done.returncode == 0, done.stderr
     return folder, json.loads(done.stdout), done.stderr
 
@@ -85,36 +90,12 @@ def test_its_knob_is_a_role_with_a_flag_a_column_and_a_heading(swept, installed)
     assert row["shards"] == "3"
     assert document["trials"][0]["trial"]["load"]["partitions"] == 3
     assert "Shards" in (run_dir / "report.md").read_text()
-    both = run(
-        "plan",
-        "cpu",
-        "--cores",
-        "1",
-        "--target",
-        "example",
-        "--partitions",
-        "5",
-        cwd=folder,
-        PYTHONPATH=beside(installed),
-    )
+    both = run(*"plan cpu --cores 1 --target example --partitions 5".split(), cwd=folder, PYTHONPATH=beside(installed))
     assert both.returncode == 0 and re.search(r"knobs\.shards +5 +flag", both.stdout)
     helped = run("sweep", "--help-all", cwd=folder, PYTHONPATH=beside(installed))
     assert "--shards" in helped.stdout and "shards (Example)" in " ".join(helped.stdout.replace("│", "").split())
-
-
-def test_its_runtime_runs_the_targets_of_this_project(swept, installed):
-    planned = run(
-        "plan",
-        "cpu",
-        "--cores",
-        "1",
-        "--target",
-        "postgres",
-        "--runtime",
-        "nice",
-        cwd=swept[0],
-        PYTHONPATH=beside(installed),
-    )
+    words = "plan cpu --cores 1 --target postgres --runtime nice".split()
+    planned = run(*words, cwd=folder, PYTHONPATH=beside(installed))
     assert planned.returncode == 0, planned.stderr
     assert re.search(r"postgres \S+ as a process of lower priority", planned.stdout)
 
@@ -134,10 +115,7 @@ def test_an_axis_of_another_package_is_swept_along(installed, data_dir, tmp_path
     _, command = COMMAND.findall(RECIPE)
     done = run(
         *shlex.split(command),
-        "--connections-check",
-        "off",
-        "--json",
-        "--data-dir",
+        *"--window-max 0 --connections-check off --json --data-dir".split(),
         str(data_dir),
         cwd=tmp_path,
         PYTHONPATH=beside(installed),
@@ -150,14 +128,7 @@ def test_an_axis_of_another_package_is_swept_along(installed, data_dir, tmp_path
     report = next(tmp_path.glob("results/*/report.md")).read_text()
     assert "| Shards |" in report and "How does the write rate grow with shards?" in report
     refused = run(
-        "plan",
-        "shards",
-        "--shard-levels",
-        "1..2",
-        "--shards",
-        "3",
-        "--target",
-        "example",
+        *"plan shards --shard-levels 1..2 --shards 3 --target example".split(),
         cwd=tmp_path,
         PYTHONPATH=beside(installed),
     )

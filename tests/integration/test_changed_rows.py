@@ -15,15 +15,7 @@ from scale_sweep.model import Event, Trial, VerdictKind
 from scale_sweep.server.targets.postgres import postgres_session
 from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
 from scale_sweep.server.targets.postgres.sums import SUMS
-from tests.integration.changing import (
-    changed_before_the_count,
-    changed_in_the_load,
-    differing,
-    differing_in,
-    once_stored,
-    summed,
-    verdict_of,
-)
+from tests.integration import changing
 from tests.integration.cli import assert_measured, run
 from tests.integration.real_server import with_rows
 from tests.unit.trial_orders import result_of, trial_order
@@ -47,11 +39,11 @@ def changed_trial(folder: Path, changes: list[str], monkeypatch: pytest.MonkeyPa
     def change(session: PostgresSession) -> None:
         with session._connected() as second:
             for statement in changes:
-                once_stored(lambda statement=statement: second.execute(statement.encode()).rowcount)
+                changing.once_stored(lambda statement=statement: second.execute(statement.encode()).rowcount)
 
     order = trial_order(folder, "postgres", load__rate="50k", workload__rows_per_request="100")
-    events = changed_in_the_load(order, PostgresSession, change, monkeypatch)
-    found = summed(events)
+    events = changing.changed_in_the_load(order, PostgresSession, change, monkeypatch)
+    found = changing.summed(events)
     assert (found["note"], found["of_tables"], len(found["tables"])) == ("", 10, 10)
     return events
 
@@ -63,7 +55,7 @@ def test_changed_rows_are_found_in_their_tables(folder, monkeypatch):
     assert result.verdict.kind is VerdictKind.WRONG_ROWS, result.verdict
     assert result.verdict.reasons[0].startswith("device 1: current: sum: stored ")
     assert "(6 of 10 tables compared differ)" in result.verdict.reasons[0]
-    assert differing(events) == set("123456")
+    assert changing.differing(events) == set("123456")
 
 
 def test_a_row_of_one_of_many_tables_is_found_in_its_table(folder, monkeypatch):
@@ -73,10 +65,10 @@ def test_a_row_of_one_of_many_tables_is_found_in_its_table(folder, monkeypatch):
 
     flags = {"workload__tables": "1200", "workload__rows_per_request": "50", "load__warmup": "0s"}
     order = with_rows(trial_order(folder, "postgres", **flags), 120_000)
-    events = changed_before_the_count(order, PostgresSession, change, monkeypatch)
-    assert verdict_of(events).kind is VerdictKind.WRONG_ROWS
-    assert differing(events) == {"7"}
-    assert summed(events)["each"] == 1200 and len(summed(events)["tables"]) <= 201
+    events = changing.changed_before_the_count(order, PostgresSession, change, monkeypatch)
+    assert changing.verdict_of(events).kind is VerdictKind.WRONG_ROWS
+    assert changing.differing(events) == {"7"}
+    assert changing.summed(events)["each"] == 1200 and len(changing.summed(events)["tables"]) <= 201
 
 
 def test_rows_that_two_of_many_devices_exchanged_are_found(folder, monkeypatch):
@@ -88,9 +80,9 @@ def test_rows_that_two_of_many_devices_exchanged_are_found(folder, monkeypatch):
 
     flags = {"workload__tables": "1200", "workload__rows_per_request": "50", "load__warmup": "0s"}
     order = with_rows(trial_order(folder, "postgres", **flags), 12_000)
-    events = changed_before_the_count(order, PostgresSession, change, monkeypatch)
-    assert verdict_of(events).kind is VerdictKind.WRONG_ROWS
-    assert differing(events) == {"7", "8"}
+    events = changing.changed_before_the_count(order, PostgresSession, change, monkeypatch)
+    assert changing.verdict_of(events).kind is VerdictKind.WRONG_ROWS
+    assert changing.differing(events) == {"7", "8"}
 
 
 def test_a_sweep_of_many_tables_compares_all_and_keeps_some(tmp_path, data_dir):
@@ -106,7 +98,7 @@ def test_a_sweep_of_many_tables_compares_all_and_keeps_some(tmp_path, data_dir):
     found = json.loads(facts.read_text())["summed"]
     assert found["note"] == ""
     assert len(found["tables"]) == 200
-    assert differing_in(found) == set()
+    assert changing.differing_in(found) == set()
 
 
 @pytest.mark.parametrize("is_whole", [True, False])
@@ -126,7 +118,7 @@ def test_a_server_that_answers_texts_for_sums_has_wrong_rows(folder, monkeypatch
 def test_rows_that_nobody_changed_are_right(folder, monkeypatch):
     events = changed_trial(folder, [], monkeypatch)
     result = result_of(events)
-    assert result.verdict.kind is not VerdictKind.WRONG_ROWS and differing(events) == set()
+    assert result.verdict.kind is not VerdictKind.WRONG_ROWS and changing.differing(events) == set()
     assert result.measurement is not None
     assert result.measurement.rows_compared == result.measurement.rows_counted > 0
     assert result.measurement.tables_compared == 10

@@ -1,31 +1,30 @@
-"""Rows that are changed in databases of series behind the load: the trial is WRONG_ROWS and names the devices, or
-LOST_ROWS if rows are missing. IoTDB and Cassandra take 10 to 20 CPU seconds to start: with SCALE_SLOW_TESTS=1."""
+"""Rows and tags that are changed in databases behind the load: the trial is WRONG_ROWS or LOST_ROWS and names the devices."""
 
 from __future__ import annotations
 
 import json
 import os
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from scale_sweep.model import VerdictKind
+from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.model import Event, VerdictKind
+from scale_sweep.server.targets import load_facts, series
 from scale_sweep.server.targets.cassandra.cassandra_session import CassandraSession
+from scale_sweep.server.targets.clickhouse.clickhouse_session import ClickhouseSession
+from scale_sweep.server.targets.cratedb.cratedb_session import CratedbSession
 from scale_sweep.server.targets.influxdb.influxdb_session import InfluxdbSession
 from scale_sweep.server.targets.iotdb.iotdb_session import IotdbSession
+from scale_sweep.server.targets.mariadb.mariadb_session import MariadbSession
+from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
+from scale_sweep.server.targets.questdb.questdb_session import QuestdbSession
 from scale_sweep.server.targets.victoriametrics.victoriametrics_session import VictoriametricsSession
-from tests.integration.changing import (
-    changed_before_the_count,
-    changed_in_the_load,
-    differing,
-    once_stored,
-    summed,
-    verdict_of,
-)
-from tests.integration.real_server import required
+from tests.integration import changing
+from tests.integration.real_server import required, with_rows
 from tests.unit.trial_orders import result_of, trial_order
 
 STEP_MS = 10
@@ -45,45 +44,79 @@ def at(session: Any, row: int = ROW) -> int:
     return int(session._trial.work.data.start_ms) + row * STEP_MS
 
 
-class InInfluxdb:
-    """Rows are read and deleted by statements, and written as lines."""
+class Rows:
+    """Rows that are read, written and deleted by statements. Cells: texts in the order of the columns."""
+
+    session: type[Any]
+
+    def columns(self, session: Any) -> list[str]:
+        return [column.partition(":")[0] for column in session._trial.work.data.columns]
+
+    def times_1000(self, cells: Any) -> Any:
+        return [cells[0], str(float(cells[1]) * 1000), *cells[2:]]
+
+    def row(self, session: Any, device: str, row: int) -> Any:
+        """As soon as it is stored."""
+        columns, place = ", ".join(self.columns(session)), self.place(device, at(session, row))
+        (found,) = changing.once_stored(lambda: session._rows(f"SELECT {columns} FROM {place}"))
+        return [str(cell) for cell in found[-len(self.columns(session)) :]]
+
+    def place(self, device: str, time_ms: int) -> str:
+        raise NotImplementedError
+
+    def write(self, session: Any, device: str, cells: Any, time_ms: int) -> None:
+        raise NotImplementedError
+
+    def remove(self, session: Any, device: str) -> None:
+        session._rows(f"DELETE FROM {self.place(device, at(session))}")
+
+    def delete(self, session: Any, device: str) -> None:
+        self.row(session, device, ROW)
+        self.remove(session, device)
+
+    def multiplied(self, session: Any, device: str) -> None:
+        self.write(session, device, self.times_1000(self.row(session, device, ROW)), at(session))
+
+    def later(self, session: Any, device: str) -> None:
+        cells = self.row(session, device, ROW)
+        self.remove(session, device)
+        self.write(session, device, cells, at(session) + 1)
+
+    def copied(self, session: Any, device: str) -> None:
+        self.row(session, device, ROW)
+        self.write(session, device, self.row(session, device, ROW + 1), at(session))
+
+
+class InInfluxdb(Rows):
+    """Written as lines. Cells: tags and values by name."""
 
     session = InfluxdbSession
 
+    def place(self, device: str, time_ms: int) -> str:
+        return f"\"measurement\" WHERE device = '{device}' AND time = {time_ms}ms"
+
+    def times_1000(self, cells: Any) -> Any:
+        tags, values = cells
+        return tags, {**values, "d": values["d"] * 1000}
+
     def row(self, session: InfluxdbSession, device: str, row: int) -> tuple[Cells, Cells]:
-        """Tags and values."""
-        where = f"device = '{device}' AND time = {at(session, row)}ms"
-        (found,) = once_stored(lambda: session._run(f'SELECT * FROM "measurement" WHERE {where}'))
+        (found,) = changing.once_stored(lambda: session._run(f"SELECT * FROM {self.place(device, at(session, row))}"))
         cells = dict(zip(found["columns"], found["values"][0], strict=True))
-        columns = [column.partition(":")[0] for column in session._trial.work.data.columns]
+        columns = self.columns(session)
         tags = {name: cell for name, cell in cells.items() if name not in (*columns, "time")}
         return tags, {name: cells[name] for name in columns}
 
-    def delete(self, session: InfluxdbSession, device: str) -> None:
-        self.row(session, device, ROW)
-        session._run(f"DELETE FROM \"measurement\" WHERE device = '{device}' AND time = {at(session)}ms")
+    def remove(self, session: InfluxdbSession, device: str) -> None:
+        session._run(f"DELETE FROM {self.place(device, at(session))}")
 
-    def write(self, session: InfluxdbSession, device: str, tags: Cells, values: Cells, time_ms: int) -> None:
+    def write(self, session: InfluxdbSession, device: str, cells: tuple[Cells, Cells], time_ms: int) -> None:
+        tags, values = cells
         kinds = dict(column.split(":") for column in session._trial.work.data.columns)
         labels = "".join(f",{name}={str(cell).replace(' ', chr(92) + ' ')}" for name, cell in tags.items())
         fields = ",".join(
             f"{name}={json.dumps(cell)}{'i' if 'int' in kinds[name] else ''}" for name, cell in values.items()
         )
         post(session, "/write?db=scale&precision=ms", f"measurement{labels} {fields} {time_ms}\n")
-
-    def multiplied(self, session: InfluxdbSession, device: str) -> None:
-        tags, values = self.row(session, device, ROW)
-        self.write(session, device, tags, {**values, "d": values["d"] * 1000}, at(session))
-
-    def later(self, session: InfluxdbSession, device: str) -> None:
-        tags, values = self.row(session, device, ROW)
-        self.delete(session, device)
-        self.write(session, device, tags, values, at(session) + 1)
-
-    def copied(self, session: InfluxdbSession, device: str) -> None:
-        self.row(session, device, ROW)
-        tags, values = self.row(session, device, ROW + 1)
-        self.write(session, device, tags, values, at(session))
 
 
 class InVictoriametrics:
@@ -103,102 +136,54 @@ class InVictoriametrics:
 
     def multiplied(self, session: VictoriametricsSession, device: str) -> None:
         def of_column(one: Cells) -> None:
-            if one["metric"]["__name__"] == "measurement_d":
-                one["values"][ROW] *= 1000
+            one["values"][ROW] *= 1000 if one["metric"]["__name__"] == "measurement_d" else 1
 
         self.change(session, device, of_column)
 
     def later(self, session: VictoriametricsSession, device: str) -> None:
-        def of_column(one: Cells) -> None:
-            one["timestamps"][ROW] += 1
-
-        self.change(session, device, of_column)
+        self.change(session, device, lambda one: one["timestamps"].insert(ROW, one["timestamps"].pop(ROW) + 1))
 
     def copied(self, session: VictoriametricsSession, device: str) -> None:
-        def of_column(one: Cells) -> None:
-            one["values"][ROW] = one["values"][ROW + 1]
-
-        self.change(session, device, of_column)
+        self.change(session, device, lambda one: one["values"].__setitem__(ROW, one["values"][ROW + 1]))
 
     def delete(self, session: VictoriametricsSession, device: str) -> None:
-        def of_column(one: Cells) -> None:
-            del one["values"][ROW], one["timestamps"][ROW]
-
-        self.change(session, device, of_column)
+        self.change(session, device, lambda one: (one["values"].pop(ROW), one["timestamps"].pop(ROW))[0])
 
 
-class InIotdb:
-    """Statements of IoTDB."""
+class InIotdb(Rows):
+    """Its first column is the time."""
 
     session = IotdbSession
 
-    def row(self, session: IotdbSession, device: str, row: int) -> list[str]:
-        columns = ", ".join(column.partition(":")[0] for column in session._trial.work.data.columns)
-        statement = f"SELECT {columns} FROM root.scale.{device} WHERE time = {at(session, row)}"
-        ((_, *cells),) = once_stored(lambda: session._rows(statement))
-        return [str(cell) for cell in cells]
+    def place(self, device: str, time_ms: int) -> str:
+        return f"root.scale.{device} WHERE time = {time_ms}"
 
-    def write(self, session: IotdbSession, device: str, cells: list[str], time_ms: int) -> None:
-        columns = ", ".join(column.partition(":")[0] for column in session._trial.work.data.columns)
-        values = ", ".join(cells)
-        session._rows(f"INSERT INTO root.scale.{device}(time, {columns}) ALIGNED VALUES ({time_ms}, {values})")
-
-    def multiplied(self, session: IotdbSession, device: str) -> None:
-        value = float(self.row(session, device, ROW)[1]) * 1000
-        session._rows(f"INSERT INTO root.scale.{device}(time, d) ALIGNED VALUES ({at(session)}, {value})")
-
-    def later(self, session: IotdbSession, device: str) -> None:
-        cells = self.row(session, device, ROW)
-        self.delete(session, device)
-        self.write(session, device, cells, at(session) + 1)
-
-    def copied(self, session: IotdbSession, device: str) -> None:
-        self.write(session, device, self.row(session, device, ROW + 1), at(session))
-
-    def delete(self, session: IotdbSession, device: str) -> None:
-        self.row(session, device, ROW)
+    def remove(self, session: IotdbSession, device: str) -> None:
         session._rows(f"DELETE FROM root.scale.{device}.* WHERE time = {at(session)}")
 
+    def write(self, session: IotdbSession, device: str, cells: list[str], time_ms: int) -> None:
+        columns, values = ", ".join(self.columns(session)), ", ".join(cells)
+        session._rows(f"INSERT INTO root.scale.{device}(time, {columns}) ALIGNED VALUES ({time_ms}, {values})")
 
-class InCassandra:
-    """Statements of CQL. A row of a device is written as a whole."""
+
+class InCassandra(Rows):
+    """A row of a device is written as a whole."""
 
     session = CassandraSession
 
-    def row(self, session: CassandraSession, device: str, row: int) -> list[str]:
-        columns = ", ".join(column.partition(":")[0] for column in session._trial.work.data.columns)
-        where = f"device = '{device}' AND ts = {at(session, row)}"
-        (cells,) = once_stored(lambda: session._rows(f"SELECT {columns} FROM scale.measurement WHERE {where}"))
-        return [str(cell) for cell in cells]
+    def place(self, device: str, time_ms: int) -> str:
+        return f"scale.measurement WHERE device = '{device}' AND ts = {time_ms}"
 
     def write(self, session: CassandraSession, device: str, cells: list[str], time_ms: int) -> None:
-        columns = ", ".join(column.partition(":")[0] for column in session._trial.work.data.columns)
-        values = ", ".join(cells)
+        columns, values = ", ".join(self.columns(session)), ", ".join(cells)
         session._rows(f"INSERT INTO scale.measurement (device, ts, {columns}) VALUES ('{device}', {time_ms}, {values})")
-
-    def multiplied(self, session: CassandraSession, device: str) -> None:
-        cells = self.row(session, device, ROW)
-        self.write(session, device, [cells[0], str(float(cells[1]) * 1000), *cells[2:]], at(session))
-
-    def later(self, session: CassandraSession, device: str) -> None:
-        cells = self.row(session, device, ROW)
-        self.delete(session, device)
-        self.write(session, device, cells, at(session) + 1)
-
-    def copied(self, session: CassandraSession, device: str) -> None:
-        self.row(session, device, ROW)
-        self.write(session, device, self.row(session, device, ROW + 1), at(session))
-
-    def delete(self, session: CassandraSession, device: str) -> None:
-        self.row(session, device, ROW)
-        session._rows(f"DELETE FROM scale.measurement WHERE device = '{device}' AND ts = {at(session)}")
 
 
 DATABASES = {
-    "influxdb": (InInfluxdb(), changed_in_the_load),
-    "victoriametrics": (InVictoriametrics(), changed_before_the_count),
-    "iotdb": (InIotdb(), changed_in_the_load),
-    "cassandra": (InCassandra(), changed_in_the_load),
+    "influxdb": (InInfluxdb(), changing.changed_in_the_load),
+    "victoriametrics": (InVictoriametrics(), changing.changed_before_the_count),
+    "iotdb": (InIotdb(), changing.changed_in_the_load),
+    "cassandra": (InCassandra(), changing.changed_in_the_load),
 }
 
 BY_HAND = pytest.mark.skipif(not os.environ.get("SCALE_SLOW_TESTS"), reason="10 to 20 CPU seconds for each start")
@@ -207,42 +192,131 @@ names = pytest.mark.parametrize(
 )
 
 
-@names
-def test_changed_rows_are_found_in_their_devices(folder: Path, monkeypatch, name):
+def summed_trial(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, change: Any) -> list[Event]:
+    """The events of a trial whose rows are changed by the function, which gets the database and a session."""
     database, changed = DATABASES[name]
     required(name)
+    order = trial_order(folder, name, **FLAGS, workload__columns=COLUMNS)
+    made = change and (lambda session: change(database, session))
+    return changed(order, database.session, made, monkeypatch)
 
-    def change(session: Any) -> None:
+
+def of_devices(events: list[Event]) -> set[str]:
+    return {one.rpartition(".")[2] for one in changing.differing(events)}
+
+
+@names
+def test_changed_rows_are_found_in_their_devices(folder: Path, monkeypatch, name):
+    def change(database: Any, session: Any) -> None:
         database.multiplied(session, "d1")
         database.later(session, "d2")
         database.copied(session, "d3")
 
-    order = trial_order(folder, name, **FLAGS, workload__columns=COLUMNS)
-    events = changed(order, database.session, change, monkeypatch)
-    verdict = verdict_of(events)
+    events = summed_trial(folder, monkeypatch, name, change)
+    verdict = changing.verdict_of(events)
     assert verdict.kind is VerdictKind.WRONG_ROWS, verdict
     assert "d1: d: sum: stored " in verdict.reasons[0]
-    assert {one.rpartition(".")[2] for one in differing(events)} == {"d1", "d2", "d3"}, verdict
+    assert of_devices(events) == {"d1", "d2", "d3"}, verdict
 
 
 @names
 def test_a_missing_row_is_lost(folder: Path, monkeypatch, name):
-    database, changed = DATABASES[name]
-    required(name)
-    order = trial_order(folder, name, **FLAGS, workload__columns=COLUMNS)
-    events = changed(order, database.session, lambda session: database.delete(session, "d4"), monkeypatch)
-    assert verdict_of(events).kind is VerdictKind.LOST_ROWS, verdict_of(events)
-    assert {one.rpartition(".")[2] for one in differing(events)} == {"d4"}
+    events = summed_trial(folder, monkeypatch, name, lambda database, session: database.delete(session, "d4"))
+    assert changing.verdict_of(events).kind is VerdictKind.LOST_ROWS, changing.verdict_of(events)
+    assert of_devices(events) == {"d4"}
 
 
 @names
 def test_rows_that_nobody_changed_are_right(folder: Path, monkeypatch, name):
-    database, changed = DATABASES[name]
-    required(name)
-    order = trial_order(folder, name, **FLAGS, workload__columns=COLUMNS)
-    events = changed(order, database.session, None, monkeypatch)
-    verdict, found = verdict_of(events), summed(events)
+    events = summed_trial(folder, monkeypatch, name, None)
+    verdict, found = changing.verdict_of(events), changing.summed(events)
     assert verdict.kind not in (VerdictKind.WRONG_ROWS, VerdictKind.LOST_ROWS), verdict
-    assert (differing(events), "of 10 tables" in found["note"], len(found["tables"])) == (set(), False, 10)
+    assert (changing.differing(events), "of 10 tables" in found["note"], len(found["tables"])) == (set(), False, 10)
     measured = result_of(events).measurement
     assert measured.rows_compared == measured.rows_counted > 0
+
+
+TAG_FLAGS = {"workload__rows_per_request": "100", "load__warmup": "0s"}
+TAG, OTHER = "groupid", "77"
+
+
+def in_influxdb(session: Any, devices: tuple[str, ...]) -> None:
+    kinds: Mapping[str, str] = dict(column.split(":") for column in session._trial.work.data.columns)
+    rows: list[Cells] = []
+    for device in devices:
+        (found,) = session._run(f"SELECT * FROM \"measurement\" WHERE device = '{device}'")
+        rows += [dict(zip(found["columns"], cells, strict=True)) for cells in found["values"]]
+    for device in devices:
+        session._run(f"DELETE FROM \"measurement\" WHERE device = '{device}'")
+    for row in rows:
+        values, time_ms = {name: row.pop(name) for name in kinds}, row.pop("time")
+        InInfluxdb().write(session, row["device"], ({**row, TAG: OTHER}, values), time_ms)
+
+
+def in_victoriametrics(session: Any, devices: tuple[str, ...]) -> None:
+    def of_column(one: Cells) -> None:
+        one["metric"][TAG] = OTHER
+
+    for device in devices:
+        InVictoriametrics().change(session, device, of_column)
+
+
+def in_questdb(session: Any, devices: tuple[str, ...]) -> None:
+    quoted = ", ".join(f"'{device}'" for device in devices)
+    session._at_rest()
+    for table in series.part_names(session._trial):
+        session._rows(f"UPDATE '{table}' SET {TAG} = '{OTHER}' WHERE device IN ({quoted})")
+
+
+def in_device_table(session: Any, devices: tuple[str, ...]) -> None:
+    session._rows(f"UPDATE device SET {TAG} = {OTHER} WHERE device_id IN ({numbers(devices)})")
+
+
+def in_cratedb(session: Any, devices: tuple[str, ...]) -> None:
+    in_device_table(session, devices)
+    session._rows("REFRESH TABLE device")
+
+
+def in_clickhouse(session: Any, devices: tuple[str, ...]) -> None:
+    session._rows(f"ALTER TABLE device UPDATE {TAG} = {OTHER} WHERE device_id IN ({numbers(devices)})")
+    changing.once_stored(lambda: session._rows(f"SELECT count() FROM device WHERE {TAG} = {OTHER}") == [[len(devices)]])
+
+
+def numbers(devices: tuple[str, ...]) -> str:
+    return ", ".join(device.removeprefix("d") for device in devices)
+
+
+READS = {"mix": "write,point", "preload__rows": "1k", "knobs__connections": "2"}
+CHANGES = {
+    "influxdb": (InInfluxdb.session, in_influxdb),
+    "victoriametrics": (InVictoriametrics.session, in_victoriametrics),
+    "questdb": (QuestdbSession, in_questdb),
+    "postgres": (PostgresSession, in_device_table),
+    "mariadb": (MariadbSession, in_device_table),
+    "cratedb": (CratedbSession, in_cratedb),
+    "clickhouse": (ClickhouseSession, in_clickhouse),
+}
+NO_REGISTRY = pytest.mark.skipif(not os.environ.get("SCALE_CRATEDB_HOME"), reason="SCALE_CRATEDB_HOME names no CrateDB")
+TARGETS = [pytest.param(name, marks=NO_REGISTRY) if name == "cratedb" else name for name in CHANGES]
+
+
+def order_of(folder: Path, target: str) -> TrialOrder:
+    """A trial of a thousand rows; of a database with a table of devices, one that also reads."""
+    if not load_facts(target).has_device_table:
+        return with_rows(trial_order(folder, target, **TAG_FLAGS), 1000)
+    return trial_order(folder, target, **TAG_FLAGS, **READS)
+
+
+@pytest.mark.parametrize("devices", [(), ("d3",), tuple(f"d{n}" for n in range(10))], ids=["none", "one", "all"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_another_tag_is_found(folder, monkeypatch, target, devices):
+    required(target)
+    session, change = CHANGES[target]
+    made = (lambda own: change(own, devices)) if devices else None
+    events = changing.changed_before_the_count(order_of(folder, target), session, made, monkeypatch)
+    verdict, wrong = changing.verdict_of(events), changing.summed(events)["wrong_tags"]
+    assert len(wrong) == min(3, len(devices))
+    assert (verdict.kind is VerdictKind.WRONG_ROWS) == bool(devices), verdict
+    if devices:
+        assert f"{TAG}={OTHER}" in verdict.reasons[0] and verdict.reasons[0].startswith("device ")
+    assert "tags: not compared" not in json.dumps(verdict.reasons)

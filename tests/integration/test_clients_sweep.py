@@ -1,49 +1,26 @@
-"""`scale sweep clients` on a real PostgreSQL, and two databases in one plan."""
+"""Sweeps on a real PostgreSQL: clients, two databases in one plan, growth, and the rates in each file and export."""
 
 import csv
 import json
 import math
 import shutil
+import sqlite3
+from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 
-from tests.integration.cli import assert_measured, run
-from tests.integration.leftovers import assert_nothing_left
-from tests.integration.panel_queries import shown, watch
-from tests.integration.prometheus_server import blocks_of, prometheus
+from tests.integration.cli import assert_measured, assert_nothing_left, run
+from tests.integration.watching import blocks_of, prometheus, shown, watch
 
-QUICK = (
-    "--duration",
-    "2s",
-    "--warmup",
-    "1s",
-    "--window-max",
-    "0",
-    "--replicates",
-    "1",
-    "--connections-check",
-    "off",
-    "--json",
-)
+QUICK = "--duration 1s --warmup 1s --window-max 0 --replicates 1 --connections-check off --json".split()
 
 
 @pytest.fixture(scope="module")
 def swept(data_dir, tmp_path_factory):
     folder = tmp_path_factory.mktemp("clients")
-    done = run(
-        "sweep",
-        "clients",
-        "--clients",
-        "1..8:x2",
-        "--cores",
-        "1",
-        "--target",
-        "postgres",
-        *QUICK,
-        "--data-dir",
-        str(data_dir),
-        cwd=folder,
-    )
+    words = f"sweep clients --clients 1..8:x2 --cores 1 --target postgres --data-dir {data_dir}".split()
+    done = run(*words, *QUICK, cwd=folder)
     assert_measured(done)
     return folder, json.loads(done.stdout)
 
@@ -63,11 +40,7 @@ def test_each_level_has_as_many_connections_and_the_same_resources(swept, data_d
     assert len({json.dumps(t["trial"]["resources"], sort_keys=True) for t in trials.values()}) == 1
     assert len({t["trial"]["knobs"]["partitions"] for t in trials.values()}) == 1
     assert_nothing_left(data_dir)
-
-
-def test_a_server_whose_cores_are_full_or_whose_clients_wait_counts(swept):
-    _, document = swept
-    for trial in document["trials"]:
+    for trial in document["trials"]:  # a server whose cores are full, or whose clients wait, counts
         if trial["verdict"]["bottleneck"]["kind"] in ("SERVER_CPU", "CONNECTIONS", "HOT_THREAD", "QUOTA"):
             assert trial["verdict"]["kind"] in ("VALID", "UNSTEADY"), trial["verdict"]
 
@@ -89,32 +62,13 @@ def test_the_report_and_the_files_speak_of_clients(swept):
 
 
 def test_two_databases_stand_in_one_plan_and_in_every_block(data_dir, tmp_path):
-    done = run(
-        "sweep",
-        "cpu",
-        "--cores",
-        "1",
-        "--target",
-        "null,postgres",
-        "--duration",
-        "3s",
-        "--warmup",
-        "1s",
-        "--window-max",
-        "0",
-        "--replicates",
-        "2",
-        "--json",
-        "--data-dir",
-        str(data_dir),
-        cwd=tmp_path,
-    )
+    words = "sweep cpu --cores 1 --target null,postgres --duration 3s --warmup 0s --window-max 0 --replicates 2 --json"
+    done = run(*words.split(), "--data-dir", str(data_dir), cwd=tmp_path)
     assert_measured(done)
-    trials = [t["trial"] for t in json.loads(done.stdout)["trials"]]
-    blocks = {
-        b: sorted(t["subject"]["target"] for t in trials if t["block"] == b and t["role"] == "point") for b in (1, 2)
-    }
-    assert blocks == {1: ["null", "postgres"], 2: ["null", "postgres"]}
+    points = [t["trial"] for t in json.loads(done.stdout)["trials"] if t["trial"]["role"] == "point"]
+    assert sorted((t["block"], t["subject"]["target"]) for t in points) == [
+        (block, name) for block in (1, 2) for name in ("null", "postgres")
+    ]
     (path,) = tmp_path.glob("results/*/points.csv")
     rows = list(csv.DictReader(path.open()))
     assert {(r["target"], r["method"]) for r in rows} == {("null", "discard"), ("postgres", "copy")}
@@ -157,3 +111,129 @@ def assert_side_by_side(path, folder):
             assert rate == pytest.approx(sum(own) / len(own))
         match = {"match[]": f'scale_trial_info{{run="{seen.run}"}}', "start": seen.begin, "end": seen.end}
         assert seen.get("label/target/values", **match) == ["null", "postgres"]
+
+
+# Requests of 10,000 rows make rates of whole 5,000 rows/s: two replicates that agree to the row then end the growth.
+GROWING = (
+    *"--connections-check off --target postgres --runtime process --duration 1s --warmup 0s --window-max 0 --json".split(),
+    *"--rows-per-request 170".split(),
+)
+
+
+def test_a_sweep_grows_to_its_limit_bridges_its_boundary_and_ends_with_its_anchor(tmp_path):
+    words = "--cores 1..2 --replicates 2 --until-ci 0.01% --replicates-max 3 --partitions 1=4,2=8 --ablation".split()
+    done = run("sweep", "cpu", *GROWING, *words, cwd=tmp_path)
+    assert_measured(done)
+    assert "the limit is 3 replicates" in done.stderr
+    document = json.loads(done.stdout)
+    trials = [t["trial"] for t in document["trials"]]
+    roles = [t["role"] for t in trials]
+    assert (roles.count("point"), roles.count("ablation"), roles.count("drift_check")) == (6, 3, 1)
+    assert max(trials, key=lambda t: t["order"])["role"] == "drift_check"
+    ablations = [t for t in trials if t["role"] == "ablation"]
+    assert {t["resources"]["amounts"]["cores"]["value"] for t in ablations} == {2.0}
+    assert {t["knobs"]["partitions"] for t in ablations} == {"4"}
+    assert document["noise"]["drift"]["ratio"]["value"] > 0
+    (run_dir,) = (tmp_path / "results").iterdir()
+    assert len(json.loads((run_dir / "plan.json").read_text())["trials"]) == 10
+    assert "How sure the points are" in (run_dir / "report.html").read_text()
+
+
+SWEEP = ("sweep", "clients", "--clients", "2", "--cores", "1", "--replicates", "1", "--connections-check", "off")
+TIMES = ("--duration", "4s", "--warmup", "1s", "--window-max", "0", "--no-metrics", "--json")
+PRELOAD = ("--preload", "40k", "--step-ms", "10000", "--tables", "20", "--rows-per-request", "10")
+LOADS = {
+    "null writes": ("--target", "null"),
+    "writes": ("--target", "postgres"),
+    "reads": ("--target", "postgres", "--mix", "range", *PRELOAD),
+    "mixed": ("--target", "postgres", "--mix", "write=9,range=1", *PRELOAD),
+}
+RATES = ("rows_per_s", "requests_per_s")
+
+
+def table(path: Path) -> list[dict[str, float | None]]:
+    """The rows of a CSV file, with their numbers."""
+    with path.open() as file:
+        return [{name: number(cell) for name, cell in row.items()} for row in csv.DictReader(file)]
+
+
+def number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+@pytest.fixture(scope="module", params=LOADS)
+def measured(request, data_dir, tmp_path_factory):
+    """The name of the load, the run's directory, and the row of its trial in points.csv."""
+    folder = tmp_path_factory.mktemp(request.param.replace(" ", "-"))
+    done = run(*SWEEP, *LOADS[request.param], *TIMES, "--data-dir", str(data_dir), cwd=folder)
+    assert_measured(done)
+    path = folder / json.loads(done.stdout)["path"]
+    (point,) = table(path / "points.csv")
+    return request.param, path, point
+
+
+def test_each_load_has_the_rates_that_it_counts(measured):
+    load, path, point = measured
+    (text,) = csv.DictReader((path / "points.csv").read_text().splitlines())
+    assert text["rate_unit"] == ("rows/s" if "writes" in load else "requests/s")
+    assert (point["rows_per_s"] is None) == (point["rows"] is None) == (load == "reads")
+    assert point["requests_per_s"] > 0
+    assert point["clients"] == point["point"] == 2
+    if load != "reads":
+        assert point["rows_per_s"] == pytest.approx(point["rows"] / point["window_s"])
+
+
+def test_the_seconds_of_the_window_come_to_the_rates_of_the_trial(measured):
+    _, path, point = measured
+    inside = [row for row in table(path / "timeseries.csv") if 0.9 < row["t_s"] <= point["window_s"] + 0.1]
+    for name in RATES:
+        seconds = [row[name] for row in inside if row[name] is not None]
+        if point[name] is None:
+            assert not seconds
+        else:
+            assert sum(seconds) / len(seconds) == pytest.approx(point[name], rel=0.05)
+
+
+def test_the_operations_come_to_the_rates_of_the_trial(measured):
+    load, path, point = measured
+    if "writes" in load:
+        assert not (path / "operations.csv").exists()
+        return
+    rows = {row["operation"]: row for row in csv.DictReader((path / "operations.csv").read_text().splitlines())}
+    for name in RATES:
+        each = [value for row in rows.values() if (value := number(row[name])) is not None]
+        assert sum(each) == pytest.approx(point[name], rel=0.01) if each else point[name] is None
+    assert number(rows["range"]["read_rows_per_s"]) > number(rows["range"]["requests_per_s"])
+    assert rows["range"]["rows_per_s"] == ""
+    if load == "mixed":
+        assert rows["write"]["read_rows_per_s"] == ""
+        assert number(rows["write"]["rows_per_s"]) == pytest.approx(
+            10 * number(rows["write"]["requests_per_s"]), rel=0.02
+        )
+
+
+def test_exports_hold_what_the_files_hold(measured):
+    _, path, point = measured
+    folder = path.parent
+    written = ("--csv", "p.csv", "--json", "p.json", "--parquet", "p.parquet", "--openmetrics", "p.om")
+    done = run("export", str(path), *written, "--sql", f"sqlite:///{folder / 'p.db'}", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    with sqlite3.connect(folder / "p.db") as base:
+        of_sql = dict(zip(RATES, base.execute(f"SELECT {', '.join(RATES)} FROM scale_trials").fetchone(), strict=True))
+        ticks = base.execute("SELECT count(rows_per_s), count(requests_per_s) FROM scale_ticks").fetchone()
+    (of_json,) = json.loads((folder / "p.json").read_text())
+    (of_parquet,) = pyarrow.parquet.read_table(folder / "p.parquet").to_pylist()
+    (of_csv,) = table(folder / "p.csv")
+    series = table(path / "timeseries.csv")
+    for at, name in enumerate(RATES):
+        assert of_sql[name] == of_json[name] == of_parquet[name] == of_csv[name] == point[name]
+        assert ticks[at] == sum(row[name] is not None for row in series)
+    metrics = (folder / "p.om").read_text()
+    for name in RATES:
+        kind = name.removesuffix("_per_s")
+        assert (f"scale_trial_{kind}_per_second{{" in metrics) == (point[name] is not None) or kind == "requests"
+    fitted = "rows" if "scale_trial_requests_per_second{" not in metrics else "requests"
+    assert f'unit="{fitted}"' in metrics

@@ -1,17 +1,18 @@
-"""Each database in a container: an image of the server that is installed here, made by `scale images build`, and a sweep
-of one core in it. What this cannot show is that the vendor's own image has its programs at the same paths."""
+"""Each database in a container: an image of the server that is installed here, made by `scale images build`, and a sweep."""
 
 import csv
 import json
 import os
+import subprocess
 import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from scale_sweep.server.runtimes.docker_files import copy_out
 from tests.integration.cli import run, start
-from tests.integration.program_image import require_docker
+from tests.integration.made_images import require_docker
 from tests.integration.real_server import required
 
 pytestmark = pytest.mark.docker
@@ -117,3 +118,80 @@ def test_a_server_without_memory_in_its_container_is_named(engine, tmp_path, dat
     assert [row["verdict"] for row in rows] == ["ABORTED"], done.stderr
     assert "memory" in rows[0]["reasons"]
     assert ours(engine) == []
+
+
+IMAGE = "scale-test/stand-in:1"
+LIBRARY = 'const char *version(void) { return "taosd version: 3.3.9.9"; }\n'
+PROGRAM = "#include <stdio.h>\nconst char *version(void);\nint main(void) { puts(version()); return 0; }\n"
+
+
+@pytest.fixture
+def home(tmp_path) -> Path:
+    """bin/taosd, which loads lib/libtaos.so."""
+    made = tmp_path / "taos"
+    for name in ("bin", "lib"):
+        (made / name).mkdir(parents=True)
+    for name, text in (("library.c", LIBRARY), ("program.c", PROGRAM)):
+        (tmp_path / name).write_text(text)
+    flags = ("-Wl,-rpath,$ORIGIN/../lib", f"-L{made / 'lib'}", "-ltaos")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", made / "lib/libtaos.so", tmp_path / "library.c"], check=True)
+    subprocess.run(["cc", "-o", made / "bin/taosd", tmp_path / "program.c", *flags], check=True)
+    return made
+
+
+@pytest.fixture
+def builder():
+    """The builder; images of these tests are removed."""
+    require_docker()
+    import docker
+
+    builder = docker.from_env()
+    yield builder
+    for image in builder.images.list(name="scale-test/stand-in"):
+        builder.images.remove(image.id, force=True)
+
+
+def build(home, tmp_path, *more):
+    words = ("images", "build", "tdengine", "--home", str(home), "--image", IMAGE, *more)
+    return run(*words, cwd=tmp_path)
+
+
+def test_the_image_runs_its_server_and_has_its_library(home, builder, tmp_path):
+    done = build(home, tmp_path, "--json")
+    assert done.returncode == 0, done.stderr
+    made = json.loads(done.stdout)
+    assert (made["image"], made["version"], made["is_default"]) == (IMAGE, "3.3.9.9", False)
+    assert made["image_id"] == builder.images.get(IMAGE).id
+    said = builder.containers.run(
+        IMAGE,
+        entrypoint=["/bin/sh", "-e", "-c", "exec /usr/bin/taosd -V"],
+        user="65534:65534",
+        read_only=True,
+        cap_drop=["ALL"],
+        network_mode="none",
+        remove=True,
+    )
+    assert said == b"taosd version: 3.3.9.9\n"
+    assert copy_out(IMAGE, "/usr/lib/libtaos.so").read_bytes() == (home / "lib/libtaos.so").read_bytes()
+
+
+def test_its_own_image_is_replaced_and_another_one_is_not(home, builder, tmp_path):
+    assert build(home, tmp_path).returncode == 0
+    again = build(home, tmp_path)
+    assert again.returncode == 0 and f"--runtime docker --image {IMAGE}" in again.stderr
+    builder.images.remove(IMAGE, force=True)
+    builder.api.import_image_from_data(b"\0" * 1024, repository="scale-test/stand-in", tag="1")
+    refused = build(home, tmp_path)
+    assert refused.returncode == 2
+    assert "is here already, and `scale` has not built it" in refused.stderr
+
+
+def test_an_installation_without_its_client_library(home, builder, tmp_path):
+    (home / "lib/libtaos.so").rename(home / "lib/libtaos.so.1")
+    assert build(home, tmp_path).returncode == 3, "the server does not start without it"
+    (home / "bin/taosd").write_text("#!/bin/sh\necho 3.3.9.9\n")
+    assert build(home, tmp_path).returncode == 0, "under another name"
+    (home / "lib/libtaos.so.1").unlink()
+    refused = build(home, tmp_path)
+    assert refused.returncode == 2
+    assert "there is no lib/libtaos.so or " in refused.stderr

@@ -1,17 +1,24 @@
-"""What `scale dashboards` starts, stops, remembers and loads; no sweep runs, so nothing here measures."""
+"""What `scale dashboards` starts, stops, remembers and loads, as a process and in a container; nothing here measures."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import time
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import docker
 import pytest
 
 from tests.integration import cli
-from tests.integration.panel_queries import BOARDS, Watched, check, scale, targets, up, values_of
+from tests.integration.made_images import prometheus_image, require_docker
+from tests.integration.watching import BOARDS, Watched, check, dashboards_room, scale, targets, up, values_of
 from tests.unit.raw_run import Shape, raw_run
 
 
@@ -84,3 +91,106 @@ def test_clean_finds_what_a_power_cut_left(dashboards: Path, tmp_path: Path) -> 
     done = cli.run("clean", cwd=tmp_path, SCALE_DASHBOARDS_DIR=str(dashboards))
     assert "prometheus, which does not run" in done.stderr
     assert not (dashboards / "state.json").exists() and any((dashboards / "prometheus").iterdir())
+
+
+RUN = "20260102T030405Z-synthetic-cccccc"
+# There is no such image anywhere: what is asked for cannot be had.
+NOWHERE = "127.0.0.1:1/grafana:none"
+DOCKER = pytest.mark.docker
+
+
+@pytest.fixture(scope="module")
+def room() -> Iterator[Path]:
+    require_docker()
+    with dashboards_room() as found:
+        yield found
+
+
+def in_docker(room: Path, *words: str) -> dict[str, Any]:
+    """The command's JSON."""
+    done = cli.run("dashboards", *words, "--json", cwd=room.parent, SCALE_DASHBOARDS_DIR=str(room))
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def up_in_docker(room: Path) -> dict[str, Any]:
+    images = (f"prometheus={prometheus_image()}", f"grafana={NOWHERE}")
+    return in_docker(room, "up", "--runtime", "docker", *(w for one in images for w in ("--image", one)))
+
+
+def speedups(url: str, at: float) -> dict[str, float]:
+    query = urllib.parse.urlencode({"query": f'scale_curve_speedup_ratio{{run="{RUN}"}}', "time": at})
+    with urllib.request.urlopen(f"{url}/api/v1/query?{query}", timeout=60) as answer:
+        rows = json.load(answer)["data"]["result"]
+    return {row["metric"]["level"]: float(row["value"][1]) for row in rows}
+
+
+@DOCKER
+def test_the_container_has_no_rights_and_listens_on_loopback(room):
+    service = up_in_docker(room)["services"]["prometheus"]
+    container = docker.from_env().containers.get(service["container"])
+    host, config = container.attrs["HostConfig"], container.attrs["Config"]
+    assert service["how"] == "docker" and service["url"].startswith("http://127.0.0.1:")
+    assert host["CapDrop"] == ["ALL"] and host["SecurityOpt"] == ["no-new-privileges"] and not host["Privileged"]
+    assert config["User"].split(":")[0] not in ("", "0", "root")
+    assert host["Binds"] == [f"{room}:{room}:rw"]
+    port = f"{int(service['url'].rpartition(':')[2]):04X}"
+    rows = [r.split() for name in ("tcp", "tcp6") for r in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
+    assert {r[1] for r in rows if r[3] == "0A" and r[1].endswith(f":{port}")} == {f"0100007F:{port}"}
+
+
+def gone(service):
+    """Whether its container is."""
+    try:
+        docker.from_env().containers.get(service["container"])
+    except docker.errors.NotFound:
+        return True
+    return False
+
+
+@DOCKER
+def test_a_stored_run_is_loaded_once_and_outlives_the_container(room, tmp_path):
+    stored = raw_run(tmp_path, RUN, shape=Shape(levels=3, replicates=1, alpha=0.1))
+    first = up_in_docker(room)["services"]["prometheus"]
+    words = ("load", RUN, "--results", str(tmp_path))
+    said = in_docker(room, *words)
+    assert said["loaded"] is True and in_docker(room, *words)["loaded"] is False
+    assert stored.fit is not None
+    expected = pytest.approx({f"{p.level:g}": p.speedup for p in stored.fit.points})
+    assert speedups(first["url"], said["to_s"] - 5) == expected
+    assert in_docker(room, "down")["stopped"] == ["prometheus"]
+    assert gone(first) and in_docker(room, "status")["services"] == {}
+    again = up_in_docker(room)["services"]["prometheus"]
+    assert again["container"] != first["container"]
+    assert speedups(again["url"], said["to_s"] - 5) == expected
+
+
+@DOCKER
+def test_clean_removes_a_container_that_was_killed_and_purge_the_data(room, only_cleaner):
+    service = up_in_docker(room)["services"]["prometheus"]
+    docker.from_env().containers.get(service["container"]).kill()
+    done = cli.run("clean", cwd=room.parent, SCALE_DASHBOARDS_DIR=str(room))
+    assert "prometheus, which does not run" in done.stderr
+    assert gone(service) and any((room / "prometheus").iterdir())
+    again = up_in_docker(room)["services"]["prometheus"]
+    assert in_docker(room, "down", "--purge") == {"stopped": ["prometheus"], "purged": True}
+    assert not room.exists() and gone(again)
+
+
+@DOCKER
+@pytest.mark.parametrize(
+    ("words", "environment", "said"),
+    [
+        (("--runtime", "docker", "--image", f"prometheus={NOWHERE}"), {}, "no Docker image of Prometheus can be had"),
+        (
+            (),
+            {"PATH": "/nowhere", "DOCKER_HOST": "unix:///nowhere/docker.sock", "SCALE_GRAFANA_HOME": os.devnull},
+            "neither a Docker image nor a program of Prometheus can be had",
+        ),
+    ],
+)
+def test_without_an_image_or_a_program_it_is_said_what_to_do(room, words, environment, said):
+    environment = {"SCALE_DASHBOARDS_DIR": str(room), **environment}
+    done = cli.run("dashboards", "up", *words, cwd=room.parent, **environment)
+    assert done.returncode == 3, done.stderr
+    assert said in done.stderr and "apt install prometheus" in done.stderr

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import signal
-import time
 from dataclasses import replace
 
 import pytest
@@ -17,12 +16,9 @@ from scale_sweep.measure.executing.run_setup import data_of_run
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import PhaseEntered, Plan
 from scale_sweep.report.table import MARK
-from tests.integration.cli import run, start
-from tests.integration.docker_image import ensure_image
-from tests.integration.leftovers import assert_nothing_left, ours_running
-from tests.integration.panel_queries import shown, targets, values_of, watch
-from tests.integration.program_image import require_docker
-from tests.integration.prometheus_server import free_port, prometheus
+from tests.integration.cli import assert_nothing_left, ours_running, run, start, waited_for
+from tests.integration.made_images import postgres_image, require_docker
+from tests.integration.watching import free_port, prometheus, shown, targets, values_of, watch
 from tests.needs import need
 from tests.unit.factories import make_sweep
 from tests.unit.reading_trials import answers_of, reading_order
@@ -33,14 +29,6 @@ SWEEP = (
     *("--mix", "range=1,write=1", "--preload", "50k", "--step-ms", "10000", "--tables", "20", "--connections", "2"),
     *("--duration", "1s", "--window-max", "0", "--warmup", "0s", "--replicates", "2", "--results", "r"),
 )
-
-
-def waited_for(condition, seconds=120.0):
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.05)
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +126,7 @@ def test_a_container_is_started_again_on_cold_copies(tmp_path, data_dir):
     require_docker()
     flags = {"--runtime": "docker", "--replicates": "1"}
     words = [flags.get(before, word) for before, word in zip(("", *SWEEP), SWEEP, strict=False)]
-    more = ("--image", ensure_image(), "--cache", "cold", "--data-dir", str(data_dir))
+    more = ("--image", postgres_image(), "--cache", "cold", "--data-dir", str(data_dir))
     run(*words, *more, cwd=tmp_path)
     (points,) = tmp_path.glob("r/*/points.csv")
     (row,) = csv.DictReader(points.open())

@@ -13,23 +13,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.cli import assert_measured, run, start
-from tests.integration.docker_image import ensure_image
-from tests.integration.panel_queries import targets, values_of, watch
-from tests.integration.program_image import require_docker
-from tests.integration.prometheus_server import free_port, prometheus
+from tests.integration.cli import assert_measured, run, start, waited_for
+from tests.integration.made_images import postgres_image, require_docker
+from tests.integration.watching import free_port, prometheus, targets, values_of, watch
 from tests.needs import need, needs
 
 LIMITS = Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")
 ROWS = ("--columns", "d:double,n:bigint,s:binary(400)", "--text", "random", "--rows-per-request", "500")
-SERVER = ("--target", "postgres", "--runtime", "process", "--replicates", "1", "--tables", "24", "--warmup", "0s")
+SERVER = "--target postgres --runtime process --replicates 1 --tables 24 --warmup 0s --window-max 0".split()
 pytestmark = needs("root", "fio")
 
 
 def is_of_other_tests(line: str) -> bool:
-    """Whether a process of tests that runs beside this one made it: folders of tests end with its number."""
+    """Whether a process of tests that runs beside this one made it: folders of tests end with its number. Those of a
+    host of tools/hosts lie in that host's state."""
     named = re.search(r"/scale-test-[a-z-]+-(\d+)\b", line)
-    return named is not None and int(named[1]) != os.getpid()
+    return "/var/lib/scale/" in line or (named is not None and int(named[1]) != os.getpid())
 
 
 def traces() -> set[str]:
@@ -59,94 +58,36 @@ def nothing_left(data_dir):
     assert [p.name for p in data_dir.glob("*") if p.name != "programs"] == []
 
 
-def words(data_dir, *more):
-    return (
-        "sweep",
-        "disk",
-        *SERVER,
-        *ROWS,
-        "--results",
-        "r",
-        "--connections-check",
-        "off",
-        "--data-dir",
-        str(data_dir),
-        *more,
-    )
+def sweep(data_dir, flags, *more):
+    """The words of a sweep."""
+    given = f"--results r --connections-check off --data-dir {data_dir} {flags}".split()
+    return ("sweep", "disk", *SERVER, *ROWS, *given, *more)
+
+
+def count_of(trial):
+    return trial["trial"]["resources"]["amounts"]["disks"]["value"]
 
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory, data_dir):
-    """One real sweep, looked at by several tests."""
+    """One real sweep, looked at by several tests: its folder, and its trials by their numbers of disks."""
     folder, port = tmp_path_factory.mktemp("disks"), free_port()
+    flags = f"--disks 1..3 --loop 512MiB --cap 6MiB/s --duration 6s --json --metrics-port {port}"
     with prometheus(folder, f"127.0.0.1:{port}") if shutil.which("prometheus") else contextlib.nullcontext():
-        done = run(
-            *words(
-                data_dir,
-                "--disks",
-                "1..3",
-                "--loop",
-                "512MiB",
-                "--cap",
-                "6MiB/s",
-                "--duration",
-                "6s",
-                "--json",
-                "--metrics-port",
-                str(port),
-            ),
-            cwd=folder,
-        )
+        done = run(*sweep(data_dir, flags), cwd=folder)
     assert_measured(done)
     document = json.loads(done.stdout)
-    return folder / document["path"], sorted(
-        document["trials"], key=lambda t: t["trial"]["resources"]["amounts"]["disks"]["value"]
-    )
+    return folder / document["path"], sorted(document["trials"], key=count_of)
 
 
 def test_disks_that_were_used_fully_take_almost_their_number_of_times_as_much(swept):
     """On a machine that is too busy for three disks no trial claims that they were used fully."""
     _, trials = swept
-    counts = [t["trial"]["resources"]["amounts"]["disks"]["value"] for t in trials]
+    counts = list(map(count_of, trials))
     assert counts == [1, 2, 3]
     for count, trial in zip(counts, trials, strict=True):
         rate = trial["measurement"]["durable_rows_per_s"] / trials[0]["measurement"]["durable_rows_per_s"]
         assert rate > 0.8 * count or trial["verdict"]["kind"] != "VALID", trial["verdict"]
-
-
-def test_each_disk_has_its_share_and_its_partitions(swept):
-    for trial in swept[1]:
-        count, disks = trial["trial"]["resources"]["amounts"]["disks"]["value"], trial["measurement"]["disks"]
-        parts = [int(n) for n in trial["effective"]["parts_per_disk"].split(",")]
-        assert list(disks) == [f"d{i + 1}" for i in range(int(count))]
-        assert len(set(parts)) == 1 and parts[0] > 0
-        for disk in disks.values():
-            assert disk["share_percent"] == pytest.approx(100 / count, abs=5)
-            assert disk["used_percent"] > 60
-            assert disk["free_gb_min"] > 0.05
-
-
-def test_figures_and_verdicts_are_the_disks(swept):
-    path, trials = swept
-    for trial in trials:
-        m = trial["measurement"]
-        assert m["rows_counted"] == m["rows_acked"] > 1000
-        assert m["disk_ceiling_mb_per_s"] == pytest.approx(
-            6.29 * trial["trial"]["resources"]["amounts"]["disks"]["value"], rel=0.2
-        )
-        assert 1 < m["write_amplification"] < 4
-        assert m["logical_bytes_per_row"] == 424
-        kind, reasons = trial["verdict"]["kind"], " ".join(trial["verdict"]["reasons"])
-        assert "used fully" in reasons
-        assert (kind == "VALID") == ("not used fully" not in reasons and ", d" not in reasons.split(" (")[0])
-    rows = list(csv.DictReader((path / "points.csv").open()))
-    assert [r["d3_share_percent"] == "" for r in rows] == [True, True, False]
-    manifest = json.loads((path / "manifest.json").read_text())
-    assert [c["disks"] for c in manifest["disk_ceilings"]][-1] == ["d1", "d2", "d3"]
-    assert manifest["disk_placement"].startswith("spread")
-    page = (path / "report.html").read_text()
-    assert "Each disk" in page
-    assert "off the axis" in page
 
 
 def test_the_dashboards_have_the_disks_against_their_limits(swept):
@@ -162,9 +103,7 @@ def test_the_dashboards_have_the_disks_against_their_limits(swept):
         }
     assert len(answers) == 8
     assert [where for where, series in answers.items() if not series] == []
-    count = next(
-        t["trial"]["resources"]["amounts"]["disks"]["value"] for t in trials if t["trial"]["trial_id"] == seen.trial
-    )
+    count = next(count_of(trial) for trial in trials if trial["trial"]["trial_id"] == seen.trial)
     measured = json.loads((path / "manifest.json").read_text())["disk_ceilings"]
     own = {c["disks"][0]: pytest.approx(c["write_mb_per_s"] * 1e6) for c in measured if len(c["disks"]) == 1}
     names = [f"d{i + 1}" for i in range(int(count))]
@@ -178,40 +117,8 @@ def test_the_dashboards_have_the_disks_against_their_limits(swept):
 @pytest.mark.docker
 def test_a_container_is_under_the_disks_limits_too(tmp_path, data_dir):
     require_docker()
-    server = (
-        "--target",
-        "postgres",
-        "--runtime",
-        "docker",
-        "--image",
-        ensure_image(),
-        "--replicates",
-        "1",
-        "--warmup",
-        "0s",
-        "--tables",
-        "24",
-        "--data-dir",
-        str(data_dir),
-        "--results",
-        "r",
-    )
-    done = run(
-        "sweep",
-        "disk",
-        *server,
-        *ROWS,
-        "--disks",
-        "1",
-        "--loop",
-        "512MiB",
-        "--cap",
-        "12MiB/s",
-        "--duration",
-        "5s",
-        "--json",
-        cwd=tmp_path,
-    )
+    flags = f"--disks 1 --loop 512MiB --cap 12MiB/s --duration 5s --json --runtime docker --image {postgres_image()}"
+    done = run(*sweep(data_dir, flags), cwd=tmp_path)
     assert_measured(done)
     (trial,) = json.loads(done.stdout)["trials"]
     disk = trial["measurement"]["disks"]["d1"]
@@ -220,36 +127,18 @@ def test_a_container_is_under_the_disks_limits_too(tmp_path, data_dir):
 
 
 def test_a_disk_about_to_fill_ends_the_trial_by_name(tmp_path, data_dir):
-    done = run(
-        *words(
-            data_dir,
-            "--disks",
-            "1",
-            "--loop",
-            "256MiB",
-            "--cap",
-            "200MiB/s",
-            "--duration",
-            "30s",
-            "--disk-free-min",
-            "100MiB",
-            "--json",
-        ),
-        cwd=tmp_path,
-    )
+    flags = "--disks 1 --loop 256MiB --cap 200MiB/s --duration 30s --disk-free-min 100MiB --json"
+    done = run(*sweep(data_dir, flags), cwd=tmp_path)
     assert done.returncode == 10, done.stderr
     verdict = json.loads(done.stdout)["trials"][0]["verdict"]
     assert verdict["kind"] == "ABORTED"
-    assert "disk d1" in verdict["reasons"][0]
-    assert "fill" in verdict["reasons"][0]
+    assert "disk d1" in verdict["reasons"][0] and "fill" in verdict["reasons"][0]
 
 
 def wait_for_load(process: subprocess.Popen[str], folder: Path) -> None:
     """Until the load generator writes: the trial's spec is there, newer than the process."""
-    began, deadline = time.time(), time.monotonic() + 90
-    while not any(p.stat().st_mtime > began for p in folder.glob("r/*/trials/*/spec")):
-        assert process.poll() is None and time.monotonic() < deadline, process.communicate()[1]
-        time.sleep(0.1)
+    began = time.time()
+    waited_for(lambda: any(p.stat().st_mtime > began for p in folder.glob("r/*/trials/*/spec")), process=process)
     time.sleep(1.0)
 
 
@@ -260,9 +149,7 @@ def ours(process: subprocess.Popen[str]) -> bool:
 def test_ctrl_c_and_kill_9_leave_nothing_and_what_was_begun_goes_on(tmp_path, data_dir, only_cleaner):
     """Ctrl-C in a sweep, kill -9 in its continuation, which makes its disks anew."""
     before = traces()
-    process = start(
-        *words(data_dir, "--disks", "1", "--loop", "256MiB", "--cap", "30MiB/s", "--duration", "60s"), cwd=tmp_path
-    )
+    process = start(*sweep(data_dir, "--disks 1 --loop 256MiB --cap 30MiB/s --duration 60s"), cwd=tmp_path)
     wait_for_load(process, tmp_path)
     assert ours(process)
     process.send_signal(signal.SIGINT)
@@ -279,3 +166,30 @@ def test_ctrl_c_and_kill_9_leave_nothing_and_what_was_begun_goes_on(tmp_path, da
     assert any("scale" in trace for trace in traces() - before)
     cleaned = run("clean", "--data-dir", str(data_dir), cwd=tmp_path)
     assert cleaned.returncode == 0, cleaned.stderr
+
+
+def test_figures_shares_and_verdicts_are_the_disks(swept):
+    path, trials = swept
+    for trial in trials:
+        m, count = trial["measurement"], count_of(trial)
+        parts = [int(n) for n in trial["effective"]["parts_per_disk"].split(",")]
+        assert list(m["disks"]) == [f"d{i + 1}" for i in range(int(count))]
+        assert len(set(parts)) == 1 and parts[0] > 0
+        for disk in m["disks"].values():
+            assert disk["share_percent"] == pytest.approx(100 / count, abs=5)
+            assert disk["used_percent"] > 60
+            assert disk["free_gb_min"] > 0.05
+        assert m["rows_counted"] == m["rows_acked"] > 1000
+        assert m["disk_ceiling_mb_per_s"] == pytest.approx(6.29 * count, rel=0.2)
+        assert 1 < m["write_amplification"] < 4
+        assert m["logical_bytes_per_row"] == 424
+        kind, reasons = trial["verdict"]["kind"], " ".join(trial["verdict"]["reasons"])
+        assert "used fully" in reasons
+        assert (kind == "VALID") == ("not used fully" not in reasons and ", d" not in reasons.split(" (")[0])
+    rows = list(csv.DictReader((path / "points.csv").open()))
+    assert [r["d3_share_percent"] == "" for r in rows] == [True, True, False]
+    manifest = json.loads((path / "manifest.json").read_text())
+    assert [c["disks"] for c in manifest["disk_ceilings"]][-1] == ["d1", "d2", "d3"]
+    assert manifest["disk_placement"].startswith("spread")
+    page = (path / "report.html").read_text()
+    assert "Each disk" in page and "off the axis" in page

@@ -1,19 +1,27 @@
-"""A server that already runs, on another host (a network namespace) and on this one: its processes are looked for at its
-own address, and a local program with the same port is not taken for it."""
+"""A server that already runs, on another host (a network namespace) and on this one, and networks on the way to it."""
 
+import json
 import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
-from scale_sweep.model import Site
+import pytest
+
+from bench.slow_network import INTERFACE, slow_network
+from scale_sweep.judge.verdict import bottleneck_of
+from scale_sweep.model import BottleneckKind, Site
 from scale_sweep.server.runtimes.endpoint import listeners
 from tests.integration.cli import run
 from tests.integration.real_server import required
 from tests.needs import needs
+from tests.unit.test_attribution import CORES, GIVEN, IDLE
 from tests.unit.trial_orders import here, result_of, trial_order
 
 ANSWER_S = 90
@@ -102,3 +110,81 @@ def test_the_cores_of_an_endpoint_are_not_those_of_this_machine(tmp_path):
         done = run("plan", "cpu", "--cores", more, "--target", "tdengine", "--endpoint", address, cwd=tmp_path)
     assert f"{more} cores × 3 replicates of tdengine (endpoint" in done.stdout + done.stderr
     assert "cores asked for" not in done.stderr, done.stderr
+
+
+NOBODY = "http://127.0.0.1:9"
+
+
+class Engine(BaseHTTPRequestHandler):
+    """Answers as an engine that has nothing."""
+
+    def do_GET(self):
+        body = json.dumps({"ApiVersion": "1.44", "ServerVersion": "99.1", "CgroupVersion": "2"}).encode()
+        self.send_response(200 if self.path.endswith(("/version", "/_ping", "/info")) else 404)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Prints nothing."""
+
+
+@pytest.fixture
+def engine():
+    with ThreadingHTTPServer(("127.0.0.1", 0), Engine) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"tcp://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("proxies", [{"http_proxy": NOBODY}, {"ALL_PROXY": NOBODY, "HTTPS_PROXY": NOBODY}])
+@pytest.mark.parametrize("excepted", ["", "example.org"])
+def test_an_engine_on_loopback_is_asked_directly(engine, tmp_path, proxies, excepted):
+    done = run("doctor", cwd=tmp_path, DOCKER_HOST=engine, NO_PROXY=excepted, no_proxy="", **proxies)
+    assert "99.1" in done.stdout, done.stdout
+
+
+MBIT = 20.0
+PORT = "8765"
+# On the server's side: takes all that comes in, and watches the interface for two seconds.
+RECEIVE = """
+import json, socket, sys, threading, time
+from scale_sweep.judge.figures.window import measure_window
+from scale_sweep.machine.sampling import Sampler
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+print("listens", flush=True)
+def take():
+    connection = listener.accept()[0]
+    while connection.recv(1 << 16):
+        pass
+threading.Thread(target=take, daemon=True).start()
+time.sleep(1)
+samples = []
+speeds = {sys.argv[2]: float(sys.argv[3])}
+with Sampler(server=None, generator=None, disks=(), hz=5, on_sample=samples.append, network_bits_per_s=speeds):
+    time.sleep(2)
+print(json.dumps(measure_window(samples, samples[0].monotonic_ns, samples[-1].monotonic_ns).network))
+"""
+
+
+@needs("root")
+@pytest.mark.alone  # it measures bytes/s
+def test_an_interface_at_its_speed_is_named_and_one_that_could_more_is_not():
+    with slow_network(MBIT) as link:
+        shares = {}
+        for said in (MBIT, 10 * MBIT):
+            words = [*link.prefix, sys.executable, "-c", RECEIVE, PORT, INTERFACE, str(said * 1e6)]
+            with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as server:
+                assert server.stdout.readline() == "listens\n"
+                send = [*link.loader_prefix, "bash", "-c", f"exec cat /dev/zero > /dev/tcp/127.0.0.1/{PORT}"]
+                with subprocess.Popen(send, stderr=subprocess.DEVNULL) as sender:
+                    shares[said] = json.loads(server.communicate(timeout=60)[0])
+                    sender.kill()
+    waiting = replace(IDLE, in_flight=0.95)
+    full, half = (replace(waiting, network=shares[said]) for said in (MBIT, 10 * MBIT))
+    assert 0.85 < full.network[f"{INTERFACE} received"] < 1.2, shares
+    found = bottleneck_of(full, GIVEN, CORES)
+    assert found.kind is BottleneckKind.NETWORK and f"{INTERFACE} received" in found.sentence
+    assert bottleneck_of(half, GIVEN, CORES).kind is BottleneckKind.CONNECTIONS
+    left = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True, timeout=20).stdout
+    assert f"-{os.getpid()}" not in left

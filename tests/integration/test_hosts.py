@@ -1,121 +1,107 @@
 """Server and load on hosts of their own, for real: four hosts in namespaces (tools/hosts), Debian's sshd, Ansible,
-PostgreSQL. The clock of host3 is 100 s ahead in every test. What ends hosts is tried on two pairs of them at once."""
+PostgreSQL."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
+from tests.integration import hosts_of_tools as lab
 from tests.needs import needs
 
-ROOT = Path(__file__).resolve().parents[2]
-TOOL = ROOT / "tools/hosts"
-STATE = Path("/var/lib/scale-hosts")
 PAIRS = ((1, 2), (4, 3))  # a server's host and a load host
 CUT_S = 60  # longer than the lease of an agent, with its end
-ONE = ("--connections-check", "off")  # one trial, whatever its bottleneck
-SWEEP = ("sweep", "cpu", "--cores", "1", "--target", "postgres", "--replicates", "1", "--no-metrics", "-y", *ONE)
+ONE = ("--connections-check", "off", "--window-max", "0")  # one trial, whatever its bottleneck
 OPEN = ("--target", "prometheus", "--insecure-network")  # a server without a password
-
-pytestmark = [
-    pytest.mark.timeout(420),
-    needs("root", "sshd"),
-]
+EACH = ("--quick", "--each-server", "--drift-check", "off")
+LOST = ("ABORTED", "LOST_ROWS", "WRONG_ROWS", "ERRORS")
+AGENT = "scale_sweep.agent"
+pytestmark = [pytest.mark.timeout(420), needs("root", "sshd")]
 
 
 @pytest.fixture(scope="module")
 def inventory(tmp_path_factory):
-    subprocess.run([TOOL, "down"], check=True, timeout=60)
-    made = subprocess.run(
-        [TOOL, "up", "4", "--servers", "1", "--ahead", "host3=100"], capture_output=True, text=True, timeout=90
-    )
-    assert made.returncode == 0, made.stderr
-    path = tmp_path_factory.mktemp("hosts") / "hosts.ini"
-    path.write_text(made.stdout)
-    yield path
-    subprocess.run([TOOL, "down"], check=True, timeout=60)
-    assert not STATE.exists()
-
-
-def scale(*words, seconds=300):
-    """The command as a user types it."""
-    return subprocess.run(_argv(*words), capture_output=True, text=True, timeout=seconds, env=_environment())
-
-
-def _argv(*words):
-    return [sys.executable, "-m", "scale_sweep", *map(str, words)]
-
-
-def _environment():
-    return {**os.environ, "PYTHONPATH": str(ROOT / "runner")}
-
-
-def on(host, line):
-    """What a line of the shell prints on a host, also while its network is cut."""
-    argv = [TOOL, "in", f"host{host}", "sh", "-c", f"PATH=$PATH:/usr/sbin; {line}"]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL).stdout
-
-
-def left_on(host):
-    """Processes of a sweep and data directories on a host, as they are now."""
-    processes = on(host, "ps -eo comm=,args= | grep -E 'postgres|scale-loadgen|scale_sweep.agent' | grep -v grep")
-    return (processes + on(host, "ls /var/lib/scale/data /var/lib/scale/records 2>/dev/null | grep cores")).strip()
-
-
-def await_gone(hosts, seconds):
-    """Waits until nothing of a sweep is left."""
-    deadline = time.monotonic() + seconds
-    while (left := {host: words for host in hosts if (words := left_on(host))}) and time.monotonic() < deadline:
-        time.sleep(0.5)
-    assert left == {}
+    with lab.hosts(tmp_path_factory.mktemp("hosts"), "4", "--servers", "1", "--ahead", "host3=100") as path:
+        yield path
 
 
 @pytest.fixture(scope="module")
 def prepared(inventory):
-    first = scale("hosts", "prepare", inventory, "--json")
+    first = lab.scale("hosts", "prepare", inventory, "--json")
     assert first.returncode == 0, first.stderr
     assert all(one["changed"] > 0 for one in json.loads(first.stdout))
     return inventory
 
 
+def grouped(inventory, name, servers, loads):
+    """Another inventory of these hosts."""
+    text = inventory.read_text()
+    lines = {line.split()[0]: line for line in text.splitlines() if line.startswith("host")}
+    of = ["\n".join(lines[f"host{number}"] for number in numbers) for numbers in (servers, loads)]
+    path = inventory.with_name(f"{name}.ini")
+    path.write_text(f"[server]\n{of[0]}\n[load]\n{of[1]}\n[all:vars]{text.partition('[all:vars]')[2]}")
+    return path
+
+
 @pytest.fixture(scope="module")
 def pairs(prepared):
-    """An inventory of each pair, in the form of the first."""
-    text, made = prepared.read_text(), []
-    hosts = {line.split()[0]: line for line in text.splitlines() if line.startswith("host")}
-    for server, load in PAIRS:
-        path = prepared.with_name(f"pair{server}.ini")
-        _, _, common = text.partition("[all:vars]")
-        path.write_text(f"[server]\n{hosts[f'host{server}']}\n[load]\n{hosts[f'host{load}']}\n[all:vars]{common}")
-        made.append(path)
-    return made
+    """An inventory of each pair."""
+    return [grouped(prepared, f"pair{server}", [server], [load]) for server, load in PAIRS]
 
 
-def at_once(*calls):
-    """Calls functions at the same time, and raises what one of them raised."""
+@pytest.fixture(scope="module")
+def fleet(prepared):
+    """An inventory of two servers."""
+    return grouped(prepared, "fleet", (1, 2), (3, 4))
+
+
+def at_once(folder, *calls):
+    """Calls functions at the same time with a folder each, and raises what one of them raised."""
+    folders = [folder / str(number) for number in range(len(calls))]
+    for one in folders:
+        one.mkdir()
     with ThreadPoolExecutor(len(calls)) as pool:
-        for done in [pool.submit(call) for call in calls]:
+        for done in [pool.submit(call, results) for call, results in zip(calls, folders, strict=True)]:
             done.result()
 
 
 def only_run(results):
     (run,) = results.iterdir()
-    return run, json.loads((run / "manifest.json").read_text())
+    return run
 
 
-def test_a_second_preparation_changes_nothing(prepared):
-    again = scale("hosts", "prepare", prepared, "--json")
+def swept(inventory, results, *words):
+    """The run of a sweep; on a busy machine no trial may be VALID."""
+    done = lab.scale(*lab.SWEEP, *ONE, "--hosts", inventory, *words, "--results", results)
+    assert done.returncode in (0, 10), done.stderr
+    return only_run(results), done.stderr
+
+
+def begun(inventory, results, *more):
+    """A sweep that measures now."""
+    process = lab.started(
+        *lab.SWEEP, *lab.LIGHT, "--hosts", inventory, "--duration", "12s", *more, "--results", results
+    )
+    deadline = time.monotonic() + 180
+    while not list(results.glob("*/plan.json")) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.2)
+    return lab.await_measuring(process, next(results.glob("*"), results))
+
+
+def assert_aborted(trial, words, output):
+    assert trial["verdict"]["kind"] == "ABORTED" and words in json.dumps(trial["verdict"]), output
+
+
+def assert_measured(trial, output):
+    assert trial["verdict"]["kind"] != "ABORTED" and trial["measurement"]["rows_counted"], output
+
+
+def test_a_second_preparation_changes_nothing_and_check_shows_what_is_there(prepared):
+    again = lab.scale("hosts", "prepare", prepared, "--json")
     assert [one["changed"] for one in json.loads(again.stdout)] == [0, 0, 0, 0], again.stderr
-
-
-def test_check_shows_the_database_the_clock_that_is_ahead_and_the_network(prepared):
-    checked = scale("hosts", "check", prepared, "--json")
+    checked = lab.scale("hosts", "check", prepared, "--json")
     assert checked.returncode == 0, checked.stderr
     server, near, ahead, last = json.loads(checked.stdout)
     assert [one["role"] for one in (server, near, ahead, last)] == ["server", "load", "load", "load"]
@@ -129,153 +115,122 @@ def test_check_shows_the_database_the_clock_that_is_ahead_and_the_network(prepar
 
 
 def test_a_sweep_counts_every_row_of_three_load_hosts_though_one_clock_is_ahead(prepared, tmp_path):
-    swept = scale(*SWEEP, "--quick", "--hosts", prepared, "--rows", "400k", "--connections", "4", "--results", tmp_path)
-    assert swept.returncode in (0, 10), swept.stderr  # on a busy machine no trial may be VALID
-    run, manifest = only_run(tmp_path)
+    run, _ = swept(prepared, tmp_path, "--quick", "--rows", "400k", "--connections", "4")
+    manifest = lab.manifest_of(run)
     assert manifest["hosts"]["load"] == ["host2", "host3", "host4"] and manifest["host"]["hostname"] == "host1"
-    (trial,) = [json.loads(path.read_text()) for path in run.glob("trials/*/trial.json")]
-    assert trial["verdict"]["kind"] not in ("ABORTED", "LOST_ROWS", "WRONG_ROWS", "ERRORS"), trial["verdict"]
+    (trial,) = lab.trials_of(run)
+    assert trial["verdict"]["kind"] not in LOST, trial["verdict"]
     assert trial["measurement"]["rows_counted"] == 400_000
     lines = [json.loads(line) for line in next(run.glob("trials/*/loadgen.jsonl")).read_text().splitlines()]
     summaries = [line for line in lines if line["event"] == "summary"]
     starts = [summary["window_start_ns"] for summary in summaries]
     assert len(starts) == 3 and max(starts) - min(starts) < 1e9  # on one clock, though one host is 100 s ahead
     assert all(summary["response"]["max_us"] < 30e6 for summary in summaries)
-    hosts = trial["measurement"]["hosts"]
-    assert set(hosts) == {"host1", "host2", "host3", "host4"}
-    for name in ("host2", "host3", "host4"):
-        assert hosts[name]["load_cpu_cores"] is not None and hosts[name]["sent_mb_per_s"] > 0, hosts
-    used = sum(hosts[name]["load_cpu_cores"] for name in ("host2", "host3", "host4"))
+    seen = trial["measurement"]["hosts"]
+    loads = ("host2", "host3", "host4")
+    assert set(seen) == {"host1", *loads}
+    for name in loads:
+        assert seen[name]["load_cpu_cores"] is not None and seen[name]["sent_mb_per_s"] > 0, seen
+    used = sum(seen[name]["load_cpu_cores"] for name in loads)
     assert used == pytest.approx(trial["measurement"]["generator_cpu_cores"], rel=0.5, abs=0.1)
-    assert hosts["host1"]["received_mb_per_s"] > 0 and hosts["host1"]["load_cpu_cores"] is None
+    assert seen["host1"]["received_mb_per_s"] > 0 and seen["host1"]["load_cpu_cores"] is None
     assert trial["measurement"]["other_cpu_cores"] is not None
-    secrets = [path for path in run.rglob("*") if path.is_file() and b"SCALE_PASSWORD" in path.read_bytes()]
-    assert secrets == []
-    verified = scale("verify", "last", "--results", tmp_path)
+    assert not [path for path in run.rglob("*") if path.is_file() and b"SCALE_PASSWORD" in path.read_bytes()]
+    verified = lab.scale("verify", "last", "--results", tmp_path)
     assert verified.returncode == 0, verified.stdout + verified.stderr
-    await_gone((1, 2, 3), 60)
+    lab.await_gone((1, 2, 3), 60)
 
 
 def test_a_slow_link_is_named_with_its_host(pairs, tmp_path):
-    on(2, "tc qdisc add dev eth0 root tbf rate 10mbit burst 64kb latency 200ms")
+    lab.on(2, "tc qdisc add dev eth0 root tbf rate 10mbit burst 64kb latency 200ms")
     try:
-        words = ("--duration", "6s", "--warmup", "3s", "--connections", "4", "--results", tmp_path)
-        swept = scale(*SWEEP, "--hosts", pairs[0], *words)
+        run, _ = swept(pairs[0], tmp_path, "--duration", "6s", "--warmup", "3s", "--connections", "4")
     finally:
-        on(2, "tc qdisc del dev eth0 root")
-    assert swept.returncode in (0, 10), swept.stderr
-    run, manifest = only_run(tmp_path)
-    (trial,) = [json.loads(path.read_text()) for path in run.glob("trials/*/trial.json")]
+        lab.on(2, "tc qdisc del dev eth0 root")
+    (trial,) = lab.trials_of(run)
     assert trial["verdict"]["bottleneck"]["kind"] == "NETWORK", trial["verdict"]
     assert "the network of host2 was full: it sent" in json.dumps(trial["verdict"]["reasons"])
-    (slow,) = [one for one in manifest["hosts"]["network"] if one["host"] == "host2"]
+    (slow,) = [one for one in lab.manifest_of(run)["hosts"]["network"] if one["host"] == "host2"]
     assert 0.5e6 < slow["sent_bytes_per_s"] < 2e6 < slow["received_bytes_per_s"]
-
-
-def begun(inventory, results, *more):
-    """A sweep that measures now."""
-    words = (*SWEEP, "--hosts", inventory, "--duration", "12s", "--warmup", "2s", *more, "--results", results)
-    process = subprocess.Popen(
-        _argv(*words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=_environment()
-    )
-    deadline = time.monotonic() + 180
-    while time.monotonic() < deadline and process.poll() is None:
-        if any('"measure"' in path.read_text() for path in results.glob("*/trials/*/journal.jsonl")):
-            return process
-        time.sleep(0.2)
-    process.kill()
-    raise AssertionError(process.communicate()[0])
-
-
-def trials_of(results):
-    run, _ = only_run(results)
-    trials = [json.loads(path.read_text()) for path in sorted(run.glob("trials/*/trial.json"))]
-    return sorted(trials, key=lambda trial: trial["trial"]["order"])
 
 
 def ends_with_its_controller(inventory, server, load, results):
     process = begun(inventory, results)
-    assert "postgres" in left_on(server) and "scale-loadgen" in left_on(load)
+    assert "postgres" in lab.left_on(server) and "scale-loadgen" in lab.left_on(load)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
-    await_gone((server, load), 60)
+    lab.await_gone((server, load), 60)
 
 
 def is_aborted_without(inventory, host, what, results):
     """A trial that loses a process by `kill -9` names its host, and the sweep ends as it should."""
     process = begun(inventory, results)
-    on(host, f"pkill -9 -f '^[^ ]*(python3 -P -m |/){what}'")
+    lab.on(host, f"pkill -9 -f '^[^ ]*(python3 -P -m |/){what}'")
     output, _ = process.communicate(timeout=240)
     assert process.returncode == 10, output
-    (trial,) = trials_of(results)
-    assert trial["verdict"]["kind"] == "ABORTED"
-    named = f"host{host}" if what != "scale-loadgen" else "load generator"
-    assert named in json.dumps(trial["verdict"]), trial["verdict"]
+    (trial,) = lab.trials_of(only_run(results))
+    assert_aborted(trial, f"host{host}" if what == AGENT else "load generator", output)
 
 
 def test_nothing_is_left_of_a_killed_controller_or_of_a_trial_that_lost_a_load_host(pairs, tmp_path):
     at_once(
-        lambda: ends_with_its_controller(pairs[0], 1, 2, made(tmp_path / "a")),
-        lambda: is_aborted_without(pairs[1], 3, "scale_sweep.agent", made(tmp_path / "b")),
+        tmp_path,
+        lambda results: ends_with_its_controller(pairs[0], 1, 2, results),
+        lambda results: is_aborted_without(pairs[1], 3, AGENT, results),
     )
-    await_gone((1, 2, 3, 4), 60)
+    lab.await_gone((1, 2, 3, 4), 60)
 
 
 def test_a_trial_that_loses_the_servers_agent_or_a_load_process_is_aborted_by_name(pairs, tmp_path):
     at_once(
-        lambda: is_aborted_without(pairs[0], 1, "scale_sweep.agent", made(tmp_path / "a")),
-        lambda: is_aborted_without(pairs[1], 3, "scale-loadgen", made(tmp_path / "b")),
+        tmp_path,
+        lambda results: is_aborted_without(pairs[0], 1, AGENT, results),
+        lambda results: is_aborted_without(pairs[1], 3, "scale-loadgen", results),
     )
-    assert "scale-loadgen" not in left_on(2)
-    assert "data" in on(1, "ls /var/lib/scale")  # only files stay, until the next agent or `clean`
-    await_gone((2, 3, 4), 60)
+    assert "scale-loadgen" not in lab.left_on(2)
+    assert "data" in lab.on(1, "ls /var/lib/scale")  # only files stay, until the next agent or `clean`
+    lab.await_gone((2, 3, 4), 60)
 
 
 def memory_on(host):
     """Mounts of data in memory on a host, and their directories."""
-    return on(host, "grep scale-ram /proc/mounts; ls /var/lib/scale/ram").split()
+    return lab.on(host, "grep scale-ram /proc/mounts; ls /var/lib/scale/ram").split()
 
 
 def test_data_in_memory_is_on_the_servers_host_and_gone_after_the_run_and_after_its_agent(pairs, tmp_path):
-    words = ("--duration", "4s", "--warmup", "1s", "--replicates", "2", "--data-dir", "ram:2GiB")
-    process = begun(pairs[0], tmp_path, *words)
+    process = begun(pairs[0], tmp_path, "--duration", "4s", "--replicates", "2", "--data-dir", "ram:2GiB")
     assert "tmpfs" in memory_on(1) and memory_on(2) == []
-    on(1, "pkill -9 -f '^[^ ]*python3 -P -m scale_sweep.agent'")
+    lab.on(1, f"pkill -9 -f '^[^ ]*python3 -P -m {AGENT}'")
     output, _ = process.communicate(timeout=240)
-    lost, second = trials_of(tmp_path)
-    assert lost["verdict"]["kind"] == "ABORTED" and "host1" in json.dumps(lost["verdict"]), output
-    assert second["verdict"]["kind"] != "ABORTED" and second["measurement"]["rows_counted"], output
-    (disk,) = only_run(tmp_path)[1]["data_disks"]
+    lost, second = lab.trials_of(only_run(tmp_path))
+    assert_aborted(lost, "host1", output)
+    assert_measured(second, output)
+    (disk,) = lab.manifest_of(only_run(tmp_path))["data_disks"]
     assert (disk["kind"], disk["size_bytes"]) == ("ram", 2 * 2**30)
     assert memory_on(1) == []
 
 
-@pytest.mark.alone  # loop devices belong to the whole machine: tests of disks beside it would find those of the host
 def test_loop_disks_are_on_the_servers_host_and_gone_after_the_run(pairs, tmp_path):
-    argv = ("sweep", "disk", "--disks", "1..2", "--loop", "400MiB", "--target", "postgres", "--replicates", "1", "-y")
-    swept = scale(*argv, "--no-metrics", *ONE, "--rows", "100k", "--hosts", pairs[0], "--results", tmp_path)
-    assert swept.returncode in (0, 10), swept.stderr
-    run, manifest = only_run(tmp_path)
+    argv = "sweep disk --disks 1..2 --loop 400MiB --target postgres --replicates 1 -y --no-metrics --rows 100k".split()
+    done = lab.scale(*argv, *ONE, "--hosts", pairs[0], "--results", tmp_path)
+    assert done.returncode in (0, 10), done.stderr
+    run = only_run(tmp_path)
+    manifest = lab.manifest_of(run)
     assert [(disk["kind"], disk["name"]) for disk in manifest["data_disks"]] == [("loop", "d1"), ("loop", "d2")]
     assert len(manifest["disk_ceilings"]) == 3
-    trials = trials_of(tmp_path)
-    assert [trial["measurement"]["rows_counted"] for trial in trials] == [100_000, 100_000]
-    assert (
-        on(1, f"grep {run.name} /proc/mounts; ls /var/lib/scale-disks; losetup -n -O BACK-FILE | grep {run.name}") == ""
-    )
+    assert [trial["measurement"]["rows_counted"] for trial in lab.trials_of(run)] == [100_000, 100_000]
+    left = f"grep {run.name} /proc/mounts; ls /var/lib/scale-disks; losetup -n -O BACK-FILE | grep {run.name}"
+    assert lab.on(1, left) == ""
 
 
 def cut(host):
     """Drops everything that reaches a host, or leaves it, until its lease has ended its agent with all that it made."""
-    on(host, "iptables -I INPUT ! -i lo -j DROP; iptables -I OUTPUT ! -o lo -j DROP")
-    deadline = time.monotonic() + CUT_S
-    while (left := left_on(host)) and time.monotonic() < deadline:
-        time.sleep(0.5)
-    assert left == ""
+    lab.on(host, "iptables -I INPUT ! -i lo -j DROP; iptables -I OUTPUT ! -o lo -j DROP")
+    lab.await_gone([host], CUT_S)
 
 
 def join(host):
-    on(host, "iptables -F INPUT; iptables -F OUTPUT")
+    lab.on(host, "iptables -F INPUT; iptables -F OUTPUT")
 
 
 def goes_on_after_a_cut(inventory, load, results):
@@ -286,9 +241,9 @@ def goes_on_after_a_cut(inventory, load, results):
     finally:
         join(load)
     output, _ = process.communicate(timeout=240)
-    first, second = trials_of(results)
-    assert first["verdict"]["kind"] == "ABORTED" and f"host{load}" in json.dumps(first["verdict"]), output
-    assert second["verdict"]["kind"] != "ABORTED" and second["measurement"]["rows_counted"], output
+    first, second = lab.trials_of(only_run(results))
+    assert_aborted(first, f"host{load}", output)
+    assert_measured(second, output)
 
 
 def is_resumed_after_a_cut(inventory, server, results):
@@ -300,49 +255,42 @@ def is_resumed_after_a_cut(inventory, server, results):
     finally:
         join(server)
     output, _ = process.communicate(timeout=240)
-    (first,) = trials_of(results)
-    assert first["verdict"]["kind"] == "ABORTED" and f"host{server}" in json.dumps(first["verdict"]), output
-    resumed = scale("resume", "last", "--results", results, "--no-metrics")
-    first, second = trials_of(results)
-    assert second["verdict"]["kind"] != "ABORTED" and second["measurement"]["rows_counted"], resumed.stderr
+    (first,) = lab.trials_of(only_run(results))
+    assert_aborted(first, f"host{server}", output)
+    resumed = lab.scale("resume", "last", "--results", results, "--no-metrics")
+    first, second = lab.trials_of(only_run(results))
+    assert_measured(second, resumed.stderr)
 
 
 def test_a_host_that_nobody_reaches_for_a_while_costs_one_trial(pairs, tmp_path):
     at_once(
-        lambda: goes_on_after_a_cut(pairs[0], 2, made(tmp_path / "a")),
-        lambda: is_resumed_after_a_cut(pairs[1], 4, made(tmp_path / "b")),
+        tmp_path,
+        lambda results: goes_on_after_a_cut(pairs[0], 2, results),
+        lambda results: is_resumed_after_a_cut(pairs[1], 4, results),
     )
-    await_gone((1, 2, 3, 4), 60)
+    lab.await_gone((1, 2, 3, 4), 60)
 
 
-def made(path):
-    path.mkdir()
-    return path
+A, B, C = (f"{name} ansible_host=10.87.0.{number}" for name, number in (("a", 11), ("b", 12), ("c", 13)))
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[load]\nb ansible_host=10.87.0.12\n", "[server] is missing"),
-        (
-            "[server]\na ansible_host=10.87.0.11\nb ansible_host=10.87.0.12\n[load]\nc ansible_host=10.87.0.13\n",
-            "[server] names a, b",
-        ),
-        ("[server]\na ansible_host=10.87.0.11\n", "[load] is missing"),
-        ("[server]\na ansible_host=10.87.0.11\n[load]\na\n", "a is in [server] and in [load]"),
+        (f"[load]\n{B}\n", "[server] is missing"),
+        (f"[server]\n{A}\n{B}\n[load]\n{C}\n", "[server] names a, b"),
+        (f"[server]\n{A}\n", "[load] is missing"),
+        (f"[server]\n{A}\n[load]\na\n", "a is in [server] and in [load]"),
         ("[server\n", "Failed to parse"),
-        ("[server]\na ansible_host=10.87.0.11\n[load]\nb ansible_host=10.87.0.12\n", "Host key verification failed"),
-        ("[server]\na ansible_host=10.87.0.11 scale_cpus=x\n[load]\nb ansible_host=10.87.0.12\n", "scale_cpus"),
-        ("[server]\na ansible_host=10.87.0.11 scale_core=1\n[load]\nb ansible_host=10.87.0.12\n", "scale_core"),
+        (f"[server]\n{A}\n[load]\n{B}\n", "Host key verification failed"),
+        (f"[server]\n{A} scale_cpus=x\n[load]\n{B}\n", "scale_cpus"),
+        (f"[server]\n{A} scale_core=1\n[load]\n{B}\n", "scale_core"),
     ],
 )
 def test_a_wrong_inventory_is_refused_before_anything_starts(prepared, tmp_path, text, words):
     path = tmp_path / "wrong.ini"
     path.write_text(text)
-    refused = scale(*SWEEP, "--hosts", path, "--results", tmp_path / "results")
-    assert refused.returncode == 2, refused.stderr
-    assert words in refused.stderr
-    assert not (tmp_path / "results").exists()
+    assert words in lab.refused(*lab.SWEEP, "--hosts", path, results=tmp_path / "results")
 
 
 @pytest.mark.parametrize(
@@ -354,34 +302,90 @@ def test_a_wrong_inventory_is_refused_before_anything_starts(prepared, tmp_path,
     ],
 )
 def test_what_the_hosts_cannot_do_is_refused_by_its_flag(pairs, tmp_path, words, names):
-    refused = scale(*SWEEP, *words, "--hosts", pairs[0], "--results", tmp_path / "results")
-    assert refused.returncode in (2, 3), refused.stderr
-    assert names in refused.stderr
-    assert not (tmp_path / "results").exists()
+    assert names in lab.refused(*lab.SWEEP, *words, "--hosts", pairs[0], results=tmp_path / "results", codes=(2, 3))
+
+
+def runs_by_host(results):
+    """A run that has just begun has no host in its manifest yet."""
+    runs = [path.parent for path in results.glob("*/manifest.json")]
+    return {lab.manifest_of(run).get("fleet", {}).get("host"): run for run in runs}
+
+
+def test_two_servers_run_in_parallel_and_stand_on_one_page(fleet, tmp_path):
+    results, page = tmp_path / "results", tmp_path / "fleet.html"
+    words = (*lab.SWEEP, *EACH, *lab.LIGHT, "--duration", "3s", "--cores", "0.5,1", "--hosts", fleet, "--json")
+    done = lab.scale(*words, "--results", results)
+    assert done.returncode in (0, 21, 22), done.stderr  # on a busy machine no trial may be VALID
+    runs = runs_by_host(results)
+    manifests = {name: lab.manifest_of(run) for name, run in runs.items()}
+    assert sorted(runs) == ["host1", "host2"]
+    assert [manifests[name]["hosts"]["load"] for name in sorted(runs)] == [["host3"], ["host4"]]
+    assert len({manifest["fleet"]["id"] for manifest in manifests.values()}) == 1
+    trials = [lab.trials_of(run) for run in runs.values()]
+    assert all(manifest["status"] == "complete" for manifest in manifests.values())
+    assert {trial["verdict"]["kind"] for of_run in trials for trial in of_run}.isdisjoint(LOST)
+    first, second = ([trial["trial"]["trial_id"] for trial in of_run] for of_run in trials)
+    assert first == second and len(first) == 2
+    compared = lab.scale("compare", *runs.values(), "--side-by-side", "--html", page)
+    assert compared.returncode == 0, compared.stderr
+    assert "host1" in page.read_text() and "host2" in page.read_text()
+    lab.await_gone((1, 2, 3, 4), 60)
+
+
+def test_a_host_that_loses_its_agent_ends_no_other_run(fleet, tmp_path):
+    process = lab.started(
+        *lab.SWEEP, *lab.LIGHT, "--duration", "8s", "--each-server", "--hosts", fleet, "--results", tmp_path
+    )
+    deadline = time.monotonic() + 120
+    while "host1" not in runs_by_host(tmp_path) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.2)
+    lab.await_measuring(process, runs_by_host(tmp_path).get("host1", tmp_path))
+    lab.on(1, f"pkill -9 -f '^[^ ]*python3 -P -m {AGENT}'")
+    output, _ = process.communicate(timeout=200)
+    assert process.returncode in (21, 22), output
+    assert "host1" in output.strip().splitlines()[-1], output
+    runs = runs_by_host(tmp_path)
+    kinds = {name: [trial["verdict"]["kind"] for trial in lab.trials_of(run)] for name, run in runs.items()}
+    assert "ABORTED" in kinds["host1"] and "ABORTED" not in kinds["host2"]
+    assert lab.manifest_of(runs["host2"])["status"] == "complete" and len(kinds["host2"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "names"),
+    [
+        (("host2 ansible", "#host2 ansible"), EACH, "only host1"),
+        (("", ""), EACH[:1], "--each-server runs the sweep"),
+        (("", ""), (*EACH, "--skip-missing", "--cores", "64"), "--cores: 64 cores"),
+        (("host2 ansible_host=10.87.0.12", "host2 ansible_host=10.87.0.11"), EACH, "host1 and host2 are one machine"),
+        (("", ""), (*EACH, "--cluster", "tls://10.87.0.1:1"), "--cluster beside --hosts"),
+        (("", ""), ("--skip-missing",), "--skip-missing: the sweep has one server"),
+    ],
+)
+def test_what_a_fleet_cannot_do_is_refused_before_anything_starts(fleet, tmp_path, change, words, names):
+    path = tmp_path / "hosts.ini"
+    path.write_text(fleet.read_text().replace(*change, 1))
+    assert names in lab.refused(*lab.SWEEP, *words, "--hosts", path, results=tmp_path / "results")
 
 
 def test_a_server_of_the_controller_is_copied_once_and_swept(pairs, tmp_path, monkeypatch):
     monkeypatch.setenv("SCALE_SERVERS_DIR", str(tmp_path / "servers"))
-    refused = scale("hosts", "prepare", pairs[1], "--servers", "postgres")
-    assert refused.returncode == 2 and "scale servers install postgres" in refused.stderr
-    installed = scale("servers", "install", "postgres")
-    assert installed.returncode == 0, installed.stderr
     words = ("hosts", "prepare", pairs[1], "--servers", "postgres", "--json")
+    assert "scale servers install postgres" in lab.refused(*words[:-1])
+    installed = lab.scale("servers", "install", "postgres")
+    assert installed.returncode == 0, installed.stderr
     for is_changed in (True, False):
-        server, load = json.loads(scale(*words).stdout)
+        server, load = json.loads(lab.scale(*words).stdout)
         assert (server["changed"] > 0, load["changed"]) == (is_changed, 0)
         assert server["servers"] and server["lacks"] == [] and "servers" not in load
-    results = tmp_path / "results"
-    swept = scale(*SWEEP, "--quick", "--hosts", pairs[1], "--rows", "100k", "--results", results)
-    assert swept.returncode in (0, 10), swept.stderr
-    assert "postgres 18.6" in swept.stderr, swept.stderr
-    (trial,) = trials_of(results)
+    run, said = swept(pairs[1], tmp_path / "results", "--quick", "--rows", "100k")
+    assert "postgres 18.6" in said, said
+    (trial,) = lab.trials_of(run)
     assert trial["measurement"]["rows_counted"] == 100_000, trial["verdict"]
 
 
 def test_clean_removes_what_prepare_made(prepared):
-    cleaned = scale("hosts", "clean", prepared)
+    cleaned = lab.scale("hosts", "clean", prepared)
     assert cleaned.returncode == 0, cleaned.stderr
-    assert (on(2, "ls -A /root") + on(4, "ls -A /root")).strip() == ""
-    refused = scale(*SWEEP, "--hosts", prepared)
-    assert refused.returncode != 0 and "scale hosts prepare" in refused.stderr
+    assert (lab.on(2, "ls -A /root") + lab.on(4, "ls -A /root")).strip() == ""
+    done = lab.scale(*lab.SWEEP, "--hosts", prepared)
+    assert done.returncode != 0 and "scale hosts prepare" in done.stderr

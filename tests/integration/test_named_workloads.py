@@ -27,8 +27,9 @@ FEW = {
     "iot-mixed": ("mariadb", "influxdb"),
 }
 ELSEWHERE = ("tdengine", "timescaledb", "influxdb2", "cratedb")  # where a server is there
+BY_HAND = pytest.mark.skipif(not os.environ.get("SCALE_SLOW_TESTS"), reason="they take long: SCALE_SLOW_TESTS=1")
 READING = tuple(name for name, texts in NAMED.items() if "mix" in texts)
-SMALL = ("--tables", "8", "--preload", "36k", "--warmup", "0s", "--replicates", "1")
+SMALL = ("--tables", "8", "--preload", "36k", "--warmup", "0s", "--window-max", "0", "--replicates", "1")
 CHECKS = ("--connections-check", "off", "--drift-check", "off", "--runtime", "process")
 
 
@@ -54,18 +55,16 @@ def sweep_and_check(tmp_path, data_dir, workload, targets, *more):
         assert operations and (title in findings) == (len(operations) < len(everything)), findings
 
 
-@pytest.mark.parametrize("workload", READING)
-def test_each_database_is_asked_what_it_can_answer(tmp_path, data_dir, workload):
-    targets = [required(name).facts.name for name in FEW.get(workload, QUICK)]
-    sweep_and_check(tmp_path, data_dir, workload, targets, "--duration", "1s")
-
-
-@pytest.mark.skipif(not os.environ.get("SCALE_SLOW_TESTS"), reason="they take long to start: SCALE_SLOW_TESTS=1")
-@pytest.mark.parametrize("target", SLOW)
-@pytest.mark.parametrize("workload", READING)
-def test_each_slow_database_is_asked_what_it_can_answer(tmp_path, data_dir, workload, target):
-    targets = [required(target).facts.name]
-    sweep_and_check(tmp_path, data_dir, workload, targets, "--duration", "10s")
+@pytest.mark.parametrize(
+    ("workload", "names"),
+    [
+        *((one, FEW.get(one, QUICK)) for one in READING),
+        *(pytest.param(one, (name,), marks=BY_HAND) for one in READING for name in SLOW),
+    ],
+)
+def test_each_database_is_asked_what_it_can_answer(tmp_path, data_dir, workload, names):
+    targets = [required(name).facts.name for name in names]
+    sweep_and_check(tmp_path, data_dir, workload, targets, "--duration", "10s" if names[0] in SLOW else "1s")
 
 
 def test_no_database_that_can_be_read_is_forgotten():

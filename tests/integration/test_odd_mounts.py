@@ -1,19 +1,20 @@
-"""Data on mounts that are unlike those of a usual machine: the command as it is typed, in a mount namespace of its own, so
-that nothing stays mounted."""
+"""Mounts that are unlike those of a usual machine, a disk for results that fills, and one that shares blocks."""
 
 import json
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
+from scale_sweep.server.runtimes.copying import can_reflink, copy_tree
 from tests.integration.cli import run
+from tests.needs import needs
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="mounting needs root"
-)
-NULL = ("--target", "null", "--cores", "1", "--replicates", "1", "--duration", "1s", "--warmup", "0s")
+pytestmark = needs("root")
+
+NULL = "--target null --cores 1 --replicates 1 --duration 1s --warmup 0s --window-max 0 --rate 20k".split()
 # A new root of links and mounts of the directories of this one: it is itself no mount point.
 CHROOT = """
 mkdir root
@@ -116,3 +117,79 @@ def test_a_read_only_directory_for_state_is_named_with_its_remedy(base, command,
     assert told.count("the state directory /var/tmp/state cannot be written") == 1, done.stderr
     assert told.count("set SCALE_STATE_DIR to a directory that this user can make") == 1, done.stderr
     assert "give another directory with --data-dir" not in told
+
+
+QUICK = "--target null --cores 0.5,1 --duration 1s --warmup 0s --window-max 0 --rate 20k --replicates 1 -y".split()
+SIZE = 2**21
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 2 MiB."""
+    path = tmp_path / "disk"
+    path.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(path)], check=True)
+    yield path
+    subprocess.run(["umount", str(path)], check=True)
+
+
+def left_free(disk: Path, kilobytes: int) -> Path:
+    """The file that takes the rest."""
+    filling = disk / "filling"
+    filling.write_bytes(bytes(SIZE - kilobytes * 1024))
+    return filling
+
+
+@pytest.mark.parametrize("kilobytes", [28, 48, 96])
+def test_a_full_disk_is_said_and_the_run_goes_on_when_there_is_room(small_disk, kilobytes):
+    filling = left_free(small_disk, kilobytes)
+    done = run("sweep", "cpu", *QUICK, "--results", "r", cwd=small_disk)
+    assert done.returncode == 6, done.stderr
+    assert "No space left on device" in done.stderr
+    assert "free some space, then: scale resume" in done.stderr
+    filling.unlink()
+    resumed = run("resume", "last", "--results", "r", cwd=small_disk)
+    assert resumed.returncode == 0, resumed.stderr
+    verified = run("verify", "last", "--results", "r", cwd=small_disk)
+    assert verified.returncode == 0, verified.stdout + resumed.stderr
+
+
+@pytest.mark.parametrize("kilobytes", [4, 20])
+def test_without_room_for_a_begin_another_directory_is_asked_for(small_disk, kilobytes):
+    left_free(small_disk, kilobytes)
+    done = run("sweep", "cpu", *QUICK, "--results", "r", cwd=small_disk)
+    assert done.returncode == 6, done.stderr
+    assert "--results DIR" in done.stderr
+
+
+@pytest.fixture
+def xfs(tmp_path):
+    image, mount = tmp_path / "image", tmp_path / "mount"
+    mount.mkdir()
+    with image.open("wb") as file:
+        file.truncate(320 * 2**20)
+    subprocess.run(["mkfs.xfs", "-q", "-m", "reflink=1", str(image)], check=True, timeout=60)
+    done = subprocess.run(["mount", "-o", "loop", str(image), str(mount)], capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        pytest.skip(f"this kernel mounts no XFS: {done.stderr.strip()}")
+    yield mount
+    subprocess.run(["umount", str(mount)], check=True, timeout=60)
+
+
+@needs("mkfs.xfs")
+def test_a_copy_shares_its_blocks_until_it_is_written(xfs):
+    first, second = xfs / "a", xfs / "b"
+    first.mkdir()
+    second.mkdir()
+    (first / "rows").write_bytes(os.urandom(32 * 2**20))
+    os.sync()
+    free = os.statvfs(xfs).f_bfree
+    assert can_reflink(xfs)
+    assert copy_tree(first, second) == "reflink"
+    os.sync()
+    assert (free - os.statvfs(xfs).f_bfree) * os.statvfs(xfs).f_frsize < 2**20
+    with (second / "rows").open("r+b") as file:
+        file.write(b"other")
+    assert (first / "rows").read_bytes()[5:] == (second / "rows").read_bytes()[5:]
+    assert (first / "rows").read_bytes()[:5] != b"other"
+    assert sorted(path.name for path in xfs.iterdir()) == ["a", "b"]

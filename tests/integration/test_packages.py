@@ -24,8 +24,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.integration import python_image
-from tests.integration.program_image import require_docker
+from tests.integration.made_images import python_image, require_docker
 from tests.integration.workflow_steps import ROOT, STEP_S, TAG, shell, tagged_clone
 
 pytestmark = pytest.mark.timeout(3 * STEP_S)
@@ -90,30 +89,24 @@ def packages(tmp_path_factory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def scale(packages, tmp_path_factory) -> tuple[Path, dict[str, str]]:
-    """The command `scale` that pipx installed, and the environment for it."""
+def scale(packages, tmp_path_factory):
+    """The command `scale` that pipx installed: calls it, and `path` is where it is."""
     home = tmp_path_factory.mktemp("home")
-    environment = {name: os.environ[name] for name in os.environ if name.lower().endswith("_proxy")} | {
-        "HOME": str(home),
-        "LANG": "C.UTF-8",
-        "PATH": os.environ.get("PATH", os.defpath),
-    }
-    for name in ("PIP_INDEX_URL", "PIP_CERT", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
-        environment |= {name: os.environ[name]} if name in os.environ else {}
+    kept = ("PIP_INDEX_URL", "PIP_CERT", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
+    environment = {name: os.environ[name] for name in os.environ if name.lower().endswith("_proxy") or name in kept}
+    environment |= {"HOME": str(home), "LANG": "C.UTF-8", "PATH": os.environ.get("PATH", os.defpath)}
     pipx = (sys.executable, "-m", "pipx", "install", "--python", sys.executable)
     run(*pipx, packages["wheel"], timeout_s=INSTALL_S, env=environment, cwd=home)
-    return home / ".local/bin/scale", environment
+    path = home / ".local/bin/scale"
+
+    def call(*words: object, cwd: Path) -> str:
+        return run(path, *words, timeout_s=SWEEP_S, codes=(0, NOT_VALID), env=environment, cwd=cwd)
+
+    call.path = path
+    return call
 
 
-def description(packages: dict[str, Path]) -> tuple[dict[str, list[str]], str]:
-    """The metadata of the wheel by name, and its long description."""
-    with zipfile.ZipFile(packages["wheel"]) as wheel:
-        (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
-        message = message_from_bytes(wheel.read(name))
-    return {key: message.get_all(key) for key in message}, message.get_payload(decode=True).decode()
-
-
-def test_the_wheel_says_where_it_runs_and_the_archive_has_what_it_is_built_from(packages):
+def test_the_wheel_says_where_it_runs_and_both_have_what_they_need(packages):
     assert re.search(rf"-py3-none-manylinux_2_\d+_{platform.machine()}\.whl$", packages["wheel"].name)
     version = packages["wheel"].name.split("-")[1]
     assert version == TAG[1:] or "SCALE_DIST" in os.environ
@@ -122,49 +115,44 @@ def test_the_wheel_says_where_it_runs_and_the_archive_has_what_it_is_built_from(
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"loadgen/main.c", "sweeps/article-cpu.toml", "results/reference/tdengine-cpu.csv"} <= names
     assert not [name for name in names if name.startswith(("build/", ".venv", "dist/"))]
-
-
-def test_every_bundled_file_is_in_the_wheel(packages):
     with zipfile.ZipFile(packages["wheel"]) as wheel:
-        names = set(wheel.namelist())
+        bundled = set(wheel.namelist())
     wanted = [*ROOT.glob("sweeps/*.toml"), *ROOT.glob("results/reference/*.csv")]
     assert len(wanted) > 10
-    assert not [path.name for path in wanted if f"scale_sweep/bundled/{path.relative_to(ROOT)}" not in names]
+    assert not [path.name for path in wanted if f"scale_sweep/bundled/{path.relative_to(ROOT)}" not in bundled]
 
 
 @pytest.mark.skipif("SCALE_DIST" in os.environ, reason="these packages were built for another address")
 def test_the_long_description_leads_to_the_repository(packages):
-    fields, text = description(packages)
-    assert f"Source, {REPOSITORY}" in fields["Project-URL"]
-    assert "Programming Language :: Python :: 3" in fields["Classifier"]
+    with zipfile.ZipFile(packages["wheel"]) as wheel:
+        (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        message = message_from_bytes(wheel.read(name))
+    text = message.get_payload(decode=True).decode()
+    assert f"Source, {REPOSITORY}" in message.get_all("Project-URL")
+    assert "Programming Language :: Python :: 3" in message.get_all("Classifier")
     assert f"]({REPOSITORY}/raw/{TAG}/docs/images/first-curve.svg)][example]" in text
     assert f"\n[example]: {REPOSITORY}/blob/{TAG}/docs/examples/postgres-cores.html\n" in text
     links = re.findall(r"\]\(([^)]+)\)", text) + re.findall(r"^\[[^\]]+\]: (.+)$", text, re.MULTILINE)
     assert not [link for link in links if not link.startswith(("https://", "#"))]
 
 
-def test_its_programs_have_the_version_of_the_package(scale, packages, tmp_path):
-    program, environment = scale
+def test_its_programs_have_the_version_of_the_package_and_the_first_sweep(scale, packages, tmp_path):
     version = packages["wheel"].name.split("-")[1]
-    assert run(program, "--version", timeout_s=SWEEP_S, env=environment, cwd=tmp_path).split() == ["scale", version]
-    loadgen = program.resolve().with_name("scale-loadgen")
+    assert scale("--version", cwd=tmp_path).split() == ["scale", version]
+    loadgen = scale.path.resolve().with_name("scale-loadgen")
     assert run(loadgen, "--version", timeout_s=SWEEP_S).split() == ["scale-loadgen", version]
-
-
-def test_the_first_sweep(scale, tmp_path):
-    program, environment = scale
-    words = ("sweep", "cpu", "--quick", "--target", "postgres", *SHORT, *QUIET)
-    done = json.loads(run(program, *words, timeout_s=SWEEP_S, codes=(0, NOT_VALID), env=environment, cwd=tmp_path))
+    done = json.loads(scale(*FIRST, cwd=tmp_path))
     assert done["trials"][0]["measurement"]["rows_per_s"] > 0
     (report,) = tmp_path.glob("results/*/report.html")
     assert "<svg" in report.read_text()
 
 
+FIRST = ("sweep", "cpu", "--quick", "--target", "postgres", *SHORT, *QUIET)
+
+
 def test_a_bundled_sweep_beside_a_bundled_table_by_their_names(scale, tmp_path):
-    program, environment = scale
     words = ("sweep", "iot-queries", "--target", "postgres", "--preload", "200k", *SHORT, *QUIET)
-    words = (*words, "--reference", "tdengine-cpu")
-    run(program, *words, timeout_s=SWEEP_S, codes=(0, NOT_VALID), env=environment, cwd=tmp_path)
+    scale(*words, "--reference", "tdengine-cpu", cwd=tmp_path)
     (points,) = tmp_path.glob("results/*-iot-queries-*/points.csv")
     with points.open(newline="") as file:
         assert [row for row in csv.DictReader(file) if float(row["rows_per_s"] or row["requests_per_s"]) > 0]
@@ -172,10 +160,8 @@ def test_a_bundled_sweep_beside_a_bundled_table_by_their_names(scale, tmp_path):
 
 def test_every_package_that_it_imports_is_declared():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    declared = {re.split(r"[\[>=; ]", one)[0].lower() for one in project["dependencies"]}
-    optional = {
-        re.split(r"[\[>=; ]", one)[0].lower() for extra in project["optional-dependencies"].values() for one in extra
-    }
+    lists = (project["dependencies"], *project["optional-dependencies"].values())
+    declared = {re.split(r"[\[>=; ]", one)[0].lower() for names in lists for one in names}
     imported = set()
     for path in (ROOT / "runner" / "scale_sweep").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -185,7 +171,7 @@ def test_every_package_that_it_imports_is_declared():
                 imported.add(node.module.partition(".")[0])
     foreign = {DISTRIBUTIONS.get(name, name) for name in imported - sys.stdlib_module_names - {"scale_sweep"}}
     assert foreign, "the walk finds imports"
-    assert not foreign - declared - optional
+    assert not foreign - declared
 
 
 @pytest.fixture(scope="module")
@@ -194,7 +180,7 @@ def image(packages, tmp_path_factory) -> Iterator[str]:
     require_docker()
     context, name = tmp_path_factory.mktemp("context"), "scale-test/scale:wheel"
     shutil.copy2(packages["wheel"], context)
-    base = python_image.ensure_image()
+    base = python_image()
     command = ("docker", "build", "--network", "host", "--build-arg", f"PYTHON={base}", "-t", name)
     file = ROOT / "images/scale/Dockerfile"
     # Debian's engine comes without BuildKit's client.

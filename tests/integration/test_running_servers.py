@@ -1,22 +1,25 @@
-"""A server that runs already, by the command as a user types it: its rows are counted, what the trial made is removed,
-and a server that has something under these names is refused before anything is sent.
-
-The engine of a current ClickHouse has a file of its own (test_clickhouse_engine.py), InfluxDB 2 and TDengine too.
-"""
+"""Servers that run already, a current engine of ClickHouse too, and current servers that `scale servers install` brings."""
 
 import csv
+import os
 import shutil
 from contextlib import contextmanager
+from dataclasses import replace
 
+import pytest
+
+from scale_sweep.server.targets import load_target
 from scale_sweep.server.targets.clickhouse.clickhouse_session import USER
-from tests.integration.by_hand import by_hand
 from tests.integration.cli import assert_measured, run
+from tests.integration.clickhouse_engine import engine
 from tests.integration.real_server import real_server, required
+from tests.integration.short_trial import short_trial
 from tests.loadgen.postgres_server import running_postgres
+from tests.unit import reading_trials as reading
+from tests.unit.trial_orders import here
 
 SWEEP = ("sweep", "cpu", "--cores", "1", "--rows", "60k", "--warmup", "0s", "--replicates", "1", "--results", "r")
 MORE = ("--no-metrics", "-y", "--rows-per-request", "1000", "--step-ms", "1000", "--start-ms", "1760000000000")
-skipped = by_hand("takes long to start", only=("test_questdb_that_runs",))
 
 
 def swept(cwd, target, address, *more):
@@ -64,6 +67,7 @@ def test_victoriametrics_that_runs(tmp_path):
         refused(tmp_path, "victoriametrics", address, "VictoriaMetrics has a series measurement_")
 
 
+@pytest.mark.skipif(not os.environ.get("SCALE_SLOW_TESTS"), reason="it takes long to start: SCALE_SLOW_TESTS=1")
 def test_questdb_that_runs(tmp_path):
     with started("questdb", tmp_path / "server") as (_, session, address):
         swept(tmp_path, "questdb", address)
@@ -90,3 +94,65 @@ def test_clickhouse_that_runs(tmp_path, monkeypatch):
         assert session.in_the_way() == ""
         session.create_schema()
         refused(tmp_path, "clickhouse", address, "ClickHouse has a database scale", user=USER)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "methods", "changed"),
+    [
+        ("postgres", "18.6", ("insert",), "postgresql.conf.sample"),
+        ("mariadb", "11.4.5", load_target("mariadb").facts.methods, "mariadb_system_tables.sql"),
+    ],
+)
+def test_it_is_installed_swept_and_compared_with_its_digest(
+    name, version, methods, changed, tmp_path, folder, monkeypatch
+):
+    servers = folder / "servers"
+    monkeypatch.setenv("SCALE_SERVERS_DIR", str(servers))
+    done = run("servers", "install", name, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    target, home = load_target(name), servers / f"{name}-{version}"
+    found = target.find("")
+    assert (found.version, found.source, found.home) == (version, "scale servers", str(home))
+    for method in methods:
+        settings = short_trial(target, folder, rows=100_000, load__method=method)
+        assert settings["server_version"].startswith(version)
+    with (home / "share" / changed).open("a") as file:
+        file.write("# changed")
+    done = run("servers", "list", cwd=tmp_path)
+    shutil.rmtree(servers)
+    assert "corrupt: share" in " ".join(done.stdout.split()), done.stdout
+
+
+COLUMNS = "f:float,b:bool,s:smallint,l:bigint,v:ubigint,t:binary(12),x:varbinary(6)"
+
+
+@pytest.fixture
+def address(tmp_path):
+    with engine(tmp_path) as its_address:
+        yield its_address
+
+
+def at(address, order):
+    """The order on the server that runs there."""
+    subject = replace(order.trial.subject, runtime="endpoint", endpoint=address)
+    return replace(order, trial=replace(order.trial, subject=subject))
+
+
+def test_a_sweep_of_a_running_server_counts_and_compares(address, tmp_path):
+    rows = ("--rows", "60k", "--warmup", "0s", "--replicates", "1", "--columns", COLUMNS, "--rows-per-request", "500")
+    where = ("--target", "clickhouse", "--endpoint", address, "--results", "r", "--no-metrics", "-y")
+    done = run("sweep", "cpu", "--cores", "1", "--method", "async", *rows, *where, cwd=tmp_path)
+    assert_measured(done)
+    (row,) = csv.DictReader(next(tmp_path.glob("r/*/points.csv")).open())
+    assert (row["method"], row["rows_acked"], row["rows_counted"]) == ("async", "60000", "60000")
+
+
+def test_every_kind_of_query_is_answered_rightly(address, tmp_path):
+    order = reading.reading_order(tmp_path, "clickhouse", ",".join((*reading.KINDS, *reading.MORE, "write")))
+    result, answers = reading.checked(here(at(address, order)))
+    assert set(answers) == {*reading.KINDS, *reading.MORE} and result.effective["server_version"].startswith("26.")
+    _, answers = reading.checked(here(at(address, reading.grouped_order(tmp_path, "clickhouse"))))
+    assert {"intersect", "except", "some"} <= set(answers)
+    _, answers = reading.checked(here(at(address, reading.functions_order(tmp_path, "clickhouse"))))
+    assert {"median", "p95_each", "rate", "several"} <= set(answers)
+    reading.none_wrong(here(at(address, reading.shapes_order(tmp_path, "clickhouse"))), reading.SHAPES)

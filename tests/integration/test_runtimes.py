@@ -27,9 +27,9 @@ from scale_sweep.server.runtimes import load_runtime
 from scale_sweep.server.runtimes.docker_facts import docker_facts
 from scale_sweep.server.runtimes.local import remove_directories
 from scale_sweep.server.targets import load_target
-from tests.integration.docker_image import HOME, ensure_image
-from tests.integration.program_image import require_docker
-from tests.integration.unprivileged import assert_unprivileged
+from tests.integration.cli import waited_for
+from tests.integration.made_images import HOME, postgres_image, require_docker
+from tests.integration.short_trial import assert_unprivileged
 from tests.processes import lives
 from tests.unit.factories import amounts, make_trial
 
@@ -46,7 +46,7 @@ def kind(request):
     """The runtime's name, its home for PostgreSQL and its image."""
     if request.param == "docker":
         require_docker()
-        return "docker", HOME, ensure_image()
+        return "docker", HOME, postgres_image()
     return "process", POSTGRES.find("").home, ""
 
 
@@ -100,8 +100,9 @@ def assert_gone(pids) -> None:
     assert not list(Path("/sys/fs/cgroup").glob("*/scale-*test*"))
 
 
-def test_every_process_of_the_server_is_on_its_cpus_and_nothing_stays(kind, data_dir):
-    server = start(kind, data_dir)
+def test_a_server_is_on_its_cpus_within_its_memory_and_on_loopback_and_nothing_stays(kind, data_dir):
+    limit = 300 * 2**20 if read_host().cgroup_writable else None
+    server = start(kind, data_dir, memory_bytes=limit)
     try:
         with connect(server) as connection:
             connection.execute("SELECT count(*) FROM generate_series(1, 300000)")
@@ -121,10 +122,38 @@ def test_every_process_of_the_server_is_on_its_cpus_and_nothing_stays(kind, data
             assert used.cpu_s_total > before > 0
             assert used.memory_bytes > 1_000_000
         assert "ready to accept connections" in server.log_tail(20)
+        assert limit is None or limits_of(server) == {limit}
+        listening = [c for c in psutil.net_connections("tcp") if c.status == "LISTEN" and c.laddr.port == server.port]
+        assert {c.laddr.ip for c in listening} == {"127.0.0.1"}
+        with pytest.raises(psycopg.OperationalError, match="password"):
+            psycopg.connect(host=server.host, port=server.port, user="scale", password="x", dbname="postgres")
+        if kind[0] == "docker":
+            assert_no_privileges(server)
     finally:
         server.stop()
     assert_gone(pids)
     server.stop()
+
+
+def limits_of(server):
+    """Of memory, without swap, as the kernel has them."""
+    paths = server.accounting().paths
+    v1 = Path(paths.get("memory", "/x"), "memory.limit_in_bytes")
+    v2 = Path(paths.get("unified", "/x"), "memory.max")
+    found = {int((v1 if v1.exists() else v2).read_text())}
+    with_swap, swap = v1.with_name("memory.memsw.limit_in_bytes"), v2.with_name("memory.swap.max")
+    assert not swap.exists() or int(swap.read_text()) == 0
+    return found | ({int(with_swap.read_text())} if with_swap.exists() else set())
+
+
+def assert_no_privileges(server):
+    import docker
+
+    attrs = docker.from_env().containers.get(server.facts()["container"]).attrs["HostConfig"]
+    assert attrs["Privileged"] is False
+    assert attrs["CapDrop"] == ["ALL"]
+    assert attrs["CpusetCpus"] == str(LAST)
+    assert all(b["HostIp"] == "127.0.0.1" for ports in attrs["PortBindings"].values() for b in ports)
 
 
 STRAYS = """
@@ -141,37 +170,17 @@ time.sleep(60)
 """
 
 
-def wait_for(path):
-    deadline = time.monotonic() + 60
-    while not path.exists():
-        assert time.monotonic() < deadline, path
-        time.sleep(0.02)
-
-
 @pytest.mark.skipif(LAST == 0, reason="needs two CPUs")
 def test_a_thread_that_goes_elsewhere_under_load_is_seen_afterwards(data_dir):
     server = start(("process", "", ""), data_dir, spec=ServerSpec(argv=(PYTHON, "-c", STRAYS)))
     try:
         room = Path(server.facts()["data_dir"])
-        wait_for(room / "begun")
+        waited_for((room / "begun").exists)
         assert server.cpus_allowed() == (LAST,)
         (room / "stray").touch()
-        wait_for(room / "strayed")
+        waited_for((room / "strayed").exists)
         assert psutil.Process(server.pids()[0]).cpu_affinity() == [LAST], "the main thread stays"
         assert set(server.cpus_allowed()) > {LAST}
-    finally:
-        server.stop()
-
-
-def test_it_listens_on_loopback_only(kind, data_dir):
-    server = start(kind, data_dir)
-    try:
-        connect(server).close()
-        listening = [c for c in psutil.net_connections("tcp") if c.status == "LISTEN" and c.laddr.port == server.port]
-        assert listening
-        assert all(c.laddr.ip == "127.0.0.1" for c in listening)
-        with pytest.raises(psycopg.OperationalError, match="password"):
-            psycopg.connect(host=server.host, port=server.port, user="scale", password="x", dbname="postgres")
     finally:
         server.stop()
 
@@ -194,22 +203,6 @@ def test_a_part_of_a_core_is_a_quota(kind, data_dir):
         server.stop()
 
 
-def test_a_memory_limit_is_the_kernels(kind, data_dir):
-    if not read_host().cgroup_writable:
-        pytest.skip("control groups are not writable for this user")
-    server = start(kind, data_dir, memory_bytes=300 * 2**20)
-    try:
-        paths = server.accounting().paths
-        v1 = Path(paths.get("memory", "/x"), "memory.limit_in_bytes")
-        v2 = Path(paths.get("unified", "/x"), "memory.max")
-        assert int((v1 if v1.exists() else v2).read_text()) == 300 * 2**20
-        v1, v2 = v1.with_name("memory.memsw.limit_in_bytes"), v2.with_name("memory.swap.max")
-        assert not v1.exists() or int(v1.read_text()) == 300 * 2**20
-        assert not v2.exists() or int(v2.read_text()) == 0
-    finally:
-        server.stop()
-
-
 @pytest.mark.parametrize("survives", [True, False])
 def test_a_server_that_the_kernel_kills_for_memory_is_known_as_such(kind, data_dir, survives):
     if not read_host().cgroup_writable:
@@ -221,13 +214,8 @@ def test_a_server_that_the_kernel_kills_for_memory_is_known_as_such(kind, data_d
     )
     server = start(kind, data_dir, memory_bytes=64 * 2**20, spec=spec)
     try:
-        deadline = time.monotonic() + 60
-        while not server.out_of_memory().killed:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        while not survives and server.alive() and time.monotonic() < deadline:
-            time.sleep(0.05)  # the kernel counts the kill before the process has ended
-        assert server.alive() is survives
+        waited_for(lambda: server.out_of_memory().killed)
+        waited_for(lambda: server.alive() is survives)  # the kernel counts the kill before the process has ended
     finally:
         server.stop()
     assert server.out_of_memory().killed, "it is known after the group is gone"
@@ -248,10 +236,7 @@ def test_no_program_of_a_server_runs_before_its_record_is_on_the_disk(data_dir, 
     spec = ServerSpec(argv=("/bin/sh", "-c", f"echo made > {made}; exec sleep 60"), stop_signal="SIGKILL")
     server = start(("process", "", ""), data_dir, spec=spec)
     try:
-        deadline = time.monotonic() + 50
-        while not made.exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        waited_for(made.exists)
     finally:
         server.stop()
         shutil.rmtree(folder)
@@ -266,11 +251,7 @@ def test_a_server_that_does_not_start_says_why_and_leaves_nothing(kind, data_dir
         assert "out of luck" in error.message
         return
     try:
-        for _ in range(1000):
-            if not server.alive():
-                break
-            psutil.time.sleep(0.05)
-        assert not server.alive()
+        waited_for(lambda: not server.alive())
         assert "out of luck" in server.log_tail(5)
     finally:
         server.stop()
@@ -337,19 +318,3 @@ def test_a_server_stopped_during_its_setup_heeds_its_stop_signal(kind, data_dir)
     begun = time.monotonic()
     server.stop()
     assert time.monotonic() - begun < 12, "one that did not heed it would be killed after 15 s"
-
-
-@pytest.mark.docker
-def test_docker_grants_no_privileges(data_dir):
-    require_docker()
-    server = start(("docker", HOME, ensure_image()), data_dir)
-    try:
-        import docker
-
-        attrs = docker.from_env().containers.get(server.facts()["container"]).attrs["HostConfig"]
-        assert attrs["Privileged"] is False
-        assert attrs["CapDrop"] == ["ALL"]
-        assert attrs["CpusetCpus"] == str(LAST)
-        assert all(b["HostIp"] == "127.0.0.1" for ports in attrs["PortBindings"].values() for b in ports)
-    finally:
-        server.stop()

@@ -1,31 +1,17 @@
-"""Searches on real servers: rows of all steps are counted, a killed search begins again, `verify` agrees.
-
-The steps are too short for a capacity. On a busy machine they are left out, and the verdict says so.
-"""
+"""Searches on real servers: rows of all steps are counted, a killed search begins again, `verify` agrees."""
 
 import json
 import os
 import signal
-import time
 
 import pytest
 
-from tests.integration.cli import assert_measured, run, start
-from tests.integration.leftovers import assert_nothing_left, ours_running
+from tests.integration.cli import assert_measured, assert_nothing_left, ours_running, run, start, waited_for
 from tests.needs import needs
 
-pytestmark = pytest.mark.alone
 STEPS_LEAST = 6  # of a machine that is not left alone
 SHORT = ("--quick", "--replicates", "1", "--duration", "1s", "--warmup", "1s", "--results", "r")
 SEARCH = ("sweep", "cpu", "--cores", "0.5,1", "--target", "postgres", "--runtime", "process", "--slo", "p95 < 100ms")
-
-
-def waited_for(condition, seconds=240.0):
-    deadline = time.monotonic() + seconds
-    while not (value := condition()):
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.05)
-    return value
 
 
 def lines_of(path):
@@ -47,13 +33,13 @@ def assert_searched(folder):
     return result
 
 
-@pytest.mark.timeout(600)  # about 200 s on a quiet machine, where every search has all its steps
+@pytest.mark.timeout(600)  # about 130 s on a quiet machine, where every search has all its steps
 def test_a_killed_search_begins_again_and_finished_levels_stay(tmp_path, data_dir, only_cleaner):
     process = start(*SEARCH, *SHORT, "--data-dir", str(data_dir), cwd=tmp_path)
-    (done,) = waited_for(lambda: list(tmp_path.glob("r/*/trials/*/trial.json")))
+    (done,) = waited_for(lambda: list(tmp_path.glob("r/*/trials/*/trial.json")), 240)
     first = done.read_bytes()
     run_dir = done.parents[2]
-    other = waited_for(lambda: [p for p in run_dir.glob("trials/*/step-02.jsonl") if p.parent != done.parent])[0]
+    other = waited_for(lambda: [p for p in run_dir.glob("trials/*/step-02.jsonl") if p.parent != done.parent], 240)[0]
     killed_rates = [line["rate"] for line in lines_of(other.parent / "journal.jsonl") if line["event"] == "step"]
     os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=60)

@@ -29,27 +29,22 @@ def signal_all(name, what):
                 child.send_signal(what)
 
 
-def signal_the_server(what):
-    signal_all("postgres", what)
+def stop_for(seconds):
+    """The server; it goes on then, so that nobody has to wait until it is killed."""
+    signal_all("postgres", signal.SIGSTOP)
+    threading.Timer(seconds, signal_all, ("postgres", signal.SIGCONT)).start()
 
 
-def signal_the_loads(what):
-    signal_all("scale-loadgen", what)
-
-
-def run_and_stop_at(order, phase, on_again_s=None):
-    """The trial's events, and how long it went on after the server was stopped.
-
-    on_again_s: when the server goes on, so that nobody has to wait until it is killed.
-    """
+def run_and_stop_at(order, phase, on_again_s=0.0):
+    """The trial's events, and how long it went on after the server was stopped. on_again_s: when the server goes on."""
     events, stopped_s = [], None
     for event in run_trial(order, Stop()):
         events.append(event)
         if isinstance(event, PhaseEntered) and event.phase == phase:
-            signal_the_server(signal.SIGSTOP)
+            signal_all("postgres", signal.SIGSTOP)
             stopped_s = time.monotonic()
-            if on_again_s is not None:
-                threading.Timer(on_again_s, signal_the_server, (signal.SIGCONT,)).start()
+            if on_again_s:
+                threading.Timer(on_again_s, signal_all, ("postgres", signal.SIGCONT)).start()
     assert stopped_s is not None
     return events, time.monotonic() - stopped_s
 
@@ -65,19 +60,26 @@ def shorter(monkeypatch):
     monkeypatch.setattr("scale_sweep.measure.trial.loading.COMMITS_S", 1.0)
 
 
+def aborted(events, begin):
+    """The result of an ABORTED trial whose first reason begins so, and the last line of its load."""
+    result = result_of(events)
+    assert result.verdict.kind is VerdictKind.ABORTED
+    assert re.match(begin, result.verdict.reasons[0]), result.verdict.reasons
+    return result, json.loads((artifact_of(events, "loadgen.jsonl").splitlines() or ["{}"])[-1])
+
+
 @pytest.mark.parametrize(
     ("phase", "question"),
     [("schema", "CREATE TABLE measurement"), ("flush", "CHECKPOINT"), ("verify", "SELECT coalesce")],
 )
 def test_a_stopped_server_aborts_the_trial_and_is_named(folder, phase, question):
     events, went_on_s = run_and_stop_at(trial_order(folder, "postgres"), phase)
-    result = result_of(events)
-    assert result.verdict.kind is VerdictKind.ABORTED
-    assert result.verdict.reasons[0].startswith(f"PostgreSQL did not answer {question} within ")
-    assert "used no CPU" in result.verdict.reasons[0]
+    reason = result_of(events).verdict.reasons[0]
+    assert reason.startswith(f"PostgreSQL did not answer {question} within ") and "used no CPU" in reason
+    assert result_of(events).verdict.kind is VerdictKind.ABORTED
     assert went_on_s < SILENT_S + ENDING_S
     if phase != "schema":
-        last = json.loads(artifact_of(events, "loadgen.jsonl").splitlines()[-1])
+        result, last = aborted(events, "")
         assert (last["event"], last["outcome"]) == ("summary", "ok")
         assert result.measurement.rows_acked == last["rows_acked"] > 0
 
@@ -96,12 +98,9 @@ def test_a_server_that_is_stopped_under_load_ends_the_load_and_its_summary_is_of
     monkeypatch.setattr("scale_sweep.loadgen.process.STOP_S", 2.0)
     settings = {"load__duration": "2s", "load__drain": "60s", "load__request_timeout": "0"}
     events, went_on_s = run_and_stop_at(trial_order(folder, "postgres", **settings), "measure", 12.0)
-    result = result_of(events)
-    assert result.verdict.kind is VerdictKind.ABORTED
-    assert result.verdict.reasons[0].startswith("the load generator did not end within 6 s")
+    _, summary = aborted(events, "the load generator did not end within 6 s")
     assert went_on_s < 6 + ENDING_S
     assert json.loads(artifact_of(events, "facts.json"))["sampler_cost"]["ticks"] >= 2
-    summary = json.loads(artifact_of(events, "loadgen.jsonl").splitlines()[-1])
     assert (summary["event"], summary["outcome"]) == ("summary", "interrupted")
     assert summary["rows_unanswered"] > 0
 
@@ -116,12 +115,8 @@ def test_a_server_that_is_stopped_under_load_ends_the_load_and_its_summary_is_of
 )
 def test_requests_of_a_stopped_server_have_a_time_and_the_reason_names_it(folder, settings, waits_s, words):
     events, went_on_s = run_and_stop_at(trial_order(folder, "postgres", **settings), "measure", waits_s + 5)
-    result = result_of(events)
-    assert result.verdict.kind is VerdictKind.ABORTED
-    assert result.verdict.reasons[0].startswith("PostgreSQL did not answer the load generator in time: ")
-    assert words in result.verdict.reasons[0]
+    _, summary = aborted(events, f"PostgreSQL did not answer the load generator in time: .*{words}")
     assert went_on_s < waits_s + ENDING_S
-    summary = json.loads(artifact_of(events, "loadgen.jsonl").splitlines()[-1])
     assert (summary["event"], summary["outcome"]) == ("summary", "fatal")
     assert summary["rows_unanswered"] > 0
 
@@ -132,13 +127,9 @@ def test_a_load_generator_that_is_stopped_aborts_the_trial_and_is_named_itself(f
     for event in run_trial(trial_order(folder, "postgres", load__duration="4s"), Stop()):
         events.append(event)
         if isinstance(event, IntervalSeen) and not stopped_s:
-            signal_the_loads(signal.SIGSTOP)
+            signal_all("scale-loadgen", signal.SIGSTOP)
             stopped_s = time.monotonic()
-    result = result_of(events)
-    assert result.verdict.kind is VerdictKind.ABORTED
-    assert re.match(
-        r"the load generator did not run: its process \d+ has been stopped for 2 s", result.verdict.reasons[0]
-    )
+    aborted(events, r"the load generator did not run: its process \d+ has been stopped for 2 s")
     assert time.monotonic() - stopped_s < 2.0 + ENDING_S
 
 
@@ -149,36 +140,25 @@ def test_a_load_that_is_told_to_end_in_the_middle_aborts_the_trial_and_keeps_its
         events.append(event)
         if isinstance(event, IntervalSeen) and event.interval.phase == "measure" and measuring_s is None:
             measuring_s = time.monotonic()
-            signal_the_server(signal.SIGSTOP)
-            threading.Timer(2.0, signal_the_loads, (signal.SIGTERM,)).start()
-            threading.Timer(2.5, signal_the_server, (signal.SIGCONT,)).start()
-    result = result_of(events)
-    summary = json.loads(artifact_of(events, "loadgen.jsonl").splitlines()[-1])
+            stop_for(2.5)
+            threading.Timer(2.0, signal_all, ("scale-loadgen", signal.SIGTERM)).start()
+    result, summary = aborted(events, "the load was interrupted from outside, ")
     assert (summary["event"], summary["outcome"], summary["rows_unanswered"]) == ("summary", "interrupted", 0)
-    assert result.verdict.kind is VerdictKind.ABORTED
-    assert result.verdict.reasons[0].startswith("the load was interrupted from outside, ")
     assert 2.9 < summary["window_s"] < 60
     assert summary["rows_per_s"] == pytest.approx(summary["rows_window"] / summary["window_s"])
     assert result.measurement.rows_per_s == pytest.approx(summary["rows_per_s"])
 
 
-def stop_for_3_s():
-    signal_the_server(signal.SIGSTOP)
-    threading.Timer(3.0, signal_the_server, (signal.SIGCONT,)).start()
-
-
 @pytest.mark.alone  # what the server does after it goes on is measured: beside other work it gets too little CPU
 def test_a_server_that_stood_still_in_the_window_is_named_as_a_stall(folder):
     """Two seconds into the window, for three seconds of eight."""
-    order = trial_order(folder, "postgres", load__duration="8s", load__request_timeout="0")
     events = []
-    for event in run_trial(order, Stop()):
+    for event in run_trial(trial_order(folder, "postgres", load__duration="8s", load__request_timeout="0"), Stop()):
         events.append(event)
         if isinstance(event, PhaseEntered) and event.phase == "measure":
-            threading.Timer(2.0, stop_for_3_s).start()
+            threading.Timer(2.0, stop_for, (3.0,)).start()
     verdict = result_of(events).verdict
-    assert verdict.bottleneck.kind is BottleneckKind.STALL
-    assert not verdict.kind.is_fitted
+    assert verdict.bottleneck.kind is BottleneckKind.STALL and not verdict.kind.is_fitted
     told = re.search(
         r"no row was acknowledged for ([\d.]+) s: the server's threads did not run", verdict.bottleneck.sentence
     )

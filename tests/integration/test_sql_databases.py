@@ -6,7 +6,6 @@ import csv
 import os
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,41 +56,30 @@ def postgres() -> Iterator[str]:
 @pytest.fixture
 def mariadb() -> Iterator[str]:
     program = need("mariadbd")
-    with tempfile.TemporaryDirectory(prefix="scale-mariadb-", dir="/var/tmp") as name:
-        folder, port = Path(name), free_port()
-        (folder / "data").mkdir()
-        messages = Path(program).resolve().parents[1] / "share" / "mysql"
-        with open(folder / "log", "wb") as log:
-            process = subprocess.Popen(
-                [
-                    program,
-                    "--no-defaults",
-                    f"--datadir={folder}/data",
-                    f"--socket={folder}/socket",
-                    f"--port={port}",
-                    f"--lc-messages-dir={messages}",
-                    "--bind-address=127.0.0.1",
-                    "--skip-grant-tables",
-                    "--innodb-buffer-pool-size=32M",
-                    "--innodb-log-file-size=8M",
-                    *(["--user=root"] if os.getuid() == 0 else []),
-                ],
-                stdout=log,
-                stderr=log,
-            )
+    messages = Path(program).resolve().parents[1] / "share" / "mysql"
+    with tempfile.TemporaryDirectory(prefix="scale-mariadb-", dir="/var/tmp") as folder:
+        os.mkdir(f"{folder}/data")
+        port = free_port()
+        options = f"--no-defaults --datadir={folder}/data --socket={folder}/socket --port={port}"
+        options += f" --lc-messages-dir={messages} --bind-address=127.0.0.1 --skip-grant-tables"
+        options += " --innodb-buffer-pool-size=32M --innodb-log-file-size=8M"
+        options += " --user=root" if os.getuid() == 0 else ""
+        with open(f"{folder}/log", "wb") as log:
+            process = subprocess.Popen([program, *options.split()], stdout=log, stderr=log)
+        engine = sqlalchemy.create_engine(f"mariadb+pymysql://root@127.0.0.1:{port}/")
+
+        def created() -> bool:
+            assert process.poll() is None, Path(folder, "log").read_text()
+            try:
+                with engine.begin() as connection:
+                    connection.execute(sqlalchemy.text("CREATE DATABASE runs"))
+            except sqlalchemy.exc.OperationalError:
+                return False
+            return True
+
         try:
-            url = f"mariadb://root@127.0.0.1:{port}/runs"
-            engine = sqlalchemy.create_engine(f"mariadb+pymysql://root@127.0.0.1:{port}/")
-            deadline = time.monotonic() + READY_S
-            while True:
-                try:
-                    with engine.begin() as connection:
-                        connection.execute(sqlalchemy.text("CREATE DATABASE runs"))
-                    break
-                except sqlalchemy.exc.OperationalError:
-                    assert process.poll() is None and time.monotonic() < deadline, (folder / "log").read_text()
-                    time.sleep(0.1)
-            yield url
+            cli.waited_for(created, READY_S)
+            yield f"mariadb://root@127.0.0.1:{port}/runs"
         finally:
             process.terminate()
             process.wait(READY_S)

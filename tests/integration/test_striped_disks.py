@@ -1,9 +1,4 @@
-"""Striped disks on real loop devices, through the real playbook: made anew for each level, kept, refused, removed.
-
-On a kernel with md everything is real. On one without, only the array itself is played: a loop device in the place of
-the md device, made by a role that takes the place of the role `stripe`, and a folder in the place of its part of /sys.
-Both ways meet the same tests, so what the stand-in promises is what md was seen to do wherever the kernel has it.
-"""
+"""Striped disks on real loop devices, through the real playbook: made anew for each level, kept, refused, removed."""
 
 import os
 import shutil
@@ -91,20 +86,14 @@ def stand_in(base, monkeypatch):
     room = base / "stand-in"
     shutil.copytree(PLAYBOOKS, room / "playbooks")
     tasks = room / "playbooks" / "roles" / "stripe" / "tasks"
+    fact = "- ansible.builtin.set_fact:\n    stripe_array: \"{{ stripe_seen.stdout_lines | first | default('') }}\"\n"
     for state, script in STAND_IN.items():
-        step = {"probed": "stripe_seen", "present": "stripe_seen", "absent": "stripe_gone"}[state]
         lines = "".join(f"      {line}\n" for line in ("set -eu\n" + script.format(folder=room)).splitlines())
-        fact = (
-            ""
-            if state == "absent"
-            else (
-                "- ansible.builtin.set_fact:\n    stripe_array: \"{{ stripe_seen.stdout_lines | first | default('') }}\"\n"
-            )
-        )
+        seen = ("stripe_gone", "") if state == "absent" else ("stripe_seen", fact)
         (tasks / f"{state}.yml").write_text(
             f"- ansible.builtin.shell:\n    cmd: |\n{lines}"
             "  environment: {LABEL: '{{ stripe_label }}', DEVICES: \"{{ stripe_devices | join(' ') }}\"}\n"
-            f"  register: {step}\n{fact}"
+            f"  register: {seen[0]}\n{seen[1]}"
         )
     monkeypatch.setattr(playbook, "_CHECKOUT", room / "playbooks")
     monkeypatch.setattr(stripe, "_SYS", room / "sys")
@@ -167,39 +156,19 @@ def test_an_array_of_other_members_is_not_believed(base, disks):
 
 def test_the_server_of_a_striped_trial_lies_on_the_array(base, disks):
     target = load_target("postgres")
-    sweep = complete(
-        disk_sweep(
-            target__name="postgres",
-            target__runtime="process",
-            disks__placement="stripe",
-            load__rows="20000",
-            load__warmup="0s",
-            workload__tables="24",
-        ),
-        target.facts,
-    )
-    home = target.find("").home
-    last = max(os.sched_getaffinity(0))
+    flags = {"target__name": "postgres", "target__runtime": "process", "disks__placement": "stripe"}
+    flags |= {"load__rows": "20000", "load__warmup": "0s", "workload__tables": "24"}
+    sweep = complete(disk_sweep(**flags), target.facts)
+    home, last = target.find("").home, max(os.sched_getaffinity(0))
     knobs = {name: rule.pieces[0].value for name, rule in sweep.knobs.items()}
-    trial = make_trial(
-        sweep,
-        trial_id="disks-2-r1",
-        level=2.0,
-        disks=2,
-        knobs=knobs,
-        placement=Placement(server_cpus=(last,), generator_cpus=(last,)),
-    )
+    placement = Placement(server_cpus=(last,), generator_cpus=(last,))
+    trial = make_trial(sweep, trial_id="disks-2-r1", level=2.0, disks=2, knobs=knobs, placement=placement)
     plan = Plan(sweep=sweep, trials=(trial,), confounds=(), notes=(), seconds_estimated=1.0)
     trial = replace(trial, subject=replace(trial.subject, home=home))
     homes = {trial.subject.server: home}
     execution = Execution(plan=plan, data_dir=base / "data", client_homes=homes)
-    orders = Orders(
-        execution=execution,
-        run_id=base.name,
-        program=loadgen_path(),
-        stage=PreparedDisks(disks=disks),
-        ceilings=Ceilings(loadgen_path(), homes),
-    )
+    stage, ceilings = PreparedDisks(disks=disks), Ceilings(loadgen_path(), homes)
+    orders = Orders(execution=execution, run_id=base.name, program=loadgen_path(), stage=stage, ceilings=ceilings)
     seen = set()
     for event in run_trial(orders.order(trial, "stripe"), current()):
         seen |= {place for place in mounted(base) if list(Path(disks[0].path, "..", place).glob("*disks-2-r1*"))}

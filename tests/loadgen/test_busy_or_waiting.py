@@ -4,8 +4,6 @@ both cases all the time passes inside of a send."""
 from __future__ import annotations
 
 import json
-import subprocess
-from pathlib import Path
 
 import pytest
 from postgres_server import PostgresServer
@@ -13,7 +11,6 @@ from running_load import METERS, make_table
 
 from scale_sweep.judge.figures.resource_use import in_flight, workers_busy
 from scale_sweep.loadgen.protocol import parse_line
-from tests.needs import need
 
 STEP_S = 0.02  # of sleep in the server, or of CPU in the library (busy_libpq.c), for each request
 LOAD = {"tables": 4, "threads": 1, "rows_per_request": 100, "duration_s": 2}
@@ -27,16 +24,6 @@ def waiting(postgres: PostgresServer) -> PostgresServer:
     make_table(postgres, METERS)
     postgres.query(f"DROP FUNCTION IF EXISTS wait; {WAITS}; {AFTER}")
     return postgres
-
-
-@pytest.fixture
-def busy_library(postgres: PostgresServer, tmp_path: Path) -> Path:
-    """The server's own libpq, which works before it ends a request."""
-    compiler = need("cc")
-    made, source = tmp_path / "libpq-busy.so", Path(__file__).with_name("busy_libpq.c")
-    linked = ("-Wl,--no-as-needed", postgres.library, f"-Wl,-rpath,{postgres.library.parent}", "-ldl")
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", source, *linked, "-o", made], check=True)
-    return made
 
 
 def seen(outcome):
@@ -54,9 +41,10 @@ def test_the_threads_of_a_slow_server_wait_and_are_not_busy(run, waiting):
     assert flying > 0.5
 
 
-def test_the_threads_of_a_busy_library_do_not_wait_for_the_server(run, postgres, busy_library):
+def test_the_threads_of_a_busy_library_do_not_wait_for_the_server(run, postgres, shared):
+    """The server's own libpq, which works before it ends a request."""
     make_table(postgres, METERS)
-    outcome = run({**postgres.spec(), **LOAD, "library": busy_library})
+    outcome = run({**postgres.spec(), **LOAD, "library": shared("busy_libpq.c", *postgres.linked)})
     worker, flying, busy = seen(outcome)
     in_window = outcome.summary["rows_window"] / LOAD["rows_per_request"]
     assert worker["send_s"] > 5 * worker["make_s"], "by the clock alone it would look like waiting"

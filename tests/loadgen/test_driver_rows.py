@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from cql_server import CqlServer
 from driver_ways import WAYS, marks_of, spec_of
-from iotdb_server import IotdbServer
+from iotdb_server import STRING, IotdbServer, Reader
 from line_server import CrateServer, LineServer
 from loadgen_program import float32
 from pgarrays_server import ArraysServer
@@ -120,41 +120,29 @@ KINDS = {"bool": 0, "bigint": 2, "uint": 2, "float": 3, "double": 4, "timestamp"
 TABLET = {0: "?", INT32: "i", 2: "q", 3: "f", 4: "d", 8: "q"}
 
 
-class Values:
-    """Reads values one after the other."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data, self.at = data, 0
-
-    def take(self, count: int) -> bytes:
-        self.at += count
-        return self.data[self.at - count : self.at]
-
-    def value(self, kind: int) -> Any:
-        if kind == TEXT:
-            return self.take(struct.unpack(">i", self.take(4))[0]).decode()
-        return struct.unpack(f">{TABLET[kind]}", self.take(struct.calcsize(TABLET[kind])))[0]
+def of_type(reader: Reader, kind: int) -> Any:
+    return reader.value(STRING).decode() if kind == TEXT else reader.number(f">{TABLET[kind]}")
 
 
 def of_tablet(data: bytes, types: list[int], rows: int) -> Iterator[tuple[Any, ...]]:
     """Rows of the values of a tablet, with the bitmaps of NULLs that may follow them."""
-    values = Values(data)
-    columns = [[values.value(kind) for _ in range(rows)] for kind in types]
-    for column in columns if values.at < len(data) else ():
-        bits = values.take(rows // 8 + 1) if values.take(1)[0] else bytes(rows)
+    reader = Reader(data)
+    columns = [[of_type(reader, kind) for _ in range(rows)] for kind in types]
+    for column in columns if reader.at < len(data) else ():
+        bits = reader.take(rows // 8 + 1) if reader.take(1)[0] else bytes(rows)
         column[:] = [None if bits[i // 8] >> i % 8 & 1 else value for i, value in enumerate(column)]
-    assert values.at == len(data)
+    assert reader.at == len(data)
     return zip(*columns, strict=True)
 
 
 def of_record(data: bytes, names: list[bytes], types: dict[str, int]) -> list[Any]:
     """The values of a record in the order of `types`; None for those that it does not name."""
-    values, found = Values(data), {}
+    reader, found = Reader(data), {}
     for name in names:
-        kind = values.take(1)[0]
+        kind = reader.take(1)[0]
         assert kind == types[name.decode()]
-        found[name.decode()] = values.value(kind)
-    assert values.at == len(data)
+        found[name.decode()] = of_type(reader, kind)
+    assert reader.at == len(data)
     return [found.get(name) for name in types]
 
 

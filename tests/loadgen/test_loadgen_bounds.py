@@ -12,6 +12,7 @@ import time
 import pytest
 from running_load import ANSWERED, METERS, PATIENCE_S, Running, begun, make_table, stopped
 from stub_taos.stub_library import library
+from third_request import assert_late
 
 WINDOW = {"tables": 2, "threads": 2, "interval_s": 0.2, "rows_per_request": 100, "drain_s": 1}
 STUB = {"driver": "tdengine", "database": "test", "partitions": 4, "tables": 4, "threads": 2, "rows_per_request": 5}
@@ -24,11 +25,10 @@ def test_a_server_that_stops_in_the_window_has_until_the_drains_end(program, pos
     spec = {**postgres.spec(), **WINDOW, **more, "duration_s": 2}
     with begun(program, spec, said=ANSWERED) as running, stopped(postgres):
         outcome = running.end()
-    summary = outcome.summary
-    assert (outcome.code, summary["outcome"], summary["rows_unanswered"]) == (5, "fatal", 200), outcome.stderr
-    assert [(kind["code"], kind["count"]) for kind in summary["error_kinds"]] == [("deadline", 2)]
-    assert summary["window_s"] == 2
-    assert 0 < summary["rows_acked"] == summary["rows_window"]
+    assert_late(outcome, 200)
+    assert outcome.summary["error_kinds"][0]["count"] == 2
+    assert outcome.summary["window_s"] == 2
+    assert 0 < outcome.summary["rows_acked"] == outcome.summary["rows_window"]
 
 
 def test_one_fatal_fault_ends_what_hangs_beside_it(program, postgres):

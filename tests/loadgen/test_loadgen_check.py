@@ -20,6 +20,7 @@ ODD = ("x:varbinary(6)", "x:ubigint", "x:geometry(24)")  # types that few databa
 NO_NUMBERS = ("binary(8)", "ubigint", "nchar(8)", "bigint", "timestamp")
 LIBTAOS = ("stmt", "sql", "sml-line")  # methods that it encodes
 ASKS = "operations=q\nask.q.text="
+ITEMS = f"rounds=2\nitems=/proc/version\n{ASKS}"  # one line
 
 
 @pytest.fixture
@@ -135,6 +136,13 @@ OPERATIONS: list[Mistake] = [
     ("null", "check_every=-1", "check_every", "not a whole number"),
     ("null", ASKS + "{item}\nrounds=1", "items", "is needed"),
     ("null", "items=/dev/null", "items", "needs rounds"),
+    ("null", ASKS + "{item}", "ask.q.text", "{item} needs rounds"),
+    ("null", ITEMS + "{device}", "ask.q.text", "the only mark with rounds"),
+    ("null", ITEMS.replace("=q\n", "=write,q\n") + "{item}", "rounds", "not for write"),
+    ("null", ITEMS + "{item}\nask.q.result=x", "operations", "driver null runs no statements"),
+    ("null", ITEMS + "{item}\nask.q.before=x", "operations", "driver null runs no statements"),
+    ("null", ITEMS + "x" * 999_000 + "{item}" * 200, "items", "grows longer than 1000000 bytes"),
+    ("null", "threads=2\n" + ITEMS + "{item}", "threads", "2 workers cannot share 1 items"),
     ("lines", ASKS + "x", "ask.q.text", "query_path is needed"),
     ("lines", "method=tcp\n" + ASKS + "x", "ask.q.text", "cannot ask"),
     ("pgwire", ASKS + "x", "operations", "can only write"),
@@ -217,7 +225,11 @@ DRIVERS_OWN: list[Mistake] = [
 ]
 
 
-@pytest.mark.parametrize(("driver", "line", "key", "words"), SPECS + TABLES + OPERATIONS + NULL_DRIVER + DRIVERS_OWN)
+@pytest.mark.parametrize(
+    ("driver", "line", "key", "words"),
+    SPECS + TABLES + OPERATIONS + NULL_DRIVER + DRIVERS_OWN,
+    ids=lambda text: text[:60],
+)
 def test_what_a_load_refuses_is_refused_before(run, check, driver, line, key, words):
     given = {part.partition("=")[0] for part in line.splitlines()}
     rest = "".join(f"{kept}\n" for kept in NOWHERE.splitlines() if kept.partition("=")[0] not in given)

@@ -29,6 +29,12 @@ def test_all_mistakes_are_told_at_once(run):
     [
         ("rows=1\n", "load", 2, "spec: driver: is needed"),
         ("driver=null\nrows=10\noperations=x\nask.x.text=x", "load", 2, "spec: duration_s: is needed"),
+        (
+            "driver=null\noperations=q\nask.q.text={item}\nrounds=1\nitems=/no/items",
+            "load",
+            2,
+            "spec: items: the file cannot be read",
+        ),
         ("driver=null\n", "sql", 2, "driver null has no sql"),
         ("driver=null\ndump=/nowhere/rows\nrows=1", "load", 2, "dump: cannot write '/nowhere/rows.0': No such file"),
         ("driver=postgres\n", "tables", 2, "driver postgres has no create_tables"),

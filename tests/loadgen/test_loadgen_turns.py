@@ -55,28 +55,6 @@ def test_rounds_begin_an_interval_apart(load, items):
     assert outcome.summary["service"]["p50_us"] < 50_000, "without the wait"
 
 
-@pytest.mark.parametrize(
-    ("more", "key", "words"),
-    [
-        ({"items": "/nonexistent/items"}, "items", "cannot be read"),
-        ({"threads": 6, "tables": 6}, "threads", "6 workers cannot share 5 items"),
-        ({"rounds": 0, "duration_s": 1}, "ask.a.text", "{item} needs rounds"),
-        ({"ask.a.text": "{device}"}, "ask.a.text", "the only mark with rounds"),
-        ({"operations": "write,a,b"}, "rounds", "not for write"),
-        ({"ask.a.result": "x"}, "operations", "driver null runs no statements"),
-        ({"ask.a.before": "x"}, "operations", "driver null runs no statements"),
-        ({"ask.a.text": "x" * 999_000 + "{item}" * 200}, "items", "grows longer than 1000000 bytes"),
-    ],
-    ids=["file", "threads", "rounds", "device", "write", "result", "before", "length"],
-)
-def test_a_mistake_names_its_key(run, items, more, key, words):
-    outcome = run({"driver": "null", **asking(items, **more)})
-    assert outcome.code == 2
-    assert outcome.events == []
-    told = [line for line in outcome.stderr.splitlines() if line.startswith(f"scale-loadgen: spec: {key}: ")]
-    assert told and words in told[0], outcome.stderr
-
-
 def test_statements_of_tdengine_with_an_item_one_before_and_answers_in_files(stub, items, tmp_path):
     kept = {"ask.a.text": "SELECT 42 -- {item}", "ask.a.result": tmp_path / "kept", "ask.a.before": "RESET"}
     one = {"operations": "a", "threads": 1, "tables": 1}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,8 +10,6 @@ import pytest
 from loadgen_program import float32, value_of
 from running_load import METERS, make_table
 from third_request import assert_acked
-
-from tests.needs import need
 
 TYPES = {
     "a": ("bool", "bool"),
@@ -192,15 +189,10 @@ int PQputCopyData(void *c, const char *bytes, int count)
 
 
 @pytest.fixture(scope="module")
-def library_under_tls(postgres, tmp_path_factory):
+def library_under_tls(postgres, shared):
     """The real libpq, which says that its connections are encrypted when SAYS_TLS is set (the wheel's cannot be), and
     adds the bytes that it is handed to the file PUT_BYTES."""
-    folder = tmp_path_factory.mktemp("libpq")
-    source, library = folder / "tls.c", folder / "libpq_tls.so"
-    source.write_text(UNDER_TLS)
-    linked = ("-Wl,--no-as-needed", postgres.library, f"-Wl,-rpath,{postgres.library.parent}", "-ldl")
-    subprocess.run([need("cc"), "-shared", "-fPIC", source, "-o", library, *linked], check=True)
-    return library
+    return shared(UNDER_TLS, *postgres.linked)
 
 
 @pytest.mark.parametrize("is_under_tls", [True, False])

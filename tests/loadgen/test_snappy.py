@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from loadgen_program import Outcome, float32
+from loadgen_program import float32
 from protobuf import unpacked
 
-from tests.needs import need, needs
+from tests.needs import needs
 
 BLOCK = 1 << 16
 
@@ -73,12 +73,9 @@ void *dlopen(const char *name, int flags)
 
 
 @needs("libsnappy.so.1")
-def test_a_machine_without_the_library_is_told_which_package_has_it(run: Callable[..., Outcome], tmp_path: Path):
-    source, library = tmp_path / "no_snappy.c", tmp_path / "no_snappy.so"
-    source.write_text(NO_SNAPPY)
-    subprocess.run([need("cc"), "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+def test_a_machine_without_the_library_is_told_which_package_has_it(run, shared):
     asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
-    hidden = {"LD_PRELOAD": str(library), "ASAN_OPTIONS": asan}
+    hidden = {"LD_PRELOAD": str(shared(NO_SNAPPY)), "ASAN_OPTIONS": asan}
     spec = {"driver": "samples", "method": "remote-write", "sending": "stubbed", "rows": 10}
     assert run(spec).code == 0
     assert run(spec | {"method": "import"}, env=hidden).code == 0

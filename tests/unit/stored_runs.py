@@ -44,6 +44,12 @@ def unpacked(name: str, results: Path) -> Path:
     return Path(shutil.copytree(f"{_made(name).name}/run", folder, dirs_exist_ok=True))
 
 
+def contents(name: str) -> Mapping[str, bytes]:
+    """The files of the run by their names in it."""
+    run = Path(_made(name).name, "run")
+    return {str(path.relative_to(run)): path.read_bytes() for path in run.rglob("*") if path.is_file()}
+
+
 @functools.cache
 def _made(name: str) -> tempfile.TemporaryDirectory[str]:
     facts, folder = load_facts(TARGET), tempfile.TemporaryDirectory()

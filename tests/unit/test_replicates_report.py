@@ -63,6 +63,9 @@ def test_the_report_shows_where_the_noise_comes_from(wording):
     wording(found(noise_sentences(made.run), "largest part"), parts_table(parts).notes[0])
     assert all("drift within" in page for page in made.pages.values())
     assert PLACES.keys() == REDUCES.keys() == REDUCED.keys()
+    for replicates in (1, 3):
+        sentences = noise_sentences(with_windows(synthetic_run(replicates=replicates)))
+        assert sentences and all(" " in sentence for sentence in sentences)
     without = synthetic_run()  # without figures of the windows
     assert fit_again(without).noise_parts is None
     assert parts_table(None).rows == () and parts_sentence(None) == ()

@@ -88,13 +88,13 @@ def test_a_failed_test_is_named_at_once_and_after_an_interrupt(tmp_path, number)
 
 
 def test_files_of_a_group_are_claimed_together_and_before_others():
-    names = ["test_other", "test_fleet", "test_verify", "test_hosts", "test_fleet"]
+    names = ["test_other", "test_fleet_cluster", "test_verify", "test_hosts", "test_fleet_cluster"]
     items = [SimpleNamespace(path=Path(f"tests/any/{name}.py")) for name in names]
     found = [[item.path.stem for item in unit] for unit in claimed_tests.units(items)]
     first = [*claimed_tests.LONGEST, *(name for group in claimed_tests.TOGETHER for name in group)]
     assert len(first) == len(set(first))
     assert [name for name in first if not list(ROOT.glob(f"tests/*/{name}.py"))] == []
-    assert found == [["test_fleet", "test_hosts", "test_fleet"], ["test_verify"], ["test_other"]]
+    assert found == [["test_fleet_cluster", "test_hosts", "test_fleet_cluster"], ["test_verify"], ["test_other"]]
 
 
 def test_what_passed_before_is_left_out_and_nothing_else(tmp_path):

@@ -32,7 +32,7 @@ from scale_sweep.sweep.resolve import resolve_sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = f"{os.getpid():06x}"  # ends the run's id and begins the names of its control groups; no other test's
-QUICK = {"load.duration": "1s", "load.warmup": "1s", "load.window_max": "0", "workload.tables": "10"}
+QUICK = {"load.duration": "1s", "load.warmup": "300ms", "load.window_max": "0", "workload.tables": "10"}
 
 
 def trial_order(folder: Path, target: str = "null", **flags: str) -> TrialOrder:

@@ -146,9 +146,8 @@ def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
     if not bars:
         return ""
     ceiling = [(swatch("limit"), "ceiling of the disk (fio)")] if any(bar[4] for bar in bars) else []
-    kinds = {"bar" if bar[5] else "invalid" for bar in bars}
-    words = {"bar": "written by the disk", "invalid": "written, but no trial counts"}
-    keys, above = legend([*((_block(css), words[css]) for css in sorted(kinds)), *ceiling], width, 8, 14)
+    kinds = {("bar", "written by the disk") if bar[5] else ("invalid", "written; no trial counts") for bar in bars}
+    keys, above = legend([*((_block(css), words) for css, words in sorted(kinds)), *ceiling], width, 8, 14)
     top = 1.12 * max(max(bar[3], bar[4] or 0.0) for bar in bars)
     groups = len({level for level, *_ in bars})
     frame = Frame(

@@ -175,6 +175,7 @@ def ablations_table(run: StoredRun) -> Table:
         headers=("Boundary", "Knobs that moved", "Gain", "by hardware", "by knobs"),
         rows=rows,
         words=(0, 1),
-        notes=("By hardware: after with the old knobs / before. By knobs: after / after with the old knobs.",)
-        * bool(rows),
+        notes=("Hardware: after with the old knobs / before. Knobs: after / after with the old knobs.",)
+        if rows
+        else (),
     )

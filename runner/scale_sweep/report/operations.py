@@ -45,12 +45,11 @@ def operations_table(run: StoredRun) -> Table:
         ("Values/s", lambda o: o.read_values_per_s),
         ("MB/s", lambda o: o.read_mb_per_s),
     ]
-    written = {name: format_rate if name.endswith("/s") and name != "MB/s" else short for name, _ in columns}
     rows = [
         (
             name,
             level_cell(level, is_counted),
-            *(written[heading](mean_of(trials, name, read)) for heading, read in columns),
+            *(_written(heading, mean_of(trials, name, read)) for heading, read in columns),
             fixed(mean_of(trials, name, lambda o: o.errors)),
             _empty(trials, name),
         )
@@ -60,6 +59,10 @@ def operations_table(run: StoredRun) -> Table:
     headers = ("Operation", axis_facts(run).title, *(heading for heading, _ in columns), "Errors", "Empty answers")
     note = "The figures are means over the fitted trials of a level (†: none is, so over all), of the whole window."
     return once(Table(title="Operations", headers=headers, rows=tuple(rows), words=(0,), notes=(note,)), kept=(0, 1))
+
+
+def _written(heading: str, value: float | None) -> str:
+    return format_rate(value) if heading.endswith("/s") and heading != "MB/s" else short(value)
 
 
 def quantiles_table(run: StoredRun) -> Table:
