@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import ast
 import csv
+import hashlib
 import json
 import os
 import random
@@ -156,6 +157,12 @@ def killed(root: Path, mutant: Mutant, tests: list[str]) -> bool:
         path.write_text(text, encoding="utf-8")
 
 
+def drawn(mutant: Mutant, seed: int) -> str:
+    """Its place among all mutants: the same as long as its line is the same, wherever that stands in the file."""
+    line = (ROOT / mutant.path).read_text(encoding="utf-8").splitlines()[mutant.line - 1]
+    return hashlib.sha256(f"{seed} {mutant.path} {line} {mutant.start} {mutant.text}".encode()).hexdigest()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--count", type=int, default=200)
@@ -164,7 +171,7 @@ def main() -> None:
     given = parser.parse_args()
     paths = sorted(path for room in ROOMS for path in (ROOT / "runner/scale_sweep" / room).rglob("*.py"))
     every = [mutant for path in paths for mutant in mutants_of(path)]
-    chosen = random.Random(given.seed).sample(every, given.count)
+    chosen = sorted(every, key=lambda mutant: drawn(mutant, given.seed))[: given.count]
     rows = []
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
         root = copied(Path(name) / "tree")

@@ -33,11 +33,8 @@ def synthetic_sweep(cores: str = "1..4", **changes) -> model.Sweep:
 
 def synthetic_trial(level: float, replicate: int, order: int, knobs: Mapping[str, str]) -> model.Trial:
     server = tuple(range(max(math.ceil(level), 1)))
-    where = {
-        "level": level,
-        "cores": level,
-        "placement": model.Placement(server_cpus=server, generator_cpus=(16, 17, 18, 19)),
-    }
+    placement = model.Placement(server_cpus=server, generator_cpus=(16, 17, 18, 19))
+    where = {"level": level, "cores": level, "placement": placement}
     which = {"trial_id": f"cores-{level:g}-r{replicate}", "order": order, "replicate": replicate, "seed": 42}
     return make_trial(synthetic_sweep(), knobs=dict(knobs), **where, **which)
 
@@ -73,15 +70,10 @@ def synthetic_result(
     rate *= {K.GENERATOR_BOUND: 0.8, K.UNSTEADY: 0.9, K.RESOURCE_NOT_SATURATED: 0.75}.get(kind, 1.0)
     p50_ms, p99_ms = 4.2 + chance.random(), 21.7 if chance.random() > 0.2 else None
     figures = dict.fromkeys(("rows_acked", "rows_counted", "rows_compared"), int(rate * 13))
-    figures |= {
-        "rows": int(rate * WINDOW_S),
-        "window_s": WINDOW_S,
-        "rows_per_s": rate,
-        "durable_rows_per_s": rate * 0.93,
-    }
+    figures |= {"rows": int(rate * WINDOW_S), "rows_per_s": rate, "durable_rows_per_s": rate * 0.93}
     figures |= {"server_cpu_cores": used, "server_cpu_percent": 100 * used / trial.level, "throttled_s": 0.0}
     figures |= {"generator_cpu_cores": 0.21 * rate / 4e5, "generator_cpu_percent": 20.0, "ceiling_rows_per_s": 1.4e8}
-    figures |= {"disk_write_mb_per_s": rate * 122 / 1e6, "disk_bytes_per_row": 122.4}
+    figures |= {"disk_write_mb_per_s": rate * 122 / 1e6, "disk_bytes_per_row": 122.4, "window_s": WINDOW_S}
     figures |= {"memory_used_gb": 1.2, "memory_available_gb": 58.3, "requests": 4123, "errors": 0}
     figures |= {"response_ms_p50": p50_ms, "response_ms_p95": 9.8, "response_ms_p99": p99_ms, "response_ms_max": 88.1}
     figures |= {"sampler_cpu_percent": 0.11, "missed_ticks": 0}
@@ -135,15 +127,10 @@ def synthetic_run(
         kind = (verdicts or {}).get((trial.level, trial.replicate), K.VALID)
         return synthetic_result(trial, rate, kind, chance)
 
-    results = [result_of(trial) for trial in plan.trials]
-    run = model.StoredRun(
-        path="/results/20260102T030405Z-cpu-synthetic-1a2b3c",
-        manifest=synthetic_manifest(),
-        plan=plan,
-        results=tuple(results),
-        timeseries={r.trial.trial_id: synthetic_series(r, chance) for r in results},
-    )
-    return replace(run, fit=fit_curve(run.results))
+    results = tuple(result_of(trial) for trial in plan.trials)
+    series = {r.trial.trial_id: synthetic_series(r, chance) for r in results}
+    made = {"path": "/results/20260102T030405Z-cpu-synthetic-1a2b3c", "manifest": synthetic_manifest()}
+    return model.StoredRun(plan=plan, results=results, timeseries=series, fit=fit_curve(results), **made)
 
 
 def on_shared_cpus(run: model.StoredRun) -> model.StoredRun:

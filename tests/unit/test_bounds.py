@@ -152,8 +152,7 @@ class Still:
     def __init__(self, monkeypatch, *, works):
         is_at_work = works if callable(works) else lambda: works
         cpu_s = property(lambda self: time.monotonic() if is_at_work() else 7.0)
-        sample = type("Sample", (), {"cpu_s_total": cpu_s})
-        monkeypatch.setattr(waiting, "subject_reader", lambda accounting: sample)
+        monkeypatch.setattr(waiting, "subject_reader", lambda accounting: type("Sample", (), {"cpu_s_total": cpu_s}))
 
     def accounting(self):
         return None

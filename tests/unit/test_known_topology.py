@@ -36,13 +36,14 @@ def test_siblings_of_the_plan_are_the_break_of_the_fit_and_named_in_the_report(s
     run = measured(SMT_HOST, "1..12", (7, share))
     (smt,) = (c for c in run.plan.confounds if c.knob == SMT_WITHIN)
     assert smt.values == ("0",) * 7 + ("1", "2", "3", "4", "5")
-    is_named(run, 7.0, SMT_WITHIN, "SMT siblings")
+    is_named(run, 7.0, SMT_WITHIN, "SMT siblings of used cores")
+    assert f"SMT siblings beyond {run.fit.breaks[0].after:g}" in html(run)
 
 
 def test_only_a_break_of_the_plan_is_one_of_the_fit():
     run = measured(NUMA_HOST, "1..10", (6, 0.5))
     assert [c.knob for c in run.plan.confounds] == [NUMA_SPREAD]
-    is_named(run, 6.0, NUMA_SPREAD, "NUMA node")
+    is_named(run, 6.0, NUMA_SPREAD, "on another NUMA node")
     flat = measured(FLAT_HOST, "1..12", (7, 0.25))
     assert flat.plan.confounds == () and flat.fit.breaks == ()
     assert flat.fit.verdict != "break" and "SMT" not in flat.fit.sentence

@@ -269,7 +269,8 @@ def format_rate(rate: float | None, low: float | None = None, high: float | None
     units = ((1e9, " G"), (1e6, " M"), (1e3, " k"))
     scale, unit = next(((s, u) for s, u in units if 0.9995 * s <= size < _WORDLESS), (1.0, ""))
     if low is None or size >= _WORDLESS:
-        return f"{rate / scale:.3g}{unit}" if size < 999.5 * scale else f"{rate / scale:,.0f}{unit}"
+        is_short = size < 999.5 * scale or size >= _WORDLESS
+        return f"{rate / scale:.3g}{unit}" if is_short else f"{rate / scale:,.0f}{unit}"
     return with_interval(rate / scale, low / scale, high / scale if high is not None else None, unit)
 
 

@@ -175,7 +175,5 @@ def ablations_table(run: StoredRun) -> Table:
         headers=("Boundary", "Knobs that moved", "Gain", "by hardware", "by knobs"),
         rows=rows,
         words=(0, 1),
-        notes=("Hardware: after with the old knobs / before. Knobs: after / after with the old knobs.",)
-        if rows
-        else (),
+        notes=("Hardware: after with the old knobs / before. Knobs: after / after with them.",) if rows else (),
     )
