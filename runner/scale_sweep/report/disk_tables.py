@@ -171,8 +171,7 @@ def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
             title = f"{name} of {format_number(level)}: {rate:.1f} MB/s"
             parts.append(_bar(frame, (left, right), rate, own, title, "bar" if valid else "invalid"))
             parts.append(text((left + right) / 2, frame.y(0) + 15, name, "dim", "middle"))
-        words = counted(level, "disk")
-        parts.append(text(frame.x(at + 0.5), frame.y(0) + 33, words, "", "middle"))
+        parts.append(text(frame.x(at + 0.5), frame.y(0) + 33, counted(level, "disk"), "", "middle"))
     label = "Written by each disk at each level, beside its ceiling"
     return drawing(width, frame.height, label, "".join(parts), "small")
 
