@@ -11,11 +11,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from tools.boards.curve import scaling  # noqa: E402
 from tools.boards.live import live  # noqa: E402
-from tools.boards.operations import operations  # noqa: E402
-from tools.boards.targets import targets  # noqa: E402
 from tools.boards.trial import one_trial  # noqa: E402
 
-PAGES = {"live": live, "curve": scaling, "trial": one_trial, "operations": operations, "targets": targets}
+PAGES = {"live": live, "curve": scaling, "trial": one_trial}
 
 
 def text(name: str) -> str:

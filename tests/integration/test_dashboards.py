@@ -39,17 +39,7 @@ def test_every_query_of_a_running_sweep_has_data(watched: watching.Watched, boar
     watching.check(watched, board, watching.values_of(watched), watched.at)
 
 
-def test_the_page_of_operations_shows_also_a_load_that_only_writes(watched: watching.Watched) -> None:
-    """Its table and its median over n are of loads that read."""
-    for title, target in watching.targets("operations"):
-        if "scale_trial_operation" not in target["expr"]:
-            seen = [
-                watched.instant(target["expr"], watched.at - back, watching.values_of(watched)) for back in range(4)
-            ]
-            assert any(seen), title
-
-
-@pytest.mark.parametrize("board", ["live", "curve", "targets", "trial", "operations"])
+@pytest.mark.parametrize("board", ["live", "curve", "trial"])
 def test_variables_offer_the_run_and_its_trials(watched: watching.Watched, board: str) -> None:
     variables = json.loads((watching.BOARDS / f"{board}.json").read_text())["templating"]["list"]
     offered = {v["name"]: offers(watched, v) for v in variables}
@@ -58,9 +48,8 @@ def test_variables_offer_the_run_and_its_trials(watched: watching.Watched, board
     if board == "trial":
         assert offered["trial"][0] == watched.trial, "the trial that began last comes first"
         assert len(offered["trial"]) == 3
-    if board in ("curve", "targets"):
-        assert offered["unit"] == ["rows"]
     if board == "curve":
+        assert offered["unit"] == ["rows"]
         assert offered["other"] == ["none", watched.run]
         assert offered["axis"] == ["cores"] and offered["variant"] == []
 

@@ -179,7 +179,7 @@ def watch(url: str, path: Path) -> Watched:
 def targets(board: str) -> list[tuple[str, dict[str, Any]]]:
     """Every query of every panel, by the panel's title."""
     panels = json.loads((BOARDS / f"{board}.json").read_text())["panels"]
-    return [(panel["title"], target) for panel in panels for target in panel["targets"]]
+    return [(panel["title"], target) for panel in panels for target in panel.get("targets", ())]
 
 
 def shown(seen: Watched, board: str, title: str, ref: str, **values: str) -> list[tuple[dict[str, str], float]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tools.boards import operations, targets
+from tools.boards.over_levels import AXIS, CHOSEN, RANGE, TARGETS, VARIANT, VARIANTS
 from tools.boards.panels import (
     BLUE,
     GREEN,
@@ -15,6 +17,7 @@ from tools.boards.panels import (
     UNIT,
     About,
     Json,
+    below,
     by_level,
     counted,
     dashboard,
@@ -29,9 +32,6 @@ from tools.boards.panels import (
 POINTS = {"custom__drawStyle": "points", "custom__showPoints": "always"}
 # A fitted line is paler than what it is fitted to.
 PALE = {BLUE: LIGHT_BLUE, ORANGE: LIGHT_ORANGE}
-VARIANT = 'variant=~"$variant"'
-CHOSEN = f'target=~"$target",{VARIANT}'  # of the run; the run over it may be of another target
-RANGE = "[$__range]"
 # A trial's rates as they are; what is chosen in `other` is "none" until a second run is wanted.
 OTHER = variable(
     "other",
@@ -39,10 +39,6 @@ OTHER = variable(
     'query_result(label_replace(vector(1), "run", "none", "", "") or max by (run) (last_over_time(scale_run_info[$__range])))',
     regex='/run="([^"]+)"/',
 )
-AXIS = variable("axis", "Axis", 'label_values(scale_run_info{run="$run"}, axis)')
-TARGETS = variable("target", "Target", 'label_values(scale_trial_info{run="$run"}, target)')
-VARIANTS = variable("variant", "Variant", 'label_values(scale_trial_info{run="$run",target=~"$target"}, variant)')
-
 
 def chosen(run: str) -> str:
     """The labels of what is chosen of a run."""
@@ -295,7 +291,15 @@ def scaling() -> Json:
         "scale-curve",
         "Scaling curve",
         "The rate over n, with the fitted line.",
-        [throughput(), speedup(), efficiency(), levels(), parameters()],
+        [
+            throughput(),
+            speedup(),
+            efficiency(),
+            levels(),
+            parameters(),
+            *below("Databases and variants", 17, targets.panels()),
+            *below("Operations of a mix", 43, operations.by_levels()),
+        ],
         [SWEEP_VARIABLE, RUN_VARIABLE, TARGETS, OTHER, VARIANTS, {**AXIS, "hide": 2}, {**UNIT, "hide": 2}],
         time_from="now-1h",
     )

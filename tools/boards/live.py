@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tools.boards import operations
 from tools.boards.panels import (
     BEGINS,
     BLUE,
@@ -19,6 +20,7 @@ from tools.boards.panels import (
     UNIT,
     About,
     Json,
+    below,
     dashboard,
     disk_colours,
     fixed,
@@ -428,6 +430,7 @@ def live() -> Json:
             finished(),
             disks((10, 10, 7, 7)),
             latency((17, 10, 7, 7)),
+            *below("Operations of a mix", 17, operations.now()),
         ],
         [SWEEP_VARIABLE, RUN_VARIABLE, {**UNIT, "hide": 2}],
         time_from="now-5m",

@@ -1,19 +1,14 @@
-"""The dashboard "Operations": the operations of a mix, now and at each level."""
+"""The operations of a mix: their panels in "Live sweep", now, and in "Scaling curve", at each level."""
 
 from __future__ import annotations
 
 from scale_sweep.experiment.work import OPERATIONS
-from tools.boards.curve import AXIS, CHOSEN, RANGE, TARGETS, VARIANTS
-from tools.boards.over_levels import marked, over_n
+from tools.boards.over_levels import CHOSEN, RANGE, marked, over_n
 from tools.boards.panels import (
-    BEGINS,
     RUN,
-    RUN_VARIABLE,
-    SWEEP_VARIABLE,
     About,
     Json,
     counted,
-    dashboard,
     fixed,
     lines,
     only_when_empty,
@@ -37,7 +32,7 @@ def requests(place: tuple[int, int, int, int]) -> Json:
     """Requests by operation."""
     return lines(
         About(
-            title="Requests", sentence="Requests of each operation of the mix, each second.", place=place, unit="reqps"
+            title="Requests by operation", sentence="Requests of each operation of the mix, each second.", place=place, unit="reqps"
         ),
         [target("A", f"max by (operation) (rate(scale_operation_requests_total{RUN}[5s]))", "{{operation}}")],
         axis="requests/s",
@@ -50,7 +45,7 @@ def response(place: tuple[int, int, int, int]) -> Json:
     """p99 by operation."""
     return lines(
         About(
-            title="Response time, 99 %",
+            title="Response time by operation, 99 %",
             sentence="99th percentile of the response time of each operation over its last 1,000 requests or more: one second, or several if it is slow.",
             place=place,
             unit="s",
@@ -81,7 +76,7 @@ def median(place: tuple[int, int, int, int]) -> Json:
     """Over the levels."""
     return over_n(
         About(
-            title="Median by level",
+            title="Median by operation",
             sentence="Median response time of each operation at each level: means over the level's trials that count; † none does: over all.",
             place=place,
             unit="s",
@@ -107,7 +102,7 @@ def by_level() -> Json:
         About(
             title="Operations",
             sentence="Requests per second and response time of each operation at each level: means over the level's trials that count; † none does: over all.",
-            place=(0, 8, 24, 9),
+            place=(9, 0, 15, 9),
             unit="none",
         ),
         [target(ref, of_trials(metric, more), table=True) for ref, metric, more in wanted],
@@ -145,14 +140,11 @@ def by_level() -> Json:
     )
 
 
-def operations() -> Json:
-    """The page."""
-    return dashboard(
-        "scale-operations",
-        "Operations",
-        "The operations of a mix of reads and writes, now and at each level.",
-        [requests((0, 0, 9, 8)), response((9, 0, 8, 8)), median((17, 0, 7, 8)), by_level()],
-        [SWEEP_VARIABLE, RUN_VARIABLE, TARGETS, VARIANTS, {**AXIS, "hide": 2}],
-        time_from="now-5m",
-        annotations=[BEGINS],
-    )
+def now() -> list[Json]:
+    """Of the running trial."""
+    return [requests((0, 0, 12, 8)), response((12, 0, 12, 8))]
+
+
+def by_levels() -> list[Json]:
+    """Of the trials that ended."""
+    return [median((0, 0, 9, 9)), by_level()]

@@ -9,8 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from scale_sweep.report.table import MARK
-from tools.boards.panels import About, Json, level_ticks, only_when_empty, override, panel, target
+from tools.boards.panels import About, Json, level_ticks, only_when_empty, override, panel, target, variable
 
+VARIANT = 'variant=~"$variant"'
+CHOSEN = f'target=~"$target",{VARIANT}'  # of the run; the run over it may be of another target
+RANGE = "[$__range]"
+AXIS = variable("axis", "Axis", 'label_values(scale_run_info{run="$run"}, axis)')
+TARGETS = variable("target", "Target", 'label_values(scale_trial_info{run="$run"}, target)')
+VARIANTS = variable("variant", "Variant", 'label_values(scale_trial_info{run="$run",target=~"$target"}, variant)')
 # A name has the same colour in all panels.
 BY_NAME = {"mode": "palette-classic-by-name"}
 

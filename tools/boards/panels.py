@@ -275,6 +275,19 @@ def annotation(name: str, expr: str, colour: str, title: str, text: str, *, at_v
     }
 
 
+def below(title: str, y: int, panels: Sequence[Json]) -> list[Json]:
+    """A row with a title at y, and the panels under it; their own grid begins at 0."""
+    heading = {
+        "type": "row",
+        "title": title,
+        "collapsed": False,
+        "gridPos": {"x": 0, "y": y, "w": 24, "h": 1},
+        "panels": [],
+    }
+    places = ({**one["gridPos"], "y": one["gridPos"]["y"] + y + 1} for one in panels)
+    return [heading, *({**one, "gridPos": place} for one, place in zip(panels, places, strict=True))]
+
+
 def dashboard(
     uid: str,
     title: str,

@@ -1,4 +1,4 @@
-"""The dashboard "Targets": several databases, or other variants of one sweep, in one picture, level by level.
+"""Several databases, or other variants of one sweep, level by level: their panels in "Scaling curve".
 
 A line is a target, or a variant of it, and has the same colour in all panels. Says nothing of who wins: intervals are
 in the report.
@@ -6,17 +6,12 @@ in the report.
 
 from __future__ import annotations
 
-from tools.boards.curve import AXIS, RANGE
-from tools.boards.over_levels import marked, over_n
+from tools.boards.over_levels import RANGE, marked, over_n
 from tools.boards.panels import (
     RUN,
-    RUN_VARIABLE,
-    SWEEP_VARIABLE,
-    UNIT,
     About,
     Json,
     counted,
-    dashboard,
     override,
     panel,
     target,
@@ -83,7 +78,7 @@ def figures() -> Json:
     return panel(
         "table",
         About(
-            title="Figures",
+            title="Figures of each",
             sentence="Means over a level's trials that count; † none does: means over all. VALID: the number of trials on the curve. Client CPU: of the "
             "load generator, for a million rows or requests.",
             place=(0, 17, 24, 8),
@@ -113,16 +108,12 @@ def figures() -> Json:
     )
 
 
-def targets() -> Json:
-    """The page."""
-    return dashboard(
-        "scale-targets",
-        "Targets",
-        "Several databases of one sweep side by side.",
-        [
+def panels() -> list[Json]:
+    """In a grid that begins at 0."""
+    return [
             over_n(
                 About(
-                    title="Throughput",
+                    title="Throughput of each",
                     sentence="Rows per second, or requests of a load that reads: the mean of a level's trials that count; † none does: of all.",
                     place=(0, 0, 14, 9),
                     unit="sishort",
@@ -146,7 +137,7 @@ def targets() -> Json:
             ),
             over_n(
                 About(
-                    title="Response time",
+                    title="Response time of each",
                     sentence="Median of the response times of the window; of a method without answers there is none.",
                     place=(0, 9, 14, 8),
                     unit="s",
@@ -169,7 +160,4 @@ def targets() -> Json:
                 min=0,
             ),
             figures(),
-        ],
-        [SWEEP_VARIABLE, RUN_VARIABLE, {**AXIS, "hide": 2}, {**UNIT, "hide": 2}],
-        time_from="now-1h",
-    )
+        ]

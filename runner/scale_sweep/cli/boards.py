@@ -19,7 +19,7 @@ app = typer.Typer(
     epilog="Example: scale dashboards up",
 )
 BOTH = ("prometheus", "grafana")
-BOARDS = ("live", "curve", "targets", "trial", "operations")
+BOARDS = ("live", "curve", "trial")
 
 
 class How(StrEnum):
