@@ -11,10 +11,10 @@ from scale_sweep.base.errors import PreflightError, TargetError, UsageError
 from scale_sweep.model import Site
 from scale_sweep.server import targets
 from scale_sweep.server.targets import Address, Installation, Target, load_facts, load_target, series
-from scale_sweep.server.targets.debian import packaged
 from scale_sweep.server.targets.influxdb.spelling import spelled
+from scale_sweep.server.targets.installations import packaged
 from scale_sweep.server.targets.java import effective, heap_bytes
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, IN_LOG, ON_DISK
+from scale_sweep.server.targets.records import ACKNOWLEDGED, IN_LOG, ON_DISK
 from scale_sweep.server.targets.web import Web, metrics
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.web_server import Answer, Request, web_server

@@ -18,17 +18,17 @@ from scale_sweep.loadgen.rows import Tables
 from scale_sweep.measure.trial.answers import _times
 from scale_sweep.model import Drawn, Interval, Query, Work
 from scale_sweep.server.targets import load_facts
-from scale_sweep.server.targets.answer_rows import exact_ms
 from scale_sweep.server.targets.cassandra import queries as cassandra
 from scale_sweep.server.targets.cassandra import schema
 from scale_sweep.server.targets.iotdb.queries import cells_of
 from scale_sweep.server.targets.kairosdb import queries as kairosdb
-from scale_sweep.server.targets.marks import filled
+from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.postgres.postgres_session import _plain
 from scale_sweep.server.targets.promql.answers import rows_of
 from scale_sweep.server.targets.promql.answers import rows_of as samples
 from scale_sweep.server.targets.questdb.queries import timed
 from scale_sweep.server.targets.questdb.questdb_session import _milliseconds
+from scale_sweep.server.targets.records import exact_ms
 from scale_sweep.sweep.file import read_sweep_file
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep

@@ -8,7 +8,7 @@ from typing import Any
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.model import Query
-from scale_sweep.server.targets.answer_rows import tags_of
+from scale_sweep.server.targets.records import tags_of
 from scale_sweep.server.targets.sql_queries import Dialect, listed, where
 
 TABLE, DEVICES = "measurement", "device"

@@ -6,9 +6,7 @@ from scale_sweep.model import BY_VALUE, EACH_TAG, FILLS, MORE_BOUNDS, ServerSour
 from scale_sweep.model.functions import FURTHER
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.cassandra.sums import SUMS
-from scale_sweep.server.targets.heap import heap
-from scale_sweep.server.targets.java_libraries import NATIVE
-from scale_sweep.server.targets.role_knobs import commit_threads_knob, connections_knob
+from scale_sweep.server.targets.common_facts import NATIVE, commit_threads_knob, connections_knob, heap
 
 FACTS = Facts(
     name="cassandra",
@@ -17,8 +15,8 @@ FACTS = Facts(
     methods=("batch",),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
     queries="scale_sweep.server.targets.cassandra.queries:rendered",
-    says=(MORE_BOUNDS,),
-    lacks={
+    can_query=(MORE_BOUNDS,),
+    cannot={
         **dict.fromkeys((f"fill = {fill}" for fill in FILLS), "CQL answers with stored rows only"),
         **dict.fromkeys(FURTHER, "CQL has no functions of several rows but count, avg, sum, max and min"),
         BY_VALUE: "CQL orders rows by the columns of the key only",

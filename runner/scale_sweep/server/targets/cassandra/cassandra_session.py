@@ -23,8 +23,8 @@ from scale_sweep.server.targets.cassandra.types import stored_tags
 from scale_sweep.server.targets.cassandra_node.cql import Cql
 from scale_sweep.server.targets.cassandra_node.node import FLUSHED, sync
 from scale_sweep.server.targets.java import effective as jvm
-from scale_sweep.server.targets.marks import filled
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
+from scale_sweep.server.targets.placeholders import filled
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
 
 WITHIN_S = 3600.0
 ROOT = "cassandra"  # in the trial's directory

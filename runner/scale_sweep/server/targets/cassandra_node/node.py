@@ -12,8 +12,7 @@ from pathlib import Path
 from scale_sweep.base.input_file import sync as sync_files
 from scale_sweep.model import Site
 from scale_sweep.server.targets.java import find_jars, outside, program, runtime
-from scale_sweep.server.targets.nouns import Installation
-from scale_sweep.server.targets.server_log import lines_with
+from scale_sweep.server.targets.records import Installation, lines_with
 
 JAVA = 17
 MARKED_S = 0.25  # the log marks its contents every 0.1 s: a start reads up to the last mark

@@ -6,7 +6,7 @@ from scale_sweep.model import NEEDS, ServerSource
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.clickhouse.settings import TABLES
 from scale_sweep.server.targets.clickhouse.sums import SUMS
-from scale_sweep.server.targets.role_knobs import connections_knob
+from scale_sweep.server.targets.common_facts import connections_knob
 
 NATIVE, ASYNC = "native", "async"
 FSYNCED = f"{TABLES}fsync_after_insert"
@@ -19,7 +19,7 @@ FACTS = Facts(
     implementation="scale_sweep.server.targets.clickhouse.clickhouse_target:ClickhouseTarget",
     methods=(NATIVE, ASYNC),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT),
-    takes=("user",),
+    accepts=("user",),
     own_columns=("time", "device_id"),
     knobs=(connections_knob(), Knob(name="max_threads"), Knob(name="time_codec", default="DoubleDelta, LZ4")),
     any_knob=True,
@@ -28,9 +28,9 @@ FACTS = Facts(
     rows_per_core_s=2e6,
     overhead_s=6.0,
     queries="scale_sweep.server.targets.clickhouse.queries:rendered",
-    says=NEEDS,
+    can_query=NEEDS,
     functions=("median", "percentile", "stddev", "stddev_samp", "count_distinct", "rate"),
-    lacks={
+    cannot={
         f"fill = {name}": "ClickHouse is not asked to fill stretches of time" for name in ("null", "previous", "linear")
     },
     has_device_table=True,

@@ -18,13 +18,12 @@ from scale_sweep.loadgen.rows import tables_of
 from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.model import Cells, Drawn, Query, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Session, series
-from scale_sweep.server.targets.answer_rows import parsed
 from scale_sweep.server.targets.clickhouse.clickhouse_facts import ASYNC, FSYNCED
 from scale_sweep.server.targets.clickhouse.settings import SERVER, TABLES, of_queries, of_server, of_tables
 from scale_sweep.server.targets.clickhouse.sums import DIALECT, SUMS
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, tags_in_table
-from scale_sweep.server.targets.marks import filled
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_FILES, ON_DISK
+from scale_sweep.server.targets.placeholders import filled
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_FILES, ON_DISK, parsed
 from scale_sweep.server.targets.sql_sums import in_ns, of_device_table
 from scale_sweep.server.targets.web import BASIC, Web, basic
 

@@ -13,8 +13,7 @@ from scale_sweep.server.targets import Address, Installation, Surroundings, Targ
 from scale_sweep.server.targets.clickhouse.clickhouse_facts import LIBRARY
 from scale_sweep.server.targets.clickhouse.clickhouse_session import SQL_TYPES, USER, ClickhouseSession
 from scale_sweep.server.targets.clickhouse.settings import config_file, users_file
-from scale_sweep.server.targets.debian import version_in_changes
-from scale_sweep.server.targets.program import version_of
+from scale_sweep.server.targets.installations import version_in_changes, version_of
 
 PROGRAM, ALL_PROGRAMS = "clickhouse-server", "clickhouse"  # the second one is all of ClickHouse's in one file
 ROOT = "clickhouse"

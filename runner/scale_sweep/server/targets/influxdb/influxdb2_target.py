@@ -10,7 +10,7 @@ from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Surroundings
 from scale_sweep.server.targets.influxdb.influxdb2_session import ENGINE, ROOT, InfluxdbV2Session, shard_seconds
 from scale_sweep.server.targets.influxdb.influxdb_target import InfluxdbTarget
-from scale_sweep.server.targets.program import refused_flags, run_program
+from scale_sweep.server.targets.installations import refused_flags, run_program
 
 _NOT_FLAGS = {"connections", "shard_duration", "gomaxprocs"}
 _DOUBTFUL = re.compile(  # version 2 notes a failed write at the level info, which is its default

@@ -12,11 +12,10 @@ from scale_sweep.base.input_file import below, sync
 from scale_sweep.loadgen.content import Content
 from scale_sweep.model import Cells, Drawn, Query, Trial
 from scale_sweep.server.targets import Address, Counted, Session, series
-from scale_sweep.server.targets.answer_rows import parsed
 from scale_sweep.server.targets.influxdb.queries import rows_of
 from scale_sweep.server.targets.influxdb.sums import completed, figures_found, statements
-from scale_sweep.server.targets.marks import filled
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
+from scale_sweep.server.targets.placeholders import filled
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK, parsed
 from scale_sweep.server.targets.web import Web
 
 DATABASE = "scale"

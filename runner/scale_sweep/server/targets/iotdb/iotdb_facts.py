@@ -13,9 +13,8 @@ from scale_sweep.model import (
     ServerSource,
 )
 from scale_sweep.server.targets import Facts, Knob
-from scale_sweep.server.targets.heap import heap
+from scale_sweep.server.targets.common_facts import commit_threads_knob, connections_knob, heap, twice_the_cores
 from scale_sweep.server.targets.iotdb.sums import SUMS
-from scale_sweep.server.targets.role_knobs import commit_threads_knob, connections_knob, twice_the_cores
 
 FACTS = Facts(
     name="iotdb",
@@ -24,10 +23,10 @@ FACTS = Facts(
     methods=("tablet", "tablets", "records"),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
     queries="scale_sweep.server.targets.iotdb.queries:rendered",
-    says=(SEVERAL_COLUMNS, SEVERAL_FUNCTIONS, MORE_BOUNDS),
+    can_query=(SEVERAL_COLUMNS, SEVERAL_FUNCTIONS, MORE_BOUNDS),
     functions=("stddev", "stddev_samp", "rate"),
     fills=FILLS,
-    lacks={
+    cannot={
         **dict.fromkeys((EACH_TAG, ONE_TAG), "IoTDB's devices have no tags here"),
         "median": "IoTDB has percentiles only in a library of functions that is not in the server",
         "percentile": "IoTDB has percentiles only in a library of functions that is not in the server",

@@ -24,8 +24,8 @@ from scale_sweep.server.targets.iotdb.files import CONFIG_LOG, DATA, DATA_LOG, F
 from scale_sweep.server.targets.iotdb.queries import cells_of, has_device_first, times_first
 from scale_sweep.server.targets.iotdb.sums import figures_found, statements
 from scale_sweep.server.targets.java import effective as jvm
-from scale_sweep.server.targets.marks import filled
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
+from scale_sweep.server.targets.placeholders import filled
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
 
 WITHIN_S = 3600.0
 DATABASE, TEMPLATE = "root.scale", "measurement"

@@ -11,7 +11,7 @@ from pathlib import Path
 from scale_sweep.base.errors import TargetError
 from scale_sweep.model import Site
 from scale_sweep.server.targets.kairosdb.store import KairosdbStart, Store
-from scale_sweep.server.targets.nouns import IN_MEMORY, Address
+from scale_sweep.server.targets.records import IN_MEMORY, Address
 
 DATABASE = "kairosdb/h2"  # in the trial's directory
 

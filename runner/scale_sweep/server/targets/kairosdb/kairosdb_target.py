@@ -13,7 +13,7 @@ from scale_sweep.server.targets.java import find_jars, options, outside, program
 from scale_sweep.server.targets.kairosdb.kairosdb_session import KairosdbSession
 from scale_sweep.server.targets.kairosdb.store import is_item
 from scale_sweep.server.targets.kairosdb.stores import STORES, store_of
-from scale_sweep.server.targets.server_log import first_of
+from scale_sweep.server.targets.records import first_of
 
 JAVA = 17
 WHOLE = ("bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "timestamp")

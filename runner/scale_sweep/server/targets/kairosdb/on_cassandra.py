@@ -11,11 +11,10 @@ from scale_sweep.model import LOOPBACK, Finding, Site, Trial
 from scale_sweep.server.targets.cassandra_node.cql import Cql
 from scale_sweep.server.targets.cassandra_node.node import FLUSHED, Node, find, java, programs, sync
 from scale_sweep.server.targets.java import effective as jvm
-from scale_sweep.server.targets.java import options
+from scale_sweep.server.targets.java import in_turn, options
 from scale_sweep.server.targets.kairosdb.kairosdb_facts import FACTS
 from scale_sweep.server.targets.kairosdb.store import KairosdbStart, Store, is_item
-from scale_sweep.server.targets.nouns import Address
-from scale_sweep.server.targets.two_programs import in_turn
+from scale_sweep.server.targets.records import Address
 
 ROOT, READY = "cassandra", "cassandra.ready"  # in the trial's directory: its folder, and a file when it answers
 PORT, NODES_PORT = 2, 3  # from that of KairosDB on

@@ -8,7 +8,7 @@ from typing import Any
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.model import Cells, Query, Workload
-from scale_sweep.server.targets.marks import marked
+from scale_sweep.server.targets.placeholders import marked
 from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, begins_with_bucket, joined_in_order
 
 QUERY_PATH = "/api/v1/datapoints/query"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scale_sweep.model import Finding, Site, Trial
-from scale_sweep.server.targets.nouns import Address
+from scale_sweep.server.targets.records import Address
 
 
 @dataclass(frozen=True, kw_only=True)

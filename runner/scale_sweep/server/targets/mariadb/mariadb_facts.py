@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from scale_sweep.model import NEEDS, ServerSource
 from scale_sweep.server.targets import Facts, Knob
+from scale_sweep.server.targets.common_facts import connections_knob, partitions_knob, twice_the_cores
 from scale_sweep.server.targets.mariadb.files import image_files
 from scale_sweep.server.targets.mariadb.sums import SUMS
-from scale_sweep.server.targets.role_knobs import connections_knob, partitions_knob, twice_the_cores
 
 AT_COMMIT = "innodb_flush_log_at_trx_commit"
 
@@ -31,9 +31,9 @@ FACTS = Facts(
     rows_per_core_s=1e5,
     overhead_s=6.0,
     queries="scale_sweep.server.targets.mariadb.queries:rendered",
-    says=NEEDS,
+    can_query=NEEDS,
     functions=("stddev", "stddev_samp", "count_distinct"),
-    lacks={
+    cannot={
         "percentile": "MariaDB's PERCENTILE_CONT is a window function, and no aggregate",
         "median": "MariaDB's MEDIAN is a window function, and no aggregate",
         "rate": "MariaDB has no aggregate for the first and the last value",

@@ -17,12 +17,19 @@ from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.loadgen.verbs import run_statements
 from scale_sweep.model import Cells, Drawn, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Session, series
-from scale_sweep.server.targets.answer_rows import NS_PER_MS, exact_ms
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, tags_in_table
 from scale_sweep.server.targets.mariadb.mariadb_facts import AT_COMMIT
 from scale_sweep.server.targets.mariadb.sums import DIALECT, SUMS
-from scale_sweep.server.targets.marks import filled
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, IN_MEMORY, ON_DISK
+from scale_sweep.server.targets.placeholders import filled
+from scale_sweep.server.targets.records import (
+    ACKNOWLEDGED,
+    COMPRESSION,
+    IN_LOG,
+    IN_MEMORY,
+    NS_PER_MS,
+    ON_DISK,
+    exact_ms,
+)
 from scale_sweep.server.targets.sql_sums import in_ns, of_device_table
 
 WITHIN_S = 3600.0

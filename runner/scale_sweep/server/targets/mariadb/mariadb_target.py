@@ -11,10 +11,9 @@ from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.verbs import client_library
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
-from scale_sweep.server.targets.installed import installed
+from scale_sweep.server.targets.installations import installed, refused_flags, run_program, version_of
 from scale_sweep.server.targets.mariadb.files import PROGRAMS, layout, there
 from scale_sweep.server.targets.mariadb.mariadb_session import DATABASE, SQL_TYPES, USER, MariadbSession
-from scale_sweep.server.targets.program import refused_flags, run_program, version_of
 
 _UNLOADED = re.compile(r"error while loading shared libraries: ([^\s:]+)")
 _PACKAGES = {  # Debian's, by library. Its own server needs them all, an archive of MariaDB the first three.

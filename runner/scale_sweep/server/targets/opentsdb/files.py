@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import escape
 
 from scale_sweep.model import LOOPBACK, Site
-from scale_sweep.server.targets.two_programs import in_turn
+from scale_sweep.server.targets.java import in_turn
 
 ROOT, HBASE, TSD = "opentsdb", "hbase", "tsd"  # folders: in the trial's directory, and both programs' in that
 MADE = "tables.made"  # in ROOT: the TSD starts when this file exists

@@ -17,11 +17,8 @@ from scale_sweep.base.input_file import below
 from scale_sweep.loadgen.content import Content
 from scale_sweep.model import Cells, Drawn, Query, Trial
 from scale_sweep.server.targets import Address, Counted, Session, series
-from scale_sweep.server.targets.answer_rows import parsed
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.java import heap_bytes
-from scale_sweep.server.targets.marks import filled
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE
 from scale_sweep.server.targets.opentsdb import hbase
 from scale_sweep.server.targets.opentsdb.files import (
     FAMILY,
@@ -46,6 +43,8 @@ from scale_sweep.server.targets.opentsdb.queries import (
     metric,
     rows_of,
 )
+from scale_sweep.server.targets.placeholders import filled
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE, parsed
 from scale_sweep.server.targets.web import Web
 
 WITHIN_S = 3600.0

@@ -25,7 +25,7 @@ from scale_sweep.server.targets.opentsdb.files import (
 )
 from scale_sweep.server.targets.opentsdb.opentsdb_facts import TAGS_MAX
 from scale_sweep.server.targets.opentsdb.opentsdb_session import OpentsdbSession
-from scale_sweep.server.targets.server_log import lines_with
+from scale_sweep.server.targets.records import lines_with
 
 JAVA = 17
 WHOLE = ("bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "timestamp")

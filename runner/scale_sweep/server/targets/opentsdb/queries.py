@@ -8,7 +8,7 @@ from typing import Any
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.model import Cells, Query, Workload
-from scale_sweep.server.targets.marks import marked
+from scale_sweep.server.targets.placeholders import marked
 from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, begins_with_bucket, columns_of, joined_in_order
 
 ASKED, QUERY_PATH = "/api/query", "/api/query?arrays"

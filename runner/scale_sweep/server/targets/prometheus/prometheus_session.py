@@ -12,10 +12,10 @@ from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below, sync
 from scale_sweep.model import Workload
 from scale_sweep.server.targets import Counted, series
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG
 from scale_sweep.server.targets.prometheus.prometheus_facts import WINDOW
 from scale_sweep.server.targets.promql.selectors import ASKING, EVER_MS, end_of_time, in_seconds, metric
 from scale_sweep.server.targets.promql.session import PromqlSession
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG
 
 ROOT = "prometheus"
 LOGS = ("wal", "wbl")  # of rows in the order of time, and of others

@@ -8,9 +8,7 @@ from collections.abc import Mapping
 
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
-from scale_sweep.server.targets.debian import home_of
-from scale_sweep.server.targets.installed import installed
-from scale_sweep.server.targets.program import refused_flags, run_program, version_of
+from scale_sweep.server.targets.installations import home_of, installed, refused_flags, run_program, version_of
 from scale_sweep.server.targets.prometheus.prometheus_facts import WINDOW
 from scale_sweep.server.targets.prometheus.prometheus_session import ROOT, PrometheusSession
 

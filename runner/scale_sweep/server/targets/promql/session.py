@@ -10,10 +10,10 @@ from scale_sweep.base.errors import TargetError
 from scale_sweep.loadgen.content import Content
 from scale_sweep.model import Cells, Drawn, Query, Trial
 from scale_sweep.server.targets import Address, Session
-from scale_sweep.server.targets.answer_rows import parsed
-from scale_sweep.server.targets.marks import filled
+from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.promql.answers import rows_of
 from scale_sweep.server.targets.promql.selectors import API, PLAIN, in_seconds
+from scale_sweep.server.targets.records import parsed
 from scale_sweep.server.targets.web import Web, metrics
 
 WITHIN_S = 3600.0

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from scale_sweep.model import FILLS, NEEDS, ResourceRange, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
-from scale_sweep.server.targets.heap import heap
-from scale_sweep.server.targets.questdb.sums import SUMS
-from scale_sweep.server.targets.role_knobs import (
+from scale_sweep.server.targets.common_facts import (
     commit_threads_knob,
     connections_knob,
+    heap,
     partitions_knob,
     parts_on_disks,
     twice_the_cores,
 )
+from scale_sweep.server.targets.questdb.sums import SUMS
 
 PGWIRE = "pgwire"  # INSERT by the protocol of PostgreSQL
 
@@ -65,10 +65,10 @@ FACTS = Facts(
     overhead_s=7.0,
     warmup_s=(10.0, 60.0),  # Java compiles while it runs
     queries="scale_sweep.server.targets.questdb.queries:rendered",
-    says=NEEDS,
+    can_query=NEEDS,
     functions=("stddev", "stddev_samp", "count_distinct", "rate"),
     fills=FILLS,
-    lacks={
+    cannot={
         "median": "QuestDB's percentiles are approximate (approx_median)",
         "percentile": "QuestDB's percentiles are approximate (approx_percentile)",
     },

@@ -10,10 +10,10 @@ from typing import Any
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.server.targets import Counted, series
-from scale_sweep.server.targets.debian import packaged
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE
+from scale_sweep.server.targets.installations import packaged
 from scale_sweep.server.targets.promql.selectors import ASKING
 from scale_sweep.server.targets.promql.session import WITHIN_S, PromqlSession
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE
 from scale_sweep.server.targets.victoriametrics.sums import SumsQuery, completed, questions
 
 PUT = "put"

@@ -9,9 +9,14 @@ from collections.abc import Mapping
 from scale_sweep.base.units import parse_bytes
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
-from scale_sweep.server.targets.debian import home_of, packaged
-from scale_sweep.server.targets.installed import installed
-from scale_sweep.server.targets.program import refused_flags, run_program, version_of
+from scale_sweep.server.targets.installations import (
+    home_of,
+    installed,
+    packaged,
+    refused_flags,
+    run_program,
+    version_of,
+)
 from scale_sweep.server.targets.victoriametrics.victoriametrics_facts import IN_IMAGE
 from scale_sweep.server.targets.victoriametrics.victoriametrics_session import DOORS, VictoriametricsSession
 
