@@ -1,4 +1,4 @@
-"""Values passed between a target and the packages that use it: installations, addresses, rows of answers, lines of logs."""
+"""Values passed between a target and its users: installations, addresses, rows of answers, lines of logs."""
 
 from __future__ import annotations
 

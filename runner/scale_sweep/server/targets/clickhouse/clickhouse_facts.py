@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from scale_sweep.model import NEEDS, ServerSource
 from scale_sweep.server.targets import Facts, Knob
-from scale_sweep.server.targets.clickhouse.settings import TABLES
 from scale_sweep.server.targets.clickhouse.sums import SUMS
 from scale_sweep.server.targets.common_facts import connections_knob
+
+TABLES, SERVER = "merge_tree.", "server."
 
 NATIVE, ASYNC = "native", "async"
 FSYNCED = f"{TABLES}fsync_after_insert"

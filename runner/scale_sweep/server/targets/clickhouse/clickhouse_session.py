@@ -18,13 +18,12 @@ from scale_sweep.loadgen.rows import tables_of
 from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.model import Cells, Drawn, Query, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Session, series
-from scale_sweep.server.targets.clickhouse.clickhouse_facts import ASYNC, FSYNCED
-from scale_sweep.server.targets.clickhouse.settings import SERVER, TABLES, of_queries, of_server, of_tables
+from scale_sweep.server.targets.clickhouse.clickhouse_facts import ASYNC, FSYNCED, SERVER, TABLES
 from scale_sweep.server.targets.clickhouse.sums import DIALECT, SUMS
-from scale_sweep.server.targets.device_table import DEVICES, TABLE, tags_in_table
+from scale_sweep.server.targets.device_table import DEVICES, TABLE, of_device_table, tags_in_table
 from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_FILES, ON_DISK, parsed
-from scale_sweep.server.targets.sql_sums import in_ns, of_device_table
+from scale_sweep.server.targets.sql_dialect import in_ns
 from scale_sweep.server.targets.web import BASIC, Web, basic
 
 WITHIN_S = 3600.0
@@ -222,3 +221,20 @@ class ClickhouseSession(Session):
 
     def drop_schema(self) -> None:
         self._of_server(f"DROP DATABASE IF EXISTS {DATABASE}")
+
+
+def of_tables(settings: Mapping[str, str]) -> dict[str, str]:
+    return _with_prefix(settings, TABLES)
+
+
+def of_server(settings: Mapping[str, str]) -> dict[str, str]:
+    return _with_prefix(settings, SERVER)
+
+
+def of_queries(settings: Mapping[str, str]) -> dict[str, str]:
+    """All others."""
+    return {name: value for name, value in settings.items() if not name.startswith((TABLES, SERVER))}
+
+
+def _with_prefix(settings: Mapping[str, str], prefix: str) -> dict[str, str]:
+    return {name.removeprefix(prefix): value for name, value in settings.items() if name.startswith(prefix)}

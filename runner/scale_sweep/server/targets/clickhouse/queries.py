@@ -6,7 +6,7 @@ from scale_sweep.base.errors import CannotAsk
 from scale_sweep.model import Query, Workload
 from scale_sweep.model.functions import COUNTS
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTable
-from scale_sweep.server.targets.sql_queries import Dialect
+from scale_sweep.server.targets.sql_dialect import Dialect
 
 _SQL = Dialect(
     aggregates={

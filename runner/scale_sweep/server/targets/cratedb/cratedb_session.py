@@ -18,11 +18,11 @@ from scale_sweep.server.targets import Address, Counted, Part, Session, series
 from scale_sweep.server.targets.cratedb.cratedb_facts import DURABILITY, OF_TABLE, PGWIRE
 from scale_sweep.server.targets.cratedb.settings import as_set, items
 from scale_sweep.server.targets.cratedb.sums import DIALECT, SUMS
-from scale_sweep.server.targets.device_table import DEVICES, TABLE, tags_in_table
+from scale_sweep.server.targets.device_table import DEVICES, TABLE, of_device_table, tags_in_table
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK, parsed
-from scale_sweep.server.targets.sql_sums import in_ns, of_device_table
+from scale_sweep.server.targets.sql_dialect import in_ns
 from scale_sweep.server.targets.web import Web
 
 WITHIN_S = 3600.0

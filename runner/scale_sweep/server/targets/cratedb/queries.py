@@ -8,7 +8,7 @@ from scale_sweep.base.errors import CannotAsk
 from scale_sweep.model import Query, Workload
 from scale_sweep.server.targets.cratedb.cratedb_facts import PGWIRE, UNNEST
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTable
-from scale_sweep.server.targets.sql_queries import Dialect, listed
+from scale_sweep.server.targets.sql_dialect import Dialect, listed
 
 _SQL = Dialect(
     aggregates={

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scale_sweep.experiment.work.sums import NS_PER_MS
-from scale_sweep.server.targets.sql_sums import SumsDialect
+from scale_sweep.server.targets.sql_dialect import SumsDialect
 
 SUMS = ("rows", "first", "last", "times", "values", "sum", "least", "greatest", "timed")
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from scale_sweep.model import FILLS, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
 from scale_sweep.server.targets.common_facts import commit_threads_knob, connections_knob
-from scale_sweep.server.targets.influxdb.influxdb_facts import FUNCTIONS, LACKS, SAYS
-from scale_sweep.server.targets.influxdb.sums import SUMS
+from scale_sweep.server.targets.influxdb.influxdb_facts import FUNCTIONS, LACKS, SAYS, SUMS
 
 FACTS = Facts(
     name="influxdb2",
@@ -46,7 +45,7 @@ FACTS = Facts(
     at_rest="the files of its log are synced",
     row_overhead_bytes=40,
     overhead_s=6.0,
-    queries="scale_sweep.server.targets.influxdb.queries:rendered",
+    queries="scale_sweep.server.targets.influxdb.influxdb_queries:rendered",
     can_query=SAYS,
     functions=FUNCTIONS,
     fills=FILLS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scale_sweep.experiment.work.sums import ALL
 from scale_sweep.model import (
     EACH_TAG,
     FILLS,
@@ -14,7 +15,6 @@ from scale_sweep.model import (
 )
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.common_facts import commit_threads_knob, connections_knob, heap, twice_the_cores
-from scale_sweep.server.targets.iotdb.sums import SUMS
 
 FACTS = Facts(
     name="iotdb",
@@ -22,7 +22,7 @@ FACTS = Facts(
     implementation="scale_sweep.server.targets.iotdb.iotdb_target:IotdbTarget",
     methods=("tablet", "tablets", "records"),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
-    queries="scale_sweep.server.targets.iotdb.queries:rendered",
+    queries="scale_sweep.server.targets.iotdb.iotdb_queries:rendered",
     can_query=(SEVERAL_COLUMNS, SEVERAL_FUNCTIONS, MORE_BOUNDS),
     functions=("stddev", "stddev_samp", "rate"),
     fills=FILLS,
@@ -71,7 +71,7 @@ FACTS = Facts(
     at_rest="`FLUSH` has returned, and all its files are synced",
     log_folders=("iotdb/wal", "wal"),
     rows_per_core_s=4e5,
-    sums=SUMS,
+    sums=ALL,
     sums_in_doubles=True,
     overhead_s=40.0,
     warmup_s=(10.0, 60.0),  # Java compiles while it runs

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from scale_sweep.model import BY_VALUE, MORE_BOUNDS, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
-from scale_sweep.server.targets.common_facts import NATIVE, connections_knob, heap
-from scale_sweep.server.targets.common_facts import SHELL_TOOLS
+from scale_sweep.server.targets.common_facts import NATIVE, SHELL_TOOLS, connections_knob, heap
 
 FACTS = Facts(
     name="kairosdb",
@@ -14,7 +13,7 @@ FACTS = Facts(
     methods=("datapoints", series.GZIP, series.TELNET),
     unanswered=(series.TELNET,),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
-    queries="scale_sweep.server.targets.kairosdb.queries:rendered",
+    queries="scale_sweep.server.targets.kairosdb.kairosdb_queries:rendered",
     functions=("stddev_samp",),
     fills=("null",),
     cannot={

@@ -17,7 +17,7 @@ from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.loadgen.verbs import run_statements
 from scale_sweep.model import Cells, Drawn, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Session, series
-from scale_sweep.server.targets.device_table import DEVICES, TABLE, tags_in_table
+from scale_sweep.server.targets.device_table import DEVICES, TABLE, of_device_table, tags_in_table
 from scale_sweep.server.targets.mariadb.mariadb_facts import AT_COMMIT
 from scale_sweep.server.targets.mariadb.sums import DIALECT, SUMS
 from scale_sweep.server.targets.placeholders import filled
@@ -30,7 +30,7 @@ from scale_sweep.server.targets.records import (
     ON_DISK,
     exact_ms,
 )
-from scale_sweep.server.targets.sql_sums import in_ns, of_device_table
+from scale_sweep.server.targets.sql_dialect import in_ns
 
 WITHIN_S = 3600.0
 USER, DATABASE = "scale", "scale"

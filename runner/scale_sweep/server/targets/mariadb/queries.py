@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scale_sweep.model import Query, Workload
 from scale_sweep.server.targets.device_table import TABLE, DeviceTable
-from scale_sweep.server.targets.sql_queries import Dialect
+from scale_sweep.server.targets.sql_dialect import Dialect
 
 _SQL = Dialect(
     aggregates={

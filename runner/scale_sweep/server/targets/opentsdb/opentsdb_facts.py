@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from scale_sweep.model import BY_VALUE, MORE_BOUNDS, NEWEST_BEFORE, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
-from scale_sweep.server.targets.common_facts import NATIVE, connections_knob, heap
-from scale_sweep.server.targets.common_facts import SHELL_TOOLS
+from scale_sweep.server.targets.common_facts import NATIVE, SHELL_TOOLS, connections_knob, heap
 
 TAGS_MAX = 8  # of a series, unless tsd.storage.max_tags says otherwise
 
@@ -17,7 +16,7 @@ FACTS = Facts(
     methods=("put", series.TELNET),
     unanswered=(series.TELNET,),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
-    queries="scale_sweep.server.targets.opentsdb.queries:rendered",
+    queries="scale_sweep.server.targets.opentsdb.opentsdb_queries:rendered",
     functions=("median", "stddev"),
     fills=("null",),
     cannot={
@@ -59,7 +58,14 @@ FACTS = Facts(
     is_image_built=True,
     image_java="/opt/java/openjdk",
     image_files={"/opt/opentsdb/lib/": ("lib",)},
-    image_tools=(*SHELL_TOOLS, *NATIVE, "chmod", "ls", "bash", "id"),  # the last four are started by Hadoop's file system
+    image_tools=(
+        *SHELL_TOOLS,
+        *NATIVE,
+        "chmod",
+        "ls",
+        "bash",
+        "id",
+    ),  # the last four are started by Hadoop's file system
     released={"2.4.1": "2021-09"},
     to_install="scale servers install opentsdb, or give --home DIR with its jars and those of HBase in lib",
 )

@@ -21,7 +21,7 @@ from scale_sweep.server.targets.postgres.methods import device_index, stores_pai
 from scale_sweep.server.targets.postgres.postgres_facts import FACTS
 from scale_sweep.server.targets.postgres.sums import SUMS, sums_dialect, sums_statement
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK, moment_ms
-from scale_sweep.server.targets.sql_sums import in_ns
+from scale_sweep.server.targets.sql_dialect import in_ns
 
 USER, DATABASE = "scale", "postgres"  # of a server that is ours
 USER_OF_SERVER = "postgres"  # of one that is not

@@ -6,7 +6,7 @@ from scale_sweep.base.errors import CannotAsk
 from scale_sweep.model import Query, Workload
 from scale_sweep.server.targets.device_table import TABLE, DeviceTable
 from scale_sweep.server.targets.postgres.methods import COPY, JSONB
-from scale_sweep.server.targets.sql_queries import Dialect, descending, listed
+from scale_sweep.server.targets.sql_dialect import Dialect, descending, listed
 
 _AGGREGATES = {
     "count": "count({0})",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from scale_sweep.model import Trial
 from scale_sweep.server.targets.device_table import TABLE
 from scale_sweep.server.targets.postgres.methods import JSONB, METRICS
-from scale_sweep.server.targets.sql_sums import SumsDialect, expressions
+from scale_sweep.server.targets.sql_dialect import SumsDialect, expressions
 
 NS_PER_US = 1000
 SUMS = ("rows", "times", "values", "sum", "least", "greatest", "timed")

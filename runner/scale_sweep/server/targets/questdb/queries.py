@@ -8,7 +8,7 @@ from scale_sweep.base.errors import CannotAsk
 from scale_sweep.model import FILLS, Query, Workload
 from scale_sweep.server.targets.questdb.questdb_facts import PGWIRE
 from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, columns_of
-from scale_sweep.server.targets.sql_queries import Dialect, descending, listed, where
+from scale_sweep.server.targets.sql_dialect import Dialect, descending, listed, where
 
 _TABLE = f'"{MEASUREMENT}_p{{part}}"'
 _MINE, _SAME = f"{DEVICE} = '{{device}}'", f"{DEVICE} = '{{again}}'"

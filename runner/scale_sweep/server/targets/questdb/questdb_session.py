@@ -28,7 +28,7 @@ from scale_sweep.server.targets.records import (
     parsed,
     tags_of,
 )
-from scale_sweep.server.targets.sql_sums import in_ns
+from scale_sweep.server.targets.sql_dialect import in_ns
 from scale_sweep.server.targets.web import Web
 
 WITHIN_S = 3600.0

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from scale_sweep.model import Trial
 from scale_sweep.server.targets.series import DEVICE, part_names
-from scale_sweep.server.targets.sql_sums import SumsDialect, expressions
+from scale_sweep.server.targets.sql_dialect import SumsDialect, expressions
 
 SUMS = ("rows", "first", "last", "times", "values", "sum", "least", "greatest", "timed")
 FIGURES_MAX = 40  # of one statement: it is in the address of a request, whose length QuestDB limits

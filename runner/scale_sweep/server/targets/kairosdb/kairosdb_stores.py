@@ -1,20 +1,141 @@
-"""KairosDB's points in a Cassandra of its own: one node, started before KairosDB and ended after it."""
+"""The stores of KairosDB's points: the interface that the two datastores fill. Refuses to know either of them."""
 
 from __future__ import annotations
 
 import math
+import os
+import re
+import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from scale_sweep.base.errors import PreflightError, TargetError
 from scale_sweep.model import LOOPBACK, Finding, Site, Trial
-from scale_sweep.server.targets.cassandra_node.cql import Cql
-from scale_sweep.server.targets.cassandra_node.node import FLUSHED, Node, find, java, programs, sync
+from scale_sweep.server.targets.cassandra_node import FLUSHED, Cql, Node, find, java, programs, sync
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.java import in_turn, options
 from scale_sweep.server.targets.kairosdb.kairosdb_facts import FACTS
-from scale_sweep.server.targets.kairosdb.store import KairosdbStart, Store, is_item
-from scale_sweep.server.targets.records import Address
+from scale_sweep.server.targets.records import IN_MEMORY, Address
+
+
+@dataclass(frozen=True, kw_only=True)
+class KairosdbStart:
+    """The files and the command that start KairosDB."""
+
+    items: Mapping[str, str]  # of kairosdb.conf, without its prefix, as they are written
+    argv: tuple[str, ...]  # of the whole server
+    files: Mapping[str, str] = field(default_factory=dict)
+    folders: tuple[str, ...] = ()
+    ports: tuple[int, ...] = ()
+
+
+class Store(ABC):
+    """One datastore. name: of the knob `datastore`. acknowledged, compression: for the terms of a trial. is_queued:
+    KairosDB acknowledges points that it stores later."""
+
+    name = ""
+    acknowledged = ""
+    compression = ""
+    is_queued = False
+
+    def settings(self, trial: Trial) -> Mapping[str, str]:
+        """The store's settings besides KairosDB's own, by names of the trial's knobs."""
+        return {}
+
+    def check(self) -> tuple[Finding, ...]:
+        """Whether it can be started on this machine."""
+        return ()
+
+    def programs(self) -> tuple[str, ...]:
+        """As in Target, of what is started beside KairosDB."""
+        return ()
+
+    def image_folders(self) -> Mapping[str, str]:
+        """As in Target, of what is started beside KairosDB."""
+        return {}
+
+    @abstractmethod
+    def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> KairosdbStart:
+        """root: of KairosDB's files. kairosdb: its command."""
+
+    def not_ready(self, address: Address, within_s: float) -> str:
+        """Why KairosDB cannot start yet; "" if it can."""
+        return ""
+
+    def effective(self, address: Address, within_s: float) -> Mapping[str, str]:
+        """Its own report of `settings`."""
+        return {}
+
+    def commit_cycles(self, address: Address, within_s: float) -> int | None:
+        """As in Session."""
+        return None
+
+    def flush(self, address: Address, store_point: Callable[[], None], within_s: float) -> None:
+        return
+
+
+def is_item(name: str) -> bool:
+    """Whether a knob is an item of the datastore's own configuration, not of kairosdb.conf."""
+    return name.startswith("cassandra.")
+
+
+DATABASE = "kairosdb/h2"  # in the trial's directory
+
+
+class H2(Store):
+    """In the process of KairosDB."""
+
+    name = "h2"
+    acknowledged = IN_MEMORY
+    compression = "rows of H2, not compressed"
+
+    def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> KairosdbStart:
+        return KairosdbStart(
+            items={"datastore.h2.database_path": f'"{site.data_dir}/{DATABASE}"'}, argv=tuple(kairosdb), ports=()
+        )
+
+    def effective(self, address: Address, within_s: float) -> Mapping[str, str]:
+        """Its name, where its file is there."""
+        return {"datastore": self.name} if _files(address) else {}
+
+    def commit_cycles(self, address: Address, within_s: float) -> int | None:
+        """Chunks that H2 has written into its file, by the file's header, which may be some chunks behind."""
+        files = _files(address)
+        if not files:
+            return None
+        with files[0].open("rb") as file:
+            chunk = re.search(rb"\bchunk:([0-9a-f]+)", file.read(4096))
+        return int(chunk.group(1), 16) if chunk else 0
+
+    def flush(self, address: Address, store_point: Callable[[], None], within_s: float) -> None:
+        """Returns when every commit is in the database's file, and the file is fsynced.
+
+        H2 writes commits every half second, and has no command for it over HTTP. So this writes a point and watches the
+        file until it changes, twice: the first change may have started before the point, the second has not.
+        """
+        files = _files(address)
+        for _ in range(2 if files else 0):
+            before = files[0].stat().st_mtime_ns
+            store_point()
+            deadline = time.monotonic() + min(within_s, 60)
+            while files[0].stat().st_mtime_ns == before:
+                if time.monotonic() > deadline:
+                    raise TargetError("H2 did not write its file within a minute of a commit")
+                time.sleep(0.02)
+        for path in files:
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+def _files(address: Address) -> list[Path]:
+    """The files of the database; none if the server is not ours."""
+    return list(Path(address.data_dir, DATABASE).glob("*.mv.db")) if address.data_dir else []
+
 
 ROOT, READY = "cassandra", "cassandra.ready"  # in the trial's directory: its folder, and a file when it answers
 PORT, NODES_PORT = 2, 3  # from that of KairosDB on
@@ -123,3 +244,11 @@ def _home() -> str:
 
 def _cql(address: Address) -> Cql:
     return Cql(host=address.host, port=address.port + PORT)
+
+
+STORES: dict[str, Store] = {store.name: store for store in (OnCassandra(), H2())}
+
+
+def store_of(trial: Trial) -> Store:
+    """That of the trial; the first one for a name that is none, which `Target.check` refuses."""
+    return STORES.get(trial.knobs.get("datastore", ""), next(iter(STORES.values())))
