@@ -25,7 +25,7 @@ from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.postgres.postgres_session import _plain
 from scale_sweep.server.targets.promql import rows_of
 from scale_sweep.server.targets.promql import rows_of as samples
-from scale_sweep.server.targets.questdb.queries import timed
+from scale_sweep.server.targets.questdb.questdb_queries import timed
 from scale_sweep.server.targets.questdb.questdb_session import _milliseconds
 from scale_sweep.server.targets.records import exact_ms
 from scale_sweep.sweep.file import read_sweep_file

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from scale_sweep.experiment.work.sums import ALL
 from scale_sweep.model import NEEDS, ServerSource
 from scale_sweep.server.targets import Facts, Knob
-from scale_sweep.server.targets.clickhouse.sums import SUMS
 from scale_sweep.server.targets.common_facts import connections_knob
 
 TABLES, SERVER = "merge_tree.", "server."
@@ -28,14 +28,14 @@ FACTS = Facts(
     fsynced=dict.fromkeys(FSYNCS, "1"),
     rows_per_core_s=2e6,
     overhead_s=6.0,
-    queries="scale_sweep.server.targets.clickhouse.queries:rendered",
+    queries="scale_sweep.server.targets.clickhouse.clickhouse_queries:rendered",
     can_query=NEEDS,
     functions=("median", "percentile", "stddev", "stddev_samp", "count_distinct", "rate"),
     cannot={
         f"fill = {name}": "ClickHouse is not asked to fill stretches of time" for name in ("null", "previous", "linear")
     },
     has_device_table=True,
-    sums=SUMS,
+    sums=ALL,
     sums_in_doubles=True,
     sums_per_core_s=2e7,
     keeps_data=True,

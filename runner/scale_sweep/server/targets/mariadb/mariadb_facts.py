@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from scale_sweep.experiment.work.sums import ALL
 from scale_sweep.model import NEEDS, ServerSource
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.common_facts import connections_knob, partitions_knob, twice_the_cores
-from scale_sweep.server.targets.mariadb.sums import SUMS
 
 PROGRAMS = ("sbin/mariadbd", "bin/mariadbd")  # of a package, of an archive
 SHARES = ("share/mysql", "share/mariadb", "share")  # Debian's packages have the second one since MariaDB 11
@@ -47,7 +47,7 @@ FACTS = Facts(
     rows_per_request=2000,
     rows_per_core_s=1e5,
     overhead_s=6.0,
-    queries="scale_sweep.server.targets.mariadb.queries:rendered",
+    queries="scale_sweep.server.targets.mariadb.mariadb_queries:rendered",
     can_query=NEEDS,
     functions=("stddev", "stddev_samp", "count_distinct"),
     cannot={
@@ -59,7 +59,7 @@ FACTS = Facts(
         "fill = linear": "MariaDB is not asked to fill stretches of time",
     },
     has_device_table=True,
-    sums=SUMS,
+    sums=ALL,
     keeps_data=True,
     at_rest="`FLUSH TABLES FOR EXPORT` has written every changed page",
     row_overhead_bytes=60,

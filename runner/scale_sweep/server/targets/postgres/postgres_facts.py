@@ -7,7 +7,8 @@ from scale_sweep.model.functions import FURTHER
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.common_facts import connections_knob, partitions_knob, parts_on_disks, twice_the_cores
 from scale_sweep.server.targets.postgres.methods import JSONB, METHODS
-from scale_sweep.server.targets.postgres.sums import SUMS
+
+SUMS = ("rows", "times", "values", "sum", "least", "greatest", "timed")
 
 
 def _parts(resources: ResourceRange) -> str:
@@ -89,7 +90,7 @@ FACTS = Facts(
     overhead_s=6.0,
     thread_names=True,
     wait_events=True,
-    queries="scale_sweep.server.targets.postgres.queries:rendered",
+    queries="scale_sweep.server.targets.postgres.postgres_queries:rendered",
     can_query=NEEDS,
     functions=FURTHER,
     fills=("null",),

@@ -18,8 +18,8 @@ from scale_sweep.server.targets.device_table import DEVICES, TABLE, tags_in_tabl
 from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.postgres.devices import device_rows, device_table
 from scale_sweep.server.targets.postgres.methods import device_index, stores_pairs_once, table_columns
-from scale_sweep.server.targets.postgres.postgres_facts import FACTS
-from scale_sweep.server.targets.postgres.sums import SUMS, sums_dialect, sums_statement
+from scale_sweep.server.targets.postgres.postgres_facts import FACTS, SUMS
+from scale_sweep.server.targets.postgres.postgres_queries import sums_dialect, sums_statement
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK, moment_ms
 from scale_sweep.server.targets.sql_dialect import in_ns
 

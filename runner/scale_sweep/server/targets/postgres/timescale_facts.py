@@ -7,8 +7,7 @@ from scale_sweep.model.functions import FURTHER
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.common_facts import connections_knob
 from scale_sweep.server.targets.postgres.methods import JSONB, METHODS
-from scale_sweep.server.targets.postgres.postgres_facts import LOADING, VENDOR_DEFAULTS
-from scale_sweep.server.targets.postgres.sums import SUMS
+from scale_sweep.server.targets.postgres.postgres_facts import LOADING, SUMS, VENDOR_DEFAULTS
 
 FACTS = Facts(
     name="timescaledb",
@@ -33,7 +32,7 @@ FACTS = Facts(
     overhead_s=8.0,
     thread_names=True,
     wait_events=True,
-    queries="scale_sweep.server.targets.postgres.queries:rendered",
+    queries="scale_sweep.server.targets.postgres.postgres_queries:rendered",
     can_query=NEEDS,
     functions=FURTHER,
     fills=("null",),

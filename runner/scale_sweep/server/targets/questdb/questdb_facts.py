@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scale_sweep.experiment.work.sums import ALL
 from scale_sweep.model import FILLS, NEEDS, ResourceRange, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
 from scale_sweep.server.targets.common_facts import (
@@ -12,7 +13,6 @@ from scale_sweep.server.targets.common_facts import (
     parts_on_disks,
     twice_the_cores,
 )
-from scale_sweep.server.targets.questdb.sums import SUMS
 
 PGWIRE = "pgwire"  # INSERT by the protocol of PostgreSQL
 
@@ -56,7 +56,7 @@ FACTS = Facts(
     },
     fsynced={"cairo_commit_mode": "sync"},
     rows_per_core_s=8e5,
-    sums=SUMS,
+    sums=ALL,
     sums_in_doubles=True,
     sums_per_core_s=5.3e6,
     keeps_data=True,
@@ -64,7 +64,7 @@ FACTS = Facts(
     row_overhead_bytes=90,
     overhead_s=7.0,
     warmup_s=(10.0, 60.0),  # Java compiles while it runs
-    queries="scale_sweep.server.targets.questdb.queries:rendered",
+    queries="scale_sweep.server.targets.questdb.questdb_queries:rendered",
     can_query=NEEDS,
     functions=("stddev", "stddev_samp", "count_distinct", "rate"),
     fills=FILLS,

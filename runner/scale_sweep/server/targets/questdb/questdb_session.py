@@ -14,9 +14,8 @@ from scale_sweep.model import Cells, Drawn, Query, Trial
 from scale_sweep.server.targets import Address, Counted, Part, Session, series
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.placeholders import filled
-from scale_sweep.server.targets.questdb.queries import timed
 from scale_sweep.server.targets.questdb.questdb_facts import PGWIRE
-from scale_sweep.server.targets.questdb.sums import DIALECT, statements
+from scale_sweep.server.targets.questdb.questdb_queries import DIALECT, statements, timed
 from scale_sweep.server.targets.records import (
     ACKNOWLEDGED,
     COMPRESSION,

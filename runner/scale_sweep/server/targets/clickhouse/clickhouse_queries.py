@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from scale_sweep.base.errors import CannotAsk
+from scale_sweep.experiment.work.sums import NS_PER_MS
 from scale_sweep.model import Query, Workload
 from scale_sweep.model.functions import COUNTS
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTable
-from scale_sweep.server.targets.sql_dialect import Dialect
+from scale_sweep.server.targets.sql_dialect import Dialect, SumsDialect
 
 _SQL = Dialect(
     aggregates={
@@ -60,3 +61,11 @@ def rendered(query: Query, data: Workload, method: str) -> str:
     if (query.bounds or query.conditions) and set(query.functions) - set(COUNTS):
         raise CannotAsk("ClickHouse has 0, and not NULL, for the aggregate of no rows beside their number")
     return text
+
+
+DIALECT = SumsDialect(
+    column=lambda name, kind: f"`{name}`",
+    double=lambda what: f"toFloat64({what})",
+    ns=NS_PER_MS,
+    added_as_double=("float", "double", "bigint", "ubigint", "timestamp"),
+)

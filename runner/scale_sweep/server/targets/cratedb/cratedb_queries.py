@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scale_sweep.base.errors import CannotAsk
+from scale_sweep.experiment.work.sums import NS_PER_MS
 from scale_sweep.model import Query, Workload
 from scale_sweep.server.targets.cratedb.cratedb_facts import PGWIRE, UNNEST
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTable
-from scale_sweep.server.targets.sql_dialect import Dialect, listed
+from scale_sweep.server.targets.sql_dialect import Dialect, SumsDialect, listed
 
 _SQL = Dialect(
     aggregates={
@@ -59,3 +60,15 @@ def _joined(query: Query) -> str:
     tags = listed(_SQL.column.format(tag) for tag in dict.fromkeys(filter(None, named)))
     tagged = f"SELECT device_id AS tagged_id, {tags} FROM {DEVICES}"
     return f"{TABLE} JOIN ({tagged}) tagged ON device_id = tagged_id" if tags else TABLE
+
+
+def _column(name: str, kind: str) -> str:
+    return f'CASE "{name}" WHEN true THEN 1 WHEN false THEN 0 END' if kind == "bool" else f'"{name}"'
+
+
+DIALECT = SumsDialect(
+    column=_column,
+    double=lambda what: f"({what})::double precision",
+    ns=NS_PER_MS,
+    added_as_double=("float", "double", "bigint", "uint", "timestamp"),
+)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from scale_sweep.experiment.work.sums import NS_PER_MS
 from scale_sweep.model import Query, Workload
 from scale_sweep.server.targets.device_table import TABLE, DeviceTable
-from scale_sweep.server.targets.sql_dialect import Dialect
+from scale_sweep.server.targets.sql_dialect import Dialect, SumsDialect
 
 _SQL = Dialect(
     aggregates={
@@ -35,3 +36,7 @@ _TABLES = DeviceTable(title="MariaDB", sql=_SQL, newest=_newest)
 def rendered(query: Query, data: Workload, method: str) -> str:
     """One SQL statement: each request fills the placeholders. Raises CannotAsk."""
     return _TABLES.rendered(query)
+
+
+# A sum of whole numbers is a decimal, which is exact.
+DIALECT = SumsDialect(column=lambda name, kind: f"`{name}`", double=lambda what: f"({what} + 0e0)", ns=NS_PER_MS)
