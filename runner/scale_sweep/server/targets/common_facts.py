@@ -1,4 +1,4 @@
-"""What the facts of several targets share: knobs with a role, the default heap, programs and libraries of images."""
+"""Shared facts of targets: knobs with a role, the default heap, programs and libraries of images."""
 
 from __future__ import annotations
 
