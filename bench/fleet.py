@@ -134,7 +134,8 @@ def controlled(folder: Path, hosts: int, seconds: int) -> dict[str, float]:
 
 
 def plan_of_one_level() -> Plan:
-    from scale_sweep.plan import complete, make_plan
+    from scale_sweep.plan.make import make_plan
+    from scale_sweep.plan.target_defaults import complete
     from scale_sweep.server.targets import load_target
     from scale_sweep.sweep.resolve import resolve_sweep
 

@@ -36,7 +36,9 @@ from scale_sweep.model import (
     TrialResult,
     VerdictKind,
 )
-from scale_sweep.plan import complete, make_plan, planner_of
+from scale_sweep.plan import planner_of
+from scale_sweep.plan.make import make_plan
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.server.targets import load_target
 from scale_sweep.sweep.resolve import resolve_sweep
 

@@ -20,7 +20,7 @@ from method_capacity import STEP_S, WITHIN, Queue, Responses, Speed, Truth, one_
 from scale_sweep.capacity import Capacity, Probe, confirmed, next_window
 from scale_sweep.loadgen.spec import BEHIND
 from scale_sweep.model import CONFIRM_S
-from scale_sweep.plan.objective import CONNECTIONS_LEAST
+from scale_sweep.plan.target_defaults import CONNECTIONS_LEAST
 
 WAITING = BEHIND * CONNECTIONS_LEAST  # requests that are due when a window begins
 NOISY, LOADED = Truth(noise=0.03), Truth(noise=0.03, waiting=WAITING)

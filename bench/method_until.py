@@ -20,8 +20,9 @@ from scale_sweep.analysis.noise import intervals, rates_of
 from scale_sweep.analysis.observations import observations
 from scale_sweep.machine.host import Cpu, Host
 from scale_sweep.model import Measurement, Plan, Trial, TrialResult, Verdict, VerdictKind
-from scale_sweep.plan import complete, make_plan
 from scale_sweep.plan import replicates as rule
+from scale_sweep.plan.make import make_plan
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.server.targets import load_target
 from scale_sweep.sweep.resolve import resolve_sweep
 

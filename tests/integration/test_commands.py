@@ -19,9 +19,10 @@ import pytest
 from scale_sweep.base.errors import UsageError
 from scale_sweep.loadgen.binary import mistake_of
 from scale_sweep.model import Plan
-from scale_sweep.plan import complete, make_plan
+from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.preparing.choice import ServerChoice, subject_key
-from scale_sweep.plan.preparing.specs import refuse_wrong_specs
+from scale_sweep.plan.preparing.refusals import refuse_wrong_specs
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.server.runtimes.local import free_port
 from scale_sweep.server.targets import all_facts, load_facts, load_target
 from tests.integration import cli
@@ -162,7 +163,7 @@ def test_the_placeholders_of_every_target_and_method_are_right(target, method, r
 def test_a_plan_of_many_trials_asks_once_for_each_different_load(monkeypatch):
     asked = []
     monkeypatch.setattr(
-        "scale_sweep.plan.preparing.specs.mistake_of", lambda *given: asked.append(given) or mistake_of(*given)
+        "scale_sweep.plan.preparing.refusals.mistake_of", lambda *given: asked.append(given) or mistake_of(*given)
     )
     plan, choices = planned("null", "discard", cores="1,2", **{"method.replicates": "200"})
     refuse_wrong_specs(plan, choices)

@@ -11,7 +11,7 @@ import os
 import pytest
 
 from scale_sweep.experiment.work import queries_of
-from scale_sweep.plan import complete
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.server.targets import TARGETS, load_facts
 from scale_sweep.sweep.named_workloads import NAMED
 from scale_sweep.sweep.resolve import resolve_sweep

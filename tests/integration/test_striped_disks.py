@@ -20,7 +20,7 @@ from scale_sweep.measure.executing.run_setup import Ceilings
 from scale_sweep.measure.machine_setup import PreparedDisks
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import DiskSource, Placement, Plan, TrialFinished
-from scale_sweep.plan import complete
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.server.targets import load_target
 from tests.needs import needs
 from tests.unit.factories import make_trial

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from loadgen_program import Outcome
 
-from scale_sweep.experiment.setting.laws import LAWS
+from scale_sweep.experiment.setting.workload_readers import LAWS
 from scale_sweep.experiment.work import laws
 from scale_sweep.experiment.work.laws import bounds_of, law_of
 from tests.unit.factories import make_sweep, make_trial

@@ -11,7 +11,7 @@ from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
 from scale_sweep.measure.executing.execute import run_campaign
 from scale_sweep.model.compared import Gate
 from scale_sweep.plan import planner_of
-from scale_sweep.plan.knobs import with_knobs
+from scale_sweep.plan.granted import with_knobs
 from scale_sweep.sweep.resolve import resolve_sweep
 
 ON_TWO_CPUS = model.Placement(server_cpus=(0,), generator_cpus=(1,))

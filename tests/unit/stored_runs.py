@@ -13,7 +13,8 @@ from pathlib import Path
 
 from scale_sweep.cli import compose
 from scale_sweep.model import Event, Plan
-from scale_sweep.plan import complete, make_plan
+from scale_sweep.plan.make import make_plan
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.results.store.held import Held
 from scale_sweep.results.store.stored import new_folder
 from scale_sweep.results.store.writer import RunWriter

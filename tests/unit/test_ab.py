@@ -16,8 +16,10 @@ from scale_sweep.base.errors import EXIT_SLOWER, UsageError
 from scale_sweep.cli import app
 from scale_sweep.cli.gates import MORE_BLOCKS, judged
 from scale_sweep.model import StoredRun, VerdictKind
-from scale_sweep.plan import PlannedArm, bound_sentence, plan_arms, plan_sentence, planner_of
-from scale_sweep.plan.make import abba
+from scale_sweep.plan import planner_of
+from scale_sweep.plan.make import PlannedArm, plan_arms
+from scale_sweep.plan.planner import abba
+from scale_sweep.plan.summary import bound_sentence, plan_sentence
 from scale_sweep.report.documents import documents
 from scale_sweep.results.store.stored import Folder
 from scale_sweep.sweep.ab import as_one, flags_of, looks_of, together, variants_of

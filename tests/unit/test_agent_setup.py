@@ -19,8 +19,9 @@ from scale_sweep.machine.host import read_host
 from scale_sweep.machine.state import folder, read_records
 from scale_sweep.measure.machine_setup import MachineSetup
 from scale_sweep.model import NewPages
-from scale_sweep.plan.new_pages import held_sentence, trial_bytes
-from scale_sweep.plan.preparing import ServerChoice, data_place
+from scale_sweep.plan.data_sets import held_sentence, trial_bytes
+from scale_sweep.plan.preparing.choice import ServerChoice
+from scale_sweep.plan.preparing.data_place import data_place
 from scale_sweep.plan.preparing.on_hosts import prepare_on
 from scale_sweep.server.targets import load_target
 from scale_sweep.sweep.resolve import resolve_sweep

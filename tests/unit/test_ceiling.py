@@ -11,7 +11,7 @@ from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.ceiling import Means, ceiling_key, means_of, measure_ceiling
 from scale_sweep.loadgen.spec import stubbed_spec, trial_spec
 from scale_sweep.measure.executing.run_setup import Ceilings
-from scale_sweep.plan.resources import amounts_by_level, resource_range
+from scale_sweep.plan.granted import amounts_by_level, resource_range
 from scale_sweep.server.targets import all_facts, load_facts
 from scale_sweep.sweep.named_workloads import NAMED
 from scale_sweep.sweep.resolve import resolve_sweep

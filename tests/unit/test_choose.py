@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.base.errors import PreflightError, UsageError
-from scale_sweep.plan.preparing import choose
+from scale_sweep.plan.preparing.choice import choose
 from scale_sweep.server.runtimes import docker
 from scale_sweep.server.runtimes.docker_facts import DockerFacts
 from scale_sweep.server.targets import Installation

@@ -11,9 +11,9 @@ from scale_sweep.capacity.answer import WINDOWS
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.loadgen.split import start_ns
 from scale_sweep.model import BottleneckKind, KnobRole, VerdictKind
-from scale_sweep.plan import bound_sentence, planner_of
-from scale_sweep.plan.confirming import first_of
-from scale_sweep.plan.summary import seconds
+from scale_sweep.plan import planner_of
+from scale_sweep.plan.extra_trials import first_of
+from scale_sweep.plan.summary import bound_sentence, seconds
 from scale_sweep.server.targets import load_facts
 from scale_sweep.verify.run import verify_run
 from tests.unit.searched_run import LIMIT_MS, Queue, searched_plan, searched_results, searched_run

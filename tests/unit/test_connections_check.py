@@ -24,7 +24,8 @@ from scale_sweep.model import (
     Verdict,
     VerdictKind,
 )
-from scale_sweep.plan import bound_sentence, planner_of
+from scale_sweep.plan import planner_of
+from scale_sweep.plan.summary import bound_sentence
 from scale_sweep.results.store.held import Held
 from scale_sweep.results.store.stored import Folder
 from tests.unit.factories import campaign

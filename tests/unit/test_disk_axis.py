@@ -6,10 +6,12 @@ import pytest
 
 from scale_sweep.base.errors import ProvisionError, UsageError
 from scale_sweep.base.units import common_multiple
-from scale_sweep.experiment.axes.disks.axis import uneven_parts
+from scale_sweep.experiment.axes.disks import uneven_parts
 from scale_sweep.experiment.work import logical_bytes
 from scale_sweep.model import DiskSource, ServerSpec, Site
-from scale_sweep.plan import complete, make_plan, plan_sentence
+from scale_sweep.plan.make import make_plan
+from scale_sweep.plan.summary import plan_sentence
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.server.runtimes.local import lay_out
 from scale_sweep.server.targets import load_target
 from scale_sweep.server.targets.tdengine import config, placement

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.model import NewPages
-from scale_sweep.plan.new_pages import equal_rows_sentence, held_bytes, held_sentence, rows_in_cheap_pages, trial_bytes
-from scale_sweep.plan.preparing import prepared
+from scale_sweep.plan.data_sets import equal_rows_sentence, held_bytes, held_sentence, rows_in_cheap_pages, trial_bytes
+from scale_sweep.plan.preparing import machines, prepared
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.test_plan import planned
 
@@ -51,7 +51,7 @@ def test_a_load_that_only_reads_writes_no_more_than_its_copy_of_the_rows():
 
 
 def test_a_server_that_stores_no_rows_needs_no_memory(monkeypatch, tmp_path):
-    monkeypatch.setattr(prepared, "measure_new_pages", lambda wanted: replace(DEAR, available_bytes=14 * 10**9))
+    monkeypatch.setattr(machines, "measure_new_pages", lambda wanted: replace(DEAR, available_bytes=14 * 10**9))
     found = prepared.prepare(resolve_sweep("cpu", {"axis.cores": "1", "target.name": "null"}), tmp_path)
     assert (found.held_bytes, [note for note in found.plan.notes if "memory" in note]) == (0, [])
 
@@ -89,9 +89,9 @@ def test_a_window_stays_where_the_work_was_given(given):
 
 
 def test_every_trial_of_the_prepared_plan_writes_these_rows(monkeypatch, tmp_path):
-    monkeypatch.setattr(prepared, "measure_new_pages", lambda wanted: replace(DEAR, available_bytes=6 * 10**9))
+    monkeypatch.setattr(machines, "measure_new_pages", lambda wanted: replace(DEAR, available_bytes=6 * 10**9))
     monkeypatch.setattr(prepared, "ENOUGH_BYTES", 0)
-    monkeypatch.setattr(prepared, "speed_now", lambda: 3.35)  # a fast machine
+    monkeypatch.setattr(machines, "speed_now", lambda: 3.35)  # a fast machine
     sweep = resolve_sweep("cpu", {"axis.cores": "1..2", "load.quick": "1", "target.name": "postgres"})
     found = prepared.prepare(sweep, tmp_path)
     plan = found.plan

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from scale_sweep.plan import complete
-from scale_sweep.plan.complete import with_equal_connections
 from scale_sweep.plan.make import PlannedArm, plan_arms
-from scale_sweep.plan.preparing.findings import _unequal_runtimes
+from scale_sweep.plan.preparing.findings import unequal_runtimes
+from scale_sweep.plan.target_defaults import complete, with_equal_connections
 from scale_sweep.server.targets import TARGETS, load_facts
 from tests.unit.factories import make_sweep
 from tests.unit.test_plan import make_host
@@ -68,11 +67,11 @@ def test_every_target_says_how_or_what_instead(name):
 
 def test_different_runtimes_are_a_finding():
     plan = several()
-    assert _unequal_runtimes(plan) == []
+    assert unequal_runtimes(plan) == []
     in_docker = tuple(
         replace(t, subject=replace(t.subject, runtime="docker")) if t.subject.target == "postgres" else t
         for t in plan.trials
     )
-    (found,) = _unequal_runtimes(replace(plan, trials=in_docker))
+    (found,) = unequal_runtimes(replace(plan, trials=in_docker))
     assert all(f"by {name}" in found.sentence for name in ("docker", "process"))
     assert not found.blocking

@@ -9,7 +9,8 @@ from scale_sweep.base.errors import StoreError
 from scale_sweep.loadgen.remote import shifted_line, shifted_spec
 from scale_sweep.machine.host import read_host
 from scale_sweep.model import ArtifactMade, Noted, PhaseEntered
-from scale_sweep.plan import complete, make_plan
+from scale_sweep.plan.make import make_plan
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.results.store.events import event_of, event_text, plain_event
 from scale_sweep.server.targets import load_facts
 from tests.unit.factories import make_sweep

@@ -19,8 +19,7 @@ from scale_sweep.cli import app
 from scale_sweep.cli.gates import judged
 from scale_sweep.model import Bottleneck, BottleneckKind, Verdict, VerdictKind
 from scale_sweep.model.compared import Gate, PointRatio
-from scale_sweep.plan import gate_power_of, gate_sentence
-from scale_sweep.plan.power import AssumedNoise
+from scale_sweep.plan.power import AssumedNoise, gate_power_of, gate_sentence
 from scale_sweep.sweep.vary import VARIANT
 from tests.unit.test_ab import plan_of, run_of
 from tests.unit.test_compare_sessions import sessions

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.model import Trial
-from scale_sweep.plan import complete, make_plan, plan_sentence
+from scale_sweep.plan.make import make_plan
+from scale_sweep.plan.summary import plan_sentence
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.results.store.reader import read_plan, read_result
 from scale_sweep.results.store.stored import Folder
 from scale_sweep.server.targets import load_target

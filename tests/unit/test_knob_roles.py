@@ -6,7 +6,8 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.model import ROLES_BY_OTHER_NAME, KnobRole, ResourceRange, StoredRun
-from scale_sweep.plan import complete, make_plan
+from scale_sweep.plan.make import make_plan
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.report.article import article_columns
 from scale_sweep.report.figures import knobs_table
 from scale_sweep.results.store.texts import point_columns, point_row

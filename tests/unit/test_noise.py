@@ -15,7 +15,8 @@ from scale_sweep.analysis.noise.spread import ratio_of
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.measure.executing.execute import run_campaign
 from scale_sweep.model import PlanGrew, StoredRun, TrialFinished, VerdictKind
-from scale_sweep.plan import planner_of, with_block
+from scale_sweep.plan import planner_of
+from scale_sweep.plan.planner import with_block
 from scale_sweep.plan.replicates import EXTRA_ALONE
 from scale_sweep.report.conditions import conditions
 from scale_sweep.report.figures import fit_again, fit_of

@@ -11,8 +11,7 @@ from scale_sweep.cli import compose
 from scale_sweep.machine import state
 from scale_sweep.machine.state import runs
 from scale_sweep.model import DiskSource, PlanGrew
-from scale_sweep.plan.named import digest_of, named, of_hosts
-from scale_sweep.plan.preparing.own_runs import growing, is_own, refuse_strange, remember
+from scale_sweep.plan.preparing.own_runs import digest_of, growing, is_own, named, of_hosts, refuse_strange, remember
 from scale_sweep.results.store.held import Held
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.results.store.stored import new_folder, own_folder

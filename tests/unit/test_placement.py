@@ -11,7 +11,9 @@ from scale_sweep.machine.host import place, read_host, server_cpus_max
 from scale_sweep.machine.host.machine_file import read_machine
 from scale_sweep.machine.host.topology import Topology
 from scale_sweep.model import Placement, Resources
-from scale_sweep.plan import complete, make_plan, with_constants
+from scale_sweep.plan.granted import with_constants
+from scale_sweep.plan.make import make_plan
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.server.runtimes.docker import _core_options
 from scale_sweep.server.targets import load_target
 from scale_sweep.sweep.resolve import resolve_sweep

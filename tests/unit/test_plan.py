@@ -6,7 +6,10 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.machine.host import Cpu, Host, cpu_order, place
-from scale_sweep.plan import complete, make_plan, plan_sentence, with_constants
+from scale_sweep.plan.granted import with_constants
+from scale_sweep.plan.make import make_plan
+from scale_sweep.plan.summary import plan_sentence
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.server.targets import load_target
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep

@@ -1,7 +1,7 @@
 """The tables of a plan: every setting that a user gave is there with its origin; variants that differ have two rows."""
 
 from scale_sweep.cli.plan_views import set_rows, setting_rows, settings_title
-from scale_sweep.plan.preparing import prepare_ab, prepare_plan
+from scale_sweep.plan.preparing.prepared import prepare_ab, prepare_plan
 from scale_sweep.sweep.resolve import resolve_sweep
 
 

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from scale_sweep.plan import bound_sentence, planner_of, with_block
-from scale_sweep.plan.complete import complete
+from scale_sweep.plan import planner_of
 from scale_sweep.plan.make import make_plan
+from scale_sweep.plan.planner import with_block
+from scale_sweep.plan.summary import bound_sentence
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.server.targets import load_facts
 from tests.unit.factories import make_result, make_sweep
 from tests.unit.test_plan import make_host

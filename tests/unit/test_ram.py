@@ -13,8 +13,8 @@ from scale_sweep.machine.host.ram import RamDirectory, Room, may_mount, ram_dire
 from scale_sweep.machine.state import folder, read_records
 from scale_sweep.measure.machine_setup import disks_of_run
 from scale_sweep.measure.trial.disks import full_disk, refuse_full
-from scale_sweep.plan.preparing import data_place, machine_findings
-from scale_sweep.plan.preparing.data_place import sized, with_data
+from scale_sweep.plan.preparing import machine_findings
+from scale_sweep.plan.preparing.data_place import data_place, sized, with_data
 from scale_sweep.plan.preparing.findings import rows_space
 from scale_sweep.server.runtimes.clean import find_leftovers, remove
 from scale_sweep.server.runtimes.ram_dir import mounted, unmount

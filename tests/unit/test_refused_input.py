@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.plan.complete import column_mistakes
+from scale_sweep.plan.target_defaults import column_mistakes
 from scale_sweep.server.targets import all_facts
 from tests.needs import module
 from tests.unit.factories import make_sweep

@@ -11,7 +11,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.machine.host.machine_file import read_machine
 from scale_sweep.model import TrialFinished
 from scale_sweep.plan.preparing import prepared as prepare
-from scale_sweep.plan.preparing.same_server import RefusesSameServer
+from scale_sweep.plan.preparing.refusals import RefusesSameServer
 from scale_sweep.server.targets import load_target
 from scale_sweep.sweep.ab import flags_of, together
 from scale_sweep.sweep.resolve import resolve_sweep

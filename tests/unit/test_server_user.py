@@ -15,8 +15,8 @@ from scale_sweep.cli import doctor
 from scale_sweep.loadgen.binary import loopback_path
 from scale_sweep.machine.host import server_user as users
 from scale_sweep.model import ServerSpec, SiteRequest
-from scale_sweep.plan.preparing import choose
-from scale_sweep.plan.preparing.server_findings import without_root
+from scale_sweep.plan.preparing.choice import choose
+from scale_sweep.plan.preparing.findings import without_root
 from scale_sweep.server.runtimes import process
 from scale_sweep.server.runtimes.local import lay_out, open_log, remove_directories, tail
 from scale_sweep.server.targets import all_facts, load_target
@@ -181,7 +181,7 @@ def test_the_doctor_names_the_user_and_root_that_cannot_become_another_one_is_re
     ability = users_ability()
     assert ability.there
     assert ability.state.endswith(f" as {users.server_user().pw_name}" if os.geteuid() == 0 else " as this user")
-    for place in ("cli.doctor", "plan.preparing.server_findings"):
+    for place in ("cli.doctor", "plan.preparing.findings"):
         monkeypatch.setattr(f"scale_sweep.{place}.why_stuck", lambda: "setresuid failed")
     ability, (finding,) = users_ability(), findings(tmp_path)
     assert not ability.there and "setresuid failed" in ability.state

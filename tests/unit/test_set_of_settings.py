@@ -6,7 +6,7 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.model import DEFAULTS, LOADING
-from scale_sweep.plan import complete
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.report import subjects
 from scale_sweep.report.console_table import console_table
 from scale_sweep.report.documents import documents

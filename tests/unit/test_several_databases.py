@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 from scale_sweep.cli.sweeps import has_failed
 from scale_sweep.model import Operation, StoredRun, VerdictKind
-from scale_sweep.plan import complete
 from scale_sweep.plan.make import PlannedArm, plan_arms
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.report import subjects
 from scale_sweep.report.documents import documents
 from scale_sweep.report.reference import reference_table, rows_of

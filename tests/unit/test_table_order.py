@@ -7,7 +7,7 @@ import pytest
 from scale_sweep.base.errors import UsageError
 from scale_sweep.loadgen.ceiling import Means, ceiling_key
 from scale_sweep.loadgen.spec import trial_spec
-from scale_sweep.plan import complete
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.report.run_facts import method_facts
 from scale_sweep.server.targets import load_target
 from tests.unit.factories import make_sweep

@@ -10,7 +10,7 @@ from scale_sweep.base.errors import TargetError
 from scale_sweep.measure.trial import waiting
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.waiting import ask
-from scale_sweep.plan import complete
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.server.targets import Address, Surroundings, load_target
 from scale_sweep.server.targets.tdengine import admission, client, config, count
 from scale_sweep.server.targets.tdengine.client import names_that_do_not_resolve, too_few_vnodes

@@ -10,7 +10,8 @@ import pytest
 from scale_sweep.base.errors import UsageError
 from scale_sweep.loadgen.split import split_spec
 from scale_sweep.model import Piece, Rule, Site, StoredRun
-from scale_sweep.plan import complete, make_plan
+from scale_sweep.plan.make import make_plan
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.report.documents import comparison_table, labels_of, only
 from scale_sweep.server.targets import Address, Surroundings, load_target
 from scale_sweep.server.targets.tdengine import admission, config, genuine

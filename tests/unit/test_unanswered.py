@@ -10,7 +10,8 @@ from scale_sweep.judge.figures.outcome import evidence
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.verdict import diagnose
 from scale_sweep.model import Counted, TrialResult, VerdictKind, marks
-from scale_sweep.plan import complete, make_plan
+from scale_sweep.plan.make import make_plan
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.server.targets import load_facts, load_target
 from tests.unit.evidences import evidence_of
 from tests.unit.factories import make_sweep, make_trial

@@ -10,9 +10,9 @@ from scale_sweep.judge.figures.outcome import evidence
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window_bounds import warmup_is_enough
 from scale_sweep.judge.verdict import is_level
-from scale_sweep.plan.complete import complete
 from scale_sweep.plan.make import _load
 from scale_sweep.plan.summary import warmup_seconds, warmup_words
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.server.targets import load_facts
 from tests.unit.factories import as_rated, make_interval, make_sweep, make_trial
 from tests.unit.test_loadgen import summary

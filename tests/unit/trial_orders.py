@@ -26,7 +26,8 @@ from scale_sweep.model import (
     TrialFinished,
     TrialResult,
 )
-from scale_sweep.plan import complete, make_plan
+from scale_sweep.plan.make import make_plan
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.server.targets import load_target
 from scale_sweep.sweep.resolve import resolve_sweep
 

@@ -17,7 +17,7 @@ from scale_sweep.machine.host.new_pages import measure_new_pages
 from scale_sweep.measure.disk_placement import supports_tiers
 from scale_sweep.measure.machine_setup import MachineSetup, machine_ready
 from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.plan.preparing import data_place
+from scale_sweep.plan.preparing.data_place import data_place
 from scale_sweep.results.store.codec import from_plain
 
 TRIAL_END_S = 60.0  # a server's clean stop, and the removal of its data

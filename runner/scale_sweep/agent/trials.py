@@ -24,8 +24,9 @@ from scale_sweep.measure.trial.preload import remove
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import HostSample, Plan
-from scale_sweep.plan.preparing import DataPlace, choose, preflight
-from scale_sweep.plan.preparing.choice import ServerChoice
+from scale_sweep.plan.preparing.choice import ServerChoice, choose
+from scale_sweep.plan.preparing.data_place import DataPlace
+from scale_sweep.plan.preparing.findings import preflight
 from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.events import plain_event
 from scale_sweep.server.pinned import lacking as lacking_of

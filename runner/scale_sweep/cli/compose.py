@@ -13,20 +13,20 @@ from scale_sweep.machine.host import disk_of
 from scale_sweep.measure import executing
 from scale_sweep.measure.executing import Execution, Sink, report
 from scale_sweep.model import StoredRun, Sweep
-from scale_sweep.plan.preparing import (
+from scale_sweep.plan.preparing import own_runs
+from scale_sweep.plan.preparing.choice import ServerChoice
+from scale_sweep.plan.preparing.data_place import default_data_dir
+from scale_sweep.plan.preparing.earlier_runs import repetitions_of
+from scale_sweep.plan.preparing.findings import refuse_blocking
+from scale_sweep.plan.preparing.prepared import (
     Prepared,
-    ServerChoice,
-    default_data_dir,
-    own_runs,
     prepare,
     prepare_ab,
     prepare_again,
     prepare_elsewhere,
     prepare_plan,
-    refuse_blocking,
 )
-from scale_sweep.plan.preparing.earlier_runs import repetitions_of
-from scale_sweep.plan.preparing.same_server import RefusesSameServer
+from scale_sweep.plan.preparing.refusals import RefusesSameServer
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.held import Held
 from scale_sweep.results.store.reader import read_results

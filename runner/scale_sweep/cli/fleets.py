@@ -24,7 +24,7 @@ from scale_sweep.machine.host import Host
 from scale_sweep.machine.state import check_nearest
 from scale_sweep.measure.executing import Sink
 from scale_sweep.model import Event, StoredRun, Sweep, TrialStarted, counted_verdicts
-from scale_sweep.plan.preparing import refuse_blocking
+from scale_sweep.plan.preparing.findings import refuse_blocking
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.sweep.resolve import resolve_sweep
 from scale_sweep.watch.dashboards import announced

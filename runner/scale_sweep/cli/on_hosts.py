@@ -17,7 +17,7 @@ from scale_sweep.hosts import setup
 from scale_sweep.hosts.inventory import Inventory, named_again, of_one_server, read_inventory
 from scale_sweep.hosts.place import HostsPlace
 from scale_sweep.model import StoredRun
-from scale_sweep.plan.preparing import refuse_blocking
+from scale_sweep.plan.preparing.findings import refuse_blocking
 from scale_sweep.plan.preparing.on_hosts import prepare_again_on, prepare_on
 from scale_sweep.results.store.held import Held
 from scale_sweep.sweep.resolve import resolve_sweep

@@ -10,7 +10,7 @@ from scale_sweep.base.units import format_cpus, format_levels, format_number
 from scale_sweep.cli.compose import Prepared
 from scale_sweep.cli.setting_values import OPERATION, operation_values, setting_values
 from scale_sweep.model import Plan, Sweep, Trial
-from scale_sweep.plan import GatePower, power_of
+from scale_sweep.plan.power import GatePower, power_of
 from scale_sweep.sweep.file import origin_words
 from scale_sweep.sweep.settings import SETTINGS
 from scale_sweep.sweep.vary import label

@@ -70,16 +70,9 @@ def show_whole_plan(prepared: Prepared, gate: GatePower | None = None, *, as_jso
 
 def _show_plan(prepared: Prepared, gate: GatePower | None) -> None:
     from scale_sweep.cli import console, plan_views
-    from scale_sweep.plan import (
-        bound_sentence,
-        gate_sentence,
-        plan_sentence,
-        planner_of,
-        power_details,
-        power_of,
-        power_sentence,
-        rate_sentence,
-    )
+    from scale_sweep.plan import planner_of
+    from scale_sweep.plan.power import gate_sentence, power_details, power_of, power_sentence
+    from scale_sweep.plan.summary import bound_sentence, plan_sentence, rate_sentence
 
     if prepared.elsewhere:
         console.show_line(prepared.elsewhere)

@@ -74,7 +74,7 @@ class ResumeRequest:
 def resume(request: ResumeRequest, confirmed: RepeatedFlags) -> None:
     """Continue an interrupted run: keep the finished trials, and measure the others."""
     from scale_sweep.cli import compose, console, views
-    from scale_sweep.plan.preparing import refuse_blocking
+    from scale_sweep.plan.preparing.findings import refuse_blocking
     from scale_sweep.plan.preparing.own_runs import refuse_strange
     from scale_sweep.results.store.held import Held
     from scale_sweep.results.store.reader import find_run, read_run
@@ -112,8 +112,7 @@ def resume(request: ResumeRequest, confirmed: RepeatedFlags) -> None:
 def _without_password(stored: StoredRun) -> None:
     """Forgets the password of the environment if somebody else chose the endpoint that would get it."""
     from scale_sweep.cli import console
-    from scale_sweep.plan.named import named
-    from scale_sweep.plan.preparing.own_runs import is_own
+    from scale_sweep.plan.preparing.own_runs import is_own, named
     from scale_sweep.server.targets import ENDPOINT_PASSWORD
 
     if "--endpoint" in named(stored) and not is_own(stored) and os.environ.pop(ENDPOINT_PASSWORD, None) is not None:

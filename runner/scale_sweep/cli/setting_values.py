@@ -6,8 +6,7 @@ import re
 
 from scale_sweep.base.units import format_cpus, format_levels, format_number
 from scale_sweep.experiment.axes import axis_of
-from scale_sweep.experiment.setting.readers import rule_text
-from scale_sweep.experiment.setting.shared_cpus import SHARED
+from scale_sweep.experiment.setting.readers import SHARED, rule_text
 from scale_sweep.model import Sweep, Workload
 from scale_sweep.plan.summary import warmup_words
 from scale_sweep.sweep.axis import constant_texts

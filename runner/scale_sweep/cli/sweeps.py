@@ -121,8 +121,9 @@ def announce(prepared: Prepared, yes: bool, gate: GatePower | None = None) -> st
     """Shows the findings with a remedy, and confirms a long sweep; returns the plan in one line. gate: of `scale ab`.
     Raises if it must not start."""
     from scale_sweep.cli import console
-    from scale_sweep.plan import gate_sentence, plan_sentence, power_of, power_sentence
-    from scale_sweep.plan.preparing import refuse_blocking
+    from scale_sweep.plan.power import gate_sentence, power_of, power_sentence
+    from scale_sweep.plan.preparing.findings import refuse_blocking
+    from scale_sweep.plan.summary import plan_sentence
 
     servers = dict.fromkeys(f"{c.facts.name} {c.version}" for c in prepared.choices.values() if c.version)
     plan = ", ".join([*servers, plan_sentence(prepared.plan)])

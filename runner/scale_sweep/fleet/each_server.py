@@ -17,9 +17,9 @@ from scale_sweep.hosts import setup
 from scale_sweep.hosts.inventory import Inventory, by_server, read_inventory
 from scale_sweep.hosts.link import AgentLink
 from scale_sweep.hosts.place import HostsPlace
-from scale_sweep.plan import plan_sentence
-from scale_sweep.plan.preparing import Prepared
 from scale_sweep.plan.preparing.on_hosts import prepare_on
+from scale_sweep.plan.preparing.prepared import Prepared
+from scale_sweep.plan.summary import plan_sentence
 
 
 @contextmanager

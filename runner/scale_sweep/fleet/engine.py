@@ -13,7 +13,7 @@ from scale_sweep.base.registry import Registry
 from scale_sweep.machine.host import Host
 from scale_sweep.measure.executing import Place
 from scale_sweep.model import Finding, Sweep
-from scale_sweep.plan.preparing import Prepared
+from scale_sweep.plan.preparing.prepared import Prepared
 
 Say = Callable[[str], None]
 Campaign = Callable[["HereRun"], Path]

@@ -20,7 +20,7 @@ from scale_sweep.experiment.axes import all_axes, axis_of
 from scale_sweep.fleet.engine import FleetHost, FleetOrder, Task
 from scale_sweep.machine.host import Host
 from scale_sweep.model import Sweep
-from scale_sweep.plan.resources import amounts_by_level, with_constants
+from scale_sweep.plan.granted import amounts_by_level, with_constants
 from scale_sweep.sweep.settings import BY_KEY
 
 LOOK_S = 0.1

@@ -26,8 +26,8 @@ from scale_sweep.measure.machine_setup import MachineReady, MachineSetup, Say
 from scale_sweep.measure.trial.ending import lost_trial
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.model import Event, Finding, HostNetwork, NewPages, Noted, Plan, TrialFinished
-from scale_sweep.plan.preparing import DataPlace
 from scale_sweep.plan.preparing.choice import RequestedServer, ServerChoice
+from scale_sweep.plan.preparing.data_place import DataPlace
 from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.events import event_of
 

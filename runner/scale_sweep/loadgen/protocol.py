@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import math
+import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from scale_sweep.base.errors import LoadError
-from scale_sweep.loadgen.shape import misfit
 from scale_sweep.model import Interval, Latency, LoadSummary, OperationSummary
 
 
@@ -17,12 +19,12 @@ class Hello:
     """The load generator's first line: its version, the client library that it opened, the distribution of tables over
     partitions."""
 
-    protocol: int | None  # the version of the protocol; None in lines without it
+    protocol: int | None = None  # the version of the protocol; None in lines without it
     version: str
     driver: str
     method: str
-    library: str
-    library_version: str
+    library: str = ""
+    library_version: str = ""
     tables_per_partition: tuple[int, ...]
 
 
@@ -51,11 +53,11 @@ class ReportedAnswer:
     worker: int
     request: int  # its number within the worker. Times and value: as drawn; None if the request has none
     devices: tuple[int, ...]
-    from_ms: int | None
-    to_ms: int | None
-    value: float | None
+    from_ms: int | None = None
+    to_ms: int | None = None
+    value: float | None = None
     rows: int  # of the answer
-    in_window: bool
+    in_window: bool = False
     # in its parts as JSON, lists of rows or pieces of the text that the server wrote; empty if it is not known
     content: Sequence[str] = ()
     parts: int = 0  # of the content, before the last one
@@ -99,97 +101,69 @@ def parse_line(text: str) -> Line | None:
         ) from None
 
 
+T = TypeVar("T")
+
+
+@functools.cache
+def _names(kind: Any) -> tuple[tuple[str, bool], ...]:
+    """The fields of a dataclass, and whether one has no default: an older load generator did not report the others."""
+    return tuple((one.name, one.default is MISSING and one.default_factory is MISSING) for one in fields(kind))
+
+
+def _of(kind: type[T], raw: Mapping[str, Any], **own: Any) -> T:
+    """An object of a line's fields. own: those that are not as they are in the line."""
+    some: Any = kind
+    for name, is_needed in _names(some):
+        if name not in own and (is_needed or raw.get(name) is not None):
+            own[name] = raw[name]
+    return kind(**own)
+
+
+def _latency(raw: Mapping[str, Any] | None) -> Latency | None:
+    return _of(Latency, raw) if raw else None
+
+
 def _hello(raw: Mapping[str, Any]) -> Hello:
-    return Hello(
-        protocol=None if raw.get("protocol") is None else int(raw["protocol"]),
-        version=str(raw["version"]),
-        driver=str(raw["driver"]),
-        method=str(raw["method"]),
-        library=str(raw.get("library") or ""),
-        library_version=str(raw.get("library_version") or ""),
-        tables_per_partition=tuple(raw.get("tables_per_partition") or ()),
-    )
-
-
-def _phase(raw: Mapping[str, Any]) -> Phase:
-    return Phase(phase=raw["phase"], monotonic_ns=int(raw["monotonic_ns"]))
+    return _of(Hello, raw, tables_per_partition=tuple(raw.get("tables_per_partition") or ()))
 
 
 def _interval(raw: Mapping[str, Any]) -> Interval:
-    hdr: dict[str, Any] = {name: (raw[name],) if raw.get(name) else () for name in ("response_hdr", "service_hdr")}
-    each: dict[str, Any] = {name: dict(raw.get(name) or {}) for name in ("operations", "operations_p99_us")}
-    names = [name for name in Interval.__dataclass_fields__ if name not in hdr and name not in each]
-    later = ("service_", "cpu_s")  # an older load generator did not report them
-    plain: dict[str, Any] = {name: raw.get(name) if name.startswith(later) else raw[name] for name in names}
-    return Interval(**plain, **hdr, **each)
+    hdr = {name: (raw[name],) if raw.get(name) else () for name in ("response_hdr", "service_hdr")}
+    return _of(Interval, raw, **hdr)
 
 
 def _trouble(raw: Mapping[str, Any]) -> Trouble:
     return Trouble(code=str(raw["code"]), message=str(raw["message"]), count=int(raw.get("count") or 1))
 
 
-def _latency(raw: Mapping[str, Any]) -> Latency:
-    later = ("p10_us", "p25_us", "p75_us")  # an older load generator did not report them
-    values: dict[str, Any] = {n: raw.get(n) if n in later else raw[n] for n in Latency.__dataclass_fields__}
-    return Latency(**values)
-
-
-def _operation(raw: Mapping[str, Any], window_s: float) -> OperationSummary:
-    times: dict[str, Any] = {name: _latency(raw[name]) if raw.get(name) else None for name in ("response", "service")}
-    plain = [name for name in OperationSummary.__dataclass_fields__ if name not in times and name != "window_s"]
-    later = (
-        "rows_window",
-        "values_window",
-        "bytes_window",
-        "empty_window",
-        "slowest_worker_s",
-        "failed",
-        "check_cpu_s",
-    )
-    values: dict[str, Any] = {n: raw.get(n) if n in later else raw[n] for n in plain}
-    return OperationSummary(**values, window_s=window_s, **times)
-
-
 def _summary(raw: Mapping[str, Any]) -> LoadSummary:
-    workers, partitions = raw["workers"], raw.get("partitions") or ()
-    plain = (
-        "outcome",
-        "window_s",
-        "window_start_ns",
-        "window_end_ns",
-        "last_ack_ns",
-        "rows_window",
-        "rows_per_s",
-        "rows_acked",
-        "rows_failed",
-        "requests",
-        "errors",
-        "retries",
-        "cpu_window_s",
-        "offered_rows_per_s",
+    workers, runs, window_s = raw["workers"], raw.get("table_rows"), raw["window_s"]
+    cpu = [w["cpu_s"] for w in workers if w.get("cpu_s") is not None]
+    operations = (
+        _of(
+            OperationSummary,
+            one,
+            window_s=window_s,
+            response=_latency(one.get("response")),
+            service=_latency(one.get("service")),
+        )
+        for one in raw.get("operations") or ()
     )
-    return LoadSummary(
-        **{name: raw[name] for name in plain},
+    return _of(
+        LoadSummary,
+        raw,
         threads=len(workers),
         send_s=sum(w["send_s"] for w in workers),
         make_s=sum(w["make_s"] for w in workers),
-        response=_latency(raw["response"]),
-        service=_latency(raw["service"]),
-        partitions=tuple(int(p["rows_acked"]) for p in partitions),
-        rows_distinct=None if raw.get("rows_distinct") is None else int(raw["rows_distinct"]),
-        table_rows=_table_rows(raw.get("table_rows")),
-        rows_unanswered=int(raw.get("rows_unanswered") or 0),  # an older load generator did not report these two
-        operations=tuple(_operation(o, raw["window_s"]) for o in raw.get("operations") or ()),
-        late=_latency(raw["late"]) if raw.get("late") else None,
-        newest_row=None if raw.get("newest_row") is None else int(raw["newest_row"]),
-        overdue=None if raw.get("overdue") is None else int(raw["overdue"]),
-        is_answered=bool(raw.get("is_answered", True)),
-        worker_cores=_worker_cores(workers, raw["window_s"]),
+        response=_of(Latency, raw["response"]),
+        service=_of(Latency, raw["service"]),
+        partitions=tuple(int(p["rows_acked"]) for p in raw.get("partitions") or ()),
+        table_rows=None if runs is None else tuple((int(first), int(n), int(rows)) for first, n, rows in runs),
+        operations=tuple(operations),
+        late=_latency(raw.get("late")),
+        # None if one of the workers does not report it, or there was no window
+        worker_cores=sum(cpu) / window_s if cpu and len(cpu) == len(workers) and window_s > 0 else None,
     )
-
-
-def _table_rows(runs: Sequence[Sequence[Any]] | None) -> tuple[tuple[int, ...], ...] | None:
-    return None if runs is None else tuple((int(first), int(tables), int(rows)) for first, tables, rows in runs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,43 +185,58 @@ def answers_of_workers(lines: Sequence[str]) -> tuple[WorkerAnswers, ...]:
     return tuple(sorted(answers, key=lambda one: one.worker))
 
 
-def _worker_cores(workers: Sequence[Mapping[str, Any]], window_s: float) -> float | None:
-    """Cores used by the workers; None if one of them does not report it, or there was no window."""
-    known = [w["cpu_s"] for w in workers if w.get("cpu_s") is not None]
-    return sum(known) / window_s if known and len(known) == len(workers) and window_s > 0 else None
-
-
 def _answer(raw: Mapping[str, Any]) -> ReportedAnswer:
-    def whole(name: str) -> int | None:
-        return None if raw.get(name) is None else int(raw[name])
-
-    return ReportedAnswer(
-        operation=str(raw["operation"]),
-        worker=int(raw["worker"]),
-        request=int(raw["request"]),
+    value, content = raw.get("value"), raw.get("content")
+    return _of(
+        ReportedAnswer,
+        raw,
         devices=tuple(int(device) for device in raw["devices"]),
-        from_ms=whole("from_ms"),
-        to_ms=whole("to_ms"),
-        value=None if raw.get("value") is None else float(raw["value"]),
-        rows=int(raw["rows"]),
-        in_window=bool(raw.get("in_window")),
-        content=(str(raw["content"]),) if raw.get("content") else (),
-        parts=int(raw.get("parts") or 0),
-    )
-
-
-def _part(raw: Mapping[str, Any]) -> ContentPart:
-    return ContentPart(
-        worker=int(raw["worker"]), request=int(raw["request"]), part=int(raw["part"]), content=str(raw["content"])
+        value=None if value is None else float(value),
+        content=(str(content),) if content else (),
     )
 
 
 _READERS: Mapping[str, Callable[[Mapping[str, Any]], Line]] = {
     "hello": _hello,
-    "phase": _phase,
+    "phase": lambda raw: _of(Phase, raw),
     "interval": _interval,
     "error": _trouble,
     "asked": _answer,
-    "content": _part,
+    "content": lambda raw: _of(ContentPart, raw),
     "summary": _summary,
 }
+
+INTEGER_MAX = 1 << 64
+
+
+def misfit(value: Any) -> str:
+    """The first field of a dataclass object that has another type than declared, with its value; "" if all fit."""
+    kind: Any = type(value)
+    hints = _hints(kind)
+    for field in fields(value):
+        has = getattr(value, field.name)
+        if not fits(has, hints[field.name]):
+            return f"{field.name} is {str(has)[:60]!r}"
+    return ""
+
+
+def fits(value: Any, kind: Any) -> bool:
+    """Whether a value is of a type, for the types that lines of the load generator have."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        return any(fits(value, one) for one in inner)
+    if origin is not None and issubclass(origin, Sequence):
+        return isinstance(value, origin) and all(fits(one, inner[0]) for one in value)
+    if origin is not None and issubclass(origin, Mapping):
+        return isinstance(value, Mapping) and all(fits(k, inner[0]) and fits(v, inner[1]) for k, v in value.items())
+    if is_dataclass(kind):
+        return type(value) is kind and not misfit(value)
+    if kind in (int, float):
+        is_number = isinstance(value, int if kind is int else (int, float)) and not isinstance(value, bool)
+        return is_number and math.isfinite(value) and abs(value) <= INTEGER_MAX
+    return value is None if kind is types.NoneType else isinstance(value, kind)
+
+
+@functools.cache
+def _hints(kind: Any) -> Mapping[str, Any]:
+    return get_type_hints(kind)

@@ -51,11 +51,7 @@ def run_statements(
 
 
 def create_tables(
-    program: str,
-    spec: Mapping[str, str],
-    secret: str,
-    limit_s: float = TABLES_S,
-    children: Children | None = None,
+    program: str, spec: Mapping[str, str], secret: str, limit_s: float = TABLES_S, children: Children | None = None
 ) -> None:
     """Creates all tables of the spec, as the driver names and places them. Raises LoadError or TargetError."""
     run_verb(program, "tables", spec, "", secret, limit_s, children)

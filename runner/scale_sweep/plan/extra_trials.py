@@ -1,5 +1,5 @@
-"""Trials that are not points of the curve: drift checks, sentinels, ablation trials, profiled trials and connections
-checks."""
+"""Trials that are not points of the curve: drift checks, sentinels, ablation and profiled trials, connections checks,
+and confirmations of a capacity."""
 
 from __future__ import annotations
 
@@ -7,10 +7,26 @@ import random
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 
-from scale_sweep.base.units import format_number
-from scale_sweep.model import KnobColumn, KnobRole, Plan, Role, Trial, TrialResult, VerdictKind
-from scale_sweep.plan.knobs import with_knobs
-from scale_sweep.plan.planner import LAST, Block, Bound, Planner, left_of
+from scale_sweep.analysis.confirmation import AT, CONNECTIONS, ROLE, LevelCapacity, capacities, windows_of
+from scale_sweep.base.units import counted, format_levels, format_number
+from scale_sweep.capacity.answer import WINDOWS, next_window
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.model import (
+    CONFIRM_S,
+    CONFIRM_STEPS,
+    BottleneckKind,
+    KnobColumn,
+    Plan,
+    Role,
+    Standing,
+    Trial,
+    TrialResult,
+    VerdictKind,
+)
+from scale_sweep.plan.granted import with_knobs, with_twice_the_connections
+from scale_sweep.plan.planner import LAST, Block, Bound, Planner, in_order, left_of
+from scale_sweep.plan.summary import seconds
+from scale_sweep.server.targets import load_facts
 
 Knobs = Mapping[str, str]
 SENTINEL_S = 20.0  # the window of a sentinel: four of --quick
@@ -22,11 +38,6 @@ def drift_check_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
         return ()
     first = min(trials, key=lambda t: t.order)
     return (replace(first, trial_id=f"{first.point_id}-drift", role="drift_check", order=len(trials)),)
-
-
-def profiled(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """A trial of the lowest level and one of the highest, repeated with a profile."""
-    return _at_ends(trials, "profile")
 
 
 def sentinels_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
@@ -41,11 +52,12 @@ def sentinels_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
     long = replace(load, duration_s=SENTINEL_S, window_max_s=None)
     return tuple(
         replace(t, load=replace(long, connections=t.load.connections, partitions=t.load.partitions))
-        for t in _at_ends(trials, "sentinel")
+        for t in at_ends(trials, "sentinel")
     )
 
 
-def _at_ends(trials: Sequence[Trial], role: Role) -> tuple[Trial, ...]:
+def at_ends(trials: Sequence[Trial], role: Role) -> tuple[Trial, ...]:
+    """A trial of the lowest level and one of the highest, in another role."""
     points = sorted((t for t in trials if t.role == "point"), key=lambda t: (t.level, t.order))
     ends = {t.level: t for t in (points[0], next(t for t in points if t.level == points[-1].level))}
     return tuple(
@@ -62,9 +74,8 @@ def boundaries(levels: Sequence[float], knobs: Mapping[float, Knobs]) -> tuple[t
 
 def ablation(after: Trial, before: float, knobs: Knobs, varied: Knobs, declared: Sequence[KnobColumn]) -> Trial:
     point_id = f"{after.point_id}-ablation-{format_number(before)}"
-    made = replace(
-        after, trial_id=f"{point_id}-r{after.replicate}", point_id=point_id, role="ablation", knobs_of_level=before
-    )
+    trial_id = f"{point_id}-r{after.replicate}"
+    made = replace(after, trial_id=trial_id, point_id=point_id, role="ablation", knobs_of_level=before)
     return with_knobs(made, {**knobs, **varied}, declared)
 
 
@@ -78,10 +89,10 @@ class WithConnectionsCheck:
     """
 
     def __init__(self, plan: Plan, measured: Callable[[Plan], Planner]) -> None:
-        kept = [trial for trial in plan.trials if trial.role != "check"]
-        self._plan = replace(plan, trials=tuple(replace(t, order=at) for at, t in enumerate(kept)))
+        self._plan = replace(plan, trials=in_order([trial for trial in plan.trials if trial.role != "check"]))
         self._measured = measured(self._plan)
-        self._first_block = _middle_block(self._plan)
+        points = [t for t in self._plan.trials if t.role == "point" and t.replicate <= plan.sweep.replicates]
+        self._first_block = max((t.block for t in points), default=1) // 2 + 1
 
     def next(self, done: Sequence[TrialResult]) -> Block:
         """The checks that are due; else the next trials, up to one after which a check may be due."""
@@ -111,7 +122,8 @@ class WithConnectionsCheck:
         body = sorted((r for r in done if r.trial.role not in (*LAST, "check")), key=lambda r: r.trial.order)
         for at, result in enumerate(body):
             made += self._check(result.trial, at, limited, made, is_before=True)
-            limited |= {result.trial.point_id} if _may_be_internal(result) else set()
+            if result.verdict.once_checked is VerdictKind.SOFTWARE_BOTTLENECK:
+                limited.add(result.trial.point_id)
             made += self._check(result.trial, at + 1, limited, made, is_before=False)
         for trial in coming[:1]:
             made += self._check(trial, len(body), limited, made, is_before=True)
@@ -132,21 +144,82 @@ class WithConnectionsCheck:
         return check is not None and trial.block >= self._first_block and check.point_id not in checked
 
 
-def _middle_block(plan: Plan) -> int:
-    planned = [t.block for t in plan.trials if t.role == "point" and t.replicate <= plan.sweep.replicates]
-    return max(planned, default=1) // 2 + 1
-
-
-def _may_be_internal(result: TrialResult) -> bool:
-    return result.verdict.once_checked is VerdictKind.SOFTWARE_BOTTLENECK
-
-
 def check_of(trial: Trial, order: int, declared: Sequence[KnobColumn]) -> Trial | None:
     """The trial with twice the connections; None if no knob sets them, or there are fewer tables."""
-    names = [knob.name for knob in declared if knob.role is KnobRole.CONNECTIONS and knob.name in trial.knobs]
-    twice = 2 * trial.load.connections
-    if not names or trial.load.rate or not 0 < twice <= trial.work.data.tables:
-        return None
     name = f"{trial.point_id}-check"
     made = replace(trial, trial_id=name, point_id=name, replicate=1, role="check", order=order)
-    return with_knobs(made, {**trial.knobs, names[0]: str(twice)}, declared)
+    return None if trial.load.rate else with_twice_the_connections(made, declared)
+
+
+class WithConfirmation:
+    """Runs another planner's searches, then the trials that confirm the capacity of a level: at it, at it with twice
+    the connections, and up or down by 5 %, until one rate held and the next higher one did not; then the drift check.
+    measured: makes that planner."""
+
+    def __init__(self, plan: Plan, measured: Callable[[Plan], Planner]) -> None:
+        self._plan = replace(plan, trials=in_order([trial for trial in plan.trials if trial.role != ROLE]))
+        self._measured = measured(self._plan)
+
+    def next(self, done: Sequence[TrialResult]) -> Block:
+        block = self._measured.next(done)
+        if any(trial.role not in LAST for trial in block.trials):
+            return block
+        body = sum(result.trial.role not in (*LAST, ROLE) for result in done)
+        made = in_order(self._confirming(done), body)
+        if left := left_of(made, done):
+            axis = load_axis(self._plan.sweep.axis)
+            levels = format_levels(tuple(sorted({trial.level for trial in left})))
+            why = f"confirming the capacity of {axis.count(levels)} on fresh servers: {counted(len(left), 'trial')}"
+            return Block(trials=left, why=why)
+        return replace(block, trials=tuple(replace(t, order=t.order + len(made)) for t in block.trials))
+
+    def _confirming(self, done: Sequence[TrialResult]) -> list[Trial]:
+        points, windows = capacities(done), windows_of(done)
+        made = [trial for one in points for trial in self._first(_last(one), one.rate)]
+        for number in range(1, WINDOWS):
+            for one in points:
+                seen = windows.get(one.point, ())[:number]
+                rate = next_window(one.rate, seen) if len(seen) == number else None
+                made += [_confirming(_last(one), f"{AT}-{number + 1}", number + 1, rate)] if rate is not None else []
+        return made
+
+    def bound(self) -> Bound:
+        """Every confirming trial of every point."""
+        most = self._measured.bound()
+        points = {t.point_id: t for t in self._plan.trials if t.role == "point"}
+        first = [self._first(trial, 1.0) for trial in points.values()]
+        confirming = [t for trials in first for t in (*trials, *[trials[0]] * (WINDOWS - 1))]
+        extra_s = sum(seconds(self._plan.sweep, t, load_facts(t.subject.target)) for t in confirming)
+        return Bound(trials=most.trials + len(confirming), seconds=most.seconds + extra_s)
+
+    def _first(self, search: Trial, rate: float) -> list[Trial]:
+        """Without twice the connections where the axis itself sets them."""
+        standing = load_axis(self._plan.sweep.axis).standings[BottleneckKind.CONNECTIONS].standing
+        return first_of(search, rate, self._plan.knobs if standing is not Standing.SWEPT else ())
+
+
+def _last(capacity: LevelCapacity) -> Trial:
+    return max((result.trial for result in capacity.searches), key=lambda trial: trial.order)
+
+
+def first_of(search: Trial, rate: float, declared: Sequence[KnobColumn]) -> list[Trial]:
+    """The first confirming trials of a point, without their order in the run. search: its last search. rate: its
+    capacity."""
+    more = with_twice_the_connections(_confirming(search, CONNECTIONS, WINDOWS + 1, rate), declared)
+    return [_confirming(search, AT, 1, rate), *([more] if more else [])]
+
+
+def _confirming(search: Trial, kind: str, number: int, rate: float) -> Trial:
+    load = replace(
+        search.load,
+        rate=rate,
+        duration_s=max(CONFIRM_S, CONFIRM_STEPS * (search.load.duration_s or 0.0)),
+        window_max_s=None,
+        may_discard=False,
+        carries_claim=False,
+        trace_every=0,
+    )
+    point = search.point_id
+    return replace(
+        search, trial_id=f"{point}-{kind}", point_id=f"{point}-confirm", replicate=number, role="confirm", load=load
+    )

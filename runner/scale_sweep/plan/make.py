@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import format_number
@@ -14,14 +15,21 @@ from scale_sweep.experiment.setting.readers import rule_value
 from scale_sweep.experiment.work import offered_per_s
 from scale_sweep.machine.host import Host
 from scale_sweep.model import KnobColumn, Load, Plan, Resources, Subject, Sweep, Trial, Work
-from scale_sweep.plan.cpu_notes import cpu_confounds, cpu_notes
 from scale_sweep.plan.data_sets import makers
-from scale_sweep.plan.extra_trials import ablation, boundaries, drift_check_of, profiled, sentinels_of
-from scale_sweep.plan.knobs import COUNT, granted_knobs, knobs_of_level, with_knobs
-from scale_sweep.plan.notes import confounds, notes
-from scale_sweep.plan.planner import TRIALS_OF_A_VARIANT
+from scale_sweep.plan.extra_trials import ablation, at_ends, boundaries, drift_check_of, sentinels_of
+from scale_sweep.plan.granted import (
+    COUNT,
+    AmountsByLevel,
+    amounts_by_level,
+    granted_knobs,
+    knobs_of_level,
+    resources_by_level,
+    with_constants,
+    with_knobs,
+)
+from scale_sweep.plan.notes import confounds, cpu_confounds, cpu_notes, notes
+from scale_sweep.plan.planner import TRIALS_OF_A_VARIANT, abba, in_order
 from scale_sweep.plan.replicates import replicates_in_time, warmup_in_time, with_replicates, with_warmup
-from scale_sweep.plan.resources import AmountsByLevel, amounts_by_level, resources_by_level, with_constants
 from scale_sweep.plan.summary import preload_seconds, seconds
 from scale_sweep.server.targets import Facts, columns_of
 from scale_sweep.sweep.axis import refuse_too_many
@@ -62,18 +70,14 @@ class PlannedArm:
         return {(knob.name if (knob := declared[name]) else name): value for name, value in varied.items()}
 
 
-def planned_arms(sweep: Sweep, facts: Facts) -> tuple[PlannedArm, ...]:
-    return tuple(PlannedArm(variant=v, sweep=as_varied(sweep, v), facts=facts) for v in variants(sweep))
-
-
 KnobsByLevel = Mapping[float, Mapping[str, str]]
-ResourcesByLevel = Mapping[float, Resources]
 
 
 def make_plan(sweep: Sweep, host: Host, facts: Facts) -> Plan:
     """All trials of a completed sweep of one target. Raises UsageError for more cores than the machine has, or for a
     rule with a gap."""
-    return plan_arms(sweep, host, planned_arms(sweep, facts))
+    arms = [PlannedArm(variant=v, sweep=as_varied(sweep, v), facts=facts) for v in variants(sweep)]
+    return plan_arms(sweep, host, arms)
 
 
 def plan_arms(sweep: Sweep, host: Host, arms: Sequence[PlannedArm]) -> Plan:
@@ -93,29 +97,45 @@ def plan_arms(sweep: Sweep, host: Host, arms: Sequence[PlannedArm]) -> Plan:
     return _plan_arms(with_warmup(sweep, bound_s), host, shorter)
 
 
-def _plan_arms(sweep: Sweep, host: Host, arms: Sequence[PlannedArm]) -> Plan:
-    sweep = with_constants(_named_after_all(sweep, arms), host)
-    arms = [replace(arm, sweep=with_constants(arm.sweep, host)) for arm in arms]
+def noted(plan: Plan, *sentences: str) -> Plan:
+    """The plan with more notes; "" is none."""
+    return replace(plan, notes=(*plan.notes, *filter(None, sentences)))
+
+
+class _Arm(NamedTuple):
+    """A subject with what each level gives it."""
+
+    planned: PlannedArm
+    knobs: KnobsByLevel
+    resources: Mapping[float, Resources]
+
+
+def _plan_arms(sweep: Sweep, host: Host, planned: Sequence[PlannedArm]) -> Plan:
+    sweep = with_constants(_named_after_all(sweep, planned), host)
+    planned = [replace(arm, sweep=with_constants(arm.sweep, host)) for arm in planned]
     refuse_too_many(
         {
             "--replicates": ("replicates", sweep.replicates),
             "the levels": ("levels", len(sweep.levels)),
-            "--vary": ("combinations", len(arms)),
+            "--vary": ("combinations", len(planned)),
             "--ablation": ("trials of each", 2 if sweep.ablation else 1),
         }
     )
     for axis in all_axes():
-        axis.check(sweep, host, [amounts for arm in arms for amounts in arm.granted.values()])
-    declared = columns_of(arm.facts for arm in arms)
-    knobs = [{level: _knobs_at(arm, level, declared) for level in sweep.levels} for arm in arms]
-    resources = [resources_by_level(arm.sweep, arm.granted, host) for arm in arms]
-    trials = _trials(sweep, resources, arms, knobs, declared)
-    facts_of = {arm.subject.target: arm.facts for arm in arms}
-    set_by_level = granted_knobs(sweep, arms[0].granted, declared)
+        axis.check(sweep, host, [amounts for arm in planned for amounts in arm.granted.values()])
+    declared = columns_of(arm.facts for arm in planned)
+    knobs = [{level: _knobs_at(arm, level, declared) for level in sweep.levels} for arm in planned]
+    arms = [
+        _Arm(arm, by_level, resources_by_level(arm.sweep, arm.granted, host))
+        for arm, by_level in zip(planned, knobs, strict=True)
+    ]
+    trials = _trials(sweep, arms, declared)
+    facts_of = {arm.subject.target: arm.facts for arm in planned}
+    set_by_level = granted_knobs(sweep, planned[0].granted, declared)
     return Plan(
         sweep=sweep,
         trials=tuple(trials),
-        confounds=(*confounds(sweep, _moving(arms, knobs, resources), set_by_level), *cpu_confounds(sweep, trials)),
+        confounds=(*confounds(sweep, list(map(_moving, arms)), set_by_level), *cpu_confounds(sweep, trials)),
         notes=(*notes(sweep, trials, facts_of), *cpu_notes(sweep, trials, host)),
         seconds_estimated=sum(seconds(sweep, trial, facts_of[trial.subject.target]) for trial in trials)
         + sum(preload_seconds(trial, facts_of[trial.subject.target]) for trial in makers(trials).values()),
@@ -123,24 +143,21 @@ def _plan_arms(sweep: Sweep, host: Host, arms: Sequence[PlannedArm]) -> Plan:
     )
 
 
-def _moving(
-    arms: Sequence[PlannedArm], knobs: Sequence[KnobsByLevel], resources: Sequence[ResourcesByLevel]
-) -> list[KnobsByLevel]:
-    return [
-        {
-            level: {**{name: value(granted[level].cores) for name, value in arm.facts.by_cores.items()}, **at_level}
-            if not arm.sweep.endpoint
-            else at_level
-            for level, at_level in by_level.items()
-        }
-        for arm, by_level, granted in zip(arms, knobs, resources, strict=True)
-    ]
+def _moving(arm: _Arm) -> KnobsByLevel:
+    """The knobs of each level, with settings of a server of ours that follow from its cores."""
+    if arm.planned.sweep.endpoint:
+        return arm.knobs
+    by_cores = arm.planned.facts.by_cores
+    return {
+        level: {**{name: value(arm.resources[level].cores) for name, value in by_cores.items()}, **knobs}
+        for level, knobs in arm.knobs.items()
+    }
 
 
 def _named_after_all(sweep: Sweep, arms: Sequence[PlannedArm]) -> Sweep:
-    if len({arm.subject.target for arm in arms}) < 2:
-        return sweep
     subjects = [arm.subject for arm in arms]
+    if len({subject.target for subject in subjects}) < 2:
+        return sweep
     return replace(
         sweep,
         target=",".join(dict.fromkeys(s.target for s in subjects)),
@@ -149,44 +166,23 @@ def _named_after_all(sweep: Sweep, arms: Sequence[PlannedArm]) -> Sweep:
     )
 
 
-def _trials(
-    sweep: Sweep,
-    resources: Sequence[ResourcesByLevel],
-    arms: Sequence[PlannedArm],
-    knobs: Sequence[KnobsByLevel],
-    declared: Sequence[KnobColumn],
-) -> list[Trial]:
+def _trials(sweep: Sweep, arms: Sequence[_Arm], declared: Sequence[KnobColumn]) -> list[Trial]:
+    trials: list[Trial] = []
     if sweep.variants_ab:
-        return _in_blocks(sweep, resources, arms, knobs, declared)
-    points = [(level, i) for level in sweep.levels for i in range(len(arms))]
+        for p in abba(sweep.levels, sweep.replicates // TRIALS_OF_A_VARIANT, sweep.seed_of_order):
+            trial = _trial(arms[p.variant], p.level, p.replicate, declared)
+            trials.append(replace(trial, block=p.block, order=len(trials)))
+        return trials
     chance = random.Random(sweep.seed_of_order)
-    trials: list[Trial] = []
     for replicate in range(1, sweep.replicates + 1):
-        block = [_trial(arms[i], resources[i][at], at, replicate, knobs[i][at], declared) for at, i in points]
+        block = [_trial(arm, level, replicate, declared) for level in sweep.levels for arm in arms]
         if sweep.ablation:
-            block += _ablations(sweep, block, arms, knobs, declared)
+            block += _ablations(sweep, block, arms, declared)
         chance.shuffle(block)
-        trials += [replace(trial, order=len(trials) + i) for i, trial in enumerate(block)]
+        trials += in_order(block, len(trials))
     trials += sentinels_of(trials) if sweep.sentinel and not load_axis(sweep.axis).is_durable else ()
-    trials += profiled(trials) if sweep.profile else ()
+    trials += at_ends(trials, "profile") if sweep.profile else ()
     return [*trials, *(drift_check_of(trials) if sweep.drift_check else ())]
-
-
-def _in_blocks(
-    sweep: Sweep,
-    resources: Sequence[ResourcesByLevel],
-    arms: Sequence[PlannedArm],
-    knobs: Sequence[KnobsByLevel],
-    declared: Sequence[KnobColumn],
-) -> list[Trial]:
-    """Two variants in ABBA blocks."""
-    places = abba(sweep.levels, sweep.replicates // TRIALS_OF_A_VARIANT, sweep.seed_of_order)
-    trials: list[Trial] = []
-    for p in places:
-        at_level, own_knobs = resources[p.variant][p.level], knobs[p.variant][p.level]
-        trial = _trial(arms[p.variant], at_level, p.level, p.replicate, own_knobs, declared)
-        trials.append(replace(trial, block=p.block, order=len(trials)))
-    return trials
 
 
 def _knobs_at(arm: PlannedArm, level: float, declared: Sequence[KnobColumn]) -> dict[str, str]:
@@ -206,17 +202,9 @@ def _knobs_at(arm: PlannedArm, level: float, declared: Sequence[KnobColumn]) -> 
     return {**values, **knobs_of_level(arm.sweep, level, arm.granted[level], own)}
 
 
-def _trial(
-    arm: PlannedArm,
-    resources: Resources,
-    level: float,
-    replicate: int,
-    knobs: Mapping[str, str],
-    declared: Sequence[KnobColumn],
-) -> Trial:
-    sweep, variant = arm.sweep, arm.variant
-    middle = f"-{slug(variant)}" if variant else ""
-    point_id = f"{sweep.axis}-{format_number(level)}{middle}"
+def _trial(arm: _Arm, level: float, replicate: int, declared: Sequence[KnobColumn]) -> Trial:
+    sweep, variant, resources = arm.planned.sweep, arm.planned.variant, arm.resources[level]
+    point_id = f"{sweep.axis}-{format_number(level)}{f'-{slug(variant)}' if variant else ''}"
     trial = Trial(
         trial_id=f"{point_id}-r{replicate}",
         point_id=point_id,
@@ -227,12 +215,12 @@ def _trial(
         resources=resources,
         work=sweep.work,
         load=_load(sweep.load, sweep.work, level, resources.cores),
-        subject=arm.subject,
+        subject=arm.planned.subject,
         knobs={},
         seed=sweep.seed,
         settings=sweep.settings,
     )
-    return with_knobs(trial, {**knobs, **arm.knobs}, declared)
+    return with_knobs(trial, {**arm.knobs[level], **arm.planned.knobs}, declared)
 
 
 def _load(load: Load, work: Work, level: float, cores: float) -> Load:
@@ -248,40 +236,13 @@ def _load(load: Load, work: Work, level: float, cores: float) -> Load:
 
 
 def _ablations(
-    sweep: Sweep,
-    block: Sequence[Trial],
-    arms: Sequence[PlannedArm],
-    knobs: Sequence[KnobsByLevel],
-    declared: Sequence[KnobColumn],
+    sweep: Sweep, block: Sequence[Trial], arms: Sequence[_Arm], declared: Sequence[KnobColumn]
 ) -> list[Trial]:
     """A trial for each move of a knob: the level after it, with the knobs of the level before it."""
     return [
-        ablation(trial, before, by_level[before], arm.knobs, declared)
-        for arm, by_level in zip(arms, knobs, strict=True)
-        for before, after in boundaries(sweep.levels, by_level)
+        ablation(trial, before, arm.knobs[before], arm.planned.knobs, declared)
+        for arm in arms
+        for before, after in boundaries(sweep.levels, arm.knobs)
         for trial in block
-        if trial.level == after and trial.variant == arm.variant
+        if trial.level == after and trial.variant == arm.planned.variant
     ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrialPlace:
-    """One trial: its level, which variant (0: A, 1: B), its replicate and block, both counted from 1."""
-
-    level: float
-    variant: int
-    replicate: int
-    block: int
-
-
-def abba(levels: Sequence[float], blocks: int, seed: int) -> Iterator[TrialPlace]:
-    chance = random.Random(seed)
-    for block in range(1, blocks + 1):
-        shuffled = list(levels)
-        chance.shuffle(shuffled)
-        for level in shuffled:
-            first = chance.randrange(2)
-            for at, variant in enumerate((first, 1 - first, 1 - first, first)):
-                yield TrialPlace(
-                    level=level, variant=variant, replicate=TRIALS_OF_A_VARIANT * block - (at < 2), block=block
-                )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from scale_sweep.model import Plan, Trial, TrialResult
+from scale_sweep.analysis.compare import compare_variants
+from scale_sweep.base.units import counted
+from scale_sweep.model import Plan, StoredRun, Trial, TrialResult
+from scale_sweep.sweep.vary import VARIANT
 
 LAST = ("sentinel", "drift_check", "profile")  # roles that come after everything else
 TRIALS_OF_A_VARIANT = 2  # in a block
@@ -34,8 +38,7 @@ class Planner(Protocol):
     def next(self, done: Sequence[TrialResult]) -> Block:
         """The trials of the first unfinished block that are not done; no trials when the run is complete."""
 
-    def bound(self) -> Bound:
-        """The most that it can ask for."""
+    def bound(self) -> Bound: ...
 
 
 def with_block(plan: Plan, block: Block) -> Plan:
@@ -48,11 +51,13 @@ def with_block(plan: Plan, block: Block) -> Plan:
     for trial in sorted(added, key=lambda t: t.order):
         trials.insert(trial.order, trial)
     trials += [t for t in plan.trials if t.role in LAST]
-    return replace(
-        plan,
-        trials=tuple(replace(t, order=at) for at, t in enumerate(trials)),
-        seconds_estimated=plan.seconds_estimated * len(trials) / len(plan.trials),
-    )
+    seconds = plan.seconds_estimated * len(trials) / len(plan.trials)
+    return replace(plan, trials=in_order(trials), seconds_estimated=seconds)
+
+
+def in_order(trials: Sequence[Trial], first: int = 0) -> tuple[Trial, ...]:
+    """The trials with the order in which they stand. first: that of the first one."""
+    return tuple(replace(trial, order=at) for at, trial in enumerate(trials, first))
 
 
 def left_of(trials: Sequence[Trial], done: Sequence[TrialResult]) -> tuple[Trial, ...]:
@@ -65,15 +70,10 @@ def last_replicates(trials: Sequence[Trial]) -> list[Trial]:
     """The trial with the highest replicate of each point, and of each ablation."""
     last: dict[str, Trial] = {}
     for trial in trials:
-        held = last.get(trial.point_id)
-        if held is None or trial.replicate > held.replicate:
+        known = last.get(trial.point_id)
+        if known is None or trial.replicate > known.replicate:
             last[trial.point_id] = trial
     return list(last.values())
-
-
-def following(trials: Sequence[Trial]) -> list[Trial]:
-    """The next replicate of each point, not in order."""
-    return [following_of(last) for last in last_replicates(trials)]
 
 
 def following_of(last: Trial) -> Trial:
@@ -89,14 +89,75 @@ class FixedPlan:
         self._plan = plan
 
     def next(self, done: Sequence[TrialResult]) -> Block:
-        """The trials of the first unfinished block that are not done."""
+        def block(trial: Trial) -> tuple[bool, int]:
+            return trial.role == "drift_check", trial.block
+
         left = left_of(self._plan.trials, done)
-        return Block(trials=tuple(t for t in left if _block(t) == _block(left[0]))) if left else Block(trials=())
+        return Block(trials=tuple(trial for trial in left if block(trial) == block(left[0])))
 
     def bound(self) -> Bound:
-        """All planned trials."""
         return Bound(trials=len(self._plan.trials), seconds=self._plan.seconds_estimated)
 
 
-def _block(trial: Trial) -> tuple[bool, int]:
-    return trial.role == "drift_check", trial.block
+@dataclass(frozen=True, kw_only=True)
+class TrialPlace:
+    """One trial of `scale ab`: its level, which variant (0: A, 1: B), its replicate and block, both counted from 1."""
+
+    level: float
+    variant: int
+    replicate: int
+    block: int
+
+
+def abba(levels: Sequence[float], blocks: int, seed: int) -> Iterator[TrialPlace]:
+    chance = random.Random(seed)
+    for block in range(1, blocks + 1):
+        shuffled = list(levels)
+        chance.shuffle(shuffled)
+        for level in shuffled:
+            first = chance.randrange(2)
+            for at, variant in enumerate((first, 1 - first, 1 - first, first)):
+                number = TRIALS_OF_A_VARIANT * block - (at < 2)
+                yield TrialPlace(level=level, variant=variant, replicate=number, block=block)
+
+
+class WithLooks:
+    """A run of `scale ab` that ends after the first look at which its test finds a difference: the blocks until the
+    first look, which are those of the plan; then those until the next one."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan, self._looks = plan, plan.sweep.looks_ab
+
+    def next(self, done: Sequence[TrialResult]) -> Block:
+        body, why = self._until(self._looks[0]), ""
+        for before, after in zip(self._looks, self._looks[1:], strict=False):
+            if left_of(body, done):
+                break
+            if self._differs(body, done):
+                return Block(trials=(), why=f"a difference was found after {counted(before, 'block')}")
+            body, why = self._until(after), f"no difference was found after {counted(before, 'block')}: {after} in all"
+        return replace(FixedPlan(replace(self._plan, trials=body)).next(done), why=why)
+
+    def bound(self) -> Bound:
+        """All blocks until the last look."""
+        trials = self._looks[-1] / self._looks[0] * len(self._until(self._looks[0]))
+        each_s = self._plan.seconds_estimated / len(self._plan.trials)
+        return Bound(trials=round(trials), seconds=each_s * trials)
+
+    def _until(self, blocks: int) -> tuple[Trial, ...]:
+        """The trials of so many blocks, in their order."""
+        sweep = self._plan.sweep
+        made = {(trial.level, trial.variant[VARIANT]): trial for trial in self._plan.trials}
+        trials = []
+        for place in abba(sweep.levels, blocks, sweep.seed_of_order):
+            like = made[place.level, tuple(sweep.variants_ab)[place.variant]]
+            name = f"{like.point_id}-r{place.replicate}"
+            trials.append(replace(like, trial_id=name, replicate=place.replicate, block=place.block))
+        return in_order(trials)
+
+    def _differs(self, body: Sequence[Trial], done: Sequence[TrialResult]) -> bool:
+        ids = {trial.trial_id for trial in body}
+        results = tuple(result for result in done if result.trial.trial_id in ids)
+        plan = replace(self._plan, trials=tuple(body))
+        comparison = compare_variants(StoredRun(path="", manifest={}, plan=plan, results=results, timeseries={}))
+        return any(point is not None and point.differs for point in (*comparison.points, comparison.overall))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scale_sweep.analysis.noise import intervals, rates_of
@@ -12,10 +12,10 @@ from scale_sweep.base.units import counted, format_number
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of
 from scale_sweep.model import LevelInterval, Origin, Plan, Sweep, Trial, TrialResult
-from scale_sweep.plan.planner import LAST, Block, Bound, FixedPlan, following, following_of, last_replicates, left_of
+from scale_sweep.plan.planner import LAST, Block, Bound, FixedPlan, following_of, in_order, last_replicates, left_of
 from scale_sweep.plan.summary import warmup_seconds
-from scale_sweep.sweep.quick import QUICK_DEFAULTS
 from scale_sweep.sweep.vary import slug
+from scale_sweep.sweep.window import QUICK_DEFAULTS
 
 QUICK_RUN_S = 110.0  # of the points' trials: a run of three minutes, less its probes and sentinels
 SLOW_RUN_S = 135.0  # of LEAST blocks of a server that needs a long warm-up
@@ -89,34 +89,44 @@ def may_grow(plan: Plan) -> bool:
     return is_by_time(plan.sweep) and max(trial.replicate for trial in plan.trials) < MOST
 
 
-class WithinTime:
-    """The planned blocks; then one more of all points while the run stays within QUICK_RUN_S, MOST at most. The time is
-    that of the trials that are done."""
+class _Growing:
+    """The planned blocks, and more replicates after them. `next` makes the blocks again from the first, each from the
+    results of the blocks before it, as they were then."""
 
     def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+        self._plan, self._sweep = plan, plan.sweep
         self._planned = [t for t in plan.trials if t.replicate <= plan.sweep.replicates and t.role not in LAST]
-        self._drift_checks = [t for t in plan.trials if t.role in LAST]
+        self._end = [t for t in plan.trials if t.role in LAST]
+        self._points = {t.point_id for t in self._planned}
+
+    def _next(self, body: Sequence[Trial], done: Sequence[TrialResult], why: str = "") -> Block:
+        return replace(FixedPlan(replace(self._plan, trials=in_order(body))).next(done), why=why)
+
+    def _last(self, body: Sequence[Trial], done: Sequence[TrialResult], why: str = "") -> Block:
+        return Block(trials=left_of(in_order(self._end, len(body)), done), why=why)
+
+    def _shuffled(self, added: list[Trial], body: Sequence[Trial]) -> list[Trial]:
+        random.Random(f"{self._sweep.seed_of_order}/{len(body)}").shuffle(added)
+        return added
+
+
+class WithinTime(_Growing):
+    """One more of all points while the run stays within QUICK_RUN_S, MOST at most. The time is that of the trials that
+    are done."""
 
     def next(self, done: Sequence[TrialResult]) -> Block:
-        """The blocks are made again from the first, each from the times of the blocks before it."""
         body = list(self._planned)
         while not left_of(body, done):
             blocks = max(t.replicate for t in body)
             spent_s = sum(r.wall_s for r in done if r.trial.trial_id in {t.trial_id for t in body})
             if blocks >= MOST or spent_s * (blocks + 1) / blocks > QUICK_RUN_S:
-                last = [replace(t, order=len(body) + at) for at, t in enumerate(self._drift_checks)]
-                return Block(trials=left_of(last, done))
-            added = following(body)
-            random.Random(f"{self._plan.sweep.seed_of_order}/{len(body)}").shuffle(added)
-            body += added
-        first = replace(self._plan, trials=tuple(replace(t, order=at) for at, t in enumerate(body)))
-        return FixedPlan(first).next(done)
+                return self._last(body, done)
+            body += self._shuffled([following_of(last) for last in last_replicates(body)], body)
+        return self._next(body, done)
 
     def bound(self) -> Bound:
         """MOST replicates of every point, in the time that they may take."""
-        points = {t.point_id for t in self._planned}
-        trials = len(points) * MOST + len(self._drift_checks)
+        trials = len(self._points) * MOST + len(self._end)
         return Bound(trials=trials, seconds=max(self._plan.seconds_estimated, QUICK_RUN_S))
 
 
@@ -124,14 +134,14 @@ class WithinTime:
 class _Step:
     """A block to add, or the reason why none is."""
 
-    trials: tuple[Trial, ...]
+    trials: Sequence[Trial] = ()
     why: str
     owed: Mapping[Point, int]  # the replicates that points with a narrow interval still get
 
 
-class UntilInterval:
-    """After the planned blocks: one more replicate of each point whose 95 % interval is wider than requested, in a
-    seeded random order, up to `replicates_max` of a point. Ablation trials belong to their level and get as many.
+class UntilInterval(_Growing):
+    """One more replicate of each point whose 95 % interval is wider than requested, in a seeded random order, up to
+    `replicates_max` of a point. Ablation trials belong to their level and get as many.
 
     A run that ends as soon as an interval is narrow ends where the spread is small by chance, and such an interval
     holds the truth too rarely. So a point whose interval has become narrow gets some more replicates whatever comes
@@ -139,74 +149,50 @@ class UntilInterval:
     making a fixed-width confidence interval for the mean: a few more trials than the rule asks for suffice).
     """
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan, self._sweep = plan, plan.sweep
-        self._rate = rate_of(
-            plan.sweep.work, durable=load_axis(plan.sweep.axis).is_durable, objective=plan.sweep.load.objective
-        ).field
-        self._planned = [t for t in plan.trials if t.replicate <= plan.sweep.replicates and t.role not in LAST]
-        self._drift_checks = [t for t in plan.trials if t.role in LAST]
-
     def next(self, done: Sequence[TrialResult]) -> Block:
-        """The blocks are made again from the first, each from the results of the blocks before it, as they were
-        then."""
-        body, owed = list(self._planned), dict[Point, int]()
-        why = ""
+        body, owed, why = list(self._planned), dict[Point, int](), ""
         while not left_of(body, done):
             step = self._more(body, done, owed)
             why, owed = step.why, dict(step.owed)
             if not step.trials:
-                return Block(trials=self._last(len(body), done), why=why)
+                return self._last(body, done, why)
             body += step.trials
-        first = replace(self._plan, trials=tuple(replace(t, order=at) for at, t in enumerate(body)))
-        return replace(FixedPlan(first).next(done), why=why)
+        return self._next(body, done, why)
 
     def bound(self) -> Bound:
         """The most replicates allowed, for every point."""
-        points = {t.point_id for t in self._planned}
-        trials = len(points) * self._sweep.replicates_max + len(self._drift_checks)
+        trials = len(self._points) * self._sweep.replicates_max + len(self._end)
         each_s = self._plan.seconds_estimated / max(1, len(self._plan.trials))
         return Bound(trials=trials, seconds=each_s * trials)
-
-    def _last(self, body: int, done: Sequence[TrialResult]) -> tuple[Trial, ...]:
-        return left_of([replace(t, order=body + at) for at, t in enumerate(self._drift_checks)], done)
 
     def _more(self, body: Sequence[Trial], done: Sequence[TrialResult], owed: Mapping[Point, int]) -> _Step:
         """The next block. owed: the replicates that each point still gets although its interval is narrow; a point is
         in it as soon as its interval has been narrow once."""
-        wanted = self._sweep.until_ci_percent
+        wanted, most = self._sweep.until_ci_percent, self._sweep.replicates_max
         assert wanted is not None
-        ids = {trial.trial_id for trial in body}
-        rates = rates_of(observations([_once_checked(r) for r in done if r.trial.trial_id in ids], self._rate))
+        ids, durable = {trial.trial_id for trial in body}, load_axis(self._sweep.axis).is_durable
+        rate = rate_of(self._sweep.work, durable=durable, objective=self._sweep.load.objective)
+        rates = rates_of(observations([_once_checked(r) for r in done if r.trial.trial_id in ids], rate.field))
         all_intervals = intervals(rates)
         wide = [i for i in all_intervals if i.half_percent is None or i.half_percent > wanted]
         narrow = {(i.level, i.variant) for i in all_intervals if i not in wide}
         owed = dict.fromkeys(narrow, extra_replicates(rates.degrees, len(all_intervals))) | dict(owed)
         waited_for = {point for point in narrow if owed[point]}
-        added = self._replicates(body, {(i.level, i.variant) for i in wide} | waited_for)
+        points = {(i.level, i.variant) for i in wide} | waited_for
+        added = [
+            following_of(last)
+            for last in last_replicates(body)
+            if (last.level, slug(last.variant)) in points and last.replicate < most
+        ]
         left = {point: many - (point in waited_for) for point, many in owed.items()}
         still = f"95 % intervals still end more than {wanted:g} % from their mean ({', '.join(map(_words, wide))})"
+        every = f"every 95 % interval ends within {wanted:g} % of its mean"
         if added:
-            enough = f"every 95 % interval ends within {wanted:g} % of its mean, which may be chance"
-            return _Step(
-                trials=tuple(added), why=f"{still if wide else enough}: {counted(len(added), 'trial')} more", owed=left
-            )
+            why = f"{still if wide else f'{every}, which may be chance'}: {counted(len(added), 'trial')} more"
+            return _Step(trials=self._shuffled(added, body), why=why, owed=left)
         if not wide:
-            return _Step(
-                trials=(), why=f"every 95 % interval ends within {wanted:g} % of its mean: enough replicates", owed=left
-            )
-        most = self._sweep.replicates_max
-        return _Step(
-            trials=(), why=f"{still}, but the limit is {counted(most, 'replicate')} (--replicates-max)", owed=left
-        )
-
-    def _replicates(self, body: Sequence[Trial], points: Set[Point]) -> list[Trial]:
-        added = []
-        for last in last_replicates(body):
-            if (last.level, slug(last.variant)) in points and last.replicate < self._sweep.replicates_max:
-                added.append(following_of(last))
-        random.Random(f"{self._sweep.seed_of_order}/{len(body)}").shuffle(added)
-        return added
+            return _Step(why=f"{every}: enough replicates", owed=left)
+        return _Step(why=f"{still}, but the limit is {counted(most, 'replicate')} (--replicates-max)", owed=left)
 
 
 def extra_replicates(degrees: int, points: int) -> int:

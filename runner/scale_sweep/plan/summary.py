@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from scale_sweep.base.units import counted, format_levels, format_rate, format_seconds
+from scale_sweep.capacity import PROBES
+from scale_sweep.capacity.search import BETWEEN_S, OPENING_S, WARMUP_S
 from scale_sweep.experiment.axes import axis_of, load_axis
 from scale_sweep.loadgen.split import seconds_to_begin
 from scale_sweep.model import Load, Plan, Sweep, Trial
 from scale_sweep.plan.data_sets import data_key
-from scale_sweep.plan.objective import search_seconds
 from scale_sweep.plan.planner import TRIALS_OF_A_VARIANT, Bound
 from scale_sweep.server.targets import Facts, load_facts
 from scale_sweep.sweep.vary import variants
@@ -34,7 +35,8 @@ def seconds(sweep: Sweep, trial: Trial, facts: Facts) -> float:
     before = 0.0 if data_key(trial) else preload_seconds(trial, facts)
     window = max(work, axis_of(sweep.axis).work_seconds(sweep, trial))
     if trial.load.searches:
-        window = search_seconds(trial.load, seconds_to_begin(trial.load.connections, facts.threads_per_process))
+        begin_s = seconds_to_begin(trial.load.connections, facts.threads_per_process)
+        window = OPENING_S + PROBES * (begin_s + WARMUP_S + (trial.load.duration_s or 0.0) + BETWEEN_S)
     return facts.overhead_s + before + warmup_seconds(trial.load) + window
 
 

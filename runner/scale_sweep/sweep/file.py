@@ -14,8 +14,8 @@ from scale_sweep.model import Sweep
 from scale_sweep.sweep.axis import commands
 from scale_sweep.sweep.named_workloads import NAMED
 from scale_sweep.sweep.prices import PREFIX
-from scale_sweep.sweep.quick import QUICK_DEFAULTS
 from scale_sweep.sweep.settings import BY_KEY, DESCRIPTIVE_KEYS
+from scale_sweep.sweep.window import QUICK_DEFAULTS
 
 FILE_BYTES_MAX = 1 << 20
 _EXPECTED = "a text, a number or a list is expected"

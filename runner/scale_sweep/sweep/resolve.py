@@ -10,7 +10,7 @@ from typing import Any
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.texts import plain_text, shortened
 from scale_sweep.experiment.axes import Axis, all_axes
-from scale_sweep.experiment.setting.shared_cpus import SHARED
+from scale_sweep.experiment.setting.readers import SHARED
 from scale_sweep.machine.host import Host
 from scale_sweep.model import Load, Objective, Origin, Rule, Sweep, Work
 from scale_sweep.sweep import axis as axes
@@ -18,10 +18,9 @@ from scale_sweep.sweep import window
 from scale_sweep.sweep.axis import refuse_too_many
 from scale_sweep.sweep.file import read_sweep_file, sweep_path
 from scale_sweep.sweep.named_workloads import NAMED
-from scale_sweep.sweep.quick import QUICK_DEFAULTS
 from scale_sweep.sweep.server_settings import KNOB_NAMES
 from scale_sweep.sweep.settings import SETTINGS
-from scale_sweep.sweep.window import slo_mistakes, with_objective, work_of
+from scale_sweep.sweep.window import QUICK_DEFAULTS, slo_mistakes, with_objective, work_of
 
 _WORK = {"load.rows": "--rows", "load.rows_per_level": "--rows-per-level"}
 

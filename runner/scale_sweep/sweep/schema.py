@@ -25,13 +25,7 @@ _TABLES: Mapping[str, Mapping[str, Any]] = {
     "operation": {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _LIST}},
 }
 # What a first file shows besides the axis and the target; the rest is on the page of settings.
-_FIRST = (
-    "workload.name",
-    "workload.tables",
-    "load.duration",
-    "load.warmup",
-    "method.replicates",
-)
+_FIRST = ("workload.name", "workload.tables", "load.duration", "load.warmup", "method.replicates")
 _WIDTH = 110
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import counted
-from scale_sweep.capacity import EXAMPLE, parse_objective
-from scale_sweep.experiment.setting import readers, setting
+from scale_sweep.capacity import EXAMPLE
 from scale_sweep.experiment.work.declared import declared, mistakes_of
 from scale_sweep.model import CLAIM_S, STEP_S, Load, Origin, Work, Workload
 
+# The defaults that --quick replaces: more and shorter trials, and a sentinel in place of a drift check.
+QUICK_DEFAULTS = {"method.replicates": "7", "method.drift_check": "long"}
 QUICK_S = 5.0  # the window of --quick
 QUICK_GROWS = 2.0  # times the duration of --quick, while the rate is not steady
 SHORT_GROWS = 3.0  # of another short window
@@ -147,27 +148,6 @@ def _workload(v: Mapping[str, Any]) -> Workload:
 
 
 QUICK_STEP_S = 5.0  # the length of a step with --quick
-
-SLO = setting(
-    "load.slo",
-    "--slo",
-    parse_objective,
-    "",
-    "Find the highest offered rate at each level that holds these limits of response times: 'p99 < 20ms', or 'p99 < "
-    "20ms, p999 < 100ms, errors < 0.1%', or of one operation 'range.p99 < 50ms'. Each trial has 14 steps of "
-    "--duration (default 10s). Steps under 10s (--quick: 5s) only show which rates held for so long.",
-    "LIMITS",
-)
-
-CONFIRM = setting(
-    "method.confirm",
-    "--confirm",
-    readers.OneOf("on", "off"),
-    "on",
-    "With --slo and steps of 10s or more: then measure windows of 60s up or down by 5 %, until one holds and the next "
-    "does not, and one with twice the connections. Each begins with an overload of a fresh server.",
-    "on|off",
-)
 
 _EXCLUDED = {
     "load.rate": "finds the rate itself: leave out --rate",

@@ -30,7 +30,7 @@ from scale_sweep.model import (
     rate_per_cpu_s,
     verdict_words,
 )
-from scale_sweep.plan import may_grow
+from scale_sweep.plan.replicates import may_grow
 from scale_sweep.watch.live import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, progress, rates, take
 
 REFRESH_PER_S = 2.0

@@ -5,8 +5,7 @@ from __future__ import annotations
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.registry import Registry
 from scale_sweep.base.texts import not_one_of
-from scale_sweep.experiment.axes.axis import Axis
-from scale_sweep.experiment.axes.axis_facts import AxisFacts
+from scale_sweep.experiment.axes.axis import Axis, AxisFacts
 
 __all__ = ["AXES", "Axis", "AxisFacts", "all_axes", "axis_of", "load_axis"]
 

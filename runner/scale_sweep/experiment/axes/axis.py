@@ -1,17 +1,82 @@
-"""The base class of an axis: its facts, its settings, and the amounts that a level grants a trial."""
+"""The base class of an axis: its facts as data, its settings, and the amounts that a level grants a trial."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from scale_sweep.experiment.axes.axis_facts import AxisFacts
 from scale_sweep.experiment.setting import Setting
 from scale_sweep.machine.host import Host
-from scale_sweep.model import Amount, Amounts, Finding, Plan, Sweep, Trial
+from scale_sweep.model import (
+    Amount,
+    Amounts,
+    BottleneckKind,
+    Finding,
+    Plan,
+    Stand,
+    Standing,
+    Sweep,
+    Trial,
+    VerdictKind,
+)
 
 Values = Mapping[str, Any]
 Texts = Mapping[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AxisFacts:
+    name: str  # in plans, results and metrics; plural, as the unit of several levels ("4 cores")
+    unit: str  # the singular
+    command: str  # the word after `scale sweep`
+    flag: str  # of the levels; their key is "axis.<name>"
+    title: str  # the heading of a column of levels
+    label: str  # of a picture's axis
+    question: str
+    example: str
+    missing: str  # what to do if no levels are given
+    standings: Mapping[BottleneckKind, Stand]  # one for every kind of bottleneck
+    own_verdict: VerdictKind  # the verdict of a trial whose bottleneck is inside the server
+    # what to ask for if the runtime does not give the quantity and one level can still be measured; "" if no level can
+    one_without: str = ""
+    # the fitted rate counts to the end of flush and sync, and so do the figures of disks; else both count within the
+    # window
+    is_durable: bool = False
+    is_constant_elsewhere: bool = False  # a sweep of another axis may give one level of this one
+    # a trial without a steady rate is UNSTEADY, and seconds before it settled may be left out
+    must_be_steady: bool = True
+    published_level: str = ""  # the heading of the level in the former
+    # published_columns, console_columns: the columns of the report's table in the form of the published article, and of
+    # the console's table, by their names in scale_sweep/report/columns.py
+    published_columns: tuple[str, ...] = ("connections", "rows", "disk_io", "available_memory", "cpu")
+    published_note: str = ""  # how our rates differ in kind from published ones
+    console_columns: tuple[str, ...] = ("disk_write",)
+    # settings of every sweep that the short help of this axis shows besides the usual ones, by key
+    usual_keys: tuple[str, ...] = ()
+
+    def count(self, level: str) -> str:
+        """A level with its unit: "1 core", "4 cores"."""
+        return f"{level} {self.unit if level == '1' else self.name}"
+
+
+def standings(
+    swept: tuple[BottleneckKind, ...],
+    own: tuple[BottleneckKind, ...],
+    remedies: Mapping[BottleneckKind, str] | None = None,
+    reasons: Mapping[BottleneckKind, str] | None = None,
+) -> dict[BottleneckKind, Stand]:
+    """One standing for every kind. Kinds that are not named are EXTERNAL. remedies, reasons: the axis' own texts, by
+    kind."""
+
+    def standing(kind: BottleneckKind) -> Standing:
+        return Standing.SWEPT if kind in swept else Standing.OWN if kind in own else Standing.EXTERNAL
+
+    def stand(kind: BottleneckKind) -> Stand:
+        remedy, reason = (remedies or {}).get(kind, ""), (reasons or {}).get(kind, "")
+        return Stand(standing=standing(kind), remedy=remedy, reason=reason)
+
+    return {kind: stand(kind) for kind in BottleneckKind}
 
 
 class Axis:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from scale_sweep.base.units import parse_levels
-from scale_sweep.experiment.axes.axis import Axis
-from scale_sweep.experiment.axes.axis_facts import AxisFacts, standings
+from scale_sweep.experiment.axes.axis import Axis, AxisFacts, standings
 from scale_sweep.experiment.setting import readers, setting
 from scale_sweep.model import BottleneckKind, VerdictKind
 

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import counted, format_cpus, parse_cpus, parse_levels
-from scale_sweep.experiment.axes.axis import Axis, Texts
-from scale_sweep.experiment.axes.axis_facts import AxisFacts, standings
+from scale_sweep.experiment.axes.axis import Axis, AxisFacts, Texts, standings
 from scale_sweep.experiment.setting import setting
-from scale_sweep.experiment.setting.shared_cpus import SHARED
+from scale_sweep.experiment.setting.readers import SHARED
 from scale_sweep.machine.host import Host, server_cpus_max
 from scale_sweep.model import CORES, Amounts, BottleneckKind, Sweep, VerdictKind
 

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable
 
 from scale_sweep.base.texts import not_one_of
-from scale_sweep.base.units import format_bytes, format_number, parse_bytes, parse_count
-from scale_sweep.model import COLUMN_TYPES, Piece, Rule
+from scale_sweep.base.units import format_bytes, format_number, parse_bytes, parse_count, parse_cpus, parse_seconds
+from scale_sweep.model import Piece, Rule
 
 RAM_BYTES_MIN = 256 * 2**20
 MEMORY_BYTES_MIN = 16 * 2**20
-COLUMNS_MAX = 4096  # of the load generator
-_SIZED = ("binary", "nchar", "varbinary", "geometry")
-_COLUMN = re.compile(r"(?:([A-Za-z_]\w{0,63}):)?([a-z]+)(?:\((\d{1,5})\))?")
-_MANY = re.compile(r"(\d{1,4}):([a-z]+)(\(\d{1,5}\))?")
 _PIECE = re.compile(r"(\d+(?:\.\d+)?)?(\.\.)?(\d+(?:\.\d+)?)?=(.+)")
 
 
@@ -118,35 +113,6 @@ def endpoint(text: str) -> str:
     if not host or not _is_whole(port) or not 0 < int(port) < 65536:
         raise ValueError(f"{text!r} is not host:port")
     return text
-
-
-def _split(text: str) -> list[str]:
-    return re.split(r",(?![^(]*\))", text.replace(" ", ""))
-
-
-def columns(text: str) -> tuple[str, ...]:
-    """Columns as "name:type" from "a:float,b:binary(24)", "10:double" (m1..m10) or "float,int" (c1, c2)."""
-    names: list[str] = []
-    for part in _split(text):
-        if len(names) > COLUMNS_MAX:
-            break
-        many = _MANY.fullmatch(part)
-        single = _COLUMN.fullmatch(part)
-        kind = many.group(2) if many else single.group(2) if single else ""
-        if kind not in COLUMN_TYPES:
-            raise ValueError(f"{part!r} is not a column; write name:type with a type of {', '.join(COLUMN_TYPES)}")
-        if kind in _SIZED and "(" not in part:
-            raise ValueError(f"{part!r} needs a length, like {kind}(24)")
-        if many:
-            names.extend(f"m{i + 1}:{kind}{many.group(3) or ''}" for i in range(int(many.group(1))))
-        else:
-            names.append(part if ":" in part else f"c{len(names) + 1}:{part}")
-    if len(names) > COLUMNS_MAX:
-        raise ValueError(f"{len(names):,} columns or more; {COLUMNS_MAX:,} at most")
-    doubled = [name for name, count in Counter(c.partition(":")[0] for c in names).items() if count > 1]
-    if doubled:
-        raise ValueError(f"column {doubled[0]!r} is named twice")
-    return tuple(names)
 
 
 def rule(text: str) -> Rule:
@@ -270,28 +236,44 @@ def rates(text: str) -> tuple[float, ...]:
     return tuple(float(v) for v in sorted({above_zero(parse_count)(part) for part in text.split(",")}))
 
 
-def weights(text: str) -> dict[str, float]:
-    """NAME=WEIGHT,...; without a weight 1."""
-    weight_of: dict[str, float] = {}
-    for part in (part.strip() for part in text.split(",") if part.strip()):
-        name, equals, weight = (side.strip() for side in part.partition("="))
-        try:
-            value = float(weight) if equals else 1.0
-        except ValueError:
-            raise ValueError(f"{part!r}: {weight!r} is not a number") from None
-        if not re.fullmatch(r"[A-Za-z_][\w-]*", name) or not 0 <= value < float("inf"):
-            raise ValueError(f"{part!r} is not NAME=WEIGHT with a weight of 0 or more")
-        if name in weight_of:
-            raise ValueError(f"{name!r} is named twice")
-        weight_of[name] = value
-    if not weight_of:
-        raise ValueError("no operation is named; write it like write=9,range=1")
-    return weight_of
+def up_to(high: int, read_number: Callable[[str], int]) -> Callable[[str], int]:
+    """A reader for a whole number of 0 to `high`."""
+
+    def read(text: str) -> int:
+        value = read_number(text)
+        if not 0 <= value <= high:
+            raise ValueError(f"{text!r} is not between 0 and {high}")
+        return value
+
+    return read
 
 
-def parameter(text: str) -> tuple[tuple[str, str], str]:
-    key, equals, value = text.partition("=")
-    name, dot, parameter_ = key.strip().partition(".")
-    if not equals or not dot or not re.fullmatch(r"[A-Za-z_][\w-]*", name) or not parameter_ or not value.strip():
-        raise ValueError(f"{text!r} is not NAME.PARAMETER=VALUE, like range.span=1h")
-    return (name, parameter_), value.strip()
+_BITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
+
+
+def network_speed(text: str) -> tuple[str, float]:
+    """An interface and its speed in bits/s, from "eth0=10Gbit" (kbit, Mbit or Gbit, of 1000, as tc writes them)."""
+    interface, value = tag(text)
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]bit)(?:/s)?", value.lower())
+    if match is None or not float(match.group(1)):
+        raise ValueError(f"{value!r} is not a speed like 10Gbit or 100Mbit")
+    return interface, float(match.group(1)) * _BITS[match.group(2)]
+
+
+def time_span(text: str) -> tuple[float | None, float]:
+    """`5s`: no least time, and 5 seconds. `5s..60s`: the least and the greatest time in seconds."""
+    least, dots, most = text.partition("..")
+    if not dots:
+        return None, parse_seconds(text)
+    span = parse_seconds(least), parse_seconds(most)
+    if span[0] > span[1]:
+        raise ValueError(f"{text!r}: the least time is above the greatest; write it like 5s..60s")
+    return span
+
+
+SHARED = "shared"
+
+
+def cpus_or_shared(text: str) -> tuple[int, ...] | str:
+    """The CPUs of a load generator: a list, or the word for those of the server at each level."""
+    return SHARED if text.strip() == SHARED else parse_cpus(text)

@@ -31,7 +31,8 @@ from scale_sweep.model import (
     TrialResult,
     TrialStarted,
 )
-from scale_sweep.plan import Planner, planner_of, with_block
+from scale_sweep.plan import planner_of
+from scale_sweep.plan.planner import Planner, with_block
 from scale_sweep.report.documents import documents
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.reader import read_run

@@ -10,10 +10,12 @@ from scale_sweep.plan.preparing.choice import (
     RequestedServer,
     ServerChoice,
     candidates,
+    image_of,
     refuse_wrong_request,
     search,
     to_have,
 )
+from scale_sweep.plan.preparing.machine_findings import caution
 from scale_sweep.server.runtimes import load_runtime
 from scale_sweep.server.targets import Facts, load_target
 
@@ -28,7 +30,7 @@ def choose_or_assume(request: RequestedServer) -> ServerChoice:
     if isinstance(result, ServerChoice):
         return result
     possible = candidates(request)
-    usable = [one for one in possible if load_runtime(one[1]).obstacle(_image(request, *one)) is None]
+    usable = [one for one in possible if load_runtime(one[1]).obstacle(image_of(request, *one)) is None]
     return _assumed(request, usable or possible, "; ".join(result))
 
 
@@ -46,14 +48,8 @@ def not_found(requests: Iterable[tuple[RequestedServer, ServerChoice]]) -> list[
     reasons = "; ".join(dict.fromkeys(choice.missing for _, choice in assumed))
     names = ", ".join(dict.fromkeys(choice.facts.title for _, choice in assumed))
     remedies = dict.fromkeys(to_have(request) for request, choice in assumed if choice.missing != ELSEWHERE)
-    return [
-        Finding(
-            blocking=False,
-            subject="server",
-            sentence=f"{reasons}: the plan assumes {names}; {NOT_CHECKED}",
-            remedy="; ".join(filter(None, remedies)),
-        )
-    ]
+    sentence = f"{reasons}: the plan assumes {names}; {NOT_CHECKED}"
+    return [caution("server", sentence, "; ".join(filter(None, remedies)))]
 
 
 def _assumed(request: RequestedServer, possible: list[tuple[Facts, str]], why: str) -> ServerChoice:
@@ -64,15 +60,9 @@ def _assumed(request: RequestedServer, possible: list[tuple[Facts, str]], why: s
     return ServerChoice(
         target=load_target(facts.name),
         runtime=name,
-        image=_image(request, facts, name),
+        image=image_of(request, facts, name),
         home=facts.image_home if runtime.CAN.source is ServerSource.IMAGE else request.home,
         version="",
         sentence=f"{facts.name} {runtime.phrase(request.endpoint or 'assumed')}",
         missing=why,
     )
-
-
-def _image(request: RequestedServer, facts: Facts, runtime: str) -> str:
-    """The image that a runtime would start; "" for a runtime that starts none."""
-    is_image = load_runtime(runtime).CAN.source is ServerSource.IMAGE
-    return (request.image or facts.default_image(request.version)) if is_image else ""

@@ -201,7 +201,7 @@ def _try(request: RequestedServer, facts: Facts, name: str) -> ServerChoice | st
     """The choice, or the reason against it."""
     runtime = load_runtime(name)
     source = runtime.CAN.source
-    image = (request.image or facts.default_image(request.version)) if source is ServerSource.IMAGE else ""
+    image = image_of(request, facts, name)
     if obstacle := runtime.obstacle(image):
         return obstacle.sentence
     chosen = ServerChoice(target=load_target(facts.name), runtime=name, image=image, home="", version="", sentence="")
@@ -220,6 +220,12 @@ def _try(request: RequestedServer, facts: Facts, name: str) -> ServerChoice | st
     if facts.remark:
         sentence = f"target {facts.name}, as requested: {facts.remark}"
     return replace(chosen, home=installation.home, version=installation.version, sentence=sentence)
+
+
+def image_of(request: RequestedServer, facts: Facts, runtime: str) -> str:
+    """The image that a runtime would start; "" for a runtime that starts none."""
+    is_image = load_runtime(runtime).CAN.source is ServerSource.IMAGE
+    return (request.image or facts.default_image(request.version)) if is_image else ""
 
 
 def _how(request: RequestedServer) -> str:

@@ -13,8 +13,8 @@ from scale_sweep.machine.host import disk_of, memory_disk
 from scale_sweep.machine.host.ram import AUTO, WORD, RamDirectory, Room, is_ram, ram_directory, room
 from scale_sweep.machine.state import folder_path
 from scale_sweep.model import Plan
-from scale_sweep.plan.data_sets import bytes_needed, bytes_written
-from scale_sweep.plan.objective import search_bytes
+from scale_sweep.plan.data_sets import bytes_needed, bytes_written, search_bytes
+from scale_sweep.plan.make import noted
 from scale_sweep.server.targets import load_facts
 
 AUTO_BYTES_MIN = 2 * 2**30  # of memory: TDengine writes only while as much is free
@@ -23,14 +23,11 @@ _DISK = "--data-dir auto takes a disk: "
 
 @dataclass(frozen=True, kw_only=True)
 class DataPlace:
-    """wanted: --data-dir, with the size of memory; "" for the default directory. path: the directory. ram: the same, if
-    it is in memory. is_seen: whether the disk, or the memory, below it is known. note: a sentence of the plan."""
-
-    wanted: str
+    wanted: str  # --data-dir, with the size of memory; "" for the default directory
     path: Path
-    ram: RamDirectory | None = None
-    is_seen: bool = True
-    note: str = ""
+    ram: RamDirectory | None = None  # the same, if it is in memory
+    is_seen: bool = True  # whether the disk, or the memory, below it is known
+    note: str = ""  # a sentence of the plan
 
 
 def data_place(requested: str, least: int = 0, most: int = 0) -> DataPlace:
@@ -47,9 +44,8 @@ def with_unseen_disk(plan: Plan, data: DataPlace) -> Plan:
     """The plan, which says if servers write files to a disk that is not seen."""
     note = f"the disk below {data.path} is not seen: it cannot be named as the bottleneck"
     writes = any(load_facts(t.subject.target).has_files and not t.subject.endpoint for t in plan.trials)
-    if data.is_seen or plan.sweep.disks is not None or not writes or note in plan.notes:
-        return plan
-    return replace(plan, notes=(*plan.notes, note))
+    is_known = data.is_seen or plan.sweep.disks is not None or not writes or note in plan.notes
+    return plan if is_known else noted(plan, note)
 
 
 def default_data_dir() -> Path:
@@ -96,7 +92,7 @@ def with_data(plan: Plan, place: Callable[[str, int, int], DataPlace]) -> Plan:
     chosen = place("" if why else requested, *_bytes(plan))
     note = chosen.note or (f"{_DISK}{why or 'the inventory names its directory'}" if requested == AUTO else "")
     kept = chosen.wanted if is_ram(chosen.wanted) else "" if requested == AUTO else requested
-    return replace(plan, sweep=replace(plan.sweep, data_dir=kept), notes=(*plan.notes, *filter(None, [note])))
+    return noted(replace(plan, sweep=replace(plan.sweep, data_dir=kept)), note)
 
 
 def _on_disk(plan: Plan) -> Iterator[str]:
@@ -114,6 +110,6 @@ def _on_disk(plan: Plan) -> Iterator[str]:
 def _bytes(plan: Plan) -> tuple[int, int]:
     trials = [t for t in plan.trials if not t.subject.endpoint and load_facts(t.subject.target).has_files]
     sets = bytes_needed(trials) + plan.sweep.disk_free_min_bytes
-    searches = (search_bytes(trial, load_facts(trial.subject.target))[0] for trial in trials)
+    searches = (search_bytes(trial)[0] for trial in trials)
     least, most = (max((bytes_written(t, most=is_most) for t in trials), default=0) for is_most in (False, True))
     return sets + least, sets + max(most, *searches, 0)

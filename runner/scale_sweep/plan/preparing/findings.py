@@ -2,43 +2,60 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.machine.host import Host
 from scale_sweep.machine.host.ram import RamDirectory, is_ram
-from scale_sweep.model import Finding, Plan, Trial
-from scale_sweep.plan.data_sets import bytes_needed, bytes_written
-from scale_sweep.plan.objective import search_bytes
-from scale_sweep.plan.preparing import machine_findings, server_findings
+from scale_sweep.machine.host.server_user import NO_SETPRIV, closed_to_others, remedy_of, server_user, why_stuck
+from scale_sweep.machine.state import reachable
+from scale_sweep.model import Finding, Plan, ServerSource, Trial
+from scale_sweep.plan.data_sets import bytes_needed, bytes_written, search_bytes
+from scale_sweep.plan.preparing import machine_findings
 from scale_sweep.plan.preparing.assumed import not_found
 from scale_sweep.plan.preparing.choice import ServerChoice, subject_key
 from scale_sweep.plan.preparing.data_place import sized_to
-from scale_sweep.server.targets import Surroundings, load_facts
+from scale_sweep.plan.preparing.machine_findings import caution, stop
+from scale_sweep.server.pinned import corrupt_servers
+from scale_sweep.server.targets import ENDPOINT_PASSWORD, ENDPOINT_USER, Address, Surroundings, load_facts
+
+Subjects = Sequence[tuple[ServerChoice, Sequence[Trial]]]  # each server with its trials
+
+
+def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Each finding once, blocking ones first."""
+    return tuple(sorted(dict.fromkeys(findings), key=lambda finding: not finding.blocking))
+
+
+def refuse_blocking(findings: Sequence[Finding]) -> None:
+    """Raises PreflightError with every blocking finding."""
+    if blocking := [f for f in findings if f.blocking]:
+        raise PreflightError(
+            "\n".join(f"{f.subject}: {f.sentence}" for f in blocking),
+            remedy="; ".join(dict.fromkeys(f.remedy for f in blocking if f.remedy)),
+        )
 
 
 def preflight(
     plan: Plan, host: Host, choices: Mapping[str, ServerChoice], data: Path | RamDirectory, results: Path
 ) -> tuple[Finding, ...]:
-    """All findings, blocking ones first, each once. choices: of every subject in the plan, by `subject_key`.
-
-    data: the place of the servers' data, on a disk or in memory.
-    """
+    """All findings. choices: of every subject in the plan, by `subject_key`. data: the place of the servers' data, on a
+    disk or in memory."""
     data_dir = data.path if isinstance(data, RamDirectory) else data
     around = Surroundings(
         memory_bytes=host.memory_bytes,
         free_bytes=data.size_bytes if isinstance(data, RamDirectory) else machine_findings.free(data_dir),
         explicit=frozenset(key for key, origin in plan.sweep.origin.items() if origin in ("flag", "file")),
     )
-    trials: dict[str, list[Trial]] = {}
-    for trial in plan.trials:
-        trials.setdefault(subject_key(trial.subject), []).append(trial)
-    subjects = [(choices[key], of_subject) for key, of_subject in trials.items()]
+    subjects = _subjects(plan, choices)
+    in_memory = isinstance(data, RamDirectory)
     findings = [
-        *not_found((of_subject[0].subject, choice) for choice, of_subject in subjects),
+        *not_found((trials[0].subject, choice) for choice, trials in subjects),
         *machine_findings.results_folder(results),
         *machine_findings.trusted(data_dir),
         *machine_findings.writable_data(data_dir),
@@ -48,60 +65,61 @@ def preflight(
             else machine_findings.on_disk(plan.sweep.data_dir, data)
         ),
         *rows_space(plan, around.free_bytes),
-        *search_space(plan, around.free_bytes),
-        *cold_data(plan, in_memory=isinstance(data, RamDirectory)),
-        *(f for choice, _ in subjects for f in server_findings.without_root(choice, host, data_dir)),
+        *_search_space(plan, around.free_bytes),
+        *cold_data(plan, in_memory=in_memory),
+        *(f for choice, _ in subjects for f in without_root(choice, host, data_dir)),
         *machine_findings.few_open_files(plan.trials),
         *machine_findings.port_free(plan.sweep.port),
         *machine_findings.profiling(plan.sweep.profile),
         *machine_findings.interfaces(plan.sweep.network_bits_per_s),
-        *(f for choice, of_subject in subjects if not choice.missing for f in _of_server(choice, of_subject)),
+        *(f for choice, trials in subjects if not choice.missing for f in _of_server(choice, trials)),
         *machine_findings.beside(),
         *machine_findings.idle(host),
-        *_of_plan(plan),
-        *_unequal_runtimes(plan),
-        *_disks(plan, data_dir),
-        *axis_of(plan.sweep.axis).findings(plan),
-        *(f for choice, of_subject in subjects for f in server_findings.refused(choice, of_subject, around)),
+        *_of_plan(plan, subjects, around, data_dir),
     ]
-    return tuple(sorted(dict.fromkeys(findings), key=lambda f: not f.blocking))
+    return ordered(findings)
 
 
 def findings_elsewhere(plan: Plan, host: Host, choices: Mapping[str, ServerChoice]) -> tuple[Finding, ...]:
     """The findings of a plan for a machine that is not here: those that the plan alone shows."""
     around = Surroundings(memory_bytes=host.memory_bytes, free_bytes=sys.maxsize)
-    first = {subject_key(trial.subject): trial.subject for trial in plan.trials}
-    findings = [
-        *not_found((subject, choices[key]) for key, subject in first.items()),
-        *_of_plan(plan),
-        *_unequal_runtimes(plan),
-        *axis_of(plan.sweep.axis).findings(plan),
-        *(
-            finding
-            for key in first
-            for finding in server_findings.refused(
-                choices[key], [trial for trial in plan.trials if subject_key(trial.subject) == key], around
-            )
-        ),
-    ]
-    return tuple(sorted(dict.fromkeys(findings), key=lambda f: not f.blocking))
+    subjects = _subjects(plan, choices)
+    assumed = not_found((trials[0].subject, choice) for choice, trials in subjects)
+    return ordered([*assumed, *_of_plan(plan, subjects, around, None)])
 
 
-def _of_server(choice: ServerChoice, trials: list[Trial]) -> Iterator[Finding]:
-    yield from server_findings.endpoint(choice, trials)
-    yield from server_findings.client(choice)
-    yield from server_findings.uncorrupted(choice, trials)
-    yield from server_findings.installed(choice, trials)
+def _subjects(plan: Plan, choices: Mapping[str, ServerChoice]) -> Subjects:
+    trials: dict[str, list[Trial]] = {}
+    for trial in plan.trials:
+        trials.setdefault(subject_key(trial.subject), []).append(trial)
+    return [(choices[key], of_subject) for key, of_subject in trials.items()]
 
 
-def refuse_blocking(findings: tuple[Finding, ...]) -> None:
-    """Raises PreflightError with every blocking finding."""
-    blocking = [f for f in findings if f.blocking]
-    if blocking:
-        raise PreflightError(
-            "\n".join(f"{f.subject}: {f.sentence}" for f in blocking),
-            remedy="; ".join(dict.fromkeys(f.remedy for f in blocking if f.remedy)),
-        )
+def _of_plan(plan: Plan, subjects: Subjects, around: Surroundings, data_dir: Path | None) -> Iterator[Finding]:
+    """What the plan shows: its notes and confounds, disks here, and settings that a server would refuse or silently
+    change."""
+    for note in plan.notes:
+        yield caution("plan", note)
+    for c in plan.confounds:
+        yield caution("confound", c.sentence, c.remedy or f"hold {c.knob} constant to see the {plan.sweep.axis} alone")
+    yield from unequal_runtimes(plan)
+    if data_dir is not None:
+        yield from _disks(plan, data_dir)
+    yield from axis_of(plan.sweep.axis).findings(plan)
+    for choice, trials in subjects:
+        refused: dict[str, Finding] = {}
+        for finding in (f for trial in trials for f in choice.target.check(trial, around)):
+            refused.setdefault(finding.sentence, finding)
+        yield from refused.values()
+
+
+def unequal_runtimes(plan: Plan) -> list[Finding]:
+    runtimes = {trial.subject.target: trial.subject.runtime for trial in plan.trials}
+    if len(set(runtimes.values())) < 2:
+        return []
+    each = ", ".join(f"{target} by {runtime}" for target, runtime in sorted(runtimes.items()))
+    sentence = f"the databases do not run in the same kind of runtime ({each}): a difference may be the runtime's"
+    return [caution("runtime", sentence, "--runtime process, or docker")]
 
 
 def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
@@ -112,31 +130,8 @@ def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
 
     needed = {t.disks: bytes_written(t, most=False) for t in plan.trials if t.load.rows is not None}
     findings = check_source(sweep.disks, max(trial.disks for trial in plan.trials), data_dir)
-    findings += too_small(sweep.disks, needed)
-    if sweep.disk_placement == "stripe":
-        return [*check_stripe(sweep.disks), *findings]
-    return list(findings)
-
-
-def _unequal_runtimes(plan: Plan) -> list[Finding]:
-    runtimes = {trial.subject.target: trial.subject.runtime for trial in plan.trials}
-    if len(set(runtimes.values())) < 2:
-        return []
-    each = ", ".join(f"{target} by {runtime}" for target, runtime in sorted(runtimes.items()))
-    sentence = f"the databases do not run in the same kind of runtime ({each}): a difference may be the runtime's"
-    return [Finding(blocking=False, subject="runtime", sentence=sentence, remedy="--runtime process, or docker")]
-
-
-def _of_plan(plan: Plan) -> list[Finding]:
-    return [Finding(blocking=False, subject="plan", sentence=note) for note in plan.notes] + [
-        Finding(
-            blocking=False,
-            subject="confound",
-            sentence=c.sentence,
-            remedy=c.remedy or f"hold {c.knob} constant to see the {plan.sweep.axis} alone",
-        )
-        for c in plan.confounds
-    ]
+    stripe = check_stripe(sweep.disks) if sweep.disk_placement == "stripe" else []
+    return [*stripe, *findings, *too_small(sweep.disks, needed)]
 
 
 def rows_space(plan: Plan, free_bytes: int) -> list[Finding]:
@@ -154,22 +149,20 @@ def rows_space(plan: Plan, free_bytes: int) -> list[Finding]:
     )
     in_memory = f"--data-dir {sized_to(needed + reserve)}, " if is_ram(plan.sweep.data_dir) else ""
     remedy = f"free some space, choose {in_memory}another disk with --data-dir, or lower {' or '.join(flags)}"
-    return [Finding(blocking=True, subject="--data-dir", sentence=sentence, remedy=remedy)]
+    return [stop("--data-dir", sentence, remedy)]
 
 
-def search_space(plan: Plan, free_bytes: int) -> list[Finding]:
+def _search_space(plan: Plan, free_bytes: int) -> list[Finding]:
     """A finding if the rows of a capacity search may fill the place of the data before its last step: all steps write
     into one server."""
-    estimates = (search_bytes(trial, load_facts(trial.subject.target)) for trial in plan.trials)
-    needed, words = max(estimates, default=(0, ""))
+    needed, words = max(map(search_bytes, plan.trials), default=(0, ""))
     if needed + plan.sweep.disk_free_min_bytes <= free_bytes:
         return []
     sentence = (
         f"a search writes up to about {needed / 1e9:.1f} GB ({words}), and {free_bytes / 1e9:.1f} GB are there: its "
         "last steps may find no space"
     )
-    remedy = "a shorter --duration, or more space with --data-dir"
-    return [Finding(blocking=False, subject="--slo", sentence=sentence, remedy=remedy)]
+    return [caution("--slo", sentence, "a shorter --duration, or more space with --data-dir")]
 
 
 def cold_data(plan: Plan, *, in_memory: bool) -> list[Finding]:
@@ -183,4 +176,66 @@ def cold_data(plan: Plan, *, in_memory: bool) -> list[Finding]:
         elif in_memory:
             reasons.append("data in memory are never cold")
     remedy = "--cache as-is, or a --data-dir on a disk" if in_memory else "--cache as-is"
-    return [Finding(blocking=True, subject="--cache", sentence=sentence, remedy=remedy) for sentence in reasons]
+    return [stop("--cache", sentence, remedy) for sentence in reasons]
+
+
+def without_root(choice: ServerChoice, host: Host, data_dir: Path) -> Iterator[Finding]:
+    """Findings if no server can be started without rights. If `scale` runs as root, also if its server cannot run as
+    another user or cannot reach its data then."""
+    facts = choice.facts
+    is_installed = choice.can.source is ServerSource.INSTALLATION
+    if is_installed and (why := why_stuck()) == NO_SETPRIV:
+        yield stop("user", why, remedy_of(why))
+    elif not (host.is_root and choice.can.owns_server):
+        return
+    elif facts.needs_root:
+        yield caution("user", f"{facts.name} runs as root: {facts.needs_root}")
+    elif is_installed and (why := why_stuck()):
+        yield stop("user", f"this root cannot start a server as another user: {why}", remedy_of(why))
+    elif facts.has_files and _installed_here(choice) and (closed := closed_to_others(data_dir)):
+        user = server_user()
+        name = user.pw_name if user else "another user"
+        yield stop(
+            "--data-dir",
+            f"{facts.name} does not run as root but as {name}, who may not enter {closed}",
+            "give a directory that everybody may enter with --data-dir, or leave it out",
+        )
+
+
+def _installed_here(choice: ServerChoice) -> bool:
+    return choice.can.is_local and choice.can.source is ServerSource.INSTALLATION
+
+
+def _of_server(choice: ServerChoice, trials: Sequence[Trial]) -> Iterator[Finding]:
+    yield from _endpoint(choice, trials)
+    yield from client(choice)
+    if _installed_here(choice):
+        different = {tuple(sorted(trial.knobs.items())): trial for trial in trials}.values()
+        programs = (one for trial in different for one in choice.target.programs(trial, choice.home))
+        for wrong in corrupt_servers([choice.home, *programs]):  # files that are not those that were installed
+            yield stop(wrong.name, wrong.sentence, wrong.command)
+        home = reachable(choice.home)  # a copy, which the trials run too, of a home that only root may enter
+        for trial in different:
+            yield from choice.target.check_installed(home, trial)
+
+
+def _endpoint(choice: ServerChoice, trials: Sequence[Trial]) -> Iterator[Finding]:
+    """Findings if a server that already runs does not answer, refuses the login, or lacks capacity for the trials."""
+    address = trials[0].subject.endpoint
+    if not address:
+        return
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=3).close()
+    except OSError as error:
+        yield stop("--endpoint", f"{address} does not answer: {error}", "start the server, or correct the address")
+        return
+    user, secret = os.environ.get(ENDPOINT_USER, ""), os.environ.get(ENDPOINT_PASSWORD, "")
+    running = Address(host=host, port=int(port), user=user, secret=secret, home=choice.home, is_ours=False)
+    yield from choice.target.check_endpoint(running, trials)
+
+
+def client(choice: ServerChoice) -> Iterator[Finding]:
+    """Findings about the client library. A container's library is copied out of its image when the run starts."""
+    if not (choice.can.has_images and choice.facts.image_library):
+        yield from choice.target.check_client(choice.home, choice.version)

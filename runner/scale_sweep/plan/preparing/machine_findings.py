@@ -24,6 +24,14 @@ LOAD_TOO_BUSY_SHARE = 0.5  # and here nearly all
 OPEN_FILES_MIN = 256  # of a server, a load generator or this program, besides connections
 
 
+def stop(subject: str, sentence: str, remedy: str) -> Finding:
+    return Finding(blocking=True, subject=subject, sentence=sentence, remedy=remedy)
+
+
+def caution(subject: str, sentence: str, remedy: str = "") -> Finding:
+    return Finding(blocking=False, subject=subject, sentence=sentence, remedy=remedy)
+
+
 def existing(path: Path) -> Path:
     return next(p for p in (path, *path.absolute().parents) if os.path.exists(p))  # a name that is too long does not
 
@@ -34,14 +42,11 @@ def writable_data(data_dir: Path) -> list[Finding]:
 
 
 def writable(flag: str, path: Path) -> list[Finding]:
-    """A finding if results or data cannot be written there."""
     there = existing(path)
     if os.path.isdir(there) and os.access(there, os.W_OK | os.X_OK) and not os.statvfs(there).f_flag & os.ST_RDONLY:
         return []
     what = "is not a directory" if not there.is_dir() else "is not writable"
-    return [
-        Finding(blocking=True, subject=flag, sentence=f"{there} {what}", remedy=f"give another directory with {flag}")
-    ]
+    return [stop(flag, f"{there} {what}", f"give another directory with {flag}")]
 
 
 def results_folder(path: Path) -> list[Finding]:
@@ -49,24 +54,8 @@ def results_folder(path: Path) -> list[Finding]:
     try:
         check_nearest(path, of_sudo=True)
     except PreflightError as error:
-        return [Finding(blocking=True, subject="--results", sentence=error.message, remedy=error.remedy)]
+        return [stop("--results", error.message, error.remedy)]
     return writable("--results", path)
-
-
-def missing(wanted_dir: str, data_dir: Path) -> list[Finding]:
-    """A finding if a given name does not exist, because it may be a typing error. The default directory ("") is made
-    silently."""
-    if not wanted_dir or os.path.exists(data_dir):
-        return []
-    who = "root" if os.geteuid() == 0 else "this user"
-    return [
-        Finding(
-            blocking=False,
-            subject="--data-dir",
-            sentence=f"{data_dir} is not there: {who} makes it for the run, and removes it afterwards",
-            remedy="correct --data-dir if another directory was meant",
-        )
-    ]
 
 
 def trusted(data_dir: Path) -> list[Finding]:
@@ -74,25 +63,29 @@ def trusted(data_dir: Path) -> list[Finding]:
     try:
         check(data_dir)
     except PreflightError as error:
-        return [Finding(blocking=True, subject="state", sentence=error.message, remedy=error.remedy)]
+        return [stop("state", error.message, error.remedy)]
     return []
 
 
 def on_disk(wanted_dir: str, data_dir: Path) -> list[Finding]:
-    return [*missing(wanted_dir, data_dir), *room(data_dir)]
+    """Findings if a given name does not exist, because it may be a typing error, and if there is little space. The
+    default directory ("") is made silently."""
+    findings = []
+    if wanted_dir and not os.path.exists(data_dir):
+        who = "root" if os.geteuid() == 0 else "this user"
+        sentence = f"{data_dir} is not there: {who} makes it for the run, and removes it afterwards"
+        findings.append(caution("--data-dir", sentence, "correct --data-dir if another directory was meant"))
+    there = free(data_dir)
+    if there < FREE_BYTES_MIN:
+        sentence = f"{data_dir} has {there / 1e9:.1f} GB free, a trial needs {FREE_BYTES_MIN / 1e9:.0f} GB"
+        findings.append(stop("--data-dir", sentence, "free some space, or choose another disk with --data-dir"))
+    return findings
 
 
 def in_memory(directory: RamDirectory) -> list[Finding]:
     if lacking := shortage(directory):
-        return [
-            Finding(
-                blocking=True,
-                subject="--data-dir",
-                sentence=lacking,
-                remedy="give less, like --data-dir ram:1GiB, or a directory on a disk",
-            )
-        ]
-    return [Finding(blocking=False, subject="--data-dir", sentence=directory.sentence)]
+        return [stop("--data-dir", lacking, "give less, like --data-dir ram:1GiB, or a directory on a disk")]
+    return [caution("--data-dir", directory.sentence)]
 
 
 def free(data_dir: Path) -> int:
@@ -100,58 +93,30 @@ def free(data_dir: Path) -> int:
     return shutil.disk_usage(existing(data_dir)).free
 
 
-def room(data_dir: Path) -> list[Finding]:
-    there = free(data_dir)
-    if there >= FREE_BYTES_MIN:
-        return []
-    return [
-        Finding(
-            blocking=True,
-            subject="--data-dir",
-            sentence=f"{data_dir} has {there / 1e9:.1f} GB free, a trial needs {FREE_BYTES_MIN / 1e9:.0f} GB",
-            remedy="free some space, or choose another disk with --data-dir",
-        )
-    ]
-
-
 def few_open_files(trials: Iterable[Trial]) -> list[Finding]:
-    """A finding if this user's programs may not open as many files as the trials need."""
     connections = max((trial.work.connections(trial.load.connections) for trial in trials), default=0)
     least, there = OPEN_FILES_MIN + connections, open_files.limit()
     if there >= least:
         return []
-    return [
-        Finding(
-            blocking=True,
-            subject="machine",
-            sentence=f"a program may have {there} files open (ulimit -n), and this sweep needs {least}: "
-            f"{OPEN_FILES_MIN}, and one for each connection",
-            remedy=open_files.REMEDY,
-        )
-    ]
+    sentence = (
+        f"a program may have {there} files open (ulimit -n), and this sweep needs {least}: {OPEN_FILES_MIN}, and one "
+        "for each connection"
+    )
+    return [stop("machine", sentence, open_files.REMEDY)]
 
 
 def profiling(wanted: bool) -> list[Finding]:
     """A finding if the server's stacks cannot be recorded, and profiling was requested."""
     obstacle = profile_obstacle() if wanted else None
-    if obstacle is None:
-        return []
-    return [Finding(blocking=True, subject="--profile", sentence=obstacle.sentence, remedy=obstacle.remedy)]
+    return [] if obstacle is None else [stop("--profile", obstacle.sentence, obstacle.remedy)]
 
 
 def interfaces(names: Iterable[str], net: Path = Path("/sys/class/net")) -> list[Finding]:
     """A finding for each interface that was given a speed and does not exist."""
     there = sorted(one.name for one in net.iterdir()) if net.is_dir() else []
-    return [
-        Finding(
-            blocking=True,
-            subject="--network-speed",
-            sentence=f"this machine has no network interface {name}",
-            remedy=f"it has {', '.join(there)}" if there else "leave it out",
-        )
-        for name in names
-        if name not in there
-    ]
+    remedy = f"it has {', '.join(there)}" if there else "leave it out"
+    absent = [name for name in names if name not in there]
+    return [stop("--network-speed", f"this machine has no network interface {name}", remedy) for name in absent]
 
 
 def port_free(port: int | None) -> list[Finding]:
@@ -163,14 +128,8 @@ def port_free(port: int | None) -> list[Finding]:
         try:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
-            return [
-                Finding(
-                    blocking=True,
-                    subject="--port",
-                    sentence=f"port {port} on 127.0.0.1 cannot be used: {error.strerror}",
-                    remedy="choose another with --port, or leave it out: a free one is taken",
-                )
-            ]
+            sentence = f"port {port} on 127.0.0.1 cannot be used: {error.strerror}"
+            return [stop("--port", sentence, "choose another with --port, or leave it out: a free one is taken")]
     return []
 
 
@@ -182,16 +141,12 @@ def dear_pages(plan: Plan, pages: NewPages | None, held_bytes: int) -> list[Find
         return []
     flag = "--rows" if takes_fixed_work(plan.sweep.load, plan.sweep.work) else "--duration"
     remedy = f"write less in a trial ({flag}): a level that writes more than that looks slower than it is"
-    return [Finding(blocking=False, subject="memory", sentence=pages.sentence, remedy=remedy)]
+    return [caution("memory", pages.sentence, remedy)]
 
 
 def beside() -> list[Finding]:
     """A finding for each other sweep on this machine: both measure what the other leaves."""
-    remedy = "wait until it ends"
-    return [
-        Finding(blocking=False, subject="machine", sentence=f"another sweep of `scale` runs: {one}", remedy=remedy)
-        for one in other_sweeps()
-    ]
+    return [caution("machine", f"another sweep of `scale` runs: {one}", "wait until it ends") for one in other_sweeps()]
 
 
 def idle(host: Host) -> list[Finding]:
@@ -206,11 +161,4 @@ def idle(host: Host) -> list[Finding]:
     effect, remedy = "the figures will be lower and noisier", "stop them, or raise --replicates"
     if busy > LOAD_TOO_BUSY_SHARE:
         effect, remedy = "while they run, trials may be rejected", "stop them, or wait until they end"
-    return [
-        Finding(
-            blocking=False,
-            subject="machine",
-            sentence=f"other programs run: load average is {busy:.1f} per CPU; {effect}",
-            remedy=remedy,
-        )
-    ]
+    return [caution("machine", f"other programs run: load average is {busy:.1f} per CPU; {effect}", remedy)]

@@ -1,0 +1,84 @@
+"""The machine for which a sweep is planned: this one, or one that is not here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from scale_sweep.base.extras import require_extra
+from scale_sweep.machine.host import Host, read_host
+from scale_sweep.machine.host.cpu_work import ESTIMATES_SPEED, speed_now
+from scale_sweep.machine.host.new_pages import measure_new_pages
+from scale_sweep.machine.host.ram import Room
+from scale_sweep.model import Finding, NewPages, Plan
+from scale_sweep.plan.preparing.assumed import assume
+from scale_sweep.plan.preparing.choice import Find, RequestedServer, ServerChoice
+from scale_sweep.plan.preparing.data_place import DataPlace, data_place, sized
+from scale_sweep.plan.preparing.findings import findings_elsewhere, preflight
+
+
+class Machine(Protocol):
+    """The machine of the server, asked about what a plan needs."""
+
+    @property
+    def host(self) -> Host: ...
+
+    def choose(self, request: RequestedServer) -> ServerChoice:
+        """The server that it has for a request. Raises as `choose`."""
+
+    def data(self, requested: str, least: int = 0, most: int = 0) -> DataPlace:
+        """The place for data there, as `data_place` of that host."""
+
+    def new_pages(self, wanted_bytes: int) -> NewPages | None: ...
+
+    def speed(self) -> float:
+        """Measures its CPUs, in pieces per ms."""
+
+    def findings(self, plan: Plan, choices: Mapping[str, ServerChoice], data: DataPlace) -> tuple[Finding, ...]: ...
+
+
+class ThisMachine:
+    def __init__(self, results: Path, find: Find) -> None:
+        self.host, self._find, self._results = read_host(), find, results
+
+    def choose(self, request: RequestedServer) -> ServerChoice:
+        return self._find(request)
+
+    def data(self, requested: str, least: int = 0, most: int = 0) -> DataPlace:
+        return data_place(requested, least, most)
+
+    def new_pages(self, wanted_bytes: int) -> NewPages | None:
+        return measure_new_pages(wanted_bytes)
+
+    def speed(self) -> float:
+        return speed_now()
+
+    def findings(self, plan: Plan, choices: Mapping[str, ServerChoice], data: DataPlace) -> tuple[Finding, ...]:
+        if plan.sweep.load.trace_every:
+            require_extra("parquet", "--trace")
+        return preflight(plan, self.host, choices, data.ram or data.path, self._results)
+
+
+class OtherMachine:
+    """A machine that is not here: servers are assumed, and nothing is measured."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    def choose(self, request: RequestedServer) -> ServerChoice:
+        return assume(request)
+
+    def data(self, requested: str, least: int = 0, most: int = 0) -> DataPlace:
+        room = Room(where="the machine's memory", free_bytes=self.host.memory_bytes)
+        wanted, note = sized(requested, least, most, lambda: room)
+        return DataPlace(wanted=wanted, path=Path(wanted), note=note)
+
+    def new_pages(self, wanted_bytes: int) -> NewPages | None:
+        return None
+
+    def speed(self) -> float:
+        return ESTIMATES_SPEED
+
+    def findings(self, plan: Plan, choices: Mapping[str, ServerChoice], data: DataPlace) -> tuple[Finding, ...]:
+        return findings_elsewhere(plan, self.host, choices)

@@ -1,0 +1,299 @@
+"""Completes a sweep with what only its target decides: method, knobs, rows in a request, tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from scale_sweep.base.errors import CannotAsk, UsageError
+from scale_sweep.base.texts import not_one_of
+from scale_sweep.base.units import counted, format_number
+from scale_sweep.capacity import requests_needed
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.experiment.setting.readers import rule_value
+from scale_sweep.experiment.work import offered_per_s, queries_of, stores
+from scale_sweep.model import KnobRole, Load, Origin, Piece, ResourceRange, Rule, Sweep, Workload
+from scale_sweep.plan.granted import amounts_by_level, granted_knobs, resource_range
+from scale_sweep.server.targets import Facts, Knob, columns_of
+from scale_sweep.sweep.server_settings import KNOB_NAMES
+from scale_sweep.sweep.vary import check_variants, is_knob
+
+Requested = tuple[Sweep, Facts]  # a sweep before it was completed, and the facts of its target
+TABLES_STEP = 100  # a number of tables that was raised is a multiple of this
+CONNECTIONS_OF_CORE, CONNECTIONS_LEAST = 32, 64  # of a search: fewer, and their wait hides the server's capacity
+SPARE = 4.0  # times the requests that the percentiles of an objective need
+CAPACITY_SHARE = 0.5  # of the estimated rate: an objective holds at less than the highest rate
+ROWS_LEAST = 10
+_RANK = ("default", "host", "file", "flag")
+
+
+def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sweep:
+    """The completed sweep. machine_bytes: the memory of the servers' machine; None: not known.
+
+    Raises UsageError for a method or a knob that the target does not have.
+    """
+    mistakes = []
+    method = sweep.method or facts.methods[0]
+    if method not in facts.methods:
+        mistakes.append(f"--method of {facts.name}: {not_one_of(method, facts.methods)}")
+    if sweep.load.generator not in facts.load_generators:
+        mistakes.append(f"--load-generator: {facts.name} can be loaded by {', '.join(facts.load_generators)}")
+    if not sweep.load.is_ours and sweep.load.rows is None:
+        mistakes.append(f"--load-generator: {sweep.load.generator} supports fixed work only; give --rows")
+    mistakes += check_variants(sweep, facts.methods)
+    mistakes += _knob_mistakes(sweep, facts)
+    mistakes += column_mistakes(sweep.work.data, facts)
+    mistakes += _disk_mistakes(sweep, facts)
+    reasons = _unspoken(sweep, facts) if method in facts.methods else {}
+    if not (_leaves_out(sweep) and len(reasons) < len(sweep.work.operations)):
+        mistakes += [f"operation {name}: {why}" for name, why in reasons.items()]
+    own, granted = _with_own_names(sweep, facts), amounts_by_level(sweep)
+    set_twice = granted_knobs(own, granted, columns_of([facts])) & {*own.knobs, *own.vary}
+    flag = load_axis(sweep.axis).flag
+    mistakes += [f"--{_dashed(n)}: {flag} sets how many at each level; leave it out" for n in sorted(set_twice)]
+    resources = resource_range(granted, machine_bytes)
+    mistakes += _objective_mistakes(sweep, facts, method, resources)
+    if mistakes:
+        raise UsageError("\n".join(mistakes))
+    sweep = own
+    per_request = sweep.work.data.rows_per_request or _rows_for(sweep, facts, resources)
+    kept = tuple(one for one in sweep.work.operations if one.name not in reasons)
+    work = replace(sweep.work, operations=kept, data=replace(sweep.work.data, rows_per_request=per_request))
+    picks_wal_disk = sweep.wal_disk == "auto" and sweep.disks is not None and facts.wal_disks
+    return replace(
+        sweep,
+        knobs={
+            **facts.default_knobs(resources),
+            **_connections_for(sweep, facts, resources),
+            **(facts.fsynced_knobs() if sweep.equal_durability else {}),
+            **sweep.knobs,
+        },
+        wal_disk=facts.wal_disks[0] if picks_wal_disk else sweep.wal_disk,
+        method=method,
+        work=work,
+        load=replace(_with_own_warmup(sweep, facts), rate=sweep.load.rate or offered_per_s(work)),
+    )
+
+
+def _with_own_warmup(sweep: Sweep, facts: Facts) -> Load:
+    """The load with the target's time for a warm-up until the rate is level, unless its length was given."""
+    if sweep.load.warmup_least_s is None or sweep.origin.get("load.warmup", "default") != "default":
+        return sweep.load
+    least, most = (stores(sweep.work) and facts.writes_warmup_s) or facts.warmup_s
+    return replace(sweep.load, warmup_least_s=least, warmup_s=most)
+
+
+def _leaves_out(sweep: Sweep) -> bool:
+    """True if operations that a target cannot express are left out: those of a named workload, which the user did not
+    name one by one."""
+    return sweep.origin.get("mix") == "default"
+
+
+def _unspoken(sweep: Sweep, facts: Facts) -> dict[str, str]:
+    """The reason why the target cannot express an operation, by the operation's name."""
+    reasons = {}
+    for name, query in queries_of(sweep.work).items():
+        try:
+            facts.rendered(query, sweep.work.data, sweep.method or facts.methods[0])
+        except CannotAsk as error:
+            reasons[name] = error.message
+    return reasons
+
+
+def left_out(sweep: Sweep, facts: Facts) -> str:
+    """The sentence about operations that are left out for a target; "" if there are none."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in (_unspoken(sweep, facts) if _leaves_out(sweep) else {}).items():
+        by_reason.setdefault(why, []).append(name)
+    if not by_reason:
+        return ""
+    which = "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
+    return f"{facts.title} is not asked {which}; compare the response times of each operation, not the rates of mixes"
+
+
+def _disk_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
+    if sweep.disks is None:
+        return []
+    if not facts.disk_placements:
+        return [f"--disks: {facts.name} cannot be spread over disks"]
+    mistakes = []
+    if sweep.disk_placement not in ("auto", "stripe", *facts.disk_placements):
+        has = ", ".join((*facts.disk_placements, "stripe"))
+        mistakes.append(f"--disk-placement: {facts.name} has no {sweep.disk_placement}; it has {has}")
+    if sweep.wal_disk not in ("auto", *facts.wal_disks):
+        mistakes.append(f"--wal-disk: {facts.name} keeps its log {' or '.join(facts.wal_disks)}, not {sweep.wal_disk}")
+    return mistakes
+
+
+def column_mistakes(data: Workload, facts: Facts) -> list[str]:
+    """Each mistake by its flag. Upper and lower case are one name, as in most databases."""
+    flags = {"--columns": data.columns, "--tag-columns": data.tags if facts.stores_tags else ()}
+    own = {name.lower(): name for name in facts.own_columns}
+    seen: set[str] = set()
+    mistakes = []
+    for flag, name in ((flag, column.partition(":")[0]) for flag, columns in flags.items() for column in columns):
+        low = name.lower()
+        if low in own:
+            mistakes.append(
+                f"{flag}: {name!r} is the name of a column that {facts.title} tables have already ({own[low]})"
+            )
+        elif low in seen:
+            mistakes.append(f"{flag}: {name!r} is there twice; columns and tags are named apart, also in lower case")
+        seen.add(low)
+    return mistakes
+
+
+def _knob_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
+    """Knobs that the target does not have, or that are given under two names, each by its flag."""
+    mistakes, varied = [], [name for name in sweep.vary if is_knob(name)]
+    for name in (*sweep.knobs, *varied):
+        if facts.knob_named(name) is None and (name in KNOB_NAMES or not facts.any_knob):
+            has = ", ".join(_dashed(knob.name) for knob in facts.role_knobs)
+            mistakes.append(f"--{_dashed(name)}: {facts.name} has no knob {name}; it has {has}")
+    for names in (list(sweep.knobs), varied):
+        for own, aliases in _by_own_name(names, facts).items():
+            ranks = [_RANK.index(_origin(sweep, name)) for name in aliases]
+            if ranks.count(max(ranks)) > 1:
+                flags = " and ".join(f"--{_dashed(name)}" for name in aliases)
+                mistakes.append(f"{flags}: both are {own} of {facts.name}; give one")
+    return mistakes
+
+
+def _with_own_names(sweep: Sweep, facts: Facts) -> Sweep:
+    """The sweep with every knob under the target's own name. A flag replaces a value of a file."""
+    origin: dict[str, Origin] = dict(sweep.origin)
+    knobs = {}
+    for own, aliases in _by_own_name(sweep.knobs, facts).items():
+        name = max(aliases, key=lambda one: _RANK.index(_origin(sweep, one)))
+        knobs[own] = sweep.knobs[name]
+        if own != name:
+            origin[f"knobs.{own}"] = _origin(sweep, name)
+    varied = _by_own_name(filter(is_knob, sweep.vary), facts)
+    own_names = {name: own for own, aliases in varied.items() for name in aliases}
+    vary = {own_names.get(name, name): values for name, values in sweep.vary.items()}
+    return replace(sweep, knobs=knobs, vary=vary, origin=origin)
+
+
+def _by_own_name(names: Iterable[str], facts: Facts) -> dict[str, list[str]]:
+    aliases: dict[str, list[str]] = {}
+    for name in names:
+        knob = facts.knob_named(name)
+        aliases.setdefault(knob.name if knob else name, []).append(name)
+    return aliases
+
+
+def _origin(sweep: Sweep, name: str) -> Origin:
+    """The origin of a knob: of its own setting, else of --knob."""
+    own = sweep.origin.get(f"knobs.{name}", "default")
+    return own if own != "default" else sweep.origin.get("knobs.other", "default")
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _rows_for(sweep: Sweep, facts: Facts, resources: ResourceRange) -> int:
+    """The rows of a request, if the user names none."""
+    objective, usual = sweep.load.objective, facts.rows_per_request
+    if objective is None or sweep.work.counts_requests:
+        return usual
+    cores = min(resources.cores, default=1.0)
+    in_step = CAPACITY_SHARE * facts.rows_per_core_s * cores * (sweep.load.duration_s or 0.0)
+    most = in_step / (SPARE * requests_needed(objective))
+    if most >= usual:
+        return usual
+    magnitude = 10 ** math.floor(math.log10(max(most, ROWS_LEAST)))
+    part = next(part for part in (5, 2, 1) if part * magnitude <= max(most, magnitude))
+    return max(ROWS_LEAST, int(magnitude * part))
+
+
+def _objective_mistakes(sweep: Sweep, facts: Facts, method: str, resources: ResourceRange) -> list[str]:
+    """Settings that make a search for the objective impossible, each by its flag; none without an objective."""
+    objective, rows = sweep.load.objective, sweep.work.data.rows_per_request
+    if objective is None:
+        return []
+    if method in facts.unanswered:
+        return [f"--slo: --method {method} of {facts.name} has no answers, and so no response times"]
+    if not rows or sweep.work.counts_requests:
+        return []
+    seconds, needed = sweep.load.duration_s or 0.0, requests_needed(objective)
+    cores = min(resources.cores, default=1.0)
+    in_step = facts.rows_per_core_s * cores * seconds
+    if in_step / rows >= needed:
+        return []
+    fewer, longer = max(1, int(in_step / needed)), math.ceil(seconds * needed * rows / in_step)
+    sentence = (
+        f"--slo: {objective.words} needs {needed:,} requests in a step, and about {in_step / rows:,.0f} of "
+        f"{counted(rows, 'row')} fit into {seconds:g} s with {counted(cores, 'core')}: "
+        f"--rows-per-request {format_number(fewer)} or fewer, or --duration {longer}s or longer"
+    )
+    return [sentence]
+
+
+def _connections_for(sweep: Sweep, facts: Facts, resources: ResourceRange) -> Mapping[str, Rule]:
+    """The number of connections of a search as a rule, by the knob's name; empty without an objective."""
+    if sweep.load.objective is None or resources.connections:
+        return {}
+    count = max(CONNECTIONS_LEAST, math.ceil(CONNECTIONS_OF_CORE * max(resources.cores, default=1.0)))
+    if sweep.origin.get("workload.tables", "default") != "default":
+        count = min(count, sweep.work.data.tables)
+    return {knob.name: _always(count) for knob in facts.knobs if knob.role is KnobRole.CONNECTIONS}
+
+
+def _always(number: int) -> Rule:
+    return Rule(pieces=(Piece(first=None, last=None, value=str(number)),))
+
+
+def with_equal_connections(completed: Mapping[str, Sweep], requested: Mapping[str, Requested]) -> dict[str, Sweep]:
+    """The completed sweeps, by server, with the same number of connections."""
+    free: dict[str, Knob] = {}
+    for key, (sweep, facts) in requested.items():
+        knob = next((knob for knob in facts.knobs if knob.role is KnobRole.CONNECTIONS), None)
+        if knob is not None and not _is_given(sweep, facts, knob):
+            free[key] = knob
+    if len({facts.name for _, facts in requested.values()}) < 2 or not free:
+        return dict(completed)
+    rule = _always(max(_number(completed[key], knob) for key, knob in free.items()))
+    return {
+        key: replace(sweep, knobs={**sweep.knobs, free[key].name: rule}) if key in free else sweep
+        for key, sweep in completed.items()
+    }
+
+
+def with_enough_tables(completed: Mapping[str, Sweep], requested: Mapping[str, Requested]) -> dict[str, Sweep]:
+    """The completed sweeps, by server, with more tables where the default number is less than the clients of a level,
+    or the default connections or parts of a large machine: twice as many as these."""
+    free = [key for key, sweep in completed.items() if sweep.origin.get("workload.tables", "default") == "default"]
+    most = max((_default_most(completed[key], *requested[key]) for key in free), default=0)
+    confirms = any(sweep.confirms for sweep in completed.values())  # once with twice the connections
+    if not free or (2 if confirms else 1) * most <= completed[free[0]].work.data.tables:
+        return dict(completed)
+    tables = math.ceil(2 * most / TABLES_STEP) * TABLES_STEP
+    more = dict(completed)
+    for key in free:
+        work = completed[key].work
+        more[key] = replace(completed[key], work=replace(work, data=replace(work.data, tables=tables)))
+    return more
+
+
+def _default_most(completed: Sweep, sweep: Sweep, facts: Facts) -> int:
+    knobs = [knob for knob in facts.knobs if knob.role in (KnobRole.CONNECTIONS, KnobRole.PARTITIONS)]
+    free = [knob for knob in knobs if knob.name in completed.knobs and not _is_given(sweep, facts, knob)]
+    of_levels = resource_range(amounts_by_level(sweep)).connections
+    return max((*(_number(completed, knob) for knob in free), *of_levels), default=0)
+
+
+def more_tables_sentence(sweep: Sweep, default: int) -> str:
+    """The sentence about tables that `with_enough_tables` added to the default number; "" if there are none."""
+    tables = sweep.work.data.tables
+    more = f"{tables} tables in place of {default}: each connection needs a separate table"
+    return more if tables != default else ""
+
+
+def _is_given(sweep: Sweep, facts: Facts, knob: Knob) -> bool:
+    return any(facts.knob_named(name) is knob for name in (*sweep.knobs, *sweep.vary))
+
+
+def _number(sweep: Sweep, knob: Knob) -> int:
+    return int(rule_value(sweep.knobs[knob.name], sweep.levels[0]) or 0)
