@@ -44,10 +44,10 @@ OPERATIONS = Registry(
         "group_by_time_desc": "scale_sweep.experiment.work.aggregates:GROUP_BY_TIME_DESC",
         "group_by_time_limit": "scale_sweep.experiment.work.aggregates:GROUP_BY_TIME_LIMIT",
         "set": "scale_sweep.experiment.work.selects:SET",
-        "group_by_tag": "scale_sweep.experiment.work.groups:GROUP_BY_TAG",
-        "aggregate_tag": "scale_sweep.experiment.work.groups:AGGREGATE_TAG",
-        "scan_tag": "scale_sweep.experiment.work.groups:SCAN_TAG",
-        "sql": "scale_sweep.experiment.work.own_text:SQL",
+        "group_by_tag": "scale_sweep.experiment.work.aggregates:GROUP_BY_TAG",
+        "aggregate_tag": "scale_sweep.experiment.work.aggregates:AGGREGATE_TAG",
+        "scan_tag": "scale_sweep.experiment.work.aggregates:SCAN_TAG",
+        "sql": "scale_sweep.experiment.work.selects:SQL",
     },
 )
 

@@ -1,4 +1,5 @@
-"""Reads that return an aggregate of columns: of a time range, within bounds, by stretches of time."""
+"""Reads that return an aggregate of columns: of a time range, within bounds, by stretches of time, of groups
+of devices, which a tag says; and all rows of one group."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scale_sweep.experiment.work.filled import STRETCHES_MAX
-from scale_sweep.experiment.work.read import BOUND, COLUMN, DEVICES, NUMBERS, RANGE, WHOLE, Parameters, Read
+from scale_sweep.experiment.work.read import BOUND, COLUMN, COLUMNS, DEVICES, NUMBERS, RANGE, WHOLE, Parameters, Read
 from scale_sweep.model import FILL_NULL, FILLS, Operation, Query, Work
 from scale_sweep.model.functions import COUNTS, FURTHER, OF_ONE_DEVICE, PERCENTILE, PLAIN, is_function, wants_number
 
@@ -36,8 +37,7 @@ class _Aggregate(Read):
     is_limited: bool = False
 
     @property
-    def parameters(self) -> Mapping[str, str]:
-        """The parameters of an aggregate, and those that restrict its rows."""
+    def parameters(self) -> Mapping[str, str]:  # type: ignore[override]
         narrow = {**(RANGE if self.is_ranged else {}), **(BOUND if self.is_bound else {})}
         grouped = {**_EACH, **_TOP}
         if self.by_time:
@@ -45,7 +45,6 @@ class _Aggregate(Read):
         return {**DEVICES, **COLUMN, **_COLUMNS, **FUNCTION, **narrow, **grouped}
 
     def query(self, work: Work, operation: Operation) -> Query:
-        """One row, or one for each interval of time that has rows."""
         parameters = Parameters(work, operation)
         function, *more = functions = functions_of(parameters)
         query = Query(
@@ -146,3 +145,70 @@ GROUP_BY_TIME_LIMIT = _Aggregate(
     newest_first=True,
     is_limited=True,
 )
+
+
+TAG = {"tag": "the tag whose value is the group; default: the first whole number of few values"}
+_BY_NAME = {("groupid", "int"): (1, 10), ("devgroup", "int"): (0, 99)}  # as the load generator draws them
+_BY_TYPE = {"tinyint": (0, 100), "utinyint": (0, 200)}
+_KNOWN = "groupid:int (1 to 10), devgroup:int (0 to 99), tinyint (0 to 100), utinyint (0 to 200)"
+_FRACTION = "the part of all groups that one request reads, 0.1 to 1"
+
+
+class _Grouped(Read):
+    def _over(self, work: Work, parameters: Parameters, query: Query, groups: int = 0, fraction: str = "1") -> Query:
+        """The query over so many groups in a row; 0: over the part of them that the operation says."""
+        known = {}  # the first and the last group by each tag that can say one
+        for name, _, kind in (tag.partition(":") for tag in work.data.tags):
+            if ends := _BY_NAME.get((name, kind)) or _BY_TYPE.get(kind):
+                known[name] = ends
+        if not known:
+            raise ValueError(f"tag: no tag of {', '.join(work.data.tags) or 'the tables'} names a group: {_KNOWN}")
+        tag = parameters.text("tag", next(iter(known)))
+        if tag not in known:
+            raise ValueError(f"tag = {tag}: not one of {', '.join(known)}, whose values are groups ({_KNOWN})")
+        first, last = known[tag]
+        count = last - first + 1
+        some = groups or max(1, round(parameters.fraction("fraction", fraction) * count))
+        return replace(query, devices=0, tag=tag, groups=some % count, low=first, high=last - some + 1)
+
+
+class _Aggregated(_Grouped):
+    def _aggregate(self, parameters: Parameters) -> Query:
+        function, *more = functions = functions_of(parameters)
+        if end := end_of(functions):
+            raise ValueError(f"function = {end}: the devices of a group have rows at the same time")
+        return Query(columns=columns_of(parameters, functions), function=function, more_functions=tuple(more))
+
+
+class _GroupByTag(_Aggregated):
+    name, title = "group_by_tag", "an aggregate of each group of devices, by a tag"
+    parameters: Mapping[str, str] = {**TAG, "fraction": f"{_FRACTION}; default 1", **COLUMN, **FUNCTION}
+
+    def query(self, work: Work, operation: Operation) -> Query:
+        parameters = Parameters(work, operation)
+        return replace(self._over(work, parameters, self._aggregate(parameters)), by_tag=True)
+
+
+_STRETCH = {"bucket": "length of one stretch of time, like 1m; default: all time together"}
+
+
+class _AggregateTag(_Aggregated):
+    name, title = "aggregate_tag", "an aggregate over all time, of the devices of some groups"
+    parameters: Mapping[str, str] = {**TAG, "fraction": f"{_FRACTION}; default 0.1", **COLUMN, **FUNCTION, **_STRETCH}
+
+    def query(self, work: Work, operation: Operation) -> Query:
+        parameters = Parameters(work, operation)
+        query = replace(self._aggregate(parameters), bucket_ms=parameters.time_ms("bucket", ""))
+        return self._over(work, parameters, query, fraction="0.1")
+
+
+class _ScanTag(_Grouped):
+    name, title = "scan_tag", "all rows of the devices of one group"
+    parameters: Mapping[str, str] = {**TAG, **COLUMNS}
+
+    def query(self, work: Work, operation: Operation) -> Query:
+        parameters = Parameters(work, operation)
+        return self._over(work, parameters, Query(columns=parameters.columns()), groups=1)
+
+
+GROUP_BY_TAG, AGGREGATE_TAG, SCAN_TAG = _GroupByTag(), _AggregateTag(), _ScanTag()

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Literal
 
 from scale_sweep.model import Operation, Query, Work
@@ -26,11 +27,7 @@ class OperationKind(ABC):
     title: str = ""
     # whether they are compared with the right ones; "": it reads nothing
     answers: Literal["", "checked", "unchecked"] = ""
-
-    @property
-    def parameters(self) -> Mapping[str, str]:
-        """The parameters that a sweep may give: each name with its meaning, for people."""
-        return {}
+    parameters: Mapping[str, str] = MappingProxyType({})  # that a sweep may give: each with its meaning, for people
 
     def spec_lines(self, work: Work, operation: Operation) -> dict[str, str]:
         return dict(operation.parameters)

@@ -68,7 +68,6 @@ class Read(OperationKind):
         return {**lines, **({f"ask.{operation.name}.empty": _nothing(query)} if query.is_one_aggregate else {})}
 
     def rate(self, *, durable: bool) -> Rate:
-        """Requests/s: nothing is stored that could be durable."""
         return REQUESTS
 
 
