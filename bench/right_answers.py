@@ -13,7 +13,7 @@ import sys
 
 from scale_sweep.experiment.work.answers import difference, right_answer
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.loadgen.rows import rows_of
+from scale_sweep.loadgen.verbs import rows_of
 from scale_sweep.model import Drawn, Query
 
 

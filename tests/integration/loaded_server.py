@@ -13,11 +13,11 @@ import pytest
 
 from scale_sweep.experiment.work import queries_of
 from scale_sweep.experiment.work.answers import right_answer, stretches
-from scale_sweep.loadgen.content import content_of
+from scale_sweep.loadgen.kept_files import content_of
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.protocol import ReportedAnswer
-from scale_sweep.loadgen.rows import rows_of, tables_of
 from scale_sweep.loadgen.spec import preload_of, query_lines, spec_text, trial_spec
+from scale_sweep.loadgen.verbs import rows_of, tables_of
 from scale_sweep.measure.trial.answers_within import Within
 from scale_sweep.model import Drawn
 from scale_sweep.server.targets import Session, Target

@@ -11,8 +11,8 @@ import pytest
 from loadgen_program import Outcome
 
 from scale_sweep.experiment.setting.workload_readers import LAWS
-from scale_sweep.experiment.work import laws
-from scale_sweep.experiment.work.laws import bounds_of, law_of
+from scale_sweep.experiment.work import drawn
+from scale_sweep.experiment.work.drawn import bounds_of, law_of
 from tests.unit.factories import make_sweep, make_trial
 
 MASK = 2**64 - 1
@@ -251,7 +251,7 @@ def test_bounds_of_the_law_have_their_share_of_the_rows_within_them(run, columns
 
 
 def test_the_law_of_each_column_is_that_of_the_load_generator(run):
-    assert laws.LAWS == LAWS
+    assert drawn.LAWS == LAWS
     columns = ",".join(f"c{number}:int" for number in range(12))
     rows = told(run, values="random:1,constant:2", columns=columns, rows_of="3:0:50")["columns"]
     found = {name: "constant" if len(set(values)) == 1 else "random" for name, values in rows.items()}

@@ -15,10 +15,10 @@ from running_load import METERS
 
 from scale_sweep.experiment.work.answers import right_answer, stretches
 from scale_sweep.experiment.work.columns import Right, TableRows
-from scale_sweep.loadgen.content import content_of
+from scale_sweep.loadgen.kept_files import content_of
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.protocol import ReportedAnswer, parse_line
-from scale_sweep.loadgen.rows import rows_of
+from scale_sweep.loadgen.verbs import rows_of
 from scale_sweep.measure.trial.answers_within import Within
 from scale_sweep.model import Drawn, Operation, Query, Work
 from scale_sweep.server.targets.records import in_ms

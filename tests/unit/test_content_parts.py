@@ -2,8 +2,8 @@
 
 import json
 
-from scale_sweep.loadgen import content
-from scale_sweep.loadgen.content import ContentParts, content_of
+from scale_sweep.loadgen import kept_files
+from scale_sweep.loadgen.kept_files import ContentParts, content_of
 from scale_sweep.loadgen.protocol import ContentPart, ReportedAnswer, parse_line
 
 
@@ -43,7 +43,7 @@ def test_rows_and_texts_are_joined_in_their_order():
 
 
 def test_contents_that_are_more_than_the_memory_takes_are_kept_in_a_file(monkeypatch):
-    monkeypatch.setattr(content, "MEMORY_MAX", 4)
+    monkeypatch.setattr(kept_files, "MEMORY_MAX", 4)
     held = ContentParts()
     answers = [held.whole(asked(0, [[number, "é"]])) for number in range(3)]
     assert [content_of(answer) for answer in answers[::-1]] == [[(2, "é")], [(1, "é")], [(0, "é")]]

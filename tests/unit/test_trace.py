@@ -9,7 +9,7 @@ import pytest
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.loadgen.handle import read_recorded
-from scale_sweep.loadgen.trace import RECORD, parquet_of, with_files
+from scale_sweep.loadgen.kept_files import RECORD, parquet_of, with_files
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import ArtifactMade
 from scale_sweep.results.store.files import RunFiles

@@ -17,7 +17,7 @@ from scale_sweep.base.errors import LoadError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.spawning import spawn
 from scale_sweep.loadgen.binary import ended
-from scale_sweep.loadgen.content import ContentParts
+from scale_sweep.loadgen.kept_files import ContentParts
 from scale_sweep.loadgen.merge import merge_summaries, merge_troubles, odd_window
 from scale_sweep.loadgen.protocol import (
     ContentPart,

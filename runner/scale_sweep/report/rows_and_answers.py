@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from scale_sweep.base.units import counted
 from scale_sweep.experiment.work import operation_of
-from scale_sweep.experiment.work.devices import from_text
+from scale_sweep.experiment.work.drawn import from_text
 from scale_sweep.model import Operation, OperationFigures, StoredRun, TrialResult, VerdictKind, Work
 from scale_sweep.report.table import ABSENT, Table, mean, short
 

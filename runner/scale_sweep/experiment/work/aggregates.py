@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from scale_sweep.experiment.work.filled import STRETCHES_MAX
+from scale_sweep.experiment.work.aggregated import STRETCHES_MAX
 from scale_sweep.experiment.work.read import BOUND, COLUMN, COLUMNS, DEVICES, NUMBERS, RANGE, WHOLE, Parameters, Read
 from scale_sweep.model import FILL_NULL, FILLS, Operation, Query, Work
 from scale_sweep.model.functions import COUNTS, FURTHER, OF_ONE_DEVICE, PERCENTILE, PLAIN, is_function, wants_number

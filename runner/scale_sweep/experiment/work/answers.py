@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from scale_sweep.experiment.work.aggregated import aggregated, aggregated_each, aggregated_groups
-from scale_sweep.experiment.work.columns import Right, TableRows, as_stored
-from scale_sweep.experiment.work.devices import walked
+from scale_sweep.experiment.work.columns import Right, TableRows, as_stored, has_null, misplaced, ranked, rows_of
+from scale_sweep.experiment.work.drawn import walked
 from scale_sweep.experiment.work.filters import is_undecided, kept, passed
-from scale_sweep.experiment.work.ranked import has_null, misplaced, ranked, rows_of
 from scale_sweep.model import Cells, Drawn, Query, Work
 from scale_sweep.model.functions import COUNTS
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from scale_sweep.base.units import parse_count, parse_seconds
-from scale_sweep.experiment.work.laws import bounds_of
+from scale_sweep.experiment.work.drawn import bounds_of
 from scale_sweep.experiment.work.operation import OperationKind, Rate
 from scale_sweep.model import Condition, Operation, Query, Work
 

@@ -17,9 +17,9 @@ from scale_sweep.experiment.work.answers import (
     with_groups,
 )
 from scale_sweep.experiment.work.columns import Right, TableRows
-from scale_sweep.experiment.work.devices import as_text
+from scale_sweep.experiment.work.drawn import as_text
 from scale_sweep.experiment.work.filters import counted
-from scale_sweep.loadgen.rows import Tables, rows_of, tables_of
+from scale_sweep.loadgen.verbs import Tables, rows_of, tables_of
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.waiting import ask

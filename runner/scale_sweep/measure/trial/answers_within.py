@@ -7,13 +7,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from scale_sweep.experiment.work import queries_of, ranked
+from scale_sweep.experiment.work import queries_of
 from scale_sweep.experiment.work.answers import difference, grows, is_nothing
-from scale_sweep.experiment.work.columns import Right
-from scale_sweep.experiment.work.devices import as_text, from_text
-from scale_sweep.loadgen.content import content_of
+from scale_sweep.experiment.work.columns import Right, rows_of
+from scale_sweep.experiment.work.drawn import as_text, from_text
+from scale_sweep.loadgen.kept_files import content_of
 from scale_sweep.loadgen.protocol import ReportedAnswer
-from scale_sweep.loadgen.rows import tables_of
+from scale_sweep.loadgen.verbs import tables_of
 from scale_sweep.measure.trial.answers import (
     ASK_S,
     WRONG_MAX,
@@ -160,7 +160,7 @@ class Within:
     def wrong(self) -> str:
         """The difference in a few words; "" if the answer is right."""
         more = self.right.optional_rows + (self.written if grows(self.query) else 0)
-        least = ranked.rows_of(self.query, self.right) - self.right.optional_rows
+        least = rows_of(self.query, self.right) - self.right.optional_rows
         if not 0 <= self.answer.rows - least <= more and not is_nothing(self.query, self.right):
             return f"{self.answer.rows:,} rows came while the load ran, {_right_count(least, more)}"
         if self.came is None:

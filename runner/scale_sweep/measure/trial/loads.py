@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from scale_sweep.base.errors import LoadError, ScaleError
 from scale_sweep.loadgen.foreign import ForeignLoad
 from scale_sweep.loadgen.handle import LoadHandle
+from scale_sweep.loadgen.kept_files import TRACE, left_out, parquet_of, with_files
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.split import begun_together, group_specs, split_spec
-from scale_sweep.loadgen.trace import TRACE, left_out, parquet_of, with_files
 from scale_sweep.machine.state import scratch
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached

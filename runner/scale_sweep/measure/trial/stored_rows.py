@@ -25,8 +25,7 @@ from scale_sweep.experiment.work.sums import (
     table_sums,
     wrong_tags,
 )
-from scale_sweep.loadgen.rows import Tables, tables_of
-from scale_sweep.loadgen.verbs import TableRun, sums_of
+from scale_sweep.loadgen.verbs import TableRun, Tables, sums_of, tables_of
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.waiting import ask, count_s

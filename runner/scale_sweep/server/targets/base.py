@@ -25,8 +25,8 @@ from scale_sweep.server.targets.records import (
 from scale_sweep.server.targets.target_facts import Facts
 
 if TYPE_CHECKING:
-    from scale_sweep.loadgen.content import Content
     from scale_sweep.loadgen.foreign import ForeignCommand
+    from scale_sweep.loadgen.kept_files import Content
 
 
 class Session(ABC):

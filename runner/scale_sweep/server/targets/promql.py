@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from scale_sweep.base.errors import CannotAsk, TargetError
-from scale_sweep.loadgen.content import Content
+from scale_sweep.loadgen.kept_files import Content
 from scale_sweep.model import Cells, Drawn, Query, Trial, Workload
 from scale_sweep.server.targets import Address, Session
 from scale_sweep.server.targets.placeholders import filled

@@ -15,7 +15,7 @@ from scale_sweep.model import Cells, Query
 from scale_sweep.model import Counted as Counted
 
 if TYPE_CHECKING:
-    from scale_sweep.loadgen.content import Content
+    from scale_sweep.loadgen.kept_files import Content
 
 # The environment variables with the login of a server that is not ours. Without a user it is the target's own.
 ENDPOINT_USER, ENDPOINT_PASSWORD = "SCALE_TARGET_USER", "SCALE_TARGET_PASSWORD"

@@ -13,9 +13,9 @@ from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below, sync
 from scale_sweep.experiment.work.sums import ALL, figures_of
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.loadgen.content import Content
-from scale_sweep.loadgen.rows import tables_of
+from scale_sweep.loadgen.kept_files import Content
 from scale_sweep.loadgen.spec import trial_spec
+from scale_sweep.loadgen.verbs import tables_of
 from scale_sweep.model import Cells, Drawn, Query, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Session, series
 from scale_sweep.server.targets.clickhouse.clickhouse_facts import ASYNC, FSYNCED, SERVER, TABLES

@@ -10,9 +10,9 @@ from typing import Any
 from scale_sweep.base.errors import TargetError
 from scale_sweep.experiment.work.sums import ALL, figures_of
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.loadgen.content import Content
-from scale_sweep.loadgen.rows import tables_of
+from scale_sweep.loadgen.kept_files import Content
 from scale_sweep.loadgen.spec import trial_spec
+from scale_sweep.loadgen.verbs import tables_of
 from scale_sweep.model import Cells, Drawn, Query, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Part, Session, series
 from scale_sweep.server.targets.cratedb.cratedb_facts import DURABILITY, OF_TABLE, PGWIRE

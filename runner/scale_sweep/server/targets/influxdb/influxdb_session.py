@@ -10,7 +10,7 @@ from typing import Any
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below, sync
-from scale_sweep.loadgen.content import Content
+from scale_sweep.loadgen.kept_files import Content
 from scale_sweep.model import Cells, Drawn, Query, Trial
 from scale_sweep.server.targets import Address, Counted, Session, series
 from scale_sweep.server.targets.influxdb.influxdb_queries import completed, figures_found, rows_of, statements

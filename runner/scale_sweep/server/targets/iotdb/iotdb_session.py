@@ -15,7 +15,7 @@ from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below
 from scale_sweep.experiment.work.sums import together
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.loadgen.content import Content
+from scale_sweep.loadgen.kept_files import Content
 from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.loadgen.verbs import TABLES_S, create_tables, run_statements
 from scale_sweep.model import Cells, Drawn, Query, Trial, Work

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.loadgen.content import Content
+from scale_sweep.loadgen.kept_files import Content
 from scale_sweep.model import Cells, Drawn, Query, Trial
 from scale_sweep.server.targets import Address, Counted, Session, series
 from scale_sweep.server.targets.java import effective as jvm

@@ -12,9 +12,8 @@ from typing import Any
 from scale_sweep.base.errors import TargetError
 from scale_sweep.experiment.work.sums import ALL, figures_of
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.loadgen.rows import tables_of
 from scale_sweep.loadgen.spec import trial_spec
-from scale_sweep.loadgen.verbs import run_statements
+from scale_sweep.loadgen.verbs import run_statements, tables_of
 from scale_sweep.model import Cells, Drawn, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Session, series
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, of_device_table, tags_in_table

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.loadgen.rows import tables_of
 from scale_sweep.loadgen.spec import trial_spec
+from scale_sweep.loadgen.verbs import tables_of
 from scale_sweep.model import Trial, Work
 from scale_sweep.server.targets.device_table import DEVICES
 

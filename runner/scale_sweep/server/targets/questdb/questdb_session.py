@@ -9,7 +9,7 @@ from typing import Any
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.units import counted
-from scale_sweep.loadgen.content import Content
+from scale_sweep.loadgen.kept_files import Content
 from scale_sweep.model import Cells, Drawn, Query, Trial
 from scale_sweep.server.targets import Address, Counted, Part, Session, series
 from scale_sweep.server.targets.java import effective as jvm
