@@ -9,10 +9,17 @@ import pytest
 
 from scale_sweep.base.errors import CannotAsk, UsageError
 from scale_sweep.experiment.work import miscounted, queries_of, rate_of, spec_lines
-from scale_sweep.experiment.work.answers import difference, draws, right_answer, stretches, with_groups
+from scale_sweep.experiment.work.answers import (
+    counted,
+    difference,
+    draws,
+    is_undecided,
+    right_answer,
+    stretches,
+    with_groups,
+)
 from scale_sweep.experiment.work.columns import TableRows
 from scale_sweep.experiment.work.drawn import as_text, from_text
-from scale_sweep.experiment.work.filters import counted, is_undecided
 from scale_sweep.judge.figures.rated import rated_intervals, requests_per_s
 from scale_sweep.loadgen.verbs import Tables
 from scale_sweep.measure.trial.answers import _times

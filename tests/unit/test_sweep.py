@@ -12,9 +12,8 @@ from scale_sweep.cli.commands import load_command
 from scale_sweep.experiment.axes import all_axes
 from scale_sweep.experiment.setting import readers
 from scale_sweep.machine.host import read_host
-from scale_sweep.sweep.file import bundled_sweeps
+from scale_sweep.sweep.file import SCHEMA_FILE, bundled_sweeps, first_file, sweep_schema
 from scale_sweep.sweep.resolve import resolve_sweep
-from scale_sweep.sweep.schema import SCHEMA_FILE, first_file, sweep_schema
 from scale_sweep.sweep.settings import SETTINGS
 from tests.unit.test_plan import planned
 

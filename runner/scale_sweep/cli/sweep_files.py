@@ -24,7 +24,7 @@ def init(axis: AXIS, target: TARGET = "auto") -> None:
     from scale_sweep.base.texts import not_one_of
     from scale_sweep.cli import console
     from scale_sweep.server.targets import TARGETS
-    from scale_sweep.sweep.schema import first_file
+    from scale_sweep.sweep.file import first_file
 
     chosen = axis_of_command(axis)
     if chosen is None:
@@ -39,6 +39,6 @@ def init(axis: AXIS, target: TARGET = "auto") -> None:
 def schema() -> None:
     """Print the JSON schema of sweep files, for editors that complete and check them."""
     from scale_sweep.cli import console
-    from scale_sweep.sweep.schema import sweep_schema
+    from scale_sweep.sweep.file import sweep_schema
 
     console.show_json(sweep_schema())

@@ -30,7 +30,7 @@ __all__ = [
 OPERATIONS = Registry(
     "scale_sweep.operations",
     {
-        "write": "scale_sweep.experiment.work.write:WRITE",
+        "write": "scale_sweep.experiment.work.operation:WRITE",
         "point": "scale_sweep.experiment.work.selects:POINT",
         "range": "scale_sweep.experiment.work.selects:RANGE_ROWS",
         "range_value": "scale_sweep.experiment.work.selects:RANGE_VALUE",

@@ -9,6 +9,7 @@ from functools import partial
 from scale_sweep.experiment.work import queries_of
 from scale_sweep.experiment.work.answers import (
     Stretch,
+    counted,
     difference,
     draws,
     known_answer,
@@ -18,7 +19,6 @@ from scale_sweep.experiment.work.answers import (
 )
 from scale_sweep.experiment.work.columns import Right, TableRows
 from scale_sweep.experiment.work.drawn import as_text
-from scale_sweep.experiment.work.filters import counted
 from scale_sweep.loadgen.verbs import Tables, rows_of, tables_of
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
