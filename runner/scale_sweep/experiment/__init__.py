@@ -1,1 +1,1 @@
-"""The parts of a sweep: settings, the operations of a load, and the axes along which a server is scaled."""
+"""Settings, the operations of a load, and the axes along which a server is scaled."""

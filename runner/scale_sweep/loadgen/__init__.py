@@ -1,1 +1,1 @@
-"""Runs the load generator `scale-loadgen`: writes its spec, reads its JSON lines, and merges several processes."""
+"""Runs `scale-loadgen`: writes its spec, reads its JSON lines, and merges several processes."""

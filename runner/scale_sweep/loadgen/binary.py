@@ -20,7 +20,6 @@ LOOPBACK = "libscale-loopback.so"
 
 
 def loadgen_path() -> str:
-    """SCALE_LOADGEN, else beside this Python, else on PATH. Raises PreflightError with how to build it."""
     named = os.environ.get("SCALE_LOADGEN")
     beside = Path(sys.executable).parent / "scale-loadgen"
     path = named or (str(beside) if beside.exists() else shutil.which("scale-loadgen"))
@@ -33,10 +32,7 @@ def loadgen_path() -> str:
 
 
 def loopback_path() -> str:
-    """The library that, preloaded, keeps a server on loopback that listens on all addresses whatever it is told.
-
-    Raises PreflightError with how to build it.
-    """
+    """Preloaded, it keeps a server on loopback that listens on all addresses. Raises PreflightError."""
     path = Path(loadgen_path()).resolve().parent / LOOPBACK
     if not path.is_file():
         raise PreflightError(f"{path} is not there", remedy="build the load generator again: both are made together")
@@ -54,14 +50,11 @@ EXIT_MEANINGS = {
 
 
 class GeneratorDied(LoadError):
-    """A signal ended a process of the load generator."""
-
     usual_remedy = "dmesg names a process that the kernel killed, for example because memory was short"
 
 
 def ended(name: str, code: int, words: str) -> LoadError:
-    """The error for a process that ended with another code than 0, a negative one for a signal. words: its own, or
-    ""."""
+    """code: a negative one for a signal. words: its own, or ""."""
     more = f": {words}" if words else ""
     if code >= 0:
         return LoadError(f"{name} {EXIT_MEANINGS.get(code, f'ended with code {code}')}{more}")
@@ -77,8 +70,6 @@ Features = Mapping[str, Mapping[str, frozenset[str]]]
 
 
 def features_of(program: str) -> Features:
-    """The features of each method of each driver, by name. Raises LoadError if the load generator does not report
-    them."""
     try:
         done = subprocess.run([program, "drivers"], capture_output=True, timeout=DRIVERS_S, check=True)
         features = {one["driver"]: one.get("features") or {} for one in json.loads(done.stdout)}
@@ -94,12 +85,10 @@ def can(features: Features, spec: Mapping[str, str], feature: str) -> bool:
 
 
 def kept_by(program: str, spec: Mapping[str, str]) -> dict[str, str]:
-    """The spec, without a time limit for requests if the method does not support one. Raises LoadError."""
     return kept_with(features_of(program), spec) if "request_timeout_s" in spec else dict(spec)
 
 
 def kept_with(features: Features, spec: Mapping[str, str]) -> dict[str, str]:
-    """The same, if the features are known."""
     if "request_timeout_s" not in spec or can(features, spec, DEADLINE):
         return dict(spec)
     return {key: value for key, value in spec.items() if key != "request_timeout_s"}
@@ -112,8 +101,6 @@ _RIGHT, _WRONG = 0, 2
 
 @dataclass(frozen=True, kw_only=True)
 class Mistake:
-    """The first mistake of a spec."""
-
     key: str
     sentence: str
     more: int  # how many others there are
@@ -143,7 +130,6 @@ def mistake_of(program: str, spec: Mapping[str, str]) -> Mistake | None:
 
 
 def refuse_wrong(program: str, spec: Mapping[str, str], source: str) -> None:
-    """Raises UsageError with the first mistake. source: what the spec was made from, for people."""
     if mistake := mistake_of(program, spec):
         others = f" (and {mistake.more} more)" if mistake.more else ""
         raise UsageError(

@@ -1,4 +1,4 @@
-"""The load generator's own ceiling: the trial's rows, requests and threads on the trial's CPUs, without a server."""
+"""The load generator's own ceiling: the trial's rows and threads on the trial's CPUs, without a server."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LIMIT_S = 60.0
 
 
 class Means(StrEnum):
-    """How a ceiling can be measured. STUBBED: the driver omits the sending. DISCARDED: rows are made and discarded, the
-    only way of older load generators. The others: there is no such ceiling."""
+    """STUBBED: the driver omits the sending. DISCARDED: rows are made and discarded, the only way of older load
+    generators. The others: there is no such ceiling."""
 
     STUBBED = "its sending left out"
     DISCARDED = "rows discarded"
@@ -30,14 +30,12 @@ class Means(StrEnum):
 
     @property
     def is_measured(self) -> bool:
-        """Whether there is a ceiling."""
         return self in (Means.STUBBED, Means.DISCARDED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CeilingKey:
-    """The facts that decide a ceiling: the whole spec of its load except the seed, the CPUs, and the threads of one
-    process."""
+    """All that decides a ceiling: the spec of its load except the seed, the CPUs, the threads of one process."""
 
     spec: tuple[tuple[str, str], ...]
     cpus: tuple[int, ...]
@@ -51,8 +49,7 @@ NONE_FOR_READS, NONE_FOR_OTHERS = (
 
 
 def means_of(program: str, spec: Mapping[str, str]) -> Means:
-    """The features of the load generator for the driver and the method of a spec. Raises LoadError if it does not
-    report them."""
+    """Raises LoadError if the load generator does not report its features."""
     features = features_of(program)
     if not any(SEPARABLE in words for methods in features.values() for words in methods.values()):
         return Means.DISCARDED
@@ -66,11 +63,8 @@ def ceiling_key(spec: Mapping[str, str], cpus: tuple[int, ...], threads_per_proc
 
 
 def measure_ceiling(program: str, key: CeilingKey, elsewhere: Elsewhere | None = None, hosts: int = 1) -> float | None:
-    """Rows per second of the load generator without a server; None if there is no such ceiling. A load that a signal
-    ended is repeated once.
-
-    elsewhere: so many hosts that make the load together. Raises LoadError.
-    """
+    """None if there is no such ceiling. A load that a signal ended is repeated once. elsewhere: so many hosts that make
+    the load together. Raises LoadError."""
     if not key.means.is_measured:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Runs another program as the load generator of a trial, so that our numbers can be checked against it."""
+"""Runs another program as the load generator of a trial."""
 
 from __future__ import annotations
 
@@ -67,7 +67,6 @@ class ForeignLoad:
         return self
 
     def start(self) -> None:
-        """Writes the program's files and starts it. Raises LoadError; then nothing of it runs."""
         for path, text in self._command.files.items():
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
                 file.write(text)
@@ -108,12 +107,11 @@ class ForeignLoad:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The program's process."""
         return (self._process.pid,) if self._process else ()
 
     def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
-        """One phase at the start, then None ten times a second until the program has ended and its output is read.
-        Raises LoadError."""
+        """One phase, then None ten times a second until the program has ended and its output is read. Raises
+        LoadError."""
         assert self._process is not None
         if self._process.returncode is not None:
             yield from self._read_to_the_end()
@@ -139,7 +137,6 @@ class ForeignLoad:
             raise LoadError(f"{self._command.argv[0]} ended with code {self._process.returncode}: {words}")
 
     def _read_to_the_end(self) -> Iterator[None]:
-        """None ten times a second until all output is read, or the time for it is over."""
         assert self._reader is not None
         deadline = time.monotonic() + READ_S
         while self._reader.is_alive() and time.monotonic() < deadline:
@@ -147,7 +144,6 @@ class ForeignLoad:
             self._reader.join(0.1)
 
     def summary(self) -> LoadSummary | None:
-        """The summary from the program's own report; None if it failed, or its report cannot be read."""
         if not self._ended_ns:
             return None
         try:

@@ -1,4 +1,4 @@
-"""The interface of a load for a trial, a load that a command watches, and the stored lines of one."""
+"""The interface of a load, a load that a command watches, and the stored lines of one."""
 
 from __future__ import annotations
 
@@ -15,46 +15,37 @@ from scale_sweep.model import Interval, LoadSummary
 
 
 class LoadHandle(Protocol):
-    """One load. `stop` may be called at any time and repeatedly, and must be called after every `start`."""
+    """`stop` may be called at any time and repeatedly, and must be called after every `start`."""
 
     raw: list[str]  # its output, line by line, growing
     answers: list[ReportedAnswer]  # the answers to requests that it reported, growing
 
     @property
-    def troubles(self) -> Sequence[Trouble]:
-        """Errors of the load, one entry for each kind."""
+    def troubles(self) -> Sequence[Trouble]: ...
 
     @property
     def pids(self) -> Sequence[int]:
         """The processes of the load on the machine of the trial; empty if they run elsewhere."""
 
-    def start(self) -> None:
-        """Starts the load. Raises LoadError, after it has ended what it started."""
+    def start(self) -> None: ...
 
     def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
-        """Its output as it arrives; None ten times a second while there is none.
+        """None ten times a second while there is nothing. A second call continues after the first. Raises LoadError if
+        the load fails, or has not ended after limit_s seconds."""
 
-        A second call continues after the first. Raises LoadError if the load fails, or has not ended after limit_s
-        seconds.
-        """
+    def begin_window(self) -> None: ...
 
-    def begin_window(self) -> None:
-        """Lets the window begin after the running interval of the warm-up, if the load can do that."""
-
-    def end_window(self) -> None:
-        """Lets the window end with the running interval, if the load can do that."""
+    def end_window(self) -> None: ...
 
     def summary(self) -> LoadSummary | None:
         """Its summary, after `lines` has ended; None if there is none."""
 
     def stop(self) -> None:
-        """Ends it now. `lines` still returns its output until then."""
+        """`lines` still returns its output until then."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadEnd:
-    """How a load ended."""
-
     failure: LoadError | None  # why it failed; None if it did not
     interrupted: bool
 
@@ -66,7 +57,6 @@ class Every:
         self._period_s, self._last = period_s, time.monotonic()
 
     def elapsed_s(self) -> float | None:
-        """Seconds since the last report, if the next one is due now; else None."""
         now = time.monotonic()
         elapsed = now - self._last
         if elapsed < self._period_s:
@@ -103,21 +93,17 @@ ALONE = LineSource(process=0, processes=1)
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """summary: None if a process ended without one."""
-
     intervals: tuple[Interval, ...]
     summary: LoadSummary | None
 
 
 def read_recorded(text: str) -> Recorded:
-    """The same of a text; a server's texts in its lines may contain other line ends."""
     return recorded_of(text.removesuffix("\n").split("\n") if text else ())
 
 
 def recorded_of(lines: Iterable[str], *, with_times: bool = True) -> Recorded:
-    """All lines of one trial, in one pass. Raises LoadError for a line that is not the protocol (for example a cut last
-    line), and for processes that cannot all belong to one load. with_times: the intervals keep their histograms, which
-    are most of their size."""
+    """In one pass. Raises LoadError for a line that is not the protocol, and for processes that cannot belong to one
+    load. with_times: keeps histograms, which are most of the size."""
     seconds: Seconds | None = None
     intervals: list[Interval] = []
     summaries: list[LoadSummary] = []

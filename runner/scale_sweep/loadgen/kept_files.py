@@ -22,8 +22,6 @@ MEMORY_MAX = 1 << 28  # bytes of one process's answers
 
 
 class KeptContent(Sequence[str]):
-    """The parts of a content in a file, as JSON."""
-
     def __init__(self, file: IO[bytes], parts: Sequence[str]) -> None:
         self._file, self._places = file, []
         for part in parts:
@@ -48,22 +46,20 @@ def content_of(answer: ReportedAnswer) -> Content:
 
 
 class ContentParts:
-    """Joins the answers of one process with the parts of their content that came before them. What is more than
-    MEMORY_MAX goes to a temporary file."""
+    """Joins answers with the parts of their content that came before. More than MEMORY_MAX goes to a temporary file."""
 
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(MEMORY_MAX)
         self._parts: dict[int, list[ContentPart]] = {}  # by worker
 
     def take(self, part: ContentPart) -> None:
-        """Keeps a part; the first one of a request, asked again perhaps, replaces all that the worker sent before."""
+        """The first part of a request, asked again perhaps, replaces all that the worker sent before."""
         held = self._parts.setdefault(part.worker, [])
         if part.part == 0:
             held.clear()
         held.append(part)
 
     def whole(self, answer: ReportedAnswer) -> ReportedAnswer:
-        """The answer with all parts of its content; without any, if one is missing."""
         held = self._parts.pop(answer.worker, []) if answer.parts else []
         expected = [(answer.request, number) for number in range(answer.parts)]
         if not answer.content or [(one.request, one.part) for one in held] != expected:
@@ -92,8 +88,7 @@ OUTCOMES = ("ok", "failed", "unanswered")
 
 
 def with_files(specs: Sequence[Mapping[str, str]], folder: str) -> list[dict[str, str]]:
-    """The specs of the processes with a file in the folder for each, and the names of its operations beside it; "":
-    none of them keeps its requests."""
+    """With a file in the folder for each, and the names of its operations beside it; "": none keeps its requests."""
     if not folder:
         return [dict(spec) for spec in specs]
     made = []
@@ -105,15 +100,13 @@ def with_files(specs: Sequence[Mapping[str, str]], folder: str) -> list[dict[str
 
 
 def left_out(lines: Sequence[str]) -> int:
-    """Requests that were left out because the most were kept, by the lines of all processes."""
     events = (json.loads(line) for line in lines if '"event":"trace"' in line[:40])
     return sum(int(one["left_out"]) for one in events)
 
 
 def parquet_of(folder: str, start_ns: int, end_ns: int, about: Mapping[str, str]) -> bytes:
-    """The records of all processes, ordered by the time when they were sent. folder: that of `with_files`. start_ns,
-    end_ns: of the window; times are relative to its start. about: for the file's metadata. Raises LoadError for a file
-    that is not whole."""
+    """Ordered by the time when they were sent. start_ns, end_ns: of the window; times are relative to its start. about:
+    for the file's metadata. Raises LoadError for a file that is not whole."""
     import pyarrow
     import pyarrow.parquet
 

@@ -1,4 +1,4 @@
-"""Merges several load processes into one: adds counters and merges histograms; percentiles are never averaged. Pure."""
+"""Merges several load processes into one; percentiles are never averaged. Pure."""
 
 from __future__ import annotations
 
@@ -27,11 +27,7 @@ _QUANTILES = {
 
 
 def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
-    """One summary for all processes of a trial. start_at_ns gives them the same window. The worst outcome counts.
-
-    A process that ended before its window adds neither time nor CPU time. One without an answer has no last
-    acknowledgement.
-    """
+    """The worst outcome counts. A process that ended before its window adds neither time nor CPU time."""
     if len(parts) == 1:
         return parts[0]
     seen = [p for p in parts if p.window_end_ns > p.window_start_ns] or parts[:1]
@@ -74,19 +70,16 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
 
 
 def _table_rows(parts: Sequence[LoadSummary]) -> tuple[tuple[int, ...], ...] | None:
-    """The runs of all parts in the order of the tables; None if one of the parts does not know its own."""
     known = [run for part in parts for run in part.table_rows or ()]
     return None if any(part.table_rows is None for part in parts) else tuple(sorted(known))
 
 
 def _merge_late(parts: Sequence[LoadSummary]) -> Latency | None:
-    """The own lateness of all processes that offer a rate; None if there are none."""
     known = [part.late for part in parts if part.late is not None]
     return merge_latencies(known) if known else None
 
 
 def merge_troubles(parts: Iterable[Trouble]) -> list[Trouble]:
-    """One entry for each code, with the first message and the total count."""
     merged: dict[str, Trouble] = {}
     for part in parts:
         known = merged.get(part.code)
@@ -95,18 +88,14 @@ def merge_troubles(parts: Iterable[Trouble]) -> list[Trouble]:
 
 
 def _sum_if_known(values: Sequence[N | None]) -> N | None:
-    """The sum; None if one of the values is not known."""
     known = [value for value in values if value is not None]
     return sum(known[1:], known[0]) if known and len(known) == len(values) else None
 
 
 def odd_window(parts: Sequence[LoadSummary], *, ends: bool, error_ns: int = 0) -> str:
-    """Which process had another window than the first, and by how much; "" if all had the same.
-
-    The sum of different windows would be a rate that never existed. ends: whether the windows must also end together;
-    those of a fixed number of rows need not. error_ns: the greatest difference between the processes' clocks. A process
-    that ended before its window has none.
-    """
+    """Which process had another window than the first; "" if all had the same. The sum of different windows would be a
+    rate that never existed. ends: whether the windows must also end together. error_ns: between the processes'
+    clocks."""
     seen = [(number, p) for number, p in enumerate(parts, 1) if p.window_end_ns > p.window_start_ns]
     for number, part in seen[1:]:
         began_ns = part.window_start_ns - seen[0][1].window_start_ns
@@ -149,7 +138,7 @@ def _merge_operation(parts: Sequence[OperationSummary]) -> OperationSummary:
 
 
 def merge_latencies(parts: Sequence[Latency]) -> Latency:
-    """Percentiles of the merged histogram. With fewer than 10/(1-q) samples a percentile is None."""
+    """With fewer than 10/(1-q) samples a percentile is None."""
     merged = _added([part.hdr for part in parts])
     if not merged.get_total_count():
         return replace(parts[0], count=0)
@@ -159,7 +148,6 @@ def merge_latencies(parts: Sequence[Latency]) -> Latency:
 
 
 def latency_of(hdrs: Sequence[str]) -> Latency:
-    """The latency of all histograms (of nanoseconds) together. Least and most are as exact as the histogram."""
     if not hdrs:
         empty: dict[str, Any] = dict.fromkeys(Latency.__dataclass_fields__) | {"count": 0, "hdr": ""}
         return Latency(**empty)
@@ -191,16 +179,14 @@ def _latency(merged: HdrHistogram, scale: float, least_us: float, most_us: float
 
 
 def _unit_us(parts: Sequence[Latency], merged: HdrHistogram) -> float:
-    """The histogram's unit in microseconds. It counts nanoseconds if its largest value says so, else microseconds."""
+    """It counts nanoseconds if its largest value says so, else microseconds."""
     largest = max(p.max_us for p in parts if p.max_us is not None)
     return 1e-3 if merged.get_max_value() > 10 * largest else 1.0
 
 
 def merge_interval(parts: Sequence[Interval]) -> Interval:
-    """One second of all processes. p50 cannot be merged and becomes None. p99 and max are the worst of the parts.
-
-    Its time is that of the first process to report, whatever the order of the lines.
-    """
+    """p50 cannot be merged and becomes None. p99 and max are the worst of the parts. Its time is that of the first
+    process to report."""
     if len(parts) == 1:
         return parts[0]
 
@@ -232,16 +218,14 @@ def merge_interval(parts: Sequence[Interval]) -> Interval:
 
 
 def _service_hdr(parts: Sequence[Interval]) -> tuple[str, ...]:
-    """The service times of all parts; empty if no part has any of its own. In a closed loop they are the response
-    times."""
+    """In a closed loop they are the response times."""
     if not any(part.service_hdr for part in parts):
         return ()
     return tuple(hdr for part in parts for hdr in (part.service_hdr or part.response_hdr))
 
 
 def _merge_counts(parts: Sequence[Interval]) -> dict[str, Any]:
-    """The requests of each operation, and the worst 99th percentile. A part with one operation reports no percentile of
-    the operation, because it is that of all its requests."""
+    """A part with one operation reports no percentile of it, because it is that of all its requests."""
     counts: dict[str, int] = {}
     worst: dict[str, float] = {}
     for part in parts:

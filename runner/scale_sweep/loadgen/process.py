@@ -1,4 +1,4 @@
-"""Runs the load generator: one or several processes on the load generator's CPUs, with their lines as one stream."""
+"""Runs the load generator: one or several processes, with their lines as one stream."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ KILL_S = 5.0  # a killed process that still lives waits for its kernel; waiting 
 
 
 class LoadProcesses:
-    """The processes of one trial. Iterate `lines()` to the end, then read `summary()`. elsewhere: starts them; None:
-    they run here."""
+    """Iterate `lines()` to the end, then read `summary()`. elsewhere: starts them; None: they run here."""
 
     def __init__(
         self,
@@ -78,7 +77,6 @@ class LoadProcesses:
         return self
 
     def start(self) -> None:
-        """Starts every process. Raises LoadError, after it has ended all of them."""
         try:
             with deferred():
                 for index, spec in enumerate(self._specs):
@@ -140,11 +138,8 @@ class LoadProcesses:
         return tuple(p.pid for p in self._processes if p.pid)
 
     def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
-        """Phases and merged intervals as they arrive; None after a tenth of a second without any.
-
-        A second call continues after the first. Raises LoadError if a process fails or is stopped, or when the limit
-        passes.
-        """
+        """None after a tenth of a second without a line. A second call continues after the first. Raises LoadError if a
+        process fails or is stopped, or when the limit passes."""
         waiting, seconds, phases = self._unfinished, self._seconds, self._phases
         deadline = time.monotonic() + limit_s
         while waiting:
@@ -186,11 +181,9 @@ class LoadProcesses:
 
     @property
     def troubles(self) -> list[Trouble]:
-        """Errors of the load, one entry for each code."""
         return merge_troubles(self._troubles.values())
 
     def _refuse_other_protocol(self, index: int, hello: Hello) -> None:
-        """Raises LoadError for another version of the protocol, whose words may have other meanings."""
         wanted = self._specs[index]["protocol"]
         if str(hello.protocol) != wanted:
             spoken = "none" if hello.protocol is None else hello.protocol
@@ -211,8 +204,7 @@ class LoadProcesses:
             raise ended(f"the load generator{which}", code or 0, self.error_text(index) or self._trouble_text())
 
     def _await_end(self, limit_s: float, hurry: Callable[[], bool] = lambda: False) -> None:
-        """Waits for all processes together, until the limit or until it should hurry. One that continues has no
-        returncode then."""
+        """A process that continues has no returncode then."""
         deadline = time.monotonic() + limit_s
         while any(process.poll() is None for process in self._processes):
             if time.monotonic() > deadline or hurry():
@@ -236,12 +228,10 @@ class LoadProcesses:
         return "; ".join(f"{t.code} {t.message}" for t in self.troubles[:3])
 
     def error_text(self, index: int = 0) -> str:
-        """The last lines that a process wrote to standard error."""
         self._errors[index].seek(0)
         return "\n".join(str(self._errors[index].read()).strip().splitlines()[-6:])
 
     def summary(self) -> LoadSummary | None:
-        """The merged summary; None if a process ended without one."""
         is_whole = self._summaries and len(self._summaries) == len(self._processes)
         if is_whole and self._merged is None:  # histograms of several processes take a quarter of a second
             self._merged = merge_summaries(self._in_order())
@@ -251,7 +241,6 @@ class LoadProcesses:
         return [self._summaries[index] for index in sorted(self._summaries)]
 
     def _refuse_odd_windows(self) -> None:
-        """Raises LoadError that names the process whose window was different. Only for loads that ran to their end."""
         whole = all(part.outcome in FINISHED for part in self._summaries.values())
         by_time = all("duration_s" in spec for spec in self._specs)
         error_ns = self._elsewhere.error_ns if self._elsewhere is not None else 0
@@ -259,20 +248,14 @@ class LoadProcesses:
             raise LoadError(odd, remedy="leave the load generator's CPUs to it alone, or take fewer --connections")
 
     def end_window(self) -> None:
-        """Tells every process to end its window with the running interval. The load then drains and writes its
-        summary."""
         self._send(signal.SIGUSR1)
 
     def begin_window(self) -> None:
-        """Tells every process to end its warm-up with the running interval."""
         self._send(signal.SIGUSR2)
 
     def stop(self) -> None:
-        """Ends every process: SIGTERM, SIGTERM again, then SIGKILL. They are killed at once after a second Ctrl-C, or
-        if they are stopped: then they hear no other signal.
-
-        The second SIGTERM ends the drain, which may take longer than a user wants to wait.
-        """
+        """SIGTERM, SIGTERM again, which ends the drain, then SIGKILL; at once after a second Ctrl-C, or if they are
+        stopped."""
         with deferred() as hurry:
             for limit_s in (STOP_S, HURRY_S):
                 self._send(signal.SIGTERM)

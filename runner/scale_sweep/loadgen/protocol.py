@@ -16,8 +16,7 @@ from scale_sweep.model import Interval, Latency, LoadSummary, OperationSummary
 
 @dataclass(frozen=True, kw_only=True)
 class Hello:
-    """The load generator's first line: its version, the client library that it opened, the distribution of tables over
-    partitions."""
+    """The load generator's first line."""
 
     protocol: int | None = None  # the version of the protocol; None in lines without it
     version: str
@@ -30,16 +29,12 @@ class Hello:
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    """The load generator entered warmup, measure or drain."""
-
     phase: str
     monotonic_ns: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """The first error of a code."""
-
     code: str
     message: str
     count: int  # errors of the code so far. It is reported again with the load's total
@@ -47,8 +42,6 @@ class Trouble:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportedAnswer:
-    """One of many answers, as the load generator reports it."""
-
     operation: str
     worker: int
     request: int  # its number within the worker. Times and value: as drawn; None if the request has none
@@ -65,7 +58,7 @@ class ReportedAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class ContentPart:
-    """A part of a long answer's content, as JSON. The other parts follow, then the answer itself."""
+    """As JSON. The other parts follow, then the answer itself."""
 
     worker: int
     request: int
@@ -77,7 +70,7 @@ Line = Hello | ReportedAnswer | ContentPart | Phase | Interval | Trouble | LoadS
 
 
 def split_content(text: str) -> tuple[str, str]:
-    """The line without the content of an answer, and that content, which may be long and is read after the load."""
+    """The line without the content of an answer, which may be long and is read after the load."""
     if not text.startswith(('{"event":"asked"', '{"event":"content"')):
         return text, ""
     head, key, content = text.rstrip().partition(',"content":')
@@ -106,12 +99,11 @@ T = TypeVar("T")
 
 @functools.cache
 def _names(kind: Any) -> tuple[tuple[str, bool], ...]:
-    """The fields of a dataclass, and whether one has no default: an older load generator did not report the others."""
+    """And whether one has no default: an older load generator did not report the others."""
     return tuple((one.name, one.default is MISSING and one.default_factory is MISSING) for one in fields(kind))
 
 
 def _of(kind: type[T], raw: Mapping[str, Any], **own: Any) -> T:
-    """An object of a line's fields. own: those that are not as they are in the line."""
     some: Any = kind
     for name, is_needed in _names(some):
         if name not in own and (is_needed or raw.get(name) is not None):
@@ -168,8 +160,6 @@ def _summary(raw: Mapping[str, Any]) -> LoadSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerAnswers:
-    """The counts of one worker in the window: answers, or messages of a subscription, and the rows in them."""
-
     worker: int
     answers: int
     rows: int

@@ -1,4 +1,4 @@
-"""Load processes on other hosts: their clocks, their folders, and processes that somebody stopped."""
+"""Load processes on other hosts, and processes that somebody stopped."""
 
 from __future__ import annotations
 
@@ -13,38 +13,28 @@ from scale_sweep.base.errors import LoadError
 
 
 class LoadProcess(Protocol):
-    """A process of the load generator, here or on another host."""
+    @property
+    def pid(self) -> int: ...
 
     @property
-    def pid(self) -> int:
-        """Its number; 0 on another host."""
+    def returncode(self) -> int | None: ...
 
     @property
-    def returncode(self) -> int | None:
-        """Its exit code, as `poll` saw it last."""
+    def stdout(self) -> Iterable[str] | None: ...
 
-    @property
-    def stdout(self) -> Iterable[str] | None:
-        """Its lines."""
+    def poll(self) -> int | None: ...
 
-    def poll(self) -> int | None:
-        """Its exit code; None while it runs."""
-
-    def send_signal(self, sig: int) -> None:
-        """Does nothing if it has ended."""
+    def send_signal(self, sig: int) -> None: ...
 
 
 class Elsewhere(Protocol):
-    """Starts the processes of a load on other hosts."""
-
     error_ns: int  # the greatest difference between their clocks, after the times of their lines were converted
 
-    def start(self, index: int, spec: Mapping[str, str], secret: str, errors: IO[str]) -> LoadProcess:
-        """Starts one process. errors: for its standard error."""
+    def start(self, index: int, spec: Mapping[str, str], secret: str, errors: IO[str]) -> LoadProcess: ...
 
 
 class RemoteProcess:
-    """signal: sends a signal to the process. errors: gets its standard error at its end."""
+    """signal: sends one to the process. errors: gets its standard error at its end."""
 
     pid = 0
 
@@ -55,23 +45,19 @@ class RemoteProcess:
 
     @property
     def stdout(self) -> Iterator[str]:
-        """Its lines to its end. Raises LoadError if its host is lost."""
         while (line := self._lines.get()) is not None:
             if isinstance(line, LoadError):
                 raise line
             yield line
 
     def poll(self) -> int | None:
-        """Its exit code; None while it runs."""
         return self.returncode
 
     def send_signal(self, sig: int) -> None:
-        """Does nothing if it has ended."""
         if self.returncode is None:
             self._signal(int(sig))
 
     def hear(self, news: Mapping[str, Any]) -> None:
-        """Takes news of its host: {"text"} of a line; {"code", "errors"} of its end; or {"lost"}."""
         if "text" in news:
             self._lines.put(str(news["text"]))
         elif "lost" in news:
@@ -82,7 +68,6 @@ class RemoteProcess:
             self._lines.put(None)
 
     def lose(self, why: str) -> None:
-        """Nobody knows how it goes on: its host does not answer, which ends it."""
         self.returncode = -9
         self._lines.put(LoadError(why, remedy="scale hosts check; scale resume continues the run"))
 
@@ -93,14 +78,12 @@ _TIME = re.compile(r'"(monotonic_ns|window_start_ns|window_end_ns|last_ack_ns)":
 
 
 def shifted_line(text: str, by_ns: int) -> str:
-    """The line with its times moved by so many nanoseconds. Everything else stays as it was written."""
     if not text.startswith(_TIMED):
         return text
     return _TIME.sub(lambda match: f'"{match[1]}":{int(match[2]) + by_ns}', text)
 
 
 def shifted_spec(spec: Mapping[str, str], by_ns: int) -> dict[str, str]:
-    """The spec with its start moved by so many nanoseconds."""
     return {**spec, START: str(int(spec[START]) + by_ns)} if START in spec else dict(spec)
 
 
@@ -119,7 +102,6 @@ def folders_of(spec: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 
 def written(spec: Mapping[str, str], folders: Folders, below: Path) -> dict[str, str]:
-    """The spec with these folders written below a directory that is empty."""
     paths = {}
     for key, files in folders.items():
         path = below / key
@@ -142,17 +124,14 @@ _STOPPED = ("T", "t")  # by a signal, by a debugger
 
 
 class GeneratorStopped(LoadError):
-    """A process of the load generator was stopped, so the server had nothing to answer."""
+    """The server had nothing to answer."""
 
 
 class StoppedWatch:
-    """Since when each process has been stopped."""
-
     def __init__(self) -> None:
         self._since: dict[int, float] = {}
 
     def look(self, pids: Sequence[int]) -> None:
-        """Looks at the processes. Raises GeneratorStopped if one has been stopped for too long."""
         now = time.monotonic()
         self._since = {pid: self._since.get(pid, now) for pid in pids if is_stopped(pid)}
         pid, since = min(self._since.items(), key=lambda item: item[1], default=(0, now))
@@ -165,7 +144,6 @@ class StoppedWatch:
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether a signal or a debugger keeps the process from running."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] in _STOPPED
     except (OSError, IndexError):

@@ -1,4 +1,4 @@
-"""The load generator's spec, made from a sweep and a trial. Pure; see docs/loadgen.md."""
+"""The load generator's spec, made from a sweep and a trial. Pure."""
 
 from __future__ import annotations
 
@@ -42,17 +42,13 @@ def _behind(trial: Trial) -> dict[str, str]:
 
 
 def _reads(trial: Trial) -> dict[str, str]:
-    """The seed of the parameters that requests draw, another one in each trial, and how often answers are checked.
-
-    All trials have the same `seed`, because they have the same rows. With the same draws too, no trial of a sweep
-    would ask for the devices that the first one misses.
-    """
+    """With the same draws in all trials, none would ask for the devices that the first one misses."""
     read_seed = _drawn_seed(f"{trial.seed} reads {trial.order}")
     return {"read_seed": str(read_seed), "check_per_s": f"{checks_per_s(trial.load.duration_s):g}"}
 
 
 def checks_per_s(window_s: float | None) -> float:
-    """Answers of each operation that are checked in a second of a window. None: its length is not known before."""
+    """None: the length of the window is not known before."""
     if window_s is None:
         return CHECKED_PER_S
     return min(max(CHECKED_PER_S * window_s, CHECKED_SHORT), CHECKED) / window_s
@@ -65,11 +61,9 @@ def _drawn_seed(text: str) -> int:
 def search_spec(
     spec: Mapping[str, str], load: Load, after: LoadSummary | None = None, number: int = 0
 ) -> dict[str, str]:
-    """The spec of a trial with another load, whose writes continue after those of an earlier one (after; None: nothing
-    was written). number: of the step, from 1; each has random arrivals of its own, so that the same draws do not move
-    all steps in the same direction. The answers of its queries are not reported: those of the first load are checked.
-    A request has a deadline only if the trial's spec has one: not every driver can end a request.
-    """
+    """The spec of a trial with another load, whose writes continue after those of an earlier one. number: of the step,
+    from 1; each has random arrivals of its own. Answers are those of the first load, and a request has a deadline only
+    if the trial's spec has one: not every driver can end a request."""
     rest = {key: value for key, value in spec.items() if key not in ("rows", "trace_every", "trace_max")}
     lines = {key: value for key, value in _load(load).items() if key != "request_timeout_s"}
     if after is None:
@@ -86,7 +80,6 @@ def _first_row(after: LoadSummary) -> str:
 
 
 def preload_of(trial: Trial) -> Trial:
-    """The trial with the rows that its reads find as its work, and only writes."""
     data = replace(
         trial.work.data,
         rows_per_request=max(PRELOAD_ROWS_PER_REQUEST, trial.work.data.rows_per_request),
@@ -100,20 +93,17 @@ def preload_of(trial: Trial) -> Trial:
 
 
 def query_lines(texts: Mapping[str, str]) -> dict[str, str]:
-    """The spec's lines with the text of each reading operation, in the database's language, with placeholders."""
     return {f"ask.{name}.text": text for name, text in texts.items()}
 
 
 def ceiling_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
-    """The same rows and threads, discarded by the null driver for some seconds: the load generator's own ceiling."""
+    """Rows discarded by the null driver."""
     return {**_same_rows(spec, seconds), "driver": "null", "method": "discard"}
 
 
 def stubbed_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
-    """The same requests, made by the trial's own driver for some seconds and not sent. It contains no address.
-
-    It contains the names, because they are part of a request, and the placement of a table may depend on them.
-    """
+    """Made by the trial's own driver and not sent. It contains names, because they are part of a request, and the
+    placement of a table may depend on them."""
     own = ("driver", "method", "library", "database", "table", "table_prefix", "parted", "precision")
     return {**_same_rows(spec, seconds), **{k: spec[k] for k in own if k in spec}, "sending": "stubbed"}
 
@@ -159,5 +149,4 @@ def _load(load: Load) -> dict[str, str]:
 
 
 def spec_text(spec: Mapping[str, str]) -> str:
-    """The spec as text. Empty values are left out."""
     return "".join(f"{key}={value}\n" for key, value in spec.items() if value != "")

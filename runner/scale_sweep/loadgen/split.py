@@ -18,32 +18,25 @@ STARTS = 5.0  # and so many times that time
 
 
 def start_ns(now_ns: int, threads: int) -> int:
-    """When processes with so many threads together can begin at the same moment."""
+    """When so many threads can begin at the same moment."""
     return now_ns + START_DELAY_NS + threads * START_DELAY_THREAD_NS
 
 
 def delay_elsewhere_ns(threads: int, cores: float, started_s: float) -> int:
-    """The time until processes on other hosts can begin at the same moment, in nanoseconds: at most that of `start_ns`.
-
-    threads: of all processes. cores: of the server, which accepts their connections. started_s: the time that a start
-    of a process on every host took just now.
-    """
+    """In nanoseconds. cores: of the server, which accepts the connections. started_s: a start of a process on every
+    host took so long just now."""
     connecting_ns = threads * START_DELAY_THREAD_NS / min(1.0, cores)
     return min(start_ns(0, threads), round(ELSEWHERE_LEAST_NS + STARTS * started_s * 1e9 + connecting_ns))
 
 
 def seconds_to_begin(threads: int, threads_per_process: int) -> float:
-    """The time from the start of several processes until they begin together, in seconds; 0.0 for one process.
-    threads_per_process: as for `split_spec`."""
+    """Until several processes begin together; 0.0 for one."""
     return start_ns(0, threads) / 1e9 if 0 < threads_per_process < threads else 0.0
 
 
 def split_spec(spec: Mapping[str, str], threads_per_process: int, now_ns: int, least: int = 1) -> list[dict[str, str]]:
-    """The specs of as many processes as the threads need, evenly. threads_per_process: 0 means one process for all.
-    least: so many processes, if there are as many threads.
-
-    now_ns: CLOCK_MONOTONIC. The processes begin together a moment later, so that their windows are the same.
-    """
+    """threads_per_process: 0 means one process. least: so many processes, if there are as many threads. now_ns:
+    CLOCK_MONOTONIC; all begin together a moment later."""
     threads = int(spec["threads"])
     needed = -(-threads // threads_per_process) if threads_per_process else 1
     count = max(needed, min(least, threads))
@@ -67,8 +60,7 @@ _ASK = "ask."
 
 
 def group_specs(spec: Mapping[str, str], work: Work) -> list[dict[str, str]]:
-    """The spec of each group, in the order of `Work.groups`. spec: of all operations together, with the trial's
-    connections. The rate of a group that only writes is rows per second, of any other requests per second."""
+    """In the order of `Work.groups`. The rate of a group that only writes is rows per second, of any other requests."""
     if len(work.groups) == 1:
         return [dict(spec)]
     return [_of_group(spec, group, work) for group in work.groups]
@@ -101,14 +93,11 @@ def _of_group(spec: Mapping[str, str], group: Sequence[Operation], work: Work) -
 
 @dataclass(frozen=True, kw_only=True)
 class LineSource:
-    """Which of how many processes wrote a line, counted from 0."""
-
     process: int
     processes: int
 
 
 def marked(text: str, source: LineSource) -> str:
-    """The line with its process number added. A line that is not a JSON object is unchanged."""
     line = text.rstrip()
     if not (line.startswith("{") and line.endswith("}")):
         return text
@@ -116,7 +105,6 @@ def marked(text: str, source: LineSource) -> str:
 
 
 def source_of(text: str) -> LineSource | None:
-    """The line's process; None if it has no process number."""
     try:
         raw = json.loads(text)
         return LineSource(process=int(raw["process"]), processes=int(raw["processes"]))
@@ -125,11 +113,8 @@ def source_of(text: str) -> LineSource | None:
 
 
 class Seconds:
-    """The intervals of all processes, merged second by second.
-
-    An interval belongs to the second in which it ended. A process's last, shorter one belongs to the second after its
-    last whole one. A second is complete when every process has reported it, a later one, or its summary.
-    """
+    """An interval belongs to the second in which it ended; a process's last, shorter one to the second after its last
+    whole one. A second is complete when every process has reported it, a later one, or its summary."""
 
     def __init__(self, processes: int) -> None:
         self._at = [0] * processes  # the last second that each process has reported
@@ -138,7 +123,6 @@ class Seconds:
         self._parts: dict[int, dict[int, Interval]] = {}
 
     def take(self, process: int, line: Line) -> Iterator[Interval]:
-        """Adds a line of a process. Yields the seconds that it completes, oldest first."""
         if isinstance(line, Interval):
             self._at[process] = max(self._at[process] + 1, int(line.t_s))
             self._parts.setdefault(self._at[process], {})[process] = line
@@ -151,8 +135,6 @@ class Seconds:
             yield self._merged(self._parts.pop(second))
 
     def _merged(self, parts: dict[int, Interval]) -> Interval:
-        """One merged second. It ends when the last part ends. Rows of processes that ended before still count in
-        totals."""
         for process, part in parts.items():
             self._rows_total[process] = part.rows_total
         last = max(parts.values(), key=lambda part: part.monotonic_ns)

@@ -1,5 +1,4 @@
-"""The load generator's other verbs: SQL statements through a driver, tables made before the load, rows as they are
-sent, their sums, the names of tables, and the client library of a driver."""
+"""The load generator's other verbs: statements, tables, rows as they are sent, sums, names, client libraries."""
 
 from __future__ import annotations
 
@@ -27,8 +26,6 @@ Children = MutableSet[subprocess.Popen[str]]  # the running ones; a caller that 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """The answer to one statement."""
-
     ok: bool
     rows: tuple[tuple[Any, ...], ...]
     affected: int | None
@@ -57,7 +54,6 @@ def run_statements(
 def create_tables(
     program: str, spec: Mapping[str, str], secret: str, limit_s: float = TABLES_S, children: Children | None = None
 ) -> None:
-    """Creates all tables of the spec, as the driver names and places them. Raises LoadError or TargetError."""
     run_verb(program, "tables", spec, "", secret, limit_s, children)
 
 
@@ -81,10 +77,7 @@ def run_verb(
     limit_s: float,
     children: Children | None = None,
 ) -> list[dict[str, Any]]:
-    """The events that a verb of the load generator prints. Raises LoadError (no driver), TargetError (no connection).
-
-    children: contains the process while it runs.
-    """
+    """Raises LoadError (no driver), TargetError (no connection). children: contains the process while it runs."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("TAOS_")} | {"SCALE_PASSWORD": secret}
     with tempfile.NamedTemporaryFile("w", suffix=".spec", encoding="utf-8") as file:
         file.write(spec_text(spec))
@@ -132,10 +125,8 @@ TableRun = tuple[int, ...]  # first table, number of tables, rows of each
 def sums_of(
     program: str, spec: Mapping[str, str], groups: Sequence[Sequence[TableRun]], *, decimal: bool, distinct: bool
 ) -> Sequence[Mapping[str, Any]]:
-    """The sums of each group of tables, over their first rows. Connects to nothing. Raises LoadError.
-
-    decimal: a float counts as the decimal that texts have for it. distinct: of rows with the same time one counts.
-    """
+    """decimal: a float counts as the decimal that texts have for it. distinct: of rows with the same time one
+    counts."""
     groups_text = ";".join(",".join(_item(run) for run in group) for group in groups)
     more = {"sums_of": groups_text, "sums_decimal": str(int(decimal)), "sums_distinct": str(int(distinct))}
     lines = run_verb(program, "sums", {**spec, **more}, "", "", SUMS_S)
@@ -155,14 +146,14 @@ LIBRARY_S = 20.0
 
 @dataclass(frozen=True, kw_only=True)
 class ClientLibrary:
-    """The opened file and the version that it reports; "" if it reports none."""
+    """ "" if it reports no version."""
 
     path: str
     version: str
 
 
 def client_library(driver: str, wanted: str) -> ClientLibrary:
-    """The library at `wanted`, else ("") the usual one. Raises LoadError that names the missing file or symbol."""
+    """wanted: "" is the usual one. Raises LoadError that names the missing file or symbol."""
     spec = {"protocol": "1", "driver": driver, **({"library": wanted} if wanted else {})}
     answer = run_verb(loadgen_path(), "library", spec, "", "", LIBRARY_S)[-1]
     return ClientLibrary(path=str(answer.get("library") or ""), version=str(answer.get("library_version") or ""))
@@ -177,7 +168,6 @@ VALUES_MAX = 500_000  # in one call
 
 
 def rows_of(program: str, spec: Mapping[str, str], stretches: Sequence[Stretch]) -> list[TableRows]:
-    """The rows of each range, exactly as they are sent. Connects to nothing. Raises LoadError."""
     types = {name: kind for name, _, kind in (c.partition(":") for c in spec["columns"].split(","))}
     parts: list[list[TableRows]] = [[] for _ in stretches]
     for pieces in _calls(stretches, max(1, VALUES_MAX // (len(types) + 1))):
@@ -192,8 +182,8 @@ def rows_of(program: str, spec: Mapping[str, str], stretches: Sequence[Stretch])
 
 
 def _calls(stretches: Sequence[Stretch], most: int) -> Iterator[list[tuple[int, Stretch]]]:
-    """The ranges for each call of the load generator, with their numbers: together at most so many rows, because a call
-    answers in text, which takes several times the memory of the values. A longer range is cut."""
+    """Together at most so many rows, because a call answers in text, which takes several times the memory of the
+    values."""
     call: list[tuple[int, Stretch]] = []
     left = most
     for number, (table, start, count) in enumerate(stretches):
@@ -239,14 +229,13 @@ def _column(kind: str, values: Sequence[Any]) -> np.ndarray[Any, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Tables:
-    """The name or number of each table, as the driver writes it into a request; and its tags as text, by their name."""
+    """Each table's name as the driver writes it; and its tags as text, by their name."""
 
     names: tuple[str, ...]
     tags: Mapping[str, tuple[str, ...]]
 
 
 def tables_of(program: str, spec: Mapping[str, str], secret: str, children: Children | None = None) -> Tables:
-    """The load generator's names of its tables. Raises LoadError or TargetError."""
     lines = run_verb(program, "names", spec, "", secret, NAMES_S, children)
     events = [line for line in lines if line.get("event") == "names"]
     if not events:

@@ -1,5 +1,4 @@
-"""How much data trials write: rows that they share as data sets, space on disk, memory that is touched for the first
-time."""
+"""How much data trials write: shared data sets, space on disk, memory that is touched for the first time."""
 
 from __future__ import annotations
 
@@ -19,10 +18,8 @@ _NOT_IN_THE_DATA = (KnobRole.CONNECTIONS, KnobRole.COMMIT_THREADS)
 
 
 def data_key(trial: Trial) -> str:
-    """The same for trials whose rows and files are the same; "" where each trial loads its own, or none.
-
-    Every knob counts but those that say how many threads work: of the others nobody here knows what they do to files.
-    """
+    """The same for trials whose rows and files are the same; "" where each trial loads its own, or none. Every knob
+    counts but those that say how many threads work: of the others nobody knows what they do to files."""
     subject = trial.subject
     if not trial.work.preload_rows or trial.resources.disks or subject.endpoint:
         return ""
@@ -37,8 +34,8 @@ def data_key(trial: Trial) -> str:
 
 
 def makers(trials: Iterable[Trial]) -> dict[str, Trial]:
-    """The trial on whose server each data set is loaded: one with the most cores and connections, so that neither
-    the order of the trials nor a low level decides how long it takes."""
+    """The trial that loads each data set: one with the most cores and connections, so that the order does not
+    matter."""
 
     def means(trial: Trial) -> tuple[float, int]:
         return trial.cores, trial.load.connections
@@ -52,19 +49,18 @@ def makers(trials: Iterable[Trial]) -> dict[str, Trial]:
 
 
 def bytes_needed(trials: Iterable[Trial]) -> int:
-    """An estimate of the disk space: every data set, and a copy of the largest one for the trial that runs."""
+    """Every data set, and a copy of the largest one for the trial that runs; an estimate."""
     sizes = [trial.work.preload_rows * _stored_row_bytes(trial) for trial in makers(trials).values()]
     return sum(sizes) + max(sizes, default=0)
 
 
 def _stored_row_bytes(trial: Trial) -> int:
-    """Bytes of one row on disk, without its log: an upper estimate from the facts of the trial's target."""
     return row_logical_bytes(trial.work) + load_facts(trial.subject.target).row_overhead_bytes
 
 
 def _rows_written(trial: Trial, *, most: bool) -> int:
-    """The rows that the load of a trial writes: those of its setting, or its time with the rate that is assumed for its
-    target. most: the longest warm-up and window; else the shortest."""
+    """Those of its setting, or its time with the rate that is assumed for its target. most: the longest times; else the
+    shortest."""
     load = trial.load
     if not stores(trial.work):
         return 0
@@ -77,14 +73,14 @@ def _rows_written(trial: Trial, *, most: bool) -> int:
 
 
 def bytes_written(trial: Trial, *, most: bool) -> int:
-    """The space of a trial's rows, without those of a data set that it shares."""
+    """Without the rows of a data set that it shares."""
     own = 0 if data_key(trial) else trial.work.preload_rows
     return (own + _rows_written(trial, most=most)) * _stored_row_bytes(trial)
 
 
 def search_bytes(trial: Trial) -> tuple[int, str]:
-    """The bytes that a search of the trial writes, an estimate, and how it was made; 0 and "" if it is no search, if it
-    reads, or if the estimate is in requests."""
+    """The bytes that a search writes, an estimate, and how it was made; 0 and "" for other trials, reads, and
+    requests."""
     load, work = trial.load, trial.work
     if load.objective is None or trial.subject.endpoint or not stores(work) or work.counts_requests:
         return 0, ""
@@ -99,8 +95,7 @@ _WRITTEN_TIMES = 3  # a row in its table, and in a log that may hold it with twi
 
 
 def trial_bytes(plan: Plan) -> int:
-    """The memory of the trial that writes most, in the page cache or in its server; 0 if its pages are another
-    machine's, or if nothing is stored."""
+    """The memory of the trial that writes most; 0 if its pages are another machine's, or if nothing is stored."""
     local = (t for t in plan.trials if not t.subject.endpoint and load_facts(t.subject.target).stores_rows)
     rows = ((_rows_written(t, most=True) if stores(t.work) else t.work.preload_rows, t) for t in local)
     return max((count * _WRITTEN_TIMES * _stored_row_bytes(trial) for count, trial in rows), default=0)
@@ -114,8 +109,7 @@ _QUICK_BYTES = 3 * 10**9  # of a trial of --quick: more makes it longer, and its
 
 
 def held_bytes(plan: Plan, pages: NewPages | None) -> int:
-    """The memory that is held for a trial of the plan: as much as it may use, or less if that cannot be held. 0 if
-    pages cost the same."""
+    """The memory that is held for a trial: as much as it may use, or as can be held; 0 if pages cost the same."""
     return min(trial_bytes(plan), _may_hold(plan, pages)) if pages is not None and pages.are_dear else 0
 
 
@@ -126,7 +120,6 @@ def _may_hold(plan: Plan, pages: NewPages) -> int:
 
 
 def held_sentence(plan: Plan, held: int) -> str:
-    """A sentence about memory that is held because pages are dear; "" for none."""
     if not held:
         return ""
     begin = f"scale pre-warms {held / 1e9:.1f} GB of memory for the server"
@@ -143,12 +136,8 @@ _SECONDS_ENOUGH = 8.0  # at the level with the fewest cores: more makes the run 
 
 
 def rows_in_cheap_pages(plan: Plan, pages: NewPages | None, rows_per_core_s: float) -> int | None:
-    """The rows that each level of --quick writes without reaching dear pages; None if all pages cost the same, the work
-    was given, the load is the timed steps of a search, the server needs a long warm-up, no level writes as many in its
-    window, or one writes them too fast.
-
-    rows_per_core_s: the target's own estimate, at the speed of this machine's CPUs.
-    """
+    """The rows that each level of --quick writes without reaching dear pages; None if the plan has to stay as it is.
+    rows_per_core_s: the target's own estimate, at the speed of this machine's CPUs."""
     sweep, load = plan.sweep, plan.sweep.load
     is_asked = sweep.is_quick and len(sweep.levels) > 1
     was_given = any(sweep.origin.get(key, "default") != "default" for key in ("load.duration", "load.warmup"))
@@ -178,5 +167,4 @@ def with_equal_rows(sweep: Sweep, rows: int) -> Sweep:
 
 
 def equal_rows_sentence(rows: int) -> str:
-    """The reason why all levels write the same rows."""
     return f"fresh memory is slow on this machine, so each trial stops after {format_rate(rows)} rows"

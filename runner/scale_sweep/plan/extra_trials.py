@@ -1,5 +1,4 @@
-"""Trials that are not points of the curve: drift checks, sentinels, ablation and profiled trials, connections checks,
-and confirmations of a capacity."""
+"""Trials that are not points of the curve: drift checks, sentinels, ablations, profiles, checks, confirmations."""
 
 from __future__ import annotations
 
@@ -41,8 +40,8 @@ def drift_check_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
 
 
 def sentinels_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """A trial of the lowest level and one of the highest in a window of SENTINEL_S; none for one level, for several
-    variants, for a fixed number of rows, for offered rates, and where windows are as long."""
+    """A trial of the lowest level and one of the highest in a window of SENTINEL_S; none for one level, several
+    variants, fixed rows, offered rates, and where windows are as long."""
     load, points = trials[0].load, [t for t in trials if t.role == "point"]
     if len({t.point_id for t in points}) > len({t.level for t in points}):
         return ()
@@ -57,7 +56,6 @@ def sentinels_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
 
 
 def at_ends(trials: Sequence[Trial], role: Role) -> tuple[Trial, ...]:
-    """A trial of the lowest level and one of the highest, in another role."""
     points = sorted((t for t in trials if t.role == "point"), key=lambda t: (t.level, t.order))
     ends = {t.level: t for t in (points[0], next(t for t in points if t.level == points[-1].level))}
     return tuple(
@@ -80,13 +78,10 @@ def ablation(after: Trial, before: float, knobs: Knobs, varied: Knobs, declared:
 
 
 class WithConnectionsCheck:
-    """Runs another planner's trials, and the checks between them. measured: makes that planner.
-
-    The check of a point runs next to one of the point's own trials, in the middle block or the first one after it in
-    which the point may be limited inside the server. A slow change of the machine then has the same weight for the
-    check as for the trials that it is compared with. Where the trials before it show that the point needs a check, a
-    seeded draw decides whether the check comes before or after the point's trial; else it comes after it.
-    """
+    """Runs another planner's trials, and the checks between them. The check of a point runs next to one of the point's
+    own trials, in the middle block or the first one after it in which the point may be limited inside the server: a
+    slow change of the machine then has the same weight for both. Where earlier trials show that the point needs a
+    check, a seeded draw puts it before or after the point's trial; else it comes after it."""
 
     def __init__(self, plan: Plan, measured: Callable[[Plan], Planner]) -> None:
         self._plan = replace(plan, trials=in_order([trial for trial in plan.trials if trial.role != "check"]))
@@ -106,17 +101,13 @@ class WithConnectionsCheck:
         return replace(block, trials=tuple(replace(t, order=t.order + len(made)) for t in trials))
 
     def bound(self) -> Bound:
-        """At most one check for each point."""
         most, points = self._measured.bound(), {t.point_id: t for t in self._plan.trials if t.role == "point"}
         checks = sum(check_of(trial, 0, self._plan.knobs) is not None for trial in points.values())
         each_s = self._plan.seconds_estimated / max(1, len(self._plan.trials))
         return Bound(trials=most.trials + checks, seconds=most.seconds + checks * each_s)
 
     def _checks(self, done: Sequence[TrialResult], coming: Sequence[Trial]) -> list[Trial]:
-        """All checks so far, in their order: of the trials that are done, and before the one that comes next.
-
-        They are made again from the first trial, each from the results before it, as they were then.
-        """
+        """Made again from the first trial, each from the results before it, as they were then."""
         made: list[Trial] = []
         limited: set[str] = set()
         body = sorted((r for r in done if r.trial.role not in (*LAST, "check")), key=lambda r: r.trial.order)
@@ -153,8 +144,7 @@ def check_of(trial: Trial, order: int, declared: Sequence[KnobColumn]) -> Trial 
 
 class WithConfirmation:
     """Runs another planner's searches, then the trials that confirm the capacity of a level: at it, at it with twice
-    the connections, and up or down by 5 %, until one rate held and the next higher one did not; then the drift check.
-    measured: makes that planner."""
+    the connections, and up or down by 5 % until one rate holds and the next does not; then the drift check."""
 
     def __init__(self, plan: Plan, measured: Callable[[Plan], Planner]) -> None:
         self._plan = replace(plan, trials=in_order([trial for trial in plan.trials if trial.role != ROLE]))
@@ -184,7 +174,6 @@ class WithConfirmation:
         return made
 
     def bound(self) -> Bound:
-        """Every confirming trial of every point."""
         most = self._measured.bound()
         points = {t.point_id: t for t in self._plan.trials if t.role == "point"}
         first = [self._first(trial, 1.0) for trial in points.values()]
@@ -193,7 +182,6 @@ class WithConfirmation:
         return Bound(trials=most.trials + len(confirming), seconds=most.seconds + extra_s)
 
     def _first(self, search: Trial, rate: float) -> list[Trial]:
-        """Without twice the connections where the axis itself sets them."""
         standing = load_axis(self._plan.sweep.axis).standings[BottleneckKind.CONNECTIONS].standing
         return first_of(search, rate, self._plan.knobs if standing is not Standing.SWEPT else ())
 
@@ -203,8 +191,7 @@ def _last(capacity: LevelCapacity) -> Trial:
 
 
 def first_of(search: Trial, rate: float, declared: Sequence[KnobColumn]) -> list[Trial]:
-    """The first confirming trials of a point, without their order in the run. search: its last search. rate: its
-    capacity."""
+    """The first confirming trials of a point. search: its last search. rate: its capacity."""
     more = with_twice_the_connections(_confirming(search, CONNECTIONS, WINDOWS + 1, rate), declared)
     return [_confirming(search, AT, 1, rate), *([more] if more else [])]
 

@@ -1,5 +1,4 @@
-"""What each level of a sweep grants: amounts from all axes together, the CPUs for them, knobs and the load that follows
-from these. Pure."""
+"""What each level grants: amounts of all axes, CPUs, knobs and the load that follows from these. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +29,6 @@ COUNT = re.compile(r"[0-9]{1,9}")
 
 
 def with_constants(sweep: Sweep, host: Host) -> Sweep:
-    """The sweep with the constant level of every axis that it does not vary and that has a default."""
     constants = dict(sweep.constants)
     for axis in all_axes():
         default = axis.default_constant(sweep, host)
@@ -50,17 +48,14 @@ def amounts_by_level(sweep: Sweep) -> AmountsByLevel:
 
 
 def refuse_ungranted(sweep: Sweep, host: Host) -> None:
-    """Raises UsageError for levels that this machine cannot give, before a server is searched for them."""
     granted = list(amounts_by_level(with_constants(sweep, host)).values())
     for axis in all_axes():
         axis.check(sweep, host, granted)
 
 
 def resource_range(granted: AmountsByLevel, machine_bytes: int | None = None) -> ResourceRange:
-    """Everything that the levels grant. Defaults of knobs are derived from it.
-
-    machine_bytes: the machine's memory, which no level exceeds; None: not known.
-    """
+    """Everything that the levels grant. machine_bytes: the machine's memory, which no level exceeds; None: not
+    known."""
 
     def values(quantity: str) -> list[float]:
         return sorted({amounts[quantity].value for amounts in granted.values() if quantity in amounts})
@@ -75,8 +70,7 @@ def resource_range(granted: AmountsByLevel, machine_bytes: int | None = None) ->
 
 
 def resources_by_level(sweep: Sweep, granted: AmountsByLevel, host: Host) -> Mapping[float, Resources]:
-    """The resources of a trial at each level. The load generator has the CPUs that the largest level leaves. granted:
-    by `amounts_by_level` of this sweep."""
+    """The load generator has the CPUs that the largest level leaves."""
     most = max(_cores(amounts).value for amounts in granted.values())
     resources = {}
     for level, amounts in granted.items():
@@ -87,7 +81,6 @@ def resources_by_level(sweep: Sweep, granted: AmountsByLevel, host: Host) -> Map
 
 
 def _cores(amounts: Amounts) -> Amount:
-    """The granted cores. `with_constants` gives every plan its cores; a level that grants none means one."""
     cores = amounts.get(CORES)
     return cores if cores is not None and math.isfinite(cores.value) else Amount(value=1.0, unit="core")
 
@@ -103,7 +96,6 @@ def with_knobs(trial: Trial, knobs: Mapping[str, str], declared: Sequence[KnobCo
 
 
 def with_twice_the_connections(trial: Trial, declared: Sequence[KnobColumn]) -> Trial | None:
-    """None if no knob sets them, or there are fewer tables."""
     names = [knob.name for knob in declared if knob.role is KnobRole.CONNECTIONS and knob.name in trial.knobs]
     twice = 2 * trial.load.connections
     if not names or not 0 < twice <= trial.work.data.tables:

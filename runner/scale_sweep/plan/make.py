@@ -38,8 +38,6 @@ from scale_sweep.sweep.vary import as_varied, is_knob, slug, variants
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedArm:
-    """One subject."""
-
     variant: Mapping[str, str]  # its values of --vary
     sweep: Sweep  # of this combination, completed by its target
     facts: Facts
@@ -64,7 +62,6 @@ class PlannedArm:
 
     @property
     def knobs(self) -> dict[str, str]:
-        """The knobs that the variant sets, by the target's names."""
         varied = {name: value for name, value in self.variant.items() if is_knob(name)}
         declared = {name: self.facts.knob_named(name) for name in varied}
         return {(knob.name if (knob := declared[name]) else name): value for name, value in varied.items()}
@@ -74,15 +71,13 @@ KnobsByLevel = Mapping[float, Mapping[str, str]]
 
 
 def make_plan(sweep: Sweep, host: Host, facts: Facts) -> Plan:
-    """All trials of a completed sweep of one target. Raises UsageError for more cores than the machine has, or for a
-    rule with a gap."""
+    """Raises UsageError for more cores than the machine has, or for a rule with a gap."""
     arms = [PlannedArm(variant=v, sweep=as_varied(sweep, v), facts=facts) for v in variants(sweep)]
     return plan_arms(sweep, host, arms)
 
 
 def plan_arms(sweep: Sweep, host: Host, arms: Sequence[PlannedArm]) -> Plan:
-    """All trials of several subjects, each of which is in every block; with fewer blocks and shorter warm-ups where
-    those of --quick would take too long. Raises UsageError likewise."""
+    """Each subject is in every block; with fewer blocks and shorter warm-ups where those of --quick take too long."""
     plan = _plan_arms(sweep, host, arms)
     count = replicates_in_time(plan)
     if count == plan.sweep.replicates:
@@ -103,8 +98,6 @@ def noted(plan: Plan, *sentences: str) -> Plan:
 
 
 class _Arm(NamedTuple):
-    """A subject with what each level gives it."""
-
     planned: PlannedArm
     knobs: KnobsByLevel
     resources: Mapping[float, Resources]
@@ -144,7 +137,6 @@ def _plan_arms(sweep: Sweep, host: Host, planned: Sequence[PlannedArm]) -> Plan:
 
 
 def _moving(arm: _Arm) -> KnobsByLevel:
-    """The knobs of each level, with settings of a server of ours that follow from its cores."""
     if arm.planned.sweep.endpoint:
         return arm.knobs
     by_cores = arm.planned.facts.by_cores
@@ -224,9 +216,8 @@ def _trial(arm: _Arm, level: float, replicate: int, declared: Sequence[KnobColum
 
 
 def _load(load: Load, work: Work, level: float, cores: float) -> Load:
-    """The load of one trial. Below one core, a warm-up until the rate is level may take 1/cores times as long. Rows in
-    proportion to the level become a total. The rates of all operations together depend on the rows of a request, which
-    may vary."""
+    """Below one core, a warm-up until the rate is level may take 1/cores times as long. Rows in proportion to the level
+    become a total."""
     load = replace(load, rate=offered_per_s(work) or load.rate)
     if load.warmup_least_s is not None:
         load = replace(load, warmup_s=load.warmup_s / min(1.0, cores))
@@ -238,7 +229,6 @@ def _load(load: Load, work: Work, level: float, cores: float) -> Load:
 def _ablations(
     sweep: Sweep, block: Sequence[Trial], arms: Sequence[_Arm], declared: Sequence[KnobColumn]
 ) -> list[Trial]:
-    """A trial for each move of a knob: the level after it, with the knobs of the level before it."""
     return [
         ablation(trial, before, arm.knobs[before], arm.planned.knobs, declared)
         for arm in arms

@@ -1,4 +1,4 @@
-"""The confounds and notes of a plan: what moves along the axis besides the level, and what a plan cannot avoid."""
+"""The confounds and notes of a plan: what moves along the axis besides the level, and what cannot be avoided."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ CONNECTIONS_EACH = 8  # connections for each CPU of the load generator, above wh
 def confounds(
     sweep: Sweep, knobs: Sequence[Mapping[float, Mapping[str, str]]], granted: Set[str]
 ) -> tuple[Confound, ...]:
-    """Every knob that moves along the axis by a rule. knobs: by level, of each subject. granted: knobs that the level
-    itself sets, which are what is swept."""
+    """Every knob that moves along the axis by a rule. granted: knobs that the level itself sets."""
     by_knob: dict[str, Confound] = {}
     for by_level in knobs:
         for name in dict.fromkeys(name for at_level in by_level.values() for name in at_level):
@@ -34,8 +33,6 @@ def confounds(
 
 
 class _CpuChange(NamedTuple):
-    """CPUs that only some levels have."""
-
     knob: str
     count: Callable[[Placement], int]
     sentence: str  # of the last level
@@ -115,7 +112,7 @@ def cpu_confounds(sweep: Sweep, trials: Sequence[Trial]) -> Iterator[Confound]:
 
 
 def notes(sweep: Sweep, trials: Sequence[Trial], facts_of: Mapping[str, Facts]) -> Iterator[str]:
-    """Sentences about what the plan could not avoid. facts_of: each target's, by its name."""
+    """Sentences about what the plan could not avoid. facts_of: by target."""
     yield from _unanswered(trials, facts_of)
     if sweep.equal_durability:
         for name, facts in facts_of.items():
@@ -143,7 +140,6 @@ def _unanswered(trials: Sequence[Trial], facts_of: Mapping[str, Facts]) -> Itera
 
 
 def _durability_of(facts: Facts, trials: Sequence[Trial]) -> str:
-    """The effect of --equal-durability on a target."""
     if any(t.subject.method in facts.unanswered for t in trials):
         return "acknowledges nothing by this method, so nothing is set"
     if facts.fsynced is None:
@@ -169,7 +165,6 @@ def _shared(sweep: Sweep, trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def _rows_before(trials: Sequence[Trial]) -> Iterator[str]:
-    """How the --preload rows are loaded, and whether they are cached."""
     works = {t.work.preload_rows: t.work for t in trials if t.work.preload_rows}
     if not works:
         return
@@ -185,7 +180,6 @@ def _rows_before(trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def cpu_notes(sweep: Sweep, trials: Sequence[Trial], host: Host) -> Iterator[str]:
-    """Sentences about what is the same at every level, and so is no confound, and about levels worth adding."""
     at = {trial.level: trial.placement for trial in trials}
     siblings = {placement.sibling_cpus for placement in at.values()}
     if len(siblings) == 1 and (cpus := siblings.pop()):
@@ -198,8 +192,7 @@ def cpu_notes(sweep: Sweep, trials: Sequence[Trial], host: Host) -> Iterator[str
 
 
 def _small_generator(sweep: Sweep, trials: Sequence[Trial]) -> Iterator[str]:
-    """Few CPUs of the load generator for its connections. A search needs many connections at a lower rate, and each of
-    its steps says if the load generator could not keep up."""
+    """A search needs many connections at a lower rate, and its steps say if the load generator could not keep up."""
 
     def connections(trial: Trial) -> int:
         return trial.work.connections(trial.load.connections)
@@ -217,7 +210,6 @@ def _small_generator(sweep: Sweep, trials: Sequence[Trial]) -> Iterator[str]:
 
 
 def _edges(sweep: Sweep, trials: Sequence[Trial], host: Host) -> Iterator[str]:
-    """The core counts between the levels after which other CPUs begin, if the sweep varies the cores."""
     by_cores = {trial.cores: trial.placement for trial in trials}
     if len(by_cores) < 2 or any(trial.level != trial.cores for trial in trials):
         return

@@ -26,15 +26,13 @@ class Block:
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """The most that a planner can ask for: trials, and seconds by the plan's estimate."""
+    """By the plan's estimate."""
 
     trials: int
     seconds: float
 
 
 class Planner(Protocol):
-    """Decides which trials come next."""
-
     def next(self, done: Sequence[TrialResult]) -> Block:
         """The trials of the first unfinished block that are not done; no trials when the run is complete."""
 
@@ -42,7 +40,7 @@ class Planner(Protocol):
 
 
 def with_block(plan: Plan, block: Block) -> Plan:
-    """The plan with the trials of a block that it does not contain yet, each in the place that its order says."""
+    """The plan with the new trials of a block, each in the place that its order says."""
     known = {trial.trial_id for trial in plan.trials}
     added = [trial for trial in block.trials if trial.trial_id not in known]
     if not added:
@@ -56,18 +54,16 @@ def with_block(plan: Plan, block: Block) -> Plan:
 
 
 def in_order(trials: Sequence[Trial], first: int = 0) -> tuple[Trial, ...]:
-    """The trials with the order in which they stand. first: that of the first one."""
+    """With the order in which they stand. first: that of the first one."""
     return tuple(replace(trial, order=at) for at, trial in enumerate(trials, first))
 
 
 def left_of(trials: Sequence[Trial], done: Sequence[TrialResult]) -> tuple[Trial, ...]:
-    """The trials that are not done, in their order."""
     finished = {result.trial.trial_id for result in done}
     return tuple(trial for trial in trials if trial.trial_id not in finished)
 
 
 def last_replicates(trials: Sequence[Trial]) -> list[Trial]:
-    """The trial with the highest replicate of each point, and of each ablation."""
     last: dict[str, Trial] = {}
     for trial in trials:
         known = last.get(trial.point_id)
@@ -77,14 +73,11 @@ def last_replicates(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def following_of(last: Trial) -> Trial:
-    """The replicate after a point's last one."""
     number = last.replicate + 1
     return replace(last, trial_id=f"{last.point_id}-r{number}", replicate=number, block=number)
 
 
 class FixedPlan:
-    """A planner that adds nothing."""
-
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
 
@@ -101,7 +94,7 @@ class FixedPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialPlace:
-    """One trial of `scale ab`: its level, which variant (0: A, 1: B), its replicate and block, both counted from 1."""
+    """A trial of `scale ab`. variant: 0 is A, 1 is B. replicate, block: from 1."""
 
     level: float
     variant: int
@@ -122,8 +115,7 @@ def abba(levels: Sequence[float], blocks: int, seed: int) -> Iterator[TrialPlace
 
 
 class WithLooks:
-    """A run of `scale ab` that ends after the first look at which its test finds a difference: the blocks until the
-    first look, which are those of the plan; then those until the next one."""
+    """A run of `scale ab` that ends after the first look at which its test finds a difference."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self._looks = plan, plan.sweep.looks_ab
@@ -139,13 +131,11 @@ class WithLooks:
         return replace(FixedPlan(replace(self._plan, trials=body)).next(done), why=why)
 
     def bound(self) -> Bound:
-        """All blocks until the last look."""
         trials = self._looks[-1] / self._looks[0] * len(self._until(self._looks[0]))
         each_s = self._plan.seconds_estimated / len(self._plan.trials)
         return Bound(trials=round(trials), seconds=each_s * trials)
 
     def _until(self, blocks: int) -> tuple[Trial, ...]:
-        """The trials of so many blocks, in their order."""
         sweep = self._plan.sweep
         made = {(trial.level, trial.variant[VARIANT]): trial for trial in self._plan.trials}
         trials = []

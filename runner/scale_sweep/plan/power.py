@@ -38,8 +38,6 @@ _SEED = 20260812
 
 @dataclass(frozen=True, kw_only=True)
 class AssumedNoise:
-    """The noise of one trial's rate, in percent (standard deviation)."""
-
     percent: float
     source: str  # where it comes from, in words
     is_guess: bool = False  # no earlier run shows it
@@ -57,8 +55,6 @@ def with_parts(noise: AssumedNoise, runs: Sequence[NoiseParts]) -> AssumedNoise:
 
 @dataclass(frozen=True, kw_only=True)
 class Power:
-    """The power of a plan at this noise."""
-
     noise: AssumedNoise
     # the difference of two levels (of `scale ab`: of B and A at a level) that is found four times in five at 5 %
     smallest_percent: float | None
@@ -70,7 +66,7 @@ class Power:
 
 
 def power_of(plan: Plan, noise: AssumedNoise) -> Power:
-    """The power of the current plan, without trials that it may add."""
+    """Without trials that the plan may add."""
     sweep, std = plan.sweep, math.log1p(noise.percent / 100)
     if sweep.variants_ab:
         looks = sweep.looks_ab or (sweep.replicates // TRIALS_OF_A_VARIANT,)
@@ -91,8 +87,8 @@ def power_of(plan: Plan, noise: AssumedNoise) -> Power:
 
 
 def _of_blocks(std: float, levels: int, blocks: int, looks: int = 1) -> float | None:
-    """For `scale ab`: a block's difference has the spread of one trial, and each level is tested by its own blocks.
-    looks: how often, the last time after all blocks."""
+    """A block's difference has the spread of one trial, and each level is tested by its own blocks. looks: how often,
+    the last time after all blocks."""
     degrees = levels * (blocks - 1)
     if degrees < 1:
         return None
@@ -102,10 +98,7 @@ def _of_blocks(std: float, levels: int, blocks: int, looks: int = 1) -> float | 
 
 
 def replicates_for(percent: float, points: int, noise: AssumedNoise) -> int:
-    """The fewest replicates, at least two, that find a difference of this percentage between two levels.
-
-    Raises UsageError if more than 100 would be needed.
-    """
+    """The fewest, at least two, that find this difference between two levels. Raises UsageError above 100."""
     count = confidence.replicates_for(percent, points, math.log1p(noise.percent / 100))
     if count is None:
         raise _too_many(percent, noise, "replicates")
@@ -113,7 +106,6 @@ def replicates_for(percent: float, points: int, noise: AssumedNoise) -> int:
 
 
 def blocks_for(percent: float, levels: int, noise: AssumedNoise) -> int:
-    """The fewest blocks of `scale ab` that find the difference. Else as replicates_for."""
     std = math.log1p(noise.percent / 100)
     for blocks in range(2, REPEATS_MAX + 1):
         if (seen := _of_blocks(std, levels, blocks)) is not None and seen <= percent:
@@ -187,7 +179,7 @@ def power_sentence(plan: Plan, power: Power) -> str:
 
 
 def power_details(plan: Plan, power: Power) -> tuple[str, ...]:
-    """Sentences of `scale plan` alone: the interval of a prediction, and the remedy for wide intervals."""
+    """Sentences of `scale plan` alone."""
     details = [advice(plan, power.noise)]
     if power.prediction_percent is not None and power.predicted_level is not None:
         at = load_axis(plan.sweep.axis).count(format_number(power.predicted_level))
@@ -198,7 +190,7 @@ def power_details(plan: Plan, power: Power) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class GatePower:
-    """How often a gate of `scale ab` passes at this noise, in percent of the runs with these blocks."""
+    """In percent of the runs with these blocks."""
 
     gate: Gate
     noise: AssumedNoise
@@ -213,7 +205,7 @@ class GatePower:
 
 
 def gate_power_of(plan: Plan, noise: AssumedNoise, gate: Gate) -> GatePower:
-    """The power of a gate in a plan of `scale ab`."""
+    """How often a gate of `scale ab` passes."""
     std, levels = math.log1p(noise.percent / 100), len(plan.sweep.levels)
     blocks = plan.sweep.replicates // TRIALS_OF_A_VARIANT
     equal = (0.0,) * levels
@@ -255,9 +247,7 @@ def prediction_percent(
     levels: Sequence[float], replicates: int, std: float, at: float, *, draws: int = DRAWS, seed: int = _SEED
 ) -> tuple[float, float] | None:
     """The ends of the fit's 95 % interval of X(at), in percent of the predicted rate; the median over simulated runs.
-
-    std: of one trial's ln X. None if most fits have no model or no interval.
-    """
+    std: of one trial's ln X. None if most fits have no interval."""
     chance, unit = np.random.default_rng(seed), min(*levels, 1.0)
     ends = []
     for _ in range(draws):

@@ -1,4 +1,4 @@
-"""Planners that add replicates: as many of --quick as its time allows, and until the interval of a mean is narrow."""
+"""Planners that add replicates: while the time of --quick lasts, and until the interval of a mean is narrow."""
 
 from __future__ import annotations
 
@@ -31,10 +31,8 @@ Point = tuple[float, str]
 
 
 def replicates_in_time(plan: Plan) -> int:
-    """The replicates of the plan, or as many of --quick as its estimate leaves time for, LEAST at least.
-
-    LEAST where the number of rows is fixed: how long they take depends on the machine.
-    """
+    """The replicates of the plan, or as many of --quick as its estimate leaves time for; LEAST for a fixed number of
+    rows, whose time depends on the machine."""
     sweep = plan.sweep
     was_given = sweep.origin.get("method.replicates", "default") != "default"
     has_other_rule = bool(sweep.variants_ab) or sweep.until_ci_percent is not None
@@ -47,7 +45,6 @@ def replicates_in_time(plan: Plan) -> int:
 
 
 def _points_s(plan: Plan) -> float:
-    """The plan's estimate in seconds without the trials that come last."""
     windows = [trial.load.duration_s or 0.0 for trial in plan.trials]
     beside_s = (plan.seconds_estimated - sum(windows)) / len(windows)
     return sum(beside_s + w for trial, w in zip(plan.trials, windows, strict=True) if trial.role not in LAST)
@@ -59,11 +56,8 @@ def with_replicates(sweep: Sweep, count: int) -> Sweep:
 
 def warmup_in_time(plan: Plan) -> float | None:
     """The bound in seconds of a warm-up until the rate is level, with which LEAST blocks take SLOW_RUN_S;
-    WARMUP_BOUND_S at least. None if the target's bound stays: it is lower, or the blocks take longer even with the
-    least warm-up, or a length was given.
-
-    A bound for all trials alike: one that got shorter as the time runs out would differ from block to block.
-    """
+    WARMUP_BOUND_S at least. None if the target's bound stays. One bound for all trials: one that got shorter as time
+    runs out would differ from block to block."""
     load = plan.sweep.load
     was_given = plan.sweep.origin.get("load.warmup", "default") != "default"
     if not is_by_time(plan.sweep) or was_given or load.warmup_least_s is None or load.rows is not None:
@@ -80,18 +74,16 @@ def with_warmup(sweep: Sweep, bound_s: float) -> Sweep:
 
 
 def is_by_time(sweep: Sweep) -> bool:
-    """True if the time decides the number of replicates."""
     return sweep.origin.get("method.replicates") == BY_TIME
 
 
 def may_grow(plan: Plan) -> bool:
-    """True if time that is left at the end of the plan is used for one more replicate of each point."""
     return is_by_time(plan.sweep) and max(trial.replicate for trial in plan.trials) < MOST
 
 
 class _Growing:
-    """The planned blocks, and more replicates after them. `next` makes the blocks again from the first, each from the
-    results of the blocks before it, as they were then."""
+    """The planned blocks, then more replicates. `next` makes the blocks again from the first, each from the results
+    before it."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self._sweep = plan, plan.sweep
@@ -111,8 +103,7 @@ class _Growing:
 
 
 class WithinTime(_Growing):
-    """One more of all points while the run stays within QUICK_RUN_S, MOST at most. The time is that of the trials that
-    are done."""
+    """One more of all points while the done trials stay within QUICK_RUN_S, MOST at most."""
 
     def next(self, done: Sequence[TrialResult]) -> Block:
         body = list(self._planned)
@@ -125,29 +116,23 @@ class WithinTime(_Growing):
         return self._next(body, done)
 
     def bound(self) -> Bound:
-        """MOST replicates of every point, in the time that they may take."""
         trials = len(self._points) * MOST + len(self._end)
         return Bound(trials=trials, seconds=max(self._plan.seconds_estimated, QUICK_RUN_S))
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Step:
-    """A block to add, or the reason why none is."""
-
     trials: Sequence[Trial] = ()
     why: str
     owed: Mapping[Point, int]  # the replicates that points with a narrow interval still get
 
 
 class UntilInterval(_Growing):
-    """One more replicate of each point whose 95 % interval is wider than requested, in a seeded random order, up to
-    `replicates_max` of a point. Ablation trials belong to their level and get as many.
-
-    A run that ends as soon as an interval is narrow ends where the spread is small by chance, and such an interval
-    holds the truth too rarely. So a point whose interval has become narrow gets some more replicates whatever comes
-    out of them, unless the spread is known from many trials (Simons 1968, On the cost of not knowing the variance when
-    making a fixed-width confidence interval for the mean: a few more trials than the rule asks for suffice).
-    """
+    """One more replicate of each point whose 95 % interval is wider than requested, in a seeded random order. A run
+    that ends as soon as an interval is narrow ends where the spread is small by chance, and such an interval holds the
+    truth too rarely. So a point with a narrow interval gets some more replicates, unless the spread is known from many
+    trials (Simons 1968, On the cost of not knowing the variance when making a fixed-width confidence interval for the
+    mean)."""
 
     def next(self, done: Sequence[TrialResult]) -> Block:
         body, owed, why = list(self._planned), dict[Point, int](), ""
@@ -160,14 +145,12 @@ class UntilInterval(_Growing):
         return self._next(body, done, why)
 
     def bound(self) -> Bound:
-        """The most replicates allowed, for every point."""
         trials = len(self._points) * self._sweep.replicates_max + len(self._end)
         each_s = self._plan.seconds_estimated / max(1, len(self._plan.trials))
         return Bound(trials=trials, seconds=each_s * trials)
 
     def _more(self, body: Sequence[Trial], done: Sequence[TrialResult], owed: Mapping[Point, int]) -> _Step:
-        """The next block. owed: the replicates that each point still gets although its interval is narrow; a point is
-        in it as soon as its interval has been narrow once."""
+        """owed: the replicates that each point still gets although its interval is narrow, or was narrow once."""
         wanted, most = self._sweep.until_ci_percent, self._sweep.replicates_max
         assert wanted is not None
         ids, durable = {trial.trial_id for trial in body}, load_axis(self._sweep.axis).is_durable
@@ -196,7 +179,7 @@ class UntilInterval(_Growing):
 
 
 def extra_replicates(degrees: int, points: int) -> int:
-    """The replicates after the first narrow interval of a point. degrees: of freedom, of the spread."""
+    """degrees: of freedom, of the spread."""
     return next((many for most, many in (EXTRA if points > 1 else EXTRA_ALONE) if degrees <= most), 0)
 
 

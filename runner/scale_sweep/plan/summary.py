@@ -1,4 +1,4 @@
-"""The duration of trials and plans in seconds, estimated, and a plan in one sentence. Pure."""
+"""Estimated durations in seconds, and a plan in one sentence. Pure."""
 
 from __future__ import annotations
 
@@ -17,19 +17,17 @@ LEVEL_AFTER = 1.5  # times the least warm-up, for estimates of time
 
 
 def warmup_words(load: Load) -> str:
-    """The length of the warm-up: "5 s", or "until level, 5 to 60 s"."""
     if load.warmup_least_s is None:
         return f"{load.warmup_s:g} s"
     return f"until level, {load.warmup_least_s:g} to {load.warmup_s:g} s"
 
 
 def warmup_seconds(load: Load) -> float:
-    """The duration of a warm-up in seconds; an estimate if it ends when the rate is level."""
+    """An estimate if it ends when the rate is level."""
     return load.warmup_s if load.warmup_least_s is None else min(load.warmup_s, LEVEL_AFTER * load.warmup_least_s)
 
 
 def seconds(sweep: Sweep, trial: Trial, facts: Facts) -> float:
-    """The duration of a trial in seconds, an estimate."""
     fixed = trial.load.duration_s
     work = fixed if fixed is not None else (trial.load.rows or 0) / (facts.rows_per_core_s * trial.cores)
     before = 0.0 if data_key(trial) else preload_seconds(trial, facts)
@@ -41,12 +39,11 @@ def seconds(sweep: Sweep, trial: Trial, facts: Facts) -> float:
 
 
 def preload_seconds(trial: Trial, facts: Facts) -> float:
-    """The duration of loading the rows of --preload in seconds, an estimate."""
     return trial.work.preload_rows / (facts.rows_per_core_s * trial.cores)
 
 
 def plan_sentence(plan: Plan) -> str:
-    """The plan in one line: trials, levels, target, duration."""
+    """Trials, levels, target, duration."""
     sweep = plan.sweep
     many = f" × {counted(len(variants(sweep)), 'variant')}" if sweep.vary else ""
     ablations = sum(t.role == "ablation" for t in plan.trials)
@@ -72,7 +69,7 @@ def plan_sentence(plan: Plan) -> str:
 
 
 def rate_sentence(plan: Plan) -> str:
-    """The rates that the estimate of the duration assumes, and whether it depends on them, in one line."""
+    """The rates that the estimate of the duration assumes, and whether it depends on them."""
     targets = dict.fromkeys(trial.subject.target for trial in plan.trials)
     rates = ", ".join(f"{format_rate(load_facts(name).rows_per_core_s).strip()} of {name}" for name in targets)
     by_rate = any(trial.load.duration_s is None or trial.work.preload_rows for trial in plan.trials)
@@ -81,7 +78,7 @@ def rate_sentence(plan: Plan) -> str:
 
 
 def bound_sentence(plan: Plan, bound: Bound) -> str:
-    """The most trials that the plan may grow to, in one line; "" if it does not grow."""
+    """ "" if the plan does not grow."""
     if bound.trials <= len(plan.trials):
         return ""
     grows = ["replicates until the intervals are narrow"] if plan.sweep.until_ci_percent is not None else []

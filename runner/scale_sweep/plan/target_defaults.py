@@ -1,4 +1,4 @@
-"""Completes a sweep with what only its target decides: method, knobs, rows in a request, tables."""
+"""Completes a sweep with what its target decides: method, knobs, rows in a request, tables."""
 
 from __future__ import annotations
 
@@ -29,10 +29,7 @@ _RANK = ("default", "host", "file", "flag")
 
 
 def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sweep:
-    """The completed sweep. machine_bytes: the memory of the servers' machine; None: not known.
-
-    Raises UsageError for a method or a knob that the target does not have.
-    """
+    """machine_bytes: the memory of the servers' machine; None: not known. Raises UsageError."""
     mistakes = []
     method = sweep.method or facts.methods[0]
     if method not in facts.methods:
@@ -77,7 +74,6 @@ def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sw
 
 
 def _with_own_warmup(sweep: Sweep, facts: Facts) -> Load:
-    """The load with the target's time for a warm-up until the rate is level, unless its length was given."""
     if sweep.load.warmup_least_s is None or sweep.origin.get("load.warmup", "default") != "default":
         return sweep.load
     least, most = (stores(sweep.work) and facts.writes_warmup_s) or facts.warmup_s
@@ -85,13 +81,10 @@ def _with_own_warmup(sweep: Sweep, facts: Facts) -> Load:
 
 
 def _leaves_out(sweep: Sweep) -> bool:
-    """True if operations that a target cannot express are left out: those of a named workload, which the user did not
-    name one by one."""
     return sweep.origin.get("mix") == "default"
 
 
 def _unspoken(sweep: Sweep, facts: Facts) -> dict[str, str]:
-    """The reason why the target cannot express an operation, by the operation's name."""
     reasons = {}
     for name, query in queries_of(sweep.work).items():
         try:
@@ -102,7 +95,6 @@ def _unspoken(sweep: Sweep, facts: Facts) -> dict[str, str]:
 
 
 def left_out(sweep: Sweep, facts: Facts) -> str:
-    """The sentence about operations that are left out for a target; "" if there are none."""
     by_reason: dict[str, list[str]] = {}
     for name, why in (_unspoken(sweep, facts) if _leaves_out(sweep) else {}).items():
         by_reason.setdefault(why, []).append(name)
@@ -127,7 +119,7 @@ def _disk_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
 
 
 def column_mistakes(data: Workload, facts: Facts) -> list[str]:
-    """Each mistake by its flag. Upper and lower case are one name, as in most databases."""
+    """Upper and lower case are one name, as in most databases."""
     flags = {"--columns": data.columns, "--tag-columns": data.tags if facts.stores_tags else ()}
     own = {name.lower(): name for name in facts.own_columns}
     seen: set[str] = set()
@@ -145,7 +137,6 @@ def column_mistakes(data: Workload, facts: Facts) -> list[str]:
 
 
 def _knob_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
-    """Knobs that the target does not have, or that are given under two names, each by its flag."""
     mistakes, varied = [], [name for name in sweep.vary if is_knob(name)]
     for name in (*sweep.knobs, *varied):
         if facts.knob_named(name) is None and (name in KNOB_NAMES or not facts.any_knob):
@@ -161,7 +152,7 @@ def _knob_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
 
 
 def _with_own_names(sweep: Sweep, facts: Facts) -> Sweep:
-    """The sweep with every knob under the target's own name. A flag replaces a value of a file."""
+    """A flag replaces a value of a file."""
     origin: dict[str, Origin] = dict(sweep.origin)
     knobs = {}
     for own, aliases in _by_own_name(sweep.knobs, facts).items():
@@ -184,7 +175,6 @@ def _by_own_name(names: Iterable[str], facts: Facts) -> dict[str, list[str]]:
 
 
 def _origin(sweep: Sweep, name: str) -> Origin:
-    """The origin of a knob: of its own setting, else of --knob."""
     own = sweep.origin.get(f"knobs.{name}", "default")
     return own if own != "default" else sweep.origin.get("knobs.other", "default")
 
@@ -194,7 +184,6 @@ def _dashed(name: str) -> str:
 
 
 def _rows_for(sweep: Sweep, facts: Facts, resources: ResourceRange) -> int:
-    """The rows of a request, if the user names none."""
     objective, usual = sweep.load.objective, facts.rows_per_request
     if objective is None or sweep.work.counts_requests:
         return usual
@@ -209,7 +198,6 @@ def _rows_for(sweep: Sweep, facts: Facts, resources: ResourceRange) -> int:
 
 
 def _objective_mistakes(sweep: Sweep, facts: Facts, method: str, resources: ResourceRange) -> list[str]:
-    """Settings that make a search for the objective impossible, each by its flag; none without an objective."""
     objective, rows = sweep.load.objective, sweep.work.data.rows_per_request
     if objective is None:
         return []
@@ -232,7 +220,6 @@ def _objective_mistakes(sweep: Sweep, facts: Facts, method: str, resources: Reso
 
 
 def _connections_for(sweep: Sweep, facts: Facts, resources: ResourceRange) -> Mapping[str, Rule]:
-    """The number of connections of a search as a rule, by the knob's name; empty without an objective."""
     if sweep.load.objective is None or resources.connections:
         return {}
     count = max(CONNECTIONS_LEAST, math.ceil(CONNECTIONS_OF_CORE * max(resources.cores, default=1.0)))
@@ -246,7 +233,7 @@ def _always(number: int) -> Rule:
 
 
 def with_equal_connections(completed: Mapping[str, Sweep], requested: Mapping[str, Requested]) -> dict[str, Sweep]:
-    """The completed sweeps, by server, with the same number of connections."""
+    """By server; the same number of connections for all."""
     free: dict[str, Knob] = {}
     for key, (sweep, facts) in requested.items():
         knob = next((knob for knob in facts.knobs if knob.role is KnobRole.CONNECTIONS), None)
@@ -262,8 +249,8 @@ def with_equal_connections(completed: Mapping[str, Sweep], requested: Mapping[st
 
 
 def with_enough_tables(completed: Mapping[str, Sweep], requested: Mapping[str, Requested]) -> dict[str, Sweep]:
-    """The completed sweeps, by server, with more tables where the default number is less than the clients of a level,
-    or the default connections or parts of a large machine: twice as many as these."""
+    """By server; more tables where the default number is less than the clients, or the default connections or parts:
+    twice as many as these."""
     free = [key for key, sweep in completed.items() if sweep.origin.get("workload.tables", "default") == "default"]
     most = max((_default_most(completed[key], *requested[key]) for key in free), default=0)
     confirms = any(sweep.confirms for sweep in completed.values())  # once with twice the connections
@@ -285,7 +272,6 @@ def _default_most(completed: Sweep, sweep: Sweep, facts: Facts) -> int:
 
 
 def more_tables_sentence(sweep: Sweep, default: int) -> str:
-    """The sentence about tables that `with_enough_tables` added to the default number; "" if there are none."""
     tables = sweep.work.data.tables
     more = f"{tables} tables in place of {default}: each connection needs a separate table"
     return more if tables != default else ""

@@ -1,4 +1,4 @@
-"""The two sweeps of `scale ab`: the flags of one variant, what must agree, and the differences in words."""
+"""The two sweeps of `scale ab`: the flags of one variant, what must agree, and the differences."""
 
 from __future__ import annotations
 
@@ -55,10 +55,7 @@ _OF_A_TRIAL = {"connections", "partitions"}  # fields of a load that only a tria
 
 
 def flags_of(text: str, where: str) -> dict[str, str | list[str]]:
-    """`--knob fsync=off --connections 4` → texts by key. where: the option that contains the text.
-
-    Raises UsageError for a flag that no setting has, or one without its value.
-    """
+    """Texts by key. where: the option that contains the text. Raises UsageError."""
     by_flag = {setting.flag: setting for setting in SETTINGS}
     texts: dict[str, str | list[str]] = {}
     try:
@@ -82,7 +79,6 @@ def flags_of(text: str, where: str) -> dict[str, str | list[str]]:
 
 
 def together(common: Flags, own: Flags) -> dict[str, str | list[str]]:
-    """The flags of both variants with those of one. Its own replace the common ones; repeatable flags are added."""
     flags = dict(common)
     for key, value in own.items():
         before = flags.get(key)
@@ -91,7 +87,7 @@ def together(common: Flags, own: Flags) -> dict[str, str | list[str]]:
 
 
 def looks_of(text: str) -> tuple[int, ...]:
-    """The numbers of blocks in the text of --blocks: "5", or "5,10,20". Raises UsageError for another text."""
+    """ "5", or "5,10,20". Raises UsageError."""
     numbers = [int(part) if re.fullmatch(r"\s*[0-9]{1,9}\s*", part) else 0 for part in text.split(",")]
     if min(numbers) < 1 or any(later <= before for before, later in pairwise(numbers)):
         raise UsageError(f"--blocks: {text[:60]!r} is no number of blocks, and not several that rise, like 5,10,20")
@@ -99,8 +95,7 @@ def looks_of(text: str) -> tuple[int, ...]:
 
 
 def variants_of(a: Sweep, b: Sweep, looks: Sequence[int]) -> tuple[Sweep, Sweep]:
-    """Both sweeps as the variants of one run that may end after these numbers of blocks. Raises UsageError for settings
-    that must agree and differ."""
+    """May end after these numbers of blocks. Raises UsageError for settings that must agree and differ."""
     different = [words for field, words in _WHOLE_RUN if getattr(a, field) != getattr(b, field)]
     if different:
         raise UsageError(f"A and B are one run, and {', '.join(different)} must be the same for both")
@@ -136,7 +131,6 @@ def variants_of(a: Sweep, b: Sweep, looks: Sequence[int]) -> tuple[Sweep, Sweep]
 
 
 def as_one(sweep: Sweep) -> Sweep:
-    """The sweep of the whole run: A's, with both variants named."""
     return replace(sweep, vary={VARIANT: tuple(sweep.variants_ab)})
 
 

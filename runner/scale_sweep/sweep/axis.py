@@ -1,4 +1,4 @@
-"""The axis of a sweep and its constant axes, the most trials of a plan, and the settings that an axis usually needs."""
+"""The axis of a sweep and its constant axes, the most trials of a plan, and usual settings."""
 
 from __future__ import annotations
 
@@ -16,23 +16,21 @@ Values = Mapping[str, object]
 
 
 def commands() -> tuple[str, ...]:
-    """The words after `scale sweep` that name an axis."""
     return tuple(axis.facts.command for axis in all_axes())
 
 
 def axis_of_command(what: str) -> Axis | None:
-    """The axis of a word after `scale sweep`: its command (`cpu`) or its name (`cores`)."""
     return next((axis for axis in all_axes() if what in (axis.facts.command, axis.facts.name)), None)
 
 
 def name_of(what: str) -> str:
-    """The name of a sweep that has no other: the axis' command, or the file's name without its end."""
+    """The axis' command, or the file's name without its end."""
     axis = axis_of_command(what)
     return axis.facts.command if axis else Path(what).stem
 
 
 def swept_axis(what: str, texts: Mapping[str, object]) -> Axis:
-    """The axis that a command names. In a file: the axis whose levels are given and that is not constant."""
+    """In a file: the axis whose levels are given and that is not constant."""
     axes = all_axes()
     if named := axis_of_command(what):
         return named
@@ -48,7 +46,6 @@ def of_machine(texts: Mapping[str, str | list[str]], host: Host) -> dict[str, st
 
 
 def mistakes(swept: Axis, what: str, texts: Mapping[str, object], values: Values) -> list[str]:
-    """Mistakes in the axes together. Each sentence names its flag."""
     others = [axis for axis in all_axes() if axis is not swept and texts.get(axis.key)]
     contradictions = [_beside(swept, other, values) for other in others]
     if not texts.get(swept.key):
@@ -77,7 +74,6 @@ def constants(swept: Axis, values: Values) -> dict[str, float]:
 
 
 def constant_texts(levels_of: Mapping[str, float]) -> dict[str, str]:
-    """Constants as the user would write them, by key."""
     return {f"axis.{name}": format_number(level) for name, level in levels_of.items()}
 
 
@@ -85,8 +81,7 @@ TRIALS_MAX = 10_000
 
 
 def refuse_too_many(factors: Mapping[str, tuple[str, int]]) -> None:
-    """Raises UsageError if the factors make more trials than a plan may have. factors: what each counts, and how many,
-    by its flag; the message names the flag of the largest."""
+    """Raises UsageError that names the flag of the largest factor."""
     trials = math.prod(count for _, count in factors.values())
     if trials <= TRIALS_MAX:
         return
@@ -96,8 +91,7 @@ def refuse_too_many(factors: Mapping[str, tuple[str, int]]) -> None:
 
 
 def usual_keys(swept: Axis | None) -> frozenset[str]:
-    """Keys of the settings that are usual on an axis: all that say so, the levels, and those that the axis names. None:
-    of a sweep whose axis is not known yet."""
+    """None: of a sweep whose axis is not known yet."""
     axes = all_axes()
     of_axes = {setting.key for axis in axes for setting in axis.settings}
     usual = {setting.key for setting in SETTINGS if setting.usual and setting.key not in of_axes}

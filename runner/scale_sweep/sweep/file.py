@@ -1,4 +1,4 @@
-"""Finds a sweep file by path or bundled name, reads it into texts by key, and says where each value comes from."""
+"""Finds and reads a sweep file, says where each value comes from, and writes a schema and a first file."""
 
 from __future__ import annotations
 
@@ -29,10 +29,7 @@ _PAIRS = ("tags", "vary", "mix")
 
 
 def read_sweep_file(path: Path) -> dict[str, str | list[str]]:
-    """Texts by key. Keys of `[knobs]` that are not known knobs become entries of knobs.other; `[tags]` of tags.
-
-    Raises UsageError that names the file, or every unknown key with the nearest known one.
-    """
+    """Texts by key. Raises UsageError that names the file, or every unknown key with the nearest known one."""
     text = read_input_text(path, "sweep file", FILE_BYTES_MAX)
     document = toml_document(text, f"sweep file {path}")
     texts: dict[str, str | list[str]] = {}
@@ -90,7 +87,6 @@ def _take_pairs(texts: dict[str, str | list[str]], section: str, pairs: Mapping[
 
 
 def _take_operations(texts: dict[str, str | list[str]], operations: Mapping[str, object]) -> list[str]:
-    """Reads [operation.NAME] with its parameters."""
     texts_of, mistakes = [], []
     for name, parameters in operations.items():
         if not isinstance(parameters, Mapping):
@@ -125,10 +121,7 @@ def bundled_sweeps() -> dict[str, Path]:
 
 
 def sweep_path(what: str) -> Path:
-    """The file of what follows `scale sweep` and is no axis. A local file counts before a bundled one.
-
-    Raises UsageError with all names for a word that is neither a file nor a name.
-    """
+    """A local file counts before a bundled one. Raises UsageError with all names."""
     path, shipped = Path(what), bundled_sweeps()
     if os.path.isfile(path) or path.suffix == ".toml" or (os.path.exists(path) and what not in shipped):
         return path
@@ -166,12 +159,10 @@ def origin_words(sweep: Sweep, key: str, value: str) -> str:
 
 
 def _text_of(sweep: Sweep, key: str) -> str | list[str]:
-    """The default of a setting: that of the named workload, else its own."""
     return NAMED.get(sweep.workload, {}).get(key, BY_KEY[key].default)
 
 
 def _decided_by(sweep: Sweep, key: str) -> str:
-    """The flag that gives this setting another default; "" if none does."""
     for by, keys in _BY_FLAG.items():
         if key in keys and sweep.origin.get(by, "default") != "default":
             return BY_KEY[by].flag
@@ -195,7 +186,7 @@ _WIDTH = 110
 
 
 def sweep_schema() -> dict[str, Any]:
-    """The schema as a JSON document, draft 7."""
+    """A JSON document, draft 7."""
     properties: dict[str, Any] = {key: {"type": "string"} for key in DESCRIPTIVE_KEYS}
     for section in dict.fromkeys(key.partition(".")[0] for key in BY_KEY if "." in key):
         properties[section] = {
@@ -229,8 +220,7 @@ def _value(setting: Setting) -> dict[str, Any]:
 
 
 def first_file(axis: Axis, target: str) -> str:
-    """A sweep file for an axis, in TOML, with the settings of the axis' example. Its comments explain each key; a key
-    in a comment has its default value."""
+    """With the settings of the axis' example. A key in a comment has its default value."""
     facts = axis.facts
     sections: dict[str, list[str]] = {}
     for key, text in {**_of_example(facts.example), "target.name": target}.items():

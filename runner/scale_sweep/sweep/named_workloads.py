@@ -58,7 +58,6 @@ _FUNCTIONS = ("count", "avg", "sum", "max", "min", "spread")
 
 
 def _some_groups(name: str, percent: int, **more: str) -> list[str]:
-    """A read of so many percent of the groups."""
     return _parameters(f"{name}_{percent}", fraction=f"{percent / 100:g}", **more)
 
 

@@ -32,12 +32,10 @@ _REMEDY = "sweeps/prices-example.toml is an example; docs/capacity.md explains e
 
 
 def bundled_prices() -> dict[str, Path]:
-    """The paths of the price lists that come with the project, by name."""
     return {name: path for name, path in bundled("sweeps", ".toml").items() if name.startswith(PREFIX)}
 
 
 def price_path(what: str) -> Path:
-    """The file of a price list. A local file counts before a bundled one; a path that ends so is never a name."""
     path, shipped = Path(what), bundled_prices()
     if os.path.isfile(path) or path.suffix == ".toml" or (os.path.exists(path) and what not in shipped):
         return path
@@ -48,7 +46,7 @@ def price_path(what: str) -> Path:
 
 
 def read_prices(what: str) -> PriceList:
-    """The price list of a path or a name. Raises UsageError with one line for each mistake."""
+    """Raises UsageError with one line for each mistake."""
     path = price_path(what)
     text = read_input_text(path, FLAG, BYTES_MAX)
     document = toml_document(text, f"{FLAG} {path}")
@@ -59,8 +57,6 @@ def read_prices(what: str) -> PriceList:
 
 
 class _Mistakes(Exception):
-    """Sentences on a list."""
-
     def __init__(self, sentences: Sequence[str]) -> None:
         others = len(sentences) - 1
         more = f" (and {'many' if others >= MISTAKES_MAX else others} more)" if others else ""
@@ -68,16 +64,15 @@ class _Mistakes(Exception):
 
 
 class _Lines:
-    """The numbers of lines, which a parsed document does not have: found by the headings `[[machine]]`."""
+    """A parsed document does not have lines: found by the headings `[[machine]]`."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
         self._heads = [n for n, line in enumerate(self._lines, 1) if re.match(r"\s*\[\[\s*machine\s*\]\]", line)]
 
     def where(self, number: int, key: str = "") -> str:
-        """The line of a machine's key, else of its heading: "line 12, "; "" if the list is written in another way.
-
-        number: of the machine, from 0."""
+        """ "line 12, " of a machine's key, else of its heading; "" if the list is written in another way. number: from
+        0."""
         if number >= len(self._heads):
             return ""
         first, last = self._heads[number], [*self._heads, len(self._lines) + 1][number + 1]
@@ -103,7 +98,6 @@ def _price_list(document: Mapping[str, Any], lines: _Lines) -> PriceList:
 
 
 def _of_machine(table: Mapping[str, Any], number: int, lines: _Lines) -> Iterator[str]:
-    """The mistakes of one machine."""
     for key in table:
         if key not in _KEYS:
             yield f"{lines.where(number, key)}{_key(number, table, key)}: unknown key{did_you_mean(key, _KEYS)}"

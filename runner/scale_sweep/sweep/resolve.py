@@ -1,4 +1,4 @@
-"""default < file < flag: makes one Sweep, each setting with its origin, or one error that lists every mistake."""
+"""default < file < flag: makes one Sweep, or one error that lists every mistake."""
 
 from __future__ import annotations
 
@@ -27,18 +27,13 @@ _WORK = {"load.rows": "--rows", "load.rows_per_level": "--rows-per-level"}
 
 @dataclass(frozen=True, kw_only=True)
 class Texts:
-    """Every setting as text, with its origin."""
-
     text: Mapping[str, str | list[str]]
     origin: Mapping[str, Origin]
 
 
 def resolve_sweep(what: str, flags: Mapping[str, str | list[str]], host: Host | None = None) -> Sweep:
-    """The sweep of an axis by its command (`cpu`, `disk`, `clients`, ...), or of a file. flags: by key; they replace
-    the file's. host: the machine that words such as `all` mean; None: they are refused.
-
-    Raises UsageError that lists all mistakes, each with its flag or key.
-    """
+    """what: an axis by its command, or a file. host: the machine that words such as `all` mean; None: they are refused.
+    Raises UsageError that lists all mistakes."""
     from_file = {} if axes.axis_of_command(what) else read_sweep_file(sweep_path(what))
     texts = _merge(from_file, flags)
     if host is not None:
@@ -127,8 +122,7 @@ def _conflicts(texts: Texts, values: Mapping[str, Any]) -> list[str]:
 
 
 def _fixed_work(texts: Texts, values: Mapping[str, Any]) -> tuple[int | None, bool]:
-    """The rows, and whether they are for each unit of the level. A flag replaces a file's value. A window means no
-    rows."""
+    """The rows, and whether they are for each unit of the level. A flag replaces a file's value."""
     keys = [key for key in _WORK if values[key] is not None]
     keys.sort(key=lambda key: texts.origin[key] != "flag")
     if not keys or (texts.origin["load.duration"] == "flag" and texts.origin[keys[0]] == "file"):
@@ -199,7 +193,6 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
 
 
 def _question(swept: Axis, work: Work, objective: Objective | None) -> str:
-    """The question of the sweep: the axis' own, about the counted unit and the limit that the rate holds."""
     rate = "rate of requests" if work.counts_requests else "write rate"
     held = f"highest {rate} that holds {objective.words}" if objective is not None else rate
     return swept.facts.question.replace("write rate", held)
@@ -211,7 +204,7 @@ def _knobs(v: Mapping[str, Any]) -> dict[str, Rule]:
 
 
 def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
-    """The number and order of trials. Drift checks are planned if replicates cannot separate drift from noise."""
+    """Drift checks are planned if replicates cannot separate drift from noise."""
     replicates = 1 if v["load.soak"] is not None else int(v["method.replicates"])
     many = levels > 1 and replicates > 1
     return {

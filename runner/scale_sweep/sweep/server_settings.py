@@ -1,4 +1,4 @@
-"""The settings of the server: its database, runtime, method, and the knobs of all registered targets."""
+"""The settings of the server, and the knobs of all registered targets."""
 
 from __future__ import annotations
 
@@ -70,7 +70,6 @@ def _flag(name: str) -> str:
 
 
 def _knobs() -> Iterator[tuple[str, str]]:
-    """The name and the help of each knob: those of roles, the targets' names for one, and others' names."""
     own = [(facts.title, knob) for facts in _FACTS for knob in facts.role_knobs]
     for role, meaning in _ROLES.items():
         named = "; ".join(f"{knob.help} ({title})" for title, knob in own if knob.role is role and knob.help)

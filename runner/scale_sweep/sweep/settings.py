@@ -1,4 +1,4 @@
-"""Every setting of a sweep, declared once: its key in a sweep file, its flag, its reader, its default, its help."""
+"""Every setting of a sweep, declared once."""
 
 from __future__ import annotations
 
@@ -177,5 +177,4 @@ DESCRIPTIVE_KEYS = ("name", "question")
 
 
 def parameter_name(flag: str) -> str:
-    """The Python name of a flag: --rows-per-request → rows_per_request."""
     return flag.removeprefix("--").replace("-", "_")

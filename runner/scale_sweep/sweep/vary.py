@@ -1,4 +1,4 @@
-"""Second factors: what a sweep varies besides its axis, and the sweep of one variant. Pure."""
+"""Second factors: what a sweep varies besides its axis. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ _NEAR = 0.8  # of another name difflib's ratio is less: cachemodel and cache hav
 
 
 def variants(sweep: Sweep) -> tuple[Mapping[str, str], ...]:
-    """Every combination of the varied settings, in the given order; one empty variant if nothing is varied."""
     names = list(sweep.vary)
     return tuple(dict(zip(names, values, strict=True)) for values in itertools.product(*sweep.vary.values()))
 
@@ -58,7 +57,6 @@ def check_variants(sweep: Sweep, methods: tuple[str, ...]) -> list[str]:
 
 
 def _order_mistakes(sweep: Sweep) -> list[str]:
-    """A mistake if requests hold rows of several tables: they cannot stay with one table."""
     every = [as_varied(sweep, variant).work.data for variant in variants(sweep)]
     if any(data.requests_per_table > 1 and data.interlace_rows for data in every):
         return ["--requests-per-table: is for requests of one table each; leave out --interlace-rows"]
@@ -88,7 +86,6 @@ def is_knob(name: str) -> bool:
 
 
 def as_varied(sweep: Sweep, variant: Mapping[str, str]) -> Sweep:
-    """The sweep with a variant applied. Raises UsageError for a value that was not checked."""
     v: Mapping[str, Any] = variant
     try:
         workload: dict[str, Any] = {name: parse_count(v[name]) for name in _WORKLOAD if name in v}

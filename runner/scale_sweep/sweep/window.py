@@ -1,4 +1,4 @@
-"""The length of a window, the work in it, and the objective of a search, from the settings."""
+"""The length of a window, the work in it, and the objective of a search."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _duration_s(v: Values) -> float:
 
 
 def mistakes(v: Values, origins: Origins, levels: int) -> list[str]:
-    """Contradictions between settings, each with its flag. levels: of the swept axis; 0 if they could not be read."""
+    """levels: of the swept axis; 0 if they could not be read."""
     duration_s, most, soak = v["load.duration"], v["load.window_max"], v["load.soak"]
     contradictions = []
     if duration_s is not None and most is not None and 0 < most < _duration_s(v) and soak is None:
@@ -104,7 +104,6 @@ def work_of(values: Mapping[str, Any], origin: Mapping[str, Origin]) -> Work:
 
 
 def _beside(values: Mapping[str, Any], work: Work) -> list[str]:
-    """Settings that contradict reads or a preload."""
     rows = values["load.rows"] is not None or values["load.rows_per_level"] is not None
     contradictions = []
     if work.cache != "as-is" and not work.preload_rows:
@@ -179,8 +178,7 @@ def _without_objective(origin: Mapping[str, Origin]) -> list[str]:
 
 
 def slo_mistakes(values: Mapping[str, Any], origin: Mapping[str, Origin], work: Work, *, is_steady: bool) -> list[str]:
-    """Settings that contradict an objective, each by its flag; none without an objective. is_steady: acknowledgements
-    on the axis are steady, which those of a disk sweep are not."""
+    """None without an objective. is_steady: acknowledgements on the axis are steady."""
     objective = values["load.slo"]
     if objective is None:
         return _without_objective(origin)

@@ -20,7 +20,6 @@ AXES = Registry(
 
 
 def axis_of(name: str) -> Axis:
-    """The axis of this name, as in a sweep's `axis`. Raises UsageError that lists the known axes."""
     if name not in AXES:
         raise UsageError(f"axis {not_one_of(name, AXES.names())}", remedy="install the package that has it")
     axis: Axis = AXES.load(name)
@@ -28,10 +27,8 @@ def axis_of(name: str) -> Axis:
 
 
 def load_axis(name: str) -> AxisFacts:
-    """The facts of the axis of this name. Raises UsageError that lists the known axes."""
     return axis_of(name).facts
 
 
 def all_axes() -> tuple[Axis, ...]:
-    """Every registered axis; those of this project come first."""
     return tuple(AXES.load(name) for name in AXES.names())

@@ -1,4 +1,4 @@
-"""The base class of an axis: its facts as data, its settings, and the amounts that a level grants a trial."""
+"""The base class of an axis: its facts as data, its settings, and what a level grants a trial."""
 
 from __future__ import annotations
 
@@ -56,7 +56,6 @@ class AxisFacts:
     usual_keys: tuple[str, ...] = ()
 
     def count(self, level: str) -> str:
-        """A level with its unit: "1 core", "4 cores"."""
         return f"{level} {self.unit if level == '1' else self.name}"
 
 
@@ -66,8 +65,7 @@ def standings(
     remedies: Mapping[BottleneckKind, str] | None = None,
     reasons: Mapping[BottleneckKind, str] | None = None,
 ) -> dict[BottleneckKind, Stand]:
-    """One standing for every kind. Kinds that are not named are EXTERNAL. remedies, reasons: the axis' own texts, by
-    kind."""
+    """Kinds that are not named are EXTERNAL. remedies, reasons: the axis' own texts."""
 
     def standing(kind: BottleneckKind) -> Standing:
         return Standing.SWEPT if kind in swept else Standing.OWN if kind in own else Standing.EXTERNAL
@@ -88,49 +86,43 @@ class Axis:
         return f"axis.{self.facts.name}"
 
     def amounts(self, level: float) -> Amounts:
-        """The amounts that a level grants, by quantity. The default: the level itself, in the axis' unit, of the
-        quantity that has the axis' name."""
+        """By quantity. The default: the level itself, of the quantity with the axis' name."""
         return {self.facts.name: Amount(value=level, unit=self.facts.unit)}
 
     def knobs(self, level: float) -> Mapping[str, str]:
         return {}
 
     def of_machine(self, texts: Texts, host: Host) -> str:
-        """The text of the levels, with numbers in place of the words that mean a part of a machine. texts: all of the
-        sweep, by key."""
+        """The levels, with numbers in place of words that mean a part of a machine. texts: by key."""
         return str(texts.get(self.key) or "")
 
     def default_constant(self, sweep: Sweep, host: Host) -> float | None:
-        """The level that a sweep of another axis uses if the user gives none. None: the axis grants nothing there."""
+        """Of a sweep of another axis, if the user gives no level. None: the axis grants nothing there."""
         return None
 
     def overruled(self, flags: Texts) -> tuple[str, ...]:
-        """Keys of a sweep file that these flags replace."""
         return ()
 
     def mistakes(self, texts: Texts, values: Values) -> list[str]:
-        """Mistakes in the settings when this axis is swept. Each sentence names its flag."""
         return []
 
     def fields(self, values: Values) -> dict[str, Any]:
-        """The fields of Sweep that the axis' settings fill when it is swept."""
         return {}
 
     def shown(self, sweep: Sweep) -> dict[str, str]:
-        """The axis' settings besides the levels, as the user would write them, by key."""
         return {}
 
     def check(self, sweep: Sweep, host: Host, granted: Sequence[Amounts]) -> None:
-        """Raises UsageError if this machine cannot give what is granted. granted: by each level."""
+        """Raises UsageError if this machine cannot give what is granted."""
         return
 
     def findings(self, plan: Plan) -> list[Finding]:
         return []
 
     def work_seconds(self, sweep: Sweep, trial: Trial) -> float:
-        """The least time in seconds that fixed work takes because of this axis. An estimate."""
+        """The least time that fixed work takes because of this axis; an estimate."""
         return 0.0
 
     def before(self, sweep: Sweep) -> tuple[float, str]:
-        """The time before the first trial, in seconds (an estimate), and what it is spent on."""
+        """Seconds before the first trial, an estimate, and what they are spent on."""
         return 0.0, ""

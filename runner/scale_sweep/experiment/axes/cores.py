@@ -1,5 +1,3 @@
-"""The axis of CPU cores: `scale sweep cpu --cores 1..12`. A level is the number of cores that the server may use."""
-
 from __future__ import annotations
 
 import re
@@ -40,7 +38,6 @@ _FACTS = AxisFacts(
 
 
 def _cores(text: str) -> tuple[float, ...]:
-    """Levels that the kernel can grant: its shortest quota is 1 ms in each period of 100 ms."""
     if _ALL.search(text):
         raise ValueError(
             f"{text!r}: `all` means the CPUs of this machine, and the server runs elsewhere; give a number"
@@ -66,8 +63,7 @@ class _Cores(Axis):
     )
 
     def of_machine(self, texts: Texts, host: Host) -> str:
-        """The levels with the server's CPUs on this machine in place of `all`. The CPUs of an endpoint are not known:
-        the word stays, and is refused."""
+        """`all` as a number. The CPUs of an endpoint are not known: the word stays, and is refused."""
         text = super().of_machine(texts, host)
         if not _ALL.search(text) or texts.get("target.endpoint"):
             return text
@@ -76,12 +72,10 @@ class _Cores(Axis):
         return _ALL.sub(str(server_cpus_max(host, *named, shares=shares)), text)
 
     def default_constant(self, sweep: Sweep, host: Host) -> float | None:
-        """All cores that the server may use beside the load generator."""
         return float(server_cpus_max(host, sweep.server_cpus, sweep.generator_cpus, shares=sweep.shares_cpus))
 
     def check(self, sweep: Sweep, host: Host, granted: Sequence[Amounts]) -> None:
-        """Raises UsageError for more cores than the machine has CPUs. The cores of a server that runs already are what
-        the user says: it may run elsewhere."""
+        """The cores of a server that runs already are what the user says: it may run elsewhere."""
         available = sweep.server_cpus or host.allowed
         absent = sorted(set(sweep.server_cpus + sweep.generator_cpus) - set(host.allowed))
         if absent:
@@ -101,7 +95,6 @@ class _Cores(Axis):
 
 
 def _named(text: object) -> tuple[int, ...]:
-    """CPUs that the user named. A text that names none is reported where all settings are read."""
     try:
         return parse_cpus(str(text)) if text else ()
     except ValueError:

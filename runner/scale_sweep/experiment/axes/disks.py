@@ -96,7 +96,6 @@ class _Disks(Axis):
     )
 
     def overruled(self, flags: Any) -> tuple[str, ...]:
-        """The keys of the disks' source. Flags replace the file's source as a whole."""
         sources = tuple(f"disks.{kind}" for kind in KINDS)
         return (*sources, *_ONLY_WITH) if any(key in flags for key in sources) else ()
 
@@ -157,17 +156,14 @@ class _Disks(Axis):
         }
 
     def findings(self, plan: Plan) -> list[Finding]:
-        """A striped array holds all parts."""
         return [] if plan.sweep.disk_placement == "stripe" else uneven_parts(plan)
 
     def work_seconds(self, sweep: Sweep, trial: Trial) -> float:
-        """The time that the disks need to write the data, in seconds."""
         capped = sweep.disks.cap_bytes_per_s if sweep.disks else None
         written = (trial.load.rows or 0) * logical_bytes(sweep.work) * _AMPLIFICATION
         return written / (trial.disks * (capped or _BYTES_PER_S))
 
     def before(self, sweep: Sweep) -> tuple[float, str]:
-        """The time to make the disks, verify their limits, and measure their ceilings."""
         what = "to make and measure the disks"
         if sweep.disks is None:
             return 0.0, what
@@ -178,7 +174,7 @@ class _Disks(Axis):
 
 
 def uneven_parts(plan: Plan) -> list[Finding]:
-    """A finding for each level whose disks do not get the same number of partitions."""
+    """For each level whose disks do not get the same number of partitions."""
     findings = {}
     for trial in plan.trials:
         for knob in (k.name for k in plan.knobs if k.role is KnobRole.PARTITIONS):

@@ -1,4 +1,4 @@
-"""Defines a setting of a sweep, and reads tables of them. The tables are in the packages sweep and axes."""
+"""Defines a setting of a sweep, and reads tables of them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from scale_sweep.experiment.setting import readers, workload_readers
 
 
 class Takes(Enum):
-    """The values of a flag: one value, a value each time that the flag is repeated, or no value."""
-
     VALUE = "value"
     VALUES = "values"
     NOTHING = "nothing"
@@ -22,7 +20,7 @@ class Takes(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """One setting. `read` turns text into the value, and raises ValueError with one sentence."""
+    """`read` raises ValueError with one sentence."""
 
     key: str
     flag: str
@@ -37,12 +35,10 @@ class Setting:
 
     @property
     def many(self) -> bool:
-        """Whether the flag can be repeated."""
         return self.takes is Takes.VALUES
 
     @property
     def switch(self) -> bool:
-        """Whether the flag has no value."""
         return self.takes is Takes.NOTHING
 
 

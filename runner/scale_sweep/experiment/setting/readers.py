@@ -1,5 +1,3 @@
-"""Readers of single values: text → value, or ValueError with one sentence. Pure; they name no flag and no key."""
-
 from __future__ import annotations
 
 import re
@@ -15,20 +13,17 @@ _PIECE = re.compile(r"(\d+(?:\.\d+)?)?(\.\.)?(\d+(?:\.\d+)?)?=(.+)")
 
 
 class OneOf:
-    """A reader for a closed set of words."""
-
     def __init__(self, *choices: str) -> None:
         self.choices = choices
 
     def __call__(self, text: str) -> str:
-        """The word. Raises ValueError that lists the choices."""
         if text not in self.choices:
             raise ValueError(not_one_of(text, self.choices))
         return text
 
 
 def data_directory(text: str) -> str:
-    """A directory, memory ("ram", "ram:8GiB"), or "auto"."""
+    """A directory, "ram", "ram:8GiB" or "auto"."""
     word, colon, size = text.partition(":")
     if word != (meant := word.lower()) in ("ram", "auto"):
         raise ValueError(f"{text!r}: did you mean {meant}{colon}{size}? The directory {word} is written ./{word}")
@@ -38,7 +33,6 @@ def data_directory(text: str) -> str:
 
 
 def memory(text: str) -> int:
-    """Bytes that a server may use; no server starts in less than the smallest limit."""
     value = parse_bytes(text)
     if value < MEMORY_BYTES_MIN:
         raise ValueError(f"{text} means {value:,} bytes; write {format_bytes(MEMORY_BYTES_MIN)} or more, like 4GiB")
@@ -46,7 +40,6 @@ def memory(text: str) -> int:
 
 
 def at_least(low: int, read_number: Callable[[str], int]) -> Callable[[str], int]:
-    """A reader for a whole number not below `low`."""
 
     def read(text: str) -> int:
         value = read_number(text)
@@ -69,7 +62,7 @@ def above_zero(read_number: Callable[[str], float]) -> Callable[[str], float]:
 
 
 def percent(text: str) -> float:
-    """ "5%" or "5" → 5.0; above 0 and at most 100."""
+    """Above 0 and at most 100."""
     try:
         value = float(text.strip().removesuffix("%").strip())
     except ValueError:
@@ -80,7 +73,6 @@ def percent(text: str) -> float:
 
 
 def between(low: float, high: float) -> Callable[[str], float]:
-    """A reader for a number within bounds."""
 
     def read(text: str) -> float:
         try:
@@ -99,14 +91,13 @@ def _is_whole(text: str) -> bool:
 
 
 def port(text: str) -> int:
-    """A TCP port that an ordinary user may bind."""
     if not _is_whole(text) or not 1024 <= int(text) < 65536:
         raise ValueError(f"{text!r} is not a port between 1024 and 65535")
     return int(text)
 
 
 def endpoint(text: str) -> str:
-    """host:port, checked but kept as text. No message repeats a password."""
+    """No message repeats a password."""
     if "@" in text:
         raise ValueError("every user of this machine can read a password here; set SCALE_TARGET_PASSWORD instead")
     host, _, port = text.rpartition(":")
@@ -116,7 +107,7 @@ def endpoint(text: str) -> str:
 
 
 def rule(text: str) -> Rule:
-    """A knob's rule: "8", or pieces over the axis "1..4=4,5..=12", "1=2,2=4"."""
+    """ "8", or pieces over the axis like "1..4=4,5..=12"."""
     if "=" not in text:
         if not text.strip():
             raise ValueError("the value is empty")
@@ -137,7 +128,6 @@ def _piece(part: str, whole: str) -> Piece:
 
 
 def rule_value(rule_: Rule, level: float) -> str | None:
-    """The rule's value at a level; None if no part covers it."""
     for piece in rule_.pieces:
         if (piece.first is None or level >= piece.first) and (piece.last is None or level <= piece.last):
             return piece.value
@@ -161,7 +151,7 @@ _SETTING_NAME = re.compile(r"[A-Za-z_][\w.-]*")  # such as wal_level, insert.max
 
 
 def named_rule(text: str) -> tuple[str, Rule]:
-    """NAME=VALUE or NAME=RULE of any server setting."""
+    """NAME=VALUE or NAME=RULE."""
     name, equals, value = text.partition("=")
     if not equals or not _SETTING_NAME.fullmatch(name.strip()):
         raise ValueError(f"{text!r} is not NAME=VALUE")
@@ -178,7 +168,7 @@ def variation(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def whole_levels(read_levels: Callable[[str], tuple[float, ...]], what: str) -> Callable[[str], tuple[float, ...]]:
-    """A reader for levels that are whole numbers: there is no half disk. what: their unit, plural."""
+    """There is no half disk. what: their unit, plural."""
 
     def read(text: str) -> tuple[float, ...]:
         levels = read_levels(text)
@@ -190,7 +180,7 @@ def whole_levels(read_levels: Callable[[str], tuple[float, ...]], what: str) -> 
 
 
 def rate_of_bytes(read_bytes: Callable[[str], int]) -> Callable[[str], int]:
-    """A reader for bytes per second: "20MiB/s", or "20MiB"."""
+    """ "20MiB/s", or "20MiB"."""
 
     def read(text: str) -> int:
         try:
@@ -205,7 +195,7 @@ def rate_of_bytes(read_bytes: Callable[[str], int]) -> Callable[[str], int]:
 
 
 def paths(text: str) -> tuple[str, ...]:
-    """Absolute paths, each once: "/mnt/a,/mnt/b"."""
+    """Absolute, each once."""
     absolute = tuple(part.strip() for part in text.split(",") if part.strip())
     relative = [p for p in absolute if not p.startswith("/")]
     if not absolute or relative:
@@ -217,7 +207,7 @@ def paths(text: str) -> tuple[str, ...]:
 
 
 def switch(text: str) -> bool:
-    """On or off, as a flag or a TOML true or false."""
+    """As a flag or in TOML."""
     if text not in ("1", "0", "true", "false"):
         raise ValueError(f"{text!r} is neither true nor false")
     return text in ("1", "true")
@@ -232,12 +222,11 @@ def tag(text: str) -> tuple[str, str]:
 
 
 def rates(text: str) -> tuple[float, ...]:
-    """Rates above 0, ascending, from "2000000" or "2M,5M"."""
+    """Ascending, from "2000000" or "2M,5M"."""
     return tuple(float(v) for v in sorted({above_zero(parse_count)(part) for part in text.split(",")}))
 
 
 def up_to(high: int, read_number: Callable[[str], int]) -> Callable[[str], int]:
-    """A reader for a whole number of 0 to `high`."""
 
     def read(text: str) -> int:
         value = read_number(text)
@@ -252,7 +241,7 @@ _BITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
 
 
 def network_speed(text: str) -> tuple[str, float]:
-    """An interface and its speed in bits/s, from "eth0=10Gbit" (kbit, Mbit or Gbit, of 1000, as tc writes them)."""
+    """Bits/s from "eth0=10Gbit" (kbit, Mbit or Gbit, of 1000, as tc writes them)."""
     interface, value = tag(text)
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]bit)(?:/s)?", value.lower())
     if match is None or not float(match.group(1)):
@@ -261,7 +250,7 @@ def network_speed(text: str) -> tuple[str, float]:
 
 
 def time_span(text: str) -> tuple[float | None, float]:
-    """`5s`: no least time, and 5 seconds. `5s..60s`: the least and the greatest time in seconds."""
+    """`5s`: no least time. `5s..60s`: the least and the greatest time in seconds."""
     least, dots, most = text.partition("..")
     if not dots:
         return None, parse_seconds(text)
@@ -275,5 +264,5 @@ SHARED = "shared"
 
 
 def cpus_or_shared(text: str) -> tuple[int, ...] | str:
-    """The CPUs of a load generator: a list, or the word for those of the server at each level."""
+    """ "shared": those of the server at each level."""
     return SHARED if text.strip() == SHARED else parse_cpus(text)

@@ -18,7 +18,7 @@ SHARE_MAX = 1_000_000
 
 
 def columns(text: str) -> tuple[str, ...]:
-    """Columns as "name:type" from "a:float,b:binary(24)", "10:double" (m1..m10) or "float,int" (c1, c2)."""
+    """ "name:type" from "a:float,b:binary(24)", "10:double" (m1..m10) or "float,int" (c1, c2)."""
     names: list[str] = []
     for part in re.split(r",(?![^(]*\))", text.replace(" ", "")):
         if len(names) > COLUMNS_MAX:
@@ -43,7 +43,7 @@ def columns(text: str) -> tuple[str, ...]:
 
 
 def laws(text: str) -> str:
-    """One law, or LAW=SHARE,... with whole shares, as the user wrote it without blanks."""
+    """One law, or LAW=SHARE,... with whole shares."""
     parts = [part.strip() for part in text.split(",")]
     for name in (part.partition("=")[0].strip() for part in parts):
         if name not in LAWS:

@@ -53,7 +53,6 @@ OPERATIONS = Registry(
 
 
 def operation_of(name: str) -> OperationKind:
-    """The kind of operation of this name. Raises UsageError that lists the known ones."""
     if name not in OPERATIONS:
         raise UsageError(f"operation {not_one_of(name, OPERATIONS.names())}")
     kind: OperationKind = OPERATIONS.load(name)
@@ -61,19 +60,18 @@ def operation_of(name: str) -> OperationKind:
 
 
 def takes_fixed_work(load: Load, work: Work) -> bool:
-    """Whether a number of rows (--rows) could replace the window: not of a search, a soak, or a load that reads."""
+    """Whether --rows could replace the window: not of a search, a soak, or a load that reads."""
     return load.objective is None and not load.soak and not work.counts_requests
 
 
 def queries_of(work: Work) -> dict[str, Query]:
-    """The queries of the reading operations, by their names. Raises ValueError for parameters that do not fit the
-    rows."""
+    """Raises ValueError for parameters that do not fit the rows."""
     queries = {o.name: operation_of(o.kind_name).query(work, o) for o in work.operations}
     return {name: query for name, query in queries.items() if query is not None}
 
 
 def spec_lines(work: Work) -> dict[str, str]:
-    """Lines of the load generator's spec: those of each operation, and their weights unless only rows are written."""
+    """Weights are left out if only rows are written."""
     lines: dict[str, str] = {}
     if work.counts_requests:  # queries depend on the rows
         lines |= operation_of("write").spec_lines(work, Operation())
@@ -88,8 +86,7 @@ def spec_lines(work: Work) -> dict[str, str]:
 
 
 def rate_of(work: Work, *, durable: bool, objective: Objective | None = None) -> Rate:
-    """The fitted rate: that of the only kind of operation; of several kinds, all their requests. objective: of the
-    load; the rate is then the highest one that holds it, in the same unit."""
+    """The rate that is fitted: of several kinds, all requests; with an objective the highest rate that holds it."""
     if objective is not None:
         return Rate(field="capacity_per_s", words=rate_of(work, durable=False).words)
     kinds = {operation.kind_name for operation in work.operations}
@@ -99,43 +96,37 @@ def rate_of(work: Work, *, durable: bool, objective: Objective | None = None) ->
 
 
 def rates_of(work: Work, *, durable: bool) -> tuple[Rate, ...]:
-    """All rates of the work that a trial may have: the fitted one first, then those of each kind of operation."""
+    """The fitted rate first, then those of each kind."""
     kinds = [operation_of(operation.kind_name) for operation in work.operations]
     own = [kind.rate(durable=at) for kind in kinds for at in (durable, not durable)]
     return tuple(dict.fromkeys((rate_of(work, durable=durable), *own)))
 
 
 def units_of_request(work: Work, operation: Operation) -> int:
-    """The number of units in one request of the operation: its rows, or 1."""
     return work.data.rows_per_request if operation.unit == "rows" else 1
 
 
 def offered_per_s(work: Work) -> float:
-    """Requests per second that are offered if every operation has a rate of its own, else 0. Needs the number of rows
-    in a request."""
+    """0 unless every operation has a rate of its own. Needs the number of rows in a request."""
     if not all(operation.rate for operation in work.operations):
         return 0.0
     return sum(operation.rate / units_of_request(work, operation) for operation in work.operations)
 
 
 def logical_bytes(work: Work) -> int:
-    """Bytes of one unit's values without overhead: the most of any operation; 0 if none stores anything."""
     return max(operation_of(operation.kind_name).logical_bytes(work) for operation in work.operations)
 
 
 def stores(work: Work) -> bool:
-    """Whether anything is written during the measurement."""
     return logical_bytes(work) > 0
 
 
 def row_logical_bytes(work: Work) -> int:
-    """Bytes of one row's values without overhead, whatever the operations are."""
     return operation_of("write").logical_bytes(work)
 
 
 def miscounted(work: Work, acknowledged: int | None, counted: int | None) -> str:
-    """How the database's own count contradicts the acknowledged rows, preload included; "" if it does not, or if one is
-    unknown."""
+    """How the database's own count contradicts the acknowledged rows; "" if it does not, or if one is unknown."""
     if acknowledged is None or counted is None:
         return ""
     kinds = {operation.kind_name for operation in work.operations} | ({"write"} if work.preload_rows else set())

@@ -26,8 +26,7 @@ Known = tuple[Array, Array]  # times, and the values that are no NULL
 
 
 def aggregated(query: Query, drawn: Drawn, parts: Sequence[TableRows]) -> Right:
-    """The aggregates of the rows of all devices together: one row, or one for each stretch of time that has rows, or
-    for each of the range if they are filled; a value of each column and function."""
+    """Of all devices together: one row, or one for each stretch of time that has rows (of the range, if filled)."""
     form = _stretches if query.bucket_ms else _together
     first, *others = (form(query, column, parts) for column in query.columns)
     keys = 1 if query.bucket_ms else 0
@@ -36,8 +35,7 @@ def aggregated(query: Query, drawn: Drawn, parts: Sequence[TableRows]) -> Right:
 
 
 def aggregated_each(query: Query, drawn: Drawn, groups: Mapping[Any, Sequence[TableRows]]) -> Right:
-    """A row for each group that has rows, or for each stretch of time of it: ordered by time, then by the group, which
-    is a device or the value of a tag."""
+    """For each group: ordered by time, then by the group, which is a device or the value of a tag."""
     held = {group: parts for group, parts in sorted(groups.items()) if any(len(part.times) for part in parts)}
     each = {group: right for group, parts in held.items() if (right := aggregated(query, drawn, parts))}
     if not each:
@@ -182,7 +180,6 @@ def _single(value: Any) -> tuple[Any, float]:
 
 
 def _whole_sum(values: Array) -> int:
-    """Exact, also beyond 64 bits: the upper and the lower halves are added apart."""
     if values.dtype == object:
         return sum(int(value) for value in values)
     return (int((values >> 32).sum()) << 32) + int((values & 0xFFFFFFFF).sum())
@@ -196,7 +193,7 @@ STRETCHES_MAX = 100_000  # of one range
 
 
 def filled(query: Query, drawn: Drawn, right: Right) -> Right:
-    """A row for each stretch of the range. right: those that have rows; none, if there are no rows."""
+    """A row for each stretch of the range. right: those that have rows."""
     width = query.bucket_ms
     starts = np.arange(drawn.from_ms // width * width, drawn.to_ms, width)
     known = np.zeros(0, dtype=np.int64) if not right else (right.columns[0].values - starts[0]) // width
@@ -220,7 +217,6 @@ def _filled(query: Query, column: ColumnValues, known: Array, older: Array) -> C
 
 
 def _taken(column: ColumnValues, numbers: Array, has_value: Array) -> ColumnValues:
-    """The values of these numbers, and NULL where there is none."""
     sizes = None if column.sizes is None else np.zeros(len(numbers))
     if sizes is not None and column.sizes is not None:
         sizes[has_value] = column.sizes[numbers[has_value]]

@@ -1,5 +1,4 @@
-"""Reads that return an aggregate of columns: of a time range, within bounds, by stretches of time, of groups
-of devices, which a tag says; and all rows of one group."""
+"""Reads that return an aggregate of columns, by stretches of time or groups of devices; and all rows of one group."""
 
 from __future__ import annotations
 
@@ -65,7 +64,7 @@ class _Aggregate(Read):
 
 
 def filled_by(parameters: Parameters, query: Query) -> Query:
-    """The query with what its stretches without rows have. Raises ValueError where databases have different values."""
+    """Raises ValueError where databases have different values for stretches without rows."""
     fill = parameters.text("fill", "")
     if not fill:
         return query
@@ -99,13 +98,11 @@ def functions_of(parameters: Parameters) -> tuple[str, ...]:
 
 
 def end_of(functions: Sequence[str]) -> str:
-    """The first of the functions that is of the rows of one device only; "" if none is."""
     return next((name for name in functions if name in OF_ONE_DEVICE), "")
 
 
 def columns_of(parameters: Parameters, functions: Sequence[str]) -> tuple[str, ...]:
-    """The columns that are aggregated: those of `columns`, else that of `column`. Raises ValueError where a function
-    does not fit the type of one."""
+    """Those of `columns`, else that of `column`. Raises ValueError where a function does not fit the type of one."""
     wanting = next(filter(wants_number, functions), "")
     if not parameters.text("columns", ""):
         return (_column_of(parameters, wanting),)
@@ -156,7 +153,6 @@ _FRACTION = "the part of all groups that one request reads, 0.1 to 1"
 
 class _Grouped(Read):
     def _over(self, work: Work, parameters: Parameters, query: Query, groups: int = 0, fraction: str = "1") -> Query:
-        """The query over so many groups in a row; 0: over the part of them that the operation says."""
         known = {}  # the first and the last group by each tag that can say one
         for name, _, kind in (tag.partition(":") for tag in work.data.tags):
             if ends := _BY_NAME.get((name, kind)) or _BY_TYPE.get(kind):

@@ -21,9 +21,8 @@ Stretch = tuple[int, int, int]  # a range of rows: table, first row, number of r
 
 
 def draws(query: Query, work: Work, count: int, seed: int, place: int = 0) -> list[Drawn]:
-    """`count` draws of the query's parameters: starts on multiples of the step, within the data and, if the query says
-    so, within its newest part; the devices that follow a place in their order, so that draws from consecutive places
-    ask for all."""
+    """`count` draws of the query's parameters. Devices follow a place in their order, so that draws from consecutive
+    places ask for all."""
     data, chance = work.data, random.Random(f"{seed}/{place}")
     devices = walked(data.tables, seed, place, count * query.devices)
     step = query.step_ms or data.step_ms
@@ -48,8 +47,7 @@ def draws(query: Query, work: Work, count: int, seed: int, place: int = 0) -> li
 
 
 def with_groups(query: Query, drawn: Drawn, group_of: Sequence[Any]) -> Drawn:
-    """The draw with all devices if it asks for all, with the devices of its groups if it draws groups. group_of: the
-    group of each device, a number, or the value of the tag whose values are aggregated apart."""
+    """With all devices, or those of the drawn groups. group_of: of each device, a number or the value of a tag."""
     if query.each_tag:
         return replace(drawn, devices=tuple(range(len(group_of))), groups=tuple(group_of))
     if not query.tag:
@@ -66,7 +64,7 @@ def only(drawn: Drawn, kept: Collection[int]) -> Drawn:
 
 
 def stretches(query: Query, drawn: Drawn, work: Work) -> list[Stretch]:
-    """The rows on which the answer depends."""
+    """On which the answer depends."""
     if query.latest:
         return [(device, work.rows_present - 1, 1) for device in drawn.devices]
     if query.when == "always":
@@ -78,8 +76,7 @@ def stretches(query: Query, drawn: Drawn, work: Work) -> list[Stretch]:
 
 
 def _oldest_ms(query: Query, drawn: Drawn, step_ms: int) -> int:
-    """A time before which no row is in the answer. Of the newest stretches before a time, each has a row, because only
-    a bound could leave one without."""
+    """No row before it is in the answer. Of the newest stretches before a time, each has a row."""
     if query.when != "before":
         return drawn.from_ms
     apart = max(query.bucket_ms, -(-step_ms // query.bucket_ms) * query.bucket_ms)
@@ -87,15 +84,13 @@ def _oldest_ms(query: Query, drawn: Drawn, step_ms: int) -> int:
 
 
 def grows(query: Query) -> bool:
-    """Whether rows that are written during the load add rows to the answer. Of other queries the number of rows stays:
-    they ask for times before the load, for one row of each device or group, or for one aggregate."""
+    """Whether rows that are written during the load add rows to the answer."""
     is_aggregate = bool(query.function) and not query.bucket_ms
     return query.when == "always" and not (query.latest or query.by_tag or is_aggregate)
 
 
 def known_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> Right | None:
-    """The right answer; None if more than one is right: a value is too near a bound, or NULL where the rows are ordered
-    by it. held: each device's rows."""
+    """None if more than one is right: a value is too near a bound, or NULL where the rows are ordered by it."""
     if is_undecided(query, drawn, held):
         return None
     right = right_answer(query, drawn, held)
@@ -103,8 +98,7 @@ def known_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> R
 
 
 def right_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> Right:
-    """The rows of the answer, in order; several devices at one time in the order of the devices. held: each device's
-    rows."""
+    """In order; several devices at one time in the order of the devices."""
     rows_of_device = {device: _in_set(query, drawn, passed(query, drawn, held[device])) for device in drawn.devices}
     if query.by_tag:
         return aggregated_groups(query, _by_group(drawn, rows_of_device))
@@ -148,9 +142,8 @@ def _in_set(query: Query, drawn: Drawn, rows: TableRows) -> TableRows:
 
 
 def difference(query: Query, right: Right, came: Sequence[Cells]) -> str:
-    """The mistake in an answer, in a few words; "" if there is none. Times, counts and whole numbers must be equal,
-    fractions within the error of their type. An aggregate of no rows may be no row, or an empty one. Optional rows may
-    be missing."""
+    """The mistake in an answer; "" if there is none. Whole numbers must be equal, fractions within the error of their
+    type. An aggregate of no rows may be no row, or an empty one. Optional rows may be missing."""
     if is_nothing(query, right):
         came, right = [row for row in came if not _holds_nothing(query, row)], Right()
     if right.optional is not None:
@@ -172,7 +165,6 @@ def difference(query: Query, right: Right, came: Sequence[Cells]) -> str:
 
 
 def _without_missing(query: Query, right: Right, came: Sequence[Cells]) -> Right:
-    """The right rows without those that are optional and did not come."""
     keys = {tuple(row[: query.keys]) for row in came}
     wanted = [number for number in range(len(right)) if right.row(number)[: query.keys] in keys]
     needed = np.ones(len(right), dtype=bool) if right.optional is None else ~right.optional
@@ -197,14 +189,12 @@ def _first_difference(right: Right, came: Sequence[Cells]) -> int | None:
 
 
 def is_nothing(query: Query, right: Right) -> bool:
-    """Whether it is an aggregate of no rows, a count of them included: some databases answer it by no row, others by
-    one that holds nothing."""
+    """Some databases answer an aggregate of no rows by no row, others by one that holds nothing."""
     is_count_0 = query.counts and len(right) == 1 and _holds_nothing(query, right.row(0))
     return bool(query.function) and not query.bucket_ms and (not right or is_count_0)
 
 
 def _holds_nothing(query: Query, row: Cells) -> bool:
-    """Whether the values of an aggregate are those of no rows: counts are 0 there, and the others NULL."""
     kinds = cycle(query.functions)
     return all(cell is None or cell == 0 and function in COUNTS for cell, function in zip(row, kinds, strict=False))
 
@@ -233,8 +223,7 @@ def kept(rows: TableRows, mask: Array) -> TableRows:
 
 
 def counted(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> tuple[int, int]:
-    """The number of rows that are compared with bounds, and of those within them. Without a bound, none are. held: each
-    device's rows."""
+    """How many rows are compared with bounds, and how many are within them."""
     if not query.compared(drawn.value):
         return 0, 0
     masks = [_mask(query, drawn, held[device]) for device in drawn.devices]
@@ -242,7 +231,6 @@ def counted(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> tuple[
 
 
 def is_undecided(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> bool:
-    """Whether a value is so near a bound that the types in which it is stored and sent decide on which side it is."""
     bounds = query.compared(drawn.value)
     return any(_is_near(rows.columns[one.column], one.value) for rows in held.values() for one in bounds)
 
@@ -262,8 +250,7 @@ def _meets(condition: Condition, column: Array) -> Array:
 
 
 def _is_near(column: Array, bound: float) -> bool:
-    """Whether a value may lie on the other side in another type. A whole number that a float holds lies on the same
-    side of such a bound in all types."""
+    """A whole number that a float holds lies on the same side of such a bound in all types."""
     if column.dtype.kind in "iu" and bound.is_integer() and abs(bound) < FLOAT_WHOLE_MAX:
         return False
     return bool(np.isclose(column.astype(float), bound, rtol=BOUND_ERROR, atol=0).any())

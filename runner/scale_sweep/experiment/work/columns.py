@@ -1,4 +1,4 @@
-"""The columns of a right answer in their order, and whether values that came are as near to them as types allow."""
+"""The columns of a right answer in their order, and whether values that came are near enough to them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ class TableRows:
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnValues:
-    """The values of a column: whole numbers, fractions (NULL is NaN), or anything else as objects."""
-
     values: Array
     error: float = 0.0  # the largest difference relative to the sizes
     sizes: Array | None = None  # of the numbers from which each value was computed; None: its own
@@ -42,12 +40,11 @@ class ColumnValues:
         return replace(self, values=self.values[order], sizes=None if self.sizes is None else self.sizes[order])
 
     def first_difference(self, came: Sequence[Any]) -> int | None:
-        """The number of the first value that is not right; None if all are. came: as many values."""
+        """None if all are right."""
         doubtful = self._doubtful(came)
         return next((int(number) for number in doubtful if not self._is_right(int(number), came[number])), None)
 
     def _doubtful(self, came: Sequence[Any]) -> Array | range:
-        """The values that are not right at first sight: by arrays, if what came has the type of the column."""
         kinds, kind = set(map(type, came)), self.values.dtype.kind
         if kind == "i" and kinds <= {int}:
             try:
@@ -88,12 +85,10 @@ class Right:
         return tuple(column.cell(number) for column in self.columns)
 
     def cells(self) -> list[Cells]:
-        """All rows, for people and tests: many rows take much memory this way."""
         return [self.row(number) for number in range(len(self))]
 
     @property
     def optional_rows(self) -> int:
-        """How many rows an answer may lack."""
         return 0 if self.optional is None else int(np.count_nonzero(self.optional))
 
     def first(self, count: int) -> Right:
@@ -109,9 +104,8 @@ def as_stored(values: Array) -> ColumnValues:
 
 
 def computed(values: Sequence[Any], sizes: Sequence[float], error: float) -> ColumnValues:
-    """Values of an aggregate; None: there is none. sizes: of the numbers from which each was computed; 0: it is one of
-    them. Whole numbers have no error in any server, unless their sizes are above WHOLE_MAX, where a server may compute
-    in doubles."""
+    """sizes: of the numbers from which each value was computed; 0: it is one of them. Whole numbers have no error,
+    unless their sizes are above WHOLE_MAX, where a server may compute in doubles."""
     kinds = set(map(type, values))
     if float in kinds and kinds <= {int, float, type(None)}:
         return ColumnValues(
@@ -140,8 +134,7 @@ def _objects(values: Sequence[Any]) -> Array:
 
 
 def ranked(query: Query, right: Right) -> Right:
-    """The rows in the order of the query: as many as are asked for, and those whose value equals that of the last. All
-    rows as they are, if databases order them differently (`has_null`)."""
+    """As many rows as are asked for, and those whose value equals that of the last."""
     if not right or has_null(query, right):
         return right
     column = right.columns[_place(query)]
@@ -154,8 +147,7 @@ def ranked(query: Query, right: Right) -> Right:
 
 
 def has_null(query: Query, right: Right) -> bool:
-    """Whether a value by which the rows are ordered is NULL: it is the first in some databases, the last in others, and
-    in others the smallest or the largest."""
+    """NULL is the first in some databases, the last in others, or the smallest or the largest."""
     return bool(query.is_ranked and right and np.isnan(right.columns[_place(query)].values.astype(np.float64)).any())
 
 
@@ -164,8 +156,7 @@ def rows_of(query: Query, right: Right) -> int:
 
 
 def misplaced(query: Query, right: Right, came: Sequence[Cells]) -> tuple[str, Right]:
-    """The mistake in the order or the choice of the rows, in a few words, "" if there is none; and the right rows in
-    the order in which they came. right: of `ranked`. came: as many rows as are right."""
+    """The mistake in the order or the choice of the rows, and the right rows in the order in which they came."""
     if not came:
         return "", right
     place = _place(query)
@@ -190,8 +181,8 @@ def misplaced(query: Query, right: Right, came: Sequence[Cells]) -> tuple[str, R
 
 
 def _beyond_last(query: Query, ordered: Right) -> tuple[Array, float]:
-    """How far each row's value is behind that of the last row that is asked for, and how far equal values may be apart:
-    means are compared within the error of their type."""
+    """How far each row's value is behind that of the last row that is asked for, and how far equal values may be
+    apart."""
     column = ordered.columns[_place(query)]
     last = _numbers(column.values)[query.limit - 1]
     sign = -1 if _is_descending(query) else 1

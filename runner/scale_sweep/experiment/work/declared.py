@@ -1,4 +1,4 @@
-"""Makes operations of a sweep's texts about them, and names every mistake. Pure."""
+"""Makes operations of a sweep's texts, and names every mistake. Pure."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ def declared(
     parameters: Mapping[str, Mapping[str, str]],
     otherwise: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[tuple[Operation, ...], list[str]]:
-    """The operations of a mix of weights by name, and its mistakes. parameters: by operation; also of operations
-    outside of the mix, which are not measured. Without both, rows are written. otherwise: parameters for every
-    operation that has them and is not given them. OWN are connections and a rate that only this operation has."""
+    """The operations of a mix of weights, and its mistakes. parameters: by operation, also of some outside of the mix.
+    otherwise: for every operation that has them and is not given them."""
     weights = mix or dict.fromkeys(parameters, 1.0) or {"write": 1.0}
     operations, mistakes = [], []
     if not any(weights.values()):
@@ -93,7 +92,6 @@ def _mistakes_of_groups(operations: Sequence[Operation]) -> list[str]:
 
 
 def mistakes_of(work: Work) -> list[str]:
-    """Parameters that do not fit the rows, each with its operation; reads of an empty database."""
     if work.counts_requests and not work.rows_present:
         reason = f"{work.preload_rows:,} rows for {work.data.tables:,} tables" if work.preload_rows else "nothing"
         return [f"preload: {reason} to read; give every table a row at least, like --preload 1M"]
@@ -101,7 +99,6 @@ def mistakes_of(work: Work) -> list[str]:
 
 
 def _mistakes_of_one(work: Work, operation: Operation) -> list[str]:
-    """Each mistake of an operation: a wrong parameter is left out, and the others are read again."""
     mistakes: list[str] = []
     parameters = dict(operation.parameters)
     while True:

@@ -1,4 +1,4 @@
-"""What the load generator draws: values by a law, of which a share lies within bounds, and devices in an order."""
+"""What the load generator draws: values by a law, and devices in an order."""
 
 from __future__ import annotations
 
@@ -31,9 +31,8 @@ _METERS = {
 
 
 def bounds_of(data: Workload, column: str, share: float, side: str) -> tuple[float, float]:
-    """Two bounds with this share of the values strictly between them, as nearly as the number of different values
-    allows. side: "above", where the second is infinite, "below", where the first is, or "between", in the middle of the
-    range. Raises ValueError with one sentence."""
+    """Two bounds with this share of the values strictly between them, as nearly as possible. side: "above", where the
+    second is infinite, "below", where the first is, or "between", in the middle of the range. Raises ValueError."""
     law = law_of(data, column)
     if law != "random":
         reason = "the share within bounds is the same in every range of time only with --values random"
@@ -73,8 +72,7 @@ def law_of(data: Workload, column: str) -> str:
 
 
 def walked(tables: int, seed: int, first: int, count: int) -> tuple[int, ...]:
-    """So many consecutive devices of the order, from a place in it. The order begins again after its last one; as many
-    consecutive ones as there are devices are all of them."""
+    """Consecutive devices of a seeded order, from a place in it. As many as there are devices are all of them."""
     chance = random.Random(seed)
     start, step = chance.randrange(tables), chance.randrange(1, tables + 1)
     while math.gcd(step, tables) != 1:

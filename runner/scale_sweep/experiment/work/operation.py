@@ -1,4 +1,4 @@
-"""The base class of kinds of operations. The defaults do nothing. Pure."""
+"""The base class of kinds of operations, and writing rows. Pure."""
 
 from __future__ import annotations
 
@@ -34,16 +34,15 @@ class OperationKind(ABC):
         return dict(operation.parameters)
 
     def query(self, work: Work, operation: Operation) -> Query | None:
-        """The query; None if the operation does not read. Raises ValueError with one sentence for a parameter that does
-        not fit the rows."""
+        """None if the operation does not read. Raises ValueError for a parameter that does not fit the rows."""
         return None
 
     @abstractmethod
     def rate(self, *, durable: bool) -> Rate:
-        """The fitted rate if this is the only kind. durable: counted to the end of flush and sync."""
+        """If this is the only kind. durable: counted to the end of flush and sync."""
 
     def logical_bytes(self, work: Work) -> int:
-        """Bytes that one unit stores, without overhead; 0: it stores nothing."""
+        """Of one unit, without overhead; 0: nothing is stored."""
         return 0
 
     def miscounted(self, acknowledged: int, counted: int) -> str:
@@ -54,10 +53,8 @@ WEIGHT_MAX = 1_000_000  # loadgen/operations.c
 
 
 def whole(weights: Sequence[float]) -> tuple[int, ...]:
-    """The weights as whole numbers of 1..WEIGHT_MAX in the same proportion; whole weights stay as they are.
-
-    Raises ValueError if there are no such numbers, as for 1 and 0.00000001.
-    """
+    """In the same proportion; whole weights stay as they are. Raises ValueError if there are none, as for 1 and
+    0.00000001."""
     exact = [Fraction(str(weight)) for weight in weights]
     common = math.lcm(*(part.denominator for part in exact))
     numbers = tuple(int(part * common) for part in exact)
@@ -77,11 +74,8 @@ _SIZED = re.compile(r"\w+\((\d+)\)")
 
 
 def row_bytes(workload: Workload) -> int:
-    """Bytes of one row's values: the time stamp, fixed types by their size, texts by their declared length.
-
-    The declared length, because the article counts it: 8 + 8 + 8 + 5 x 5000 + 3 x 2500 = 32,524. Words (--text
-    vocabulary) are shorter than the column by up to a word.
-    """
+    """Texts by their declared length, because the article counts it: 8 + 8 + 8 + 5 x 5000 + 3 x 2500 = 32,524. Words
+    (--text vocabulary) are shorter than the column by up to a word."""
     kinds = [column.partition(":")[2] for column in workload.columns]
     return TIMESTAMP_BYTES + sum(int(s[1]) if (s := _SIZED.fullmatch(k)) else _FIXED.get(k, 8) for k in kinds)
 
@@ -90,7 +84,6 @@ class _Write(OperationKind):
     name, unit = "write", "rows"
 
     def spec_lines(self, work: Work, operation: Operation) -> dict[str, str]:
-        """The shape of the rows and of the requests."""
         data = work.data
         groups = {"tag_groups": ",".join(data.tag_groups), "tag_prefix": data.tag_prefix} if data.tag_groups else {}
         period = {"period_rows": str(data.period_rows)} if data.values not in _WITHOUT_PERIOD else {}
@@ -128,7 +121,6 @@ class _Write(OperationKind):
         return row_bytes(work.data)
 
     def miscounted(self, acknowledged: int, counted: int) -> str:
-        """A sentence unless every acknowledged row is there, and no other."""
         difference = counted - acknowledged
         if not difference:
             return ""

@@ -1,5 +1,4 @@
-"""The base class of kinds of reads: their unit, their rate, their lines of the spec, the reading of their
-parameters."""
+"""The base class of kinds of reads, and the reading of their parameters."""
 
 from __future__ import annotations
 
@@ -46,13 +45,11 @@ ORDER = {
 
 
 class Read(OperationKind):
-    """A kind whose requests read and store nothing."""
-
     unit = "requests"
     answers: Literal["", "checked", "unchecked"] = "checked"
 
     def spec_lines(self, work: Work, operation: Operation) -> dict[str, str]:
-        """How the parameters of a request are drawn. The target renders its text."""
+        """The target renders the text of a request."""
         query = self.query(work, operation)
         assert query is not None
         drawn = {
@@ -72,7 +69,7 @@ class Read(OperationKind):
 
 
 class Parameters:
-    """The parameters of one operation. Every method raises ValueError with one sentence."""
+    """Every method raises ValueError with one sentence."""
 
     def __init__(self, work: Work, operation: Operation) -> None:
         self._work, self._parameters = work, operation.parameters
@@ -82,7 +79,6 @@ class Parameters:
         return self._parameters.get(name, default)
 
     def devices(self) -> int:
-        """The number of devices: at least one; 0 for all of them."""
         if self.text("devices", "") == "all":
             return 0
         count: int = _read("devices", self.text("devices", "1"), parse_count)
@@ -97,8 +93,7 @@ class Parameters:
         return tuple(dict.fromkeys(names))
 
     def grouped(self, query: Query) -> Query:
-        """The query with the groups that are aggregated by themselves, and how many of them are in the answer. A tag
-        has a value for each device, so all of them are asked for."""
+        """A tag has a value for each device, so all of them are asked for."""
         by, top, known = self.text("each", ""), self.text("top", ""), self._tags()
         if by not in ("", "device", *known):
             raise ValueError(f"each = {by}: not {', '.join(('device', *known))}")
@@ -114,7 +109,6 @@ class Parameters:
         )
 
     def tagged(self, query: Query) -> Query:
-        """The query for all devices with one value of a tag, if one is named."""
         text = self.text("tagged", "")
         if not text:
             return query
@@ -143,7 +137,6 @@ class Parameters:
         return replace(ordered, limit=self._limit("limit", limit)) if limit else ordered
 
     def number(self, name: str) -> str:
-        """A column of numbers: the parameter's, else the first."""
         numbers = [column for column, kind in self._types.items() if kind in NUMBERS]
         if name not in self._parameters:
             if not numbers:
@@ -155,7 +148,6 @@ class Parameters:
         return column
 
     def any_column(self, name: str) -> str:
-        """An existing column; the first if none is named."""
         column = self.text(name, next(iter(self._types)))
         self._known(name, column)
         return column
@@ -164,7 +156,7 @@ class Parameters:
         return self._types[column]
 
     def time_ms(self, name: str, default: str) -> int:
-        """A time above zero, in whole milliseconds; 0 if there is neither a value nor a default."""
+        """0 if there is neither a value nor a default."""
         text = self.text(name, default)
         if not text:
             return 0
@@ -175,7 +167,6 @@ class Parameters:
         return ms
 
     def fraction(self, name: str, default: str) -> float:
-        """More than 0, and 1 at most."""
         value: float = _read(name, self.text(name, default), float)
         if not 0 < value <= 1:
             raise ValueError(f"{name} = {value:g}: more than 0, and 1 at most")
@@ -204,8 +195,7 @@ class Parameters:
         return limit
 
     def bounded(self, query: Query) -> Query:
-        """The query with its bounds: the drawn one with the range of its draws, and those that are the same in every
-        request."""
+        """The drawn bound with the range of its draws, and those that are the same in every request."""
         side, column = self.text("side", SIDES[0]), self.number("bound_column")
         if side not in SIDES:
             raise ValueError(f"side = {side}: not one of {', '.join(SIDES)}")
@@ -218,7 +208,6 @@ class Parameters:
         return replace(bounded, low=low, high=high)
 
     def _bounds(self, side: str, column: str) -> tuple[float, float]:
-        """Between which the bound is drawn, or which are the two bounds."""
         text, share = self.text("bound", ""), self.text("selectivity", "")
         if text and share:
             raise ValueError("selectivity: the bound is there already; leave one of the two out")
@@ -237,7 +226,6 @@ class Parameters:
         return low, high
 
     def _condition(self, text: str) -> Condition:
-        """The condition in a text like voltage<220."""
         sign: Literal["<", ">"] = "<" if "<" in text else ">"
         column, _, value = (part.strip() for part in text.partition(sign))
         if self._types.get(column) not in NUMBERS:
@@ -250,7 +238,7 @@ class Parameters:
 
 
 def _share(text: str) -> float:
-    """More than 0 % and less than 100 %, as a part of 1."""
+    """As a part of 1."""
     number, percent, rest = text.partition("%")
     share: float = _read("selectivity", number.strip(), float)
     if not percent or rest.strip() or not 0 < share < 100:

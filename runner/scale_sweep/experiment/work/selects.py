@@ -1,6 +1,3 @@
-"""Reads that return rows: of a moment, of a time range, within bounds, the last of each device, a set, a text of the
-user's."""
-
 from __future__ import annotations
 
 import re
@@ -68,7 +65,7 @@ class _Set(Read):
 
 
 class _Sql(Read):
-    """Sent as it is written, counted, and not checked, because its right answer is unknown."""
+    """Not checked, because its right answer is unknown."""
 
     name, title = "sql", "a text of yours, in the database's own language"
     answers: Literal["", "checked", "unchecked"] = "unchecked"

@@ -1,5 +1,4 @@
-"""Sums of rows: numbers that a database computes of all rows of a table, and the load generator of the rows that it
-sent."""
+"""Sums of rows, by a database of those in a table, and by the load generator of those that it sent."""
 
 from __future__ import annotations
 
@@ -41,14 +40,13 @@ Number = int | float
 
 @dataclass(frozen=True, kw_only=True)
 class RightFigures:
-    """The right figures, and how far a database's may be from them, by name."""
+    """And how far a database's may be from them, by name."""
 
     figures: Mapping[str, Number | None]
     errors: Mapping[str, float]
 
 
 def column_types(data: Workload) -> Mapping[str, str]:
-    """Each column's type by its name, without a length."""
     split = (column.partition(":") for column in data.columns)
     return {name: kind.partition("(")[0] for name, _, kind in split}
 
@@ -65,13 +63,11 @@ def figures_of(data: Workload, computed: Sequence[str]) -> tuple[str, ...]:
 
 
 def steps_ns(data: Workload, runs: Sequence[Sequence[int]]) -> int:
-    """The time between the neighbours of each table's rows, if they are one step apart. runs: first table, number of
-    tables and rows of each."""
+    """runs: first table, number of tables and rows of each."""
     return sum(tables * max(0, rows - 1) for _, tables, rows in runs) * data.step_ms * NS_PER_MS
 
 
 def together(by_device: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The figures of all devices together, for a database that computes those of each."""
     values_of: dict[str, list[Any]] = {}
     for figures in by_device.values():
         for name, value in figures.items():
@@ -88,9 +84,8 @@ def _joined(what: str, values: Sequence[Any]) -> Any:
 def right_figures(
     line: Mapping[str, Any], *, steps: int | None = None, in_doubles: bool = False, share: float = 0.0
 ) -> RightFigures:
-    """The figures of one line of the load generator's verb `sums`. steps: as `steps_ns` returns them. in_doubles: the
-    database adds whole numbers as doubles too. share: how far a stored fraction may be from the one that was sent, as a
-    part of it."""
+    """Of one line of the verb `sums`. in_doubles: the database adds whole numbers as doubles too. share: how far a
+    stored fraction may be from the one that was sent."""
     rows, ns = int(line["rows"]), NS_PER_MS // int(line["units_per_ms"])
     figures: dict[str, Number | None] = {"rows": rows, STEPS: steps if rows else None}
     figures |= {what: line[what] * ns if rows else None for what in ("first", "last", "times")}
@@ -132,7 +127,7 @@ def table_sums(
 
 
 def wrong_rows(summed: RowsSummed | None) -> tuple[str, ...]:
-    """Sentences about the first figures that differ; empty if the stored rows are right or were not compared."""
+    """About the first figures that differ."""
     if summed is None:
         return ()
     sentences_of = [(one, tuple(_differing(summed.figures, one))) for one in summed.tables]
@@ -155,7 +150,6 @@ def wrong_tags(
 
 
 def differs(figures: Sequence[str], one: TableSums) -> bool:
-    """Whether a figure of the table is further from the right one than it may be."""
     return any(True for _ in _differing(figures, one))
 
 

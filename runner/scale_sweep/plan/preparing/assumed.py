@@ -24,8 +24,7 @@ NOT_CHECKED = "versions, client libraries and the settings that only a server ca
 
 
 def choose_or_assume(request: RequestedServer) -> ServerChoice:
-    """The first requested server that the machine has; else an assumed one, in a runtime that the machine has. Raises
-    UsageError for a pair that does not exist."""
+    """The first requested server that the machine has; else an assumed one in a runtime that the machine has."""
     result = search(request)
     if isinstance(result, ServerChoice):
         return result
@@ -35,13 +34,12 @@ def choose_or_assume(request: RequestedServer) -> ServerChoice:
 
 
 def assume(request: RequestedServer) -> ServerChoice:
-    """The best server for a machine that is not here. Raises UsageError for a pair that does not exist."""
     refuse_wrong_request(request)
     return _assumed(request, candidates(request), ELSEWHERE)
 
 
 def not_found(requests: Iterable[tuple[RequestedServer, ServerChoice]]) -> list[Finding]:
-    """One finding for all servers that the plan assumes: why, and what it could not check; none if all were found."""
+    """One finding for all assumed servers; none if all were found."""
     assumed = [(request, choice) for request, choice in requests if choice.missing]
     if not assumed:
         return []

@@ -1,5 +1,4 @@
-"""Chooses a server for every combination of a sweep: the best target and runtime on this machine where `auto` leaves it
-open, with the reason in one sentence."""
+"""Chooses a server for every combination: the best target and runtime here where `auto` leaves it open."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ ANY = "auto"
 
 
 class RequestedServer(Protocol):
-    """A database, its runtime, and its version or build. "auto" and "" leave the choice open."""
+    """ "auto" and "" leave the choice open."""
 
     @property
     def target(self) -> str: ...
@@ -41,15 +40,13 @@ def subject_key(request: RequestedServer) -> str:
 
 
 def source_of(runtime: str) -> ServerSource | None:
-    """The source from which a runtime starts its server; None for `auto`. Raises UsageError for an unknown runtime."""
+    """None for `auto`. Raises UsageError for an unknown runtime."""
     return None if runtime == ANY else load_runtime(runtime).CAN.source
 
 
 def refuse_two_places(request: RequestedServer) -> None:
-    """Raises UsageError if more than one source of the server is given: endpoint, image, installation.
-
-    With --endpoint, --home is the directory of the client library.
-    """
+    """Raises UsageError if more than one source of the server is given. With --endpoint, --home is the directory of the
+    client library."""
     wanted = source_of(request.runtime)
     runs = bool(request.endpoint) or wanted is ServerSource.ENDPOINT
     flag_of = {
@@ -78,8 +75,7 @@ class ChosenArm:
 
 
 def chosen_arms(sweep: Sweep, find: Find | None = None) -> tuple[ChosenArm, ...]:
-    """All combinations in the order of the variants. Each distinct server is searched once, by `find`, or else by
-    `choose`. Raises as that does."""
+    """All combinations in the order of the variants. Each distinct server is searched once, by `find`."""
     find = find or choose
     choices: dict[str, ServerChoice] = {}
     arms = []
@@ -121,10 +117,8 @@ Find = Callable[[RequestedServer], ServerChoice]
 
 
 def choose(request: RequestedServer) -> ServerChoice:
-    """The first requested server that the machine has.
-
-    Raises UsageError for a pair that does not exist, PreflightError with what to install.
-    """
+    """The first requested server that the machine has. Raises UsageError for a pair that does not exist, PreflightError
+    with what to install."""
     result = search(request)
     if isinstance(result, ServerChoice):
         return result
@@ -132,8 +126,7 @@ def choose(request: RequestedServer) -> ServerChoice:
 
 
 def search(request: RequestedServer) -> ServerChoice | tuple[str, ...]:
-    """The first requested server that the machine has, or the reasons why it has none. Raises UsageError for a pair
-    that does not exist."""
+    """The server, or the reasons why the machine has none. Raises UsageError for a pair that does not exist."""
     refuse_wrong_request(request)
     missing: list[str] = []
     for facts, runtime in candidates(request):
@@ -158,7 +151,6 @@ def refuse_wrong_request(request: RequestedServer) -> None:
 
 
 def runtimes_of(facts: Facts) -> tuple[str, ...]:
-    """The runtimes that can run a target, best first."""
     by_source = {name: load_runtime(name).CAN.source for name in RUNTIMES.names()}
     return tuple(name for source in facts.runs_from for name, offers in by_source.items() if offers is source)
 
@@ -179,7 +171,6 @@ def _refuse_pair(request: RequestedServer, facts: Facts) -> None:
 
 
 def candidates(request: RequestedServer) -> list[tuple[Facts, str]]:
-    """The targets and runtimes that a request allows, best first."""
     ranked = sorted((f for f in all_facts() if f.auto_rank is not None), key=lambda f: f.auto_rank or 0)
     targets = ranked if request.target == ANY else [load_facts(request.target)]
     return [
@@ -198,7 +189,6 @@ def _fits(request: RequestedServer, source: ServerSource) -> bool:
 
 
 def _try(request: RequestedServer, facts: Facts, name: str) -> ServerChoice | str:
-    """The choice, or the reason against it."""
     runtime = load_runtime(name)
     source = runtime.CAN.source
     image = image_of(request, facts, name)
@@ -223,7 +213,6 @@ def _try(request: RequestedServer, facts: Facts, name: str) -> ServerChoice | st
 
 
 def image_of(request: RequestedServer, facts: Facts, runtime: str) -> str:
-    """The image that a runtime would start; "" for a runtime that starts none."""
     is_image = load_runtime(runtime).CAN.source is ServerSource.IMAGE
     return (request.image or facts.default_image(request.version)) if is_image else ""
 
@@ -243,7 +232,7 @@ def _unusable(target: Target, installation: Installation) -> str:
 
 
 def to_have(request: RequestedServer) -> str:
-    """The remedy for a server that the machine does not have: what to install or to correct."""
+    """What to install or to correct if the machine lacks the server."""
     wanted = all_facts() if request.target == ANY else (load_facts(request.target),)
     installs = [facts.to_install for facts in wanted if facts.to_install]
     if request.runtime == ANY:
@@ -257,7 +246,6 @@ def to_have(request: RequestedServer) -> str:
 
 
 def refuse_unable(sweep: Sweep, choice: ServerChoice) -> None:
-    """Raises UsageError for a quantity that neither the runtime nor the load generator gives."""
     constants = [(axis_of(name), (level,)) for name, level in sweep.constants.items()]
     for axis, levels in [(axis_of(sweep.axis), sweep.levels), *constants]:
         is_fixed = len(levels) == 1 and axis.facts.one_without != ""
@@ -272,7 +260,6 @@ def refuse_unable(sweep: Sweep, choice: ServerChoice) -> None:
 
 
 def _lacking(axis: Axis, level: float, choice: ServerChoice) -> str:
-    """The first granted quantity that nothing gives; "" if there is none."""
     available = choice.can.gives | GIVEN_BY_THE_LOAD
     return next((quantity for quantity in axis.amounts(level) if quantity not in available), "")
 

@@ -31,8 +31,8 @@ class DataPlace:
 
 
 def data_place(requested: str, least: int = 0, most: int = 0) -> DataPlace:
-    """The place for a --data-dir on this machine; "" means the default one. least, most: bytes that the data takes, an
-    estimate. Raises PreflightError if `ram` is less."""
+    """The place for a --data-dir here; "" is the default. least, most: bytes of data, an estimate. Raises
+    PreflightError."""
     wanted, note = sized(requested, least, most, room)
     ram = ram_directory(wanted, folder_path("ram")) if is_ram(wanted) else None
     path = ram.path if ram else Path(wanted) if wanted else default_data_dir()
@@ -41,7 +41,7 @@ def data_place(requested: str, least: int = 0, most: int = 0) -> DataPlace:
 
 
 def with_unseen_disk(plan: Plan, data: DataPlace) -> Plan:
-    """The plan, which says if servers write files to a disk that is not seen."""
+    """The plan, which says if the disk of the data is not seen."""
     note = f"the disk below {data.path} is not seen: it cannot be named as the bottleneck"
     writes = any(load_facts(t.subject.target).has_files and not t.subject.endpoint for t in plan.trials)
     is_known = data.is_seen or plan.sweep.disks is not None or not writes or note in plan.notes
@@ -80,13 +80,11 @@ def sized(requested: str, least: int, most: int, there: Callable[[], Room]) -> t
 
 
 def sized_to(needed: int) -> str:
-    """The --data-dir in memory of at least so many bytes."""
     return f"{WORD}:{-(-needed // 2**20)}MiB"
 
 
 def with_data(plan: Plan, place: Callable[[str, int, int], DataPlace]) -> Plan:
-    """The plan with the place of its data, of which it says where `auto` puts it. place: `data_place`, here or on the
-    server's host. Raises PreflightError."""
+    """The plan with the place of its data. place: `data_place`, here or on the server's host. Raises PreflightError."""
     requested = plan.sweep.data_dir
     why = next(_on_disk(plan), "") if requested == AUTO else ""
     chosen = place("" if why else requested, *_bytes(plan))

@@ -1,5 +1,4 @@
-"""Earlier runs on this machine: the noise of a trial of the same target, axis and rate, and the speedups of the same
-sweep."""
+"""Earlier runs on this machine: the noise of their trials, and the speedups of the same sweep."""
 
 from __future__ import annotations
 
@@ -52,7 +51,7 @@ def assumed_noise(results: Path, host: Host, target: str, axis: str, rate: str) 
 
 
 def repetitions_of(results: Path, manifest: Mapping[str, Any]) -> list[float]:
-    """The speedups of runs of the same sweep on this machine that ended, oldest first. manifest: of the new run."""
+    """The speedups of complete runs of the same sweep on this machine, oldest first. manifest: of the new run."""
     wanted, made = _identity(manifest), []
     for path in run_paths(results)[-REPETITIONS_OF:]:
         try:
@@ -76,7 +75,6 @@ def _identity(manifest: Mapping[str, Any]) -> Any:
 
 
 def _fit(run: Folder, host: Host, wanted: Mapping[str, str], rate: str) -> dict[str, Any]:
-    """The fit of a run; empty for one of another machine or rate, or whose sweep has not what is wanted."""
     manifest = read_manifest(run)
     of, sweep = manifest.get("host") or {}, manifest.get("sweep") or {}
     if of.get("hostname") != host.hostname or of.get("cpu_model") != host.cpu_model:

@@ -28,12 +28,10 @@ Subjects = Sequence[tuple[ServerChoice, Sequence[Trial]]]  # each server with it
 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Each finding once, blocking ones first."""
     return tuple(sorted(dict.fromkeys(findings), key=lambda finding: not finding.blocking))
 
 
 def refuse_blocking(findings: Sequence[Finding]) -> None:
-    """Raises PreflightError with every blocking finding."""
     if blocking := [f for f in findings if f.blocking]:
         raise PreflightError(
             "\n".join(f"{f.subject}: {f.sentence}" for f in blocking),
@@ -44,8 +42,7 @@ def refuse_blocking(findings: Sequence[Finding]) -> None:
 def preflight(
     plan: Plan, host: Host, choices: Mapping[str, ServerChoice], data: Path | RamDirectory, results: Path
 ) -> tuple[Finding, ...]:
-    """All findings. choices: of every subject in the plan, by `subject_key`. data: the place of the servers' data, on a
-    disk or in memory."""
+    """All findings. choices: by `subject_key`."""
     data_dir = data.path if isinstance(data, RamDirectory) else data
     around = Surroundings(
         memory_bytes=host.memory_bytes,
@@ -81,7 +78,6 @@ def preflight(
 
 
 def findings_elsewhere(plan: Plan, host: Host, choices: Mapping[str, ServerChoice]) -> tuple[Finding, ...]:
-    """The findings of a plan for a machine that is not here: those that the plan alone shows."""
     around = Surroundings(memory_bytes=host.memory_bytes, free_bytes=sys.maxsize)
     subjects = _subjects(plan, choices)
     assumed = not_found((trials[0].subject, choice) for choice, trials in subjects)
@@ -96,8 +92,7 @@ def _subjects(plan: Plan, choices: Mapping[str, ServerChoice]) -> Subjects:
 
 
 def _of_plan(plan: Plan, subjects: Subjects, around: Surroundings, data_dir: Path | None) -> Iterator[Finding]:
-    """What the plan shows: its notes and confounds, disks here, and settings that a server would refuse or silently
-    change."""
+    """Its notes and confounds, disks here, and settings that a server would refuse or silently change."""
     for note in plan.notes:
         yield caution("plan", note)
     for c in plan.confounds:
@@ -135,7 +130,7 @@ def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
 
 
 def rows_space(plan: Plan, free_bytes: int) -> list[Finding]:
-    """A finding if the rows of --preload and --rows, and the reserve, do not fit into the place of the data."""
+    """If the rows of --preload and --rows, and the reserve, do not fit."""
     local = [trial for trial in plan.trials if not trial.subject.endpoint and not trial.resources.disks]
     counted = (bytes_written(trial, most=False) for trial in local if trial.load.rows is not None)
     sets, own, reserve = bytes_needed(local), max(counted, default=0), plan.sweep.disk_free_min_bytes
@@ -153,8 +148,7 @@ def rows_space(plan: Plan, free_bytes: int) -> list[Finding]:
 
 
 def _search_space(plan: Plan, free_bytes: int) -> list[Finding]:
-    """A finding if the rows of a capacity search may fill the place of the data before its last step: all steps write
-    into one server."""
+    """All steps of a search write into one server."""
     needed, words = max(map(search_bytes, plan.trials), default=(0, ""))
     if needed + plan.sweep.disk_free_min_bytes <= free_bytes:
         return []
@@ -180,8 +174,8 @@ def cold_data(plan: Plan, *, in_memory: bool) -> list[Finding]:
 
 
 def without_root(choice: ServerChoice, host: Host, data_dir: Path) -> Iterator[Finding]:
-    """Findings if no server can be started without rights. If `scale` runs as root, also if its server cannot run as
-    another user or cannot reach its data then."""
+    """If no server can be started without rights; of root, if its server cannot run as another user or reach its
+    data."""
     facts = choice.facts
     is_installed = choice.can.source is ServerSource.INSTALLATION
     if is_installed and (why := why_stuck()) == NO_SETPRIV:
@@ -220,7 +214,6 @@ def _of_server(choice: ServerChoice, trials: Sequence[Trial]) -> Iterator[Findin
 
 
 def _endpoint(choice: ServerChoice, trials: Sequence[Trial]) -> Iterator[Finding]:
-    """Findings if a server that already runs does not answer, refuses the login, or lacks capacity for the trials."""
     address = trials[0].subject.endpoint
     if not address:
         return
@@ -236,6 +229,6 @@ def _endpoint(choice: ServerChoice, trials: Sequence[Trial]) -> Iterator[Finding
 
 
 def client(choice: ServerChoice) -> Iterator[Finding]:
-    """Findings about the client library. A container's library is copied out of its image when the run starts."""
+    """A container's library is copied out of its image when the run starts."""
     if not (choice.can.has_images and choice.facts.image_library):
         yield from choice.target.check_client(choice.home, choice.version)

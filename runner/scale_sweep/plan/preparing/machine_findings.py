@@ -37,7 +37,6 @@ def existing(path: Path) -> Path:
 
 
 def writable_data(data_dir: Path) -> list[Finding]:
-    """A finding if data cannot be written there. `trusted` has that of the default directory, which is of the state."""
     return [] if data_dir.is_relative_to(folder_path("")) else writable("--data-dir", data_dir)
 
 
@@ -50,7 +49,6 @@ def writable(flag: str, path: Path) -> list[Finding]:
 
 
 def results_folder(path: Path) -> list[Finding]:
-    """A finding if another user can change the directory of the runs, or runs cannot be written there."""
     try:
         check_nearest(path, of_sudo=True)
     except PreflightError as error:
@@ -59,7 +57,6 @@ def results_folder(path: Path) -> list[Finding]:
 
 
 def trusted(data_dir: Path) -> list[Finding]:
-    """A finding if scale cannot keep its state, or if another user can change that or the data directory."""
     try:
         check(data_dir)
     except PreflightError as error:
@@ -68,8 +65,7 @@ def trusted(data_dir: Path) -> list[Finding]:
 
 
 def on_disk(wanted_dir: str, data_dir: Path) -> list[Finding]:
-    """Findings if a given name does not exist, because it may be a typing error, and if there is little space. The
-    default directory ("") is made silently."""
+    """A name that does not exist may be a typing error. The default directory ("") is made silently."""
     findings = []
     if wanted_dir and not os.path.exists(data_dir):
         who = "root" if os.geteuid() == 0 else "this user"
@@ -89,7 +85,6 @@ def in_memory(directory: RamDirectory) -> list[Finding]:
 
 
 def free(data_dir: Path) -> int:
-    """Bytes free at the directory, which need not exist yet."""
     return shutil.disk_usage(existing(data_dir)).free
 
 
@@ -106,13 +101,11 @@ def few_open_files(trials: Iterable[Trial]) -> list[Finding]:
 
 
 def profiling(wanted: bool) -> list[Finding]:
-    """A finding if the server's stacks cannot be recorded, and profiling was requested."""
     obstacle = profile_obstacle() if wanted else None
     return [] if obstacle is None else [stop("--profile", obstacle.sentence, obstacle.remedy)]
 
 
 def interfaces(names: Iterable[str], net: Path = Path("/sys/class/net")) -> list[Finding]:
-    """A finding for each interface that was given a speed and does not exist."""
     there = sorted(one.name for one in net.iterdir()) if net.is_dir() else []
     remedy = f"it has {', '.join(there)}" if there else "leave it out"
     absent = [name for name in names if name not in there]
@@ -120,7 +113,7 @@ def interfaces(names: Iterable[str], net: Path = Path("/sys/class/net")) -> list
 
 
 def port_free(port: int | None) -> list[Finding]:
-    """A finding if a server cannot listen on this port. None: a free one is taken later."""
+    """None: a free port is taken later."""
     if port is None:
         return []
     with socket.socket() as probe:
@@ -134,8 +127,7 @@ def port_free(port: int | None) -> list[Finding]:
 
 
 def dear_pages(plan: Plan, pages: NewPages | None, held_bytes: int) -> list[Finding]:
-    """A finding about new memory pages, if they are dear: a server pays for all that it writes, unless its memory is
-    held or the plan writes less, of which a note of the plan informs. scale doctor shows the cost in any case."""
+    """A server pays for all new pages that it writes, unless its memory is held or the plan writes less."""
     writes_less = plan.sweep.origin.get("load.rows") == "host"
     if pages is None or not pages.are_dear or held_bytes or writes_less:
         return []
@@ -145,12 +137,11 @@ def dear_pages(plan: Plan, pages: NewPages | None, held_bytes: int) -> list[Find
 
 
 def beside() -> list[Finding]:
-    """A finding for each other sweep on this machine: both measure what the other leaves."""
     return [caution("machine", f"another sweep of `scale` runs: {one}", "wait until it ends") for one in other_sweeps()]
 
 
 def idle(host: Host) -> list[Finding]:
-    """A finding if the CPUs were busy within the last minute, and other programs use them now."""
+    """If the CPUs were busy within the last minute, and other programs use them now."""
     cpus = max(1, len(host.allowed))
     busy = os.getloadavg()[0] / cpus
     if busy <= LOAD_BUSY_SHARE:

@@ -24,16 +24,14 @@ class Machine(Protocol):
     @property
     def host(self) -> Host: ...
 
-    def choose(self, request: RequestedServer) -> ServerChoice:
-        """The server that it has for a request. Raises as `choose`."""
+    def choose(self, request: RequestedServer) -> ServerChoice: ...
 
-    def data(self, requested: str, least: int = 0, most: int = 0) -> DataPlace:
-        """The place for data there, as `data_place` of that host."""
+    def data(self, requested: str, least: int = 0, most: int = 0) -> DataPlace: ...
 
     def new_pages(self, wanted_bytes: int) -> NewPages | None: ...
 
     def speed(self) -> float:
-        """Measures its CPUs, in pieces per ms."""
+        """In pieces per ms."""
 
     def findings(self, plan: Plan, choices: Mapping[str, ServerChoice], data: DataPlace) -> tuple[Finding, ...]: ...
 

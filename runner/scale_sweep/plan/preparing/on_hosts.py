@@ -18,22 +18,17 @@ from scale_sweep.server.targets import Facts, all_facts
 
 class ServerHost(Machine, Protocol):
     @property
-    def described(self) -> Mapping[str, Any]:
-        """The hosts, for the manifest."""
+    def described(self) -> Mapping[str, Any]: ...
 
 
 def prepare_on(sweep: Sweep, results: Path, server: ServerHost, *, insecure: bool) -> Prepared:
-    """Chooses servers on that host, plans and checks. insecure: a server without a password may listen beyond loopback.
-
-    Raises UsageError or PreflightError.
-    """
+    """insecure: a server without a password may listen beyond loopback. Raises UsageError or PreflightError."""
     refuse_elsewhere(sweep)
     prepared = prepare_for(sweep, results, server, lambda arm: _refuse_open(arm.choice.facts, insecure=insecure))
     return _with_network(prepared, server)
 
 
 def prepare_again_on(stored: StoredRun, results: Path, server: ServerHost) -> Prepared:
-    """A stored run's plan on its hosts, for `resume`. Raises PreflightError if the server's host is another one."""
     return _with_network(prepare_again_for(stored, results, server, "server's host"), server)
 
 
@@ -62,7 +57,6 @@ def refuse_elsewhere(sweep: Sweep) -> None:
 
 
 def _refuse_open(facts: Facts, *, insecure: bool) -> None:
-    """Raises UsageError for a server that cannot leave loopback, or has no password there."""
     if not facts.beyond_loopback:
         able = ", ".join(one.name for one in all_facts() if one.beyond_loopback and one.name != facts.name)
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Whether a stored run is one that this user began here, and what a command may do with it if it is not."""
+"""Whether this user began a stored run here, and what a command may do with it if not."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _OF_HOSTS = ("inventory", "server", "load")  # the rest of the manifest's entry 
 
 
 def named(run: StoredRun) -> Mapping[str, tuple[str, ...]]:
-    """The servers, devices and programs that a run names: the values of each flag that has some, each value once.
-    --knob: settings of the server that its target does not declare. --text: statements of the user's own."""
+    """The servers, devices and programs that a run names, by flag. --knob: settings that its target does not
+    declare."""
     sweep, trials = run.plan.sweep, run.plan.trials
     subjects: list[Sweep | Subject] = [sweep, *(trial.subject for trial in trials)]
     works = [sweep.work, *(trial.work for trial in trials)]
@@ -50,14 +50,14 @@ def _free_knobs(trial: Trial) -> Sequence[str]:
 
 
 def of_hosts(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The manifest's entry about its hosts; empty without one."""
+    """Empty without hosts."""
     entry = manifest.get("hosts")
     return entry if isinstance(entry, Mapping) else {}
 
 
 def digest_of(plan: Plan, hosts: Mapping[str, Any]) -> str:
-    """The SHA-256 of everything that trials of the plan get, and of its hosts, as the manifest has them. Fields with
-    their default are left out: a later version of `scale` that adds one gets the same digest."""
+    """The SHA-256 of everything that trials of the plan get. Fields with their default are left out: a later version of
+    `scale` that adds one gets the same digest."""
     plain = replace(plan, sweep=replace(plan.sweep, predict=(), need=()))  # `scale report` replaces the questions
     document = [_plain(plain), {name: hosts.get(name) for name in _OF_HOSTS}]
     return hashlib.sha256(json.dumps(document, sort_keys=True, default=str).encode()).hexdigest()
@@ -81,7 +81,6 @@ def _plain(value: Any) -> Any:
 
 
 def remember(run: str, plan: Plan, hosts: Mapping[str, Any]) -> None:
-    """Notes that this user begins the run here. run: its name. hosts: of its manifest. Raises PreflightError."""
     remember_run(run, [digest_of(plan, hosts)])
 
 
@@ -97,13 +96,13 @@ def growing(run: str, plan: Plan, hosts: Mapping[str, Any]) -> Callable[[Event],
 
 
 def is_own(run: StoredRun) -> bool:
-    """Whether this user began the run here, and nothing that it starts or reaches changed since."""
+    """Nothing that it starts or reaches changed since."""
     return remembers_run(str(run.manifest.get("run", "")), digest_of(run.plan, of_hosts(run.manifest)))
 
 
 def refuse_strange(run: StoredRun, confirmed: Mapping[str, Sequence[str]]) -> None:
-    """Raises UsageError for a run of somebody else that would start or reach something that is not `confirmed`, by its
-    flag; and for a confirmed value that the run does not name. Raises StoreError for a run whose parts disagree."""
+    """Raises UsageError for a run of somebody else that would start or reach something not `confirmed`, and for a
+    confirmed value that the run does not name; StoreError for a run whose parts disagree."""
     for address in confirmed.get("--endpoint", ()):
         try:
             endpoint(address)

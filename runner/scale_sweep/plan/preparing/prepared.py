@@ -60,8 +60,6 @@ from scale_sweep.sweep.vary import VARIANT, as_varied
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """A plan for a machine, with its findings."""
-
     plan: Plan
     choices: Mapping[str, ServerChoice]  # by `subject_key` of a subject
     host: Host
@@ -78,7 +76,7 @@ class Prepared:
 
     @property
     def choice(self) -> ServerChoice:
-        """The choice for the only subject; for several, the first one's."""
+        """Of several subjects, the first one's."""
         return next(iter(self.choices.values()))
 
     def choice_of(self, subject: RequestedServer) -> ServerChoice:
@@ -86,19 +84,18 @@ class Prepared:
 
 
 def prepare(sweep: Sweep, results: Path, find: Find = choose) -> Prepared:
-    """Chooses servers of this machine, plans and checks; starts nothing. Raises UsageError or PreflightError."""
     here = ThisMachine(results, find)
     refuse_ungranted(sweep, here.host)
     return prepare_for(sweep, results, here)
 
 
 def prepare_plan(sweep: Sweep, results: Path) -> Prepared:
-    """The same for a plan that is only shown: it assumes the servers that this machine lacks."""
+    """For a plan that is only shown: it assumes the servers that this machine lacks."""
     return prepare(sweep, results, choose_or_assume)
 
 
 def prepare_elsewhere(sweep: Sweep, host: Host, results: Path) -> Prepared:
-    """The same for a machine that is not here: the CPUs, settings and trials that the sweep would have there."""
+    """For a machine that is not here."""
     top = Topology(host)
     sentence = (
         f"planned for the machine {host.hostname} ({host.cpu_model}): {counted(len(top.order), 'CPU')}, "
@@ -111,7 +108,8 @@ def prepare_elsewhere(sweep: Sweep, host: Host, results: Path) -> Prepared:
 def prepare_for(
     sweep: Sweep, results: Path, machine: Machine, refuse: Callable[[ChosenArm], None] = lambda arm: None
 ) -> Prepared:
-    """The plan of a sweep for a machine. refuse: raises UsageError for a server that the machine does not run."""
+    """Chooses servers, plans and checks; starts nothing. refuse: raises UsageError for a server. Raises PreflightError
+    too."""
     sweep = with_order_seed(sweep)
     read_reference(sweep.reference)
     arms = chosen_arms(sweep, machine.choose)
@@ -129,13 +127,11 @@ def prepare_for(
 
 
 def with_order_seed(sweep: Sweep) -> Sweep:
-    """The sweep with a new seed of its order, unless one was given. The same order in every run would hide from
-    comparisons the effect of a trial's place in the order."""
+    """A new seed, unless one was given. The same order in every run would hide the effect of a trial's place in it."""
     return sweep if sweep.order_seed is not None else replace(sweep, order_seed=secrets.randbelow(10**6))
 
 
 def _with_enough_replicates(sweep: Sweep, arms: int, noise: AssumedNoise) -> Sweep:
-    """The sweep with the replicates that --detect needs. Raises UsageError if these are too many."""
     if sweep.detect_percent is None:
         return sweep
     count = replicates_for(sweep.detect_percent, len(sweep.levels) * arms, noise)
@@ -144,7 +140,7 @@ def _with_enough_replicates(sweep: Sweep, arms: int, noise: AssumedNoise) -> Swe
 
 
 def _planned(arms: Sequence[ChosenArm], host: Host) -> Plan:
-    """The plan of all combinations. Each one's sweep is completed by its own target; all are in every block."""
+    """Each combination's sweep is completed by its own target; all are in every block."""
     by_server = {subject_key(arm.sweep): arm for arm in arms}
     requested = {key: (arm.sweep, arm.choice.facts) for key, arm in by_server.items()}
     completed = with_enough_tables(with_equal_connections(_completed(requested, host), requested), requested)
@@ -173,13 +169,11 @@ def _completed(requested: Mapping[str, Requested], host: Host) -> dict[str, Swee
 
 
 def _pages_of(plan: Plan, machine: Machine) -> NewPages | None:
-    """The cost of the pages that the plan's trials use; None if they use few, or it could not be measured."""
     wanted = trial_bytes(plan)
     return machine.new_pages(wanted) if wanted >= ENOUGH_BYTES else None
 
 
 def _in_cheap_pages(plan: Plan, pages: NewPages | None, arms: Sequence[ChosenArm], machine: Machine) -> Plan:
-    """The plan, with what is done where memory pages are dear: the same rows at every level, and held memory."""
     if pages is None:
         return plan
     estimate = max(arm.choice.facts.rows_per_core_s for arm in arms)
@@ -193,7 +187,6 @@ def _in_cheap_pages(plan: Plan, pages: NewPages | None, arms: Sequence[ChosenArm
 def _with_findings(
     plan: Plan, choices: Mapping[str, ServerChoice], machine: Machine, results: Path, pages: NewPages | None
 ) -> Prepared:
-    """Raises UsageError if the files of --trace cannot be written."""
     data, held = machine.data(plan.sweep.data_dir), held_bytes(plan, pages)
     plan = with_unseen_disk(plan, data)
     return Prepared(
@@ -210,13 +203,11 @@ def _with_findings(
 
 
 def prepare_again(stored: StoredRun, results: Path) -> Prepared:
-    """A stored run's plan on this machine, for `resume`. Raises PreflightError on another machine."""
     return prepare_again_for(stored, results, ThisMachine(results, choose), "machine")
 
 
 def prepare_again_for(stored: StoredRun, results: Path, machine: Machine, what: str) -> Prepared:
-    """A stored run's plan for the machine on which it was begun. Raises PreflightError if that is another one. what:
-    the machine in words."""
+    """Raises PreflightError if the run was begun on another machine. what: the machine in words."""
     recorded, current = stored.manifest.get("host"), asdict(machine.host)
     before = recorded if isinstance(recorded, dict) else {}
     for name in ("hostname", "cpu_model", "kernel"):
@@ -232,13 +223,12 @@ def prepare_again_for(stored: StoredRun, results: Path, machine: Machine, what: 
 
 
 def _request_again(subject: Subject) -> Subject:
-    """The request without the home inside an image, which follows from the image and was not requested."""
+    """Without the home inside an image, which was not requested."""
     return replace(subject, home="") if source_of(subject.runtime) is ServerSource.IMAGE else subject
 
 
 def prepare_ab(a: Sweep, b: Sweep, looks: Sequence[int], results: Path) -> Prepared:
-    """Chooses servers, plans and checks; starts nothing. looks: the numbers of blocks after which the run may end.
-    Raises UsageError or PreflightError."""
+    """looks: the numbers of blocks after which the run may end. Raises UsageError or PreflightError."""
     here = ThisMachine(results, choose)
     noise = noise_of(results, here.host, chosen_arms(a)[0])
     if a.detect_percent is not None:

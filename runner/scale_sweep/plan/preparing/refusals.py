@@ -1,4 +1,4 @@
-"""Refuses a plan with a load that the load generator would refuse later, and a comparison of a server with itself."""
+"""Refuses a plan that the load generator would refuse later, and a comparison of a server with itself."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OTHER_FLAGS = {
 
 
 def refuse_wrong_specs(plan: Plan, choices: Mapping[str, ServerChoice]) -> None:
-    """Raises UsageError that names the flag of the first mistake. choices: of every subject, by `subject_key`."""
+    """Raises UsageError that names the flag of the first mistake."""
     program = loadgen_path()
     features = features_of(program)
     right = set()
@@ -63,7 +63,6 @@ def _specs(trial: Trial, target: Target, features: Features) -> Iterator[dict[st
 
 
 def _flag(key: str, plan: Plan) -> str:
-    """The flag that a key of the spec comes from; "" if there is none."""
     if key == "threads":
         is_swept = any(CLIENTS in trial.resources.amounts for trial in plan.trials)
         return axis_of(plan.sweep.axis).facts.flag if is_swept else "--connections"
@@ -77,15 +76,15 @@ _REMEDY = "give B a setting that A has not; without --a, --b and a second sweep,
 
 
 def refuse_same_server(plan: Plan, choices: Mapping[str, ServerChoice]) -> None:
-    """Raises UsageError if both variants of every level have the same settings, the vendors' defaults included."""
+    """Raises UsageError if both variants have the same settings at every level, vendors' defaults included."""
     pairs = _pairs(plan)
     if pairs and all(are_same_values(_settings(a, b, choices), _settings(b, a, choices)) for a, b in pairs):
         raise UsageError(f"A and B are the same server: their settings are equal ({_about(plan)})", remedy=_REMEDY)
 
 
 class RefusesSameServer:
-    """A sink of a run's events: raises UsageError when the first trials of both variants have ended, if their servers
-    reported one value for every setting in which the plan has the variants differ."""
+    """A sink of events: raises UsageError when the first trials of both variants have ended, if their servers reported
+    one value for every setting in which the plan has them differ."""
 
     def __init__(self, plan: Plan, choices: Mapping[str, ServerChoice]) -> None:
         self._plan, self._reported = plan, dict[str, Mapping[str, str]]()
@@ -111,7 +110,7 @@ class RefusesSameServer:
 
 
 def _pairs(plan: Plan) -> list[tuple[Trial, Trial]]:
-    """The first trials of both variants at each level; none if they differ in more than settings."""
+    """None if the variants differ in more than settings."""
 
     def without_settings(trial: Trial) -> Trial:
         subject = replace(trial.subject, variant={})
@@ -131,8 +130,6 @@ def _about(plan: Plan) -> str:
 
 
 def _settings(trial: Trial, other: Trial, choices: Mapping[str, ServerChoice]) -> dict[str, str]:
-    """Settings that the server starts from. A knob that only `other` has is at the vendor's default, if that is
-    known."""
     target = choices[subject_key(trial.subject)].target
     own = {**trial.knobs, **target.settings(trial, is_ours=not trial.subject.endpoint)}
     theirs = {*other.knobs, *target.settings(other, is_ours=not other.subject.endpoint)}
