@@ -114,23 +114,23 @@ def _end_server(record: Record) -> None:
         group = Group(version="v1", paths={str(i): p for i, p in enumerate(paths)})
         shared = shared_by(group.pids())
         for pid in group.pids():
-            _kill(pid, lambda pid=pid: pid in group.pids())
+            _kill(pid, group.pids)
         wait_until(lambda: not group.pids(), END_S)
         group.remove()
     if is_server(record):
-        _kill(record.server_pid, lambda: is_server(record))
+        _kill(record.server_pid, lambda: (record.server_pid,) if is_server(record) else ())
     wait_until(lambda: not is_server(record) or _is_zombie(record.server_pid), END_S)  # a parent handles a zombie
     remove_segments(record.server_pid, record.server_started)
     remove_shared(shared, uid, record.server_started)
 
 
-def _kill(pid: int, is_it: Callable[[], bool]) -> None:
-    """Kills the process if it is still the one that is meant once its descriptor is open: no other can then get its
+def _kill(pid: int, living: Callable[[], Sequence[int]]) -> None:
+    """Kills the process if it is still one of the living once its descriptor is open: no other can then get its
     number."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         process = os.pidfd_open(pid)
         try:
-            if is_it():
+            if pid in living():
                 signal.pidfd_send_signal(process, signal.SIGKILL)
         finally:
             os.close(process)
