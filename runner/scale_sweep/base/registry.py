@@ -18,7 +18,7 @@ from scale_sweep.base.errors import UsageError
 
 @functools.cache
 def _places_of_others() -> Mapping[str, Mapping[str, str]]:
-    """What all packages of this Python register, by group and name."""
+    """The objects that all packages of this Python register, by group and name."""
     places: dict[str, dict[str, str]] = defaultdict(dict)
     for distribution in distributions():
         for point in distribution.entry_points:

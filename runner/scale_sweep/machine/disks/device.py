@@ -65,7 +65,7 @@ def _size(folder: Path) -> int:
 
 
 def signatures(path: str, folder: Path) -> tuple[str, ...]:
-    """What wipefs finds, and partitions that the kernel knows."""
+    """Types that wipefs finds, and partitions that the kernel knows."""
     try:
         environment = {**os.environ, "PATH": search_path()}
         done = run_within(SIGNATURES_S, ["wipefs", "--json", path], env=environment)

@@ -6,13 +6,14 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.units import format_bytes
-from scale_sweep.machine.disks.fio import Writing, file_bytes, run_fio
+from scale_sweep.machine.disks.fio import FioRates, Writing, file_bytes, run_fio
 from scale_sweep.machine.disks.playbook import search_path
 from scale_sweep.machine.state import folder, read_own, write_own
 from scale_sweep.model import CEILING_S, DataDisk, DiskCeiling, Finding
@@ -21,6 +22,7 @@ SYNC_BLOCK_BYTES = 4096
 SYNC_FILE_BYTES = 2**20
 SYNC_PART = 0.5  # of the seconds for sequential writes
 SHARED_BELOW = 0.85  # of the sum; fio's own scatter stays above it
+_Rates = Mapping[str, FioRates]
 
 
 def measure_ceilings(disks: Sequence[DataDisk], seconds: float, block_bytes: int) -> tuple[DiskCeiling, ...]:
@@ -29,33 +31,17 @@ def measure_ceilings(disks: Sequence[DataDisk], seconds: float, block_bytes: int
     return tuple(_measure(group, seconds, block_bytes) for group in groups)
 
 
+def _rates(disks: Sequence[DataDisk], size: Callable[[DataDisk], int], label: str = "", **how: Any) -> _Rates:
+    """Writes to all disks at the same time. size: of the file, if there is room. how: as fields of Writing."""
+    sizes = [file_bytes(d.free_bytes, size(d)) for d in disks]
+    writings = [Writing(name=d.name, path=d.path, file_bytes=n, **how) for d, n in zip(disks, sizes, strict=True)]
+    return run_fio(writings, label)
+
+
 def _measure(disks: Sequence[DataDisk], seconds: float, block_bytes: int) -> DiskCeiling:
-    sequential = run_fio(
-        [
-            Writing(
-                name=d.name,
-                path=d.path,
-                block_bytes=block_bytes,
-                seconds=seconds,
-                file_bytes=file_bytes(d.free_bytes, 2**30),
-            )
-            for d in disks
-        ]
-    )
-    synced = run_fio(
-        [
-            Writing(
-                name=d.name,
-                path=d.path,
-                block_bytes=SYNC_BLOCK_BYTES,
-                seconds=seconds * SYNC_PART,
-                fsync_each=True,
-                direct=False,
-                file_bytes=SYNC_FILE_BYTES,
-            )
-            for d in disks
-        ]
-    )
+    sequential = _rates(disks, lambda _: 2**30, block_bytes=block_bytes, seconds=seconds)
+    how: dict[str, Any] = {"seconds": seconds * SYNC_PART, "fsync_each": True, "direct": False}
+    synced = _rates(disks, lambda _: SYNC_FILE_BYTES, block_bytes=SYNC_BLOCK_BYTES, **how)
     by_disk = {d.name: sequential[d.name].bytes_per_s / 1e6 for d in disks}
     return DiskCeiling(
         disks=tuple(d.name for d in disks),
@@ -97,13 +83,8 @@ def limit_of(
     if os.environ.get(DISK_LIMIT_SWITCH) == "off" or not disk.device:
         return None
     kept = folder(LIMITS_FOLDER) / f"{disk.device.replace(':', '-')}.json"
-    known = _read_kept(kept, disk, now_s)
-    return known if known is not None else _measured_limit(disk, data_dir, block_bytes, now_s, kept, say)
-
-
-def _measured_limit(
-    disk: DataDisk, data_dir: Path, block_bytes: int, now_s: float, kept: Path, say: Callable[[str], None]
-) -> DiskCeiling | None:
+    if (known := _read_kept(kept, disk, now_s)) is not None:
+        return known
     if shutil.which("fio", path=search_path()) is None or disk.free_bytes < FREE_BYTES_MIN:
         return None
     say(f"measuring the limit of the data's disk {disk.block_name} (fio, once a day)")
@@ -112,7 +93,10 @@ def _measured_limit(
     except ProvisionError as error:
         say(f"the limit of the data's disk is not known: {error.message}")
         return None
-    _write_kept(kept, json.dumps({"measured_unix_s": now_s, "disk": _identity(disk), "limit": asdict(limit)}))
+    partial = kept.with_suffix(f".{os.getpid()}")
+    with contextlib.suppress(OSError):
+        write_own(partial, json.dumps({"measured_unix_s": now_s, "disk": _identity(disk), "limit": asdict(limit)}))
+        os.replace(partial, kept)
     return limit
 
 
@@ -138,13 +122,6 @@ def _read_kept(kept: Path, disk: DataDisk, now_s: float) -> DiskCeiling | None:
         return None
 
 
-def _write_kept(kept: Path, text: str) -> None:
-    partial = kept.with_suffix(f".{os.getpid()}")
-    with contextlib.suppress(OSError):
-        write_own(partial, text)
-        os.replace(partial, kept)
-
-
 CAP_TOLERANCE = 0.2
 CAP_S = 2.0
 _ROOT_GROUP = Path("/sys/fs/cgroup/blkio/cgroup.procs")
@@ -159,6 +136,11 @@ class Off:
     what: str  # the rate in words, with its unit
     requested: float
     seen: float
+
+    @property
+    def sentence(self) -> str:
+        requested, seen = (f"{format_bytes(round(v))}/s" for v in (self.requested, self.seen))
+        return f"{self.disk} does {seen} of {self.what}, not the requested {requested}"
 
 
 def join_root_group() -> None:
@@ -180,18 +162,18 @@ def verify_caps(disks: Sequence[DataDisk], label: str) -> None:
     for disk in slow:  # the disk below them may slow them all together; the ceilings show that
         off += _direct([disk], label)
     off += _buffered(capped, label)
-    if off:
-        raise ProvisionError(
-            "limits do not hold: " + "; ".join(_off_sentence(o) for o in off),
-            remedy=_off_remedy(off),
-        )
+    if not off:
+        return
+    remedy = "on cgroup v2 the limit holds in groups below the root: run scale in a session or service, not in the root"
+    if all(o.seen < o.requested for o in off):
+        remedy = "the disk under it is slower than that: a lower --cap, or a quieter machine"
+    raise ProvisionError(f"limits do not hold: {'; '.join(o.sentence for o in off)}", remedy=remedy)
 
 
 def expected(disk: DataDisk, block_bytes: int) -> tuple[float, float]:
     """Bytes and writes per second that both limits together allow for writes of that size."""
-    by_bytes = disk.cap_bytes_per_s or float("inf")
-    by_count = (disk.cap_iops or float("inf")) * block_bytes
-    allowed = min(by_bytes, by_count)
+    unlimited = float("inf")
+    allowed = min(disk.cap_bytes_per_s or unlimited, (disk.cap_iops or unlimited) * block_bytes)
     return allowed, allowed / block_bytes
 
 
@@ -202,15 +184,7 @@ def _direct(disks: Sequence[DataDisk], label: str) -> list[Off]:
 
 
 def _direct_in(block: int, disks: Sequence[DataDisk], label: str) -> list[Off]:
-    seen = run_fio(
-        [
-            Writing(
-                name=d.name, path=d.path, block_bytes=block, seconds=CAP_S, file_bytes=file_bytes(d.free_bytes, 2**28)
-            )
-            for d in disks
-        ],
-        label,
-    )
+    seen = _rates(disks, lambda _: 2**28, label, block_bytes=block, seconds=CAP_S)
     rates = {d.name: (expected(d, block)[0], seen[d.name].bytes_per_s) for d in disks}
     return [
         Off(disk=name, what=f"direct writes of {block} B", requested=requested, seen=rate)
@@ -224,32 +198,11 @@ def _buffered(disks: Sequence[DataDisk], label: str) -> list[Off]:
     capped = [d for d in disks if d.cap_bytes_per_s]
     if not capped:
         return []
-    seen = run_fio(
-        [
-            Writing(
-                name=d.name,
-                path=d.path,
-                block_bytes=BLOCK_BYTES,
-                direct=False,
-                file_bytes=file_bytes(d.free_bytes, round((d.cap_bytes_per_s or 0) * CAP_S)),
-            )
-            for d in capped
-        ],
-        label,
+    seen = _rates(
+        capped, lambda d: round((d.cap_bytes_per_s or 0) * CAP_S), label, block_bytes=BLOCK_BYTES, direct=False
     )
     return [
         Off(disk=d.name, what="buffered writes and fsync", requested=d.cap_bytes_per_s or 0, seen=rate)
         for d in capped
         if (rate := seen[d.name].bytes_per_s) > (d.cap_bytes_per_s or 0) * (1 + CAP_TOLERANCE)
     ]
-
-
-def _off_sentence(off: Off) -> str:
-    requested, seen = (f"{format_bytes(round(v))}/s" for v in (off.requested, off.seen))
-    return f"{off.disk} does {seen} of {off.what}, not the requested {requested}"
-
-
-def _off_remedy(off: Sequence[Off]) -> str:
-    if all(o.seen < o.requested for o in off):
-        return "the disk under it is slower than that: a lower --cap, or a quieter machine"
-    return "on cgroup v2 the limit holds in groups below the root: run scale in a session or service, not in the root"

@@ -35,6 +35,7 @@ def search_path() -> str:
 
 
 def variables(disk_set: DiskSet, state: str) -> dict[str, Any]:
+    """The playbook's variables for a set."""
     source = disk_set.source
     return {
         "disks_state": state,

@@ -1,4 +1,4 @@
-"""What the server's connections or threads wait for, and which threads wait for a lock."""
+"""Counts what the server's connections or threads wait for, and the threads that wait for a lock."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Directory:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What one part of a run leaves."""
+    """The things that one part of a run leaves."""
 
     name: str
     kind: str = "server"
