@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.machine.host.alive import alive, started_ticks
+from scale_sweep.machine.host.processes import alive, started_ticks
 from scale_sweep.machine.state import SERVER_VARIABLE, folder, read_records, record_of, save
 from scale_sweep.model import SiteRequest
-from scale_sweep.server.runtimes.clean import find_caches, find_ignored, find_leftovers, remove
-from scale_sweep.server.runtimes.local import fresh_directories
-from scale_sweep.server.runtimes.own_memory import WAYS
-from scale_sweep.server.runtimes.segments import remove_segments, remove_shared, shared_by
+from scale_sweep.server.runtimes.clean import find_caches, find_leftovers, remove
+from scale_sweep.server.runtimes.local import WAYS, fresh_directories
+from scale_sweep.server.runtimes.processes import remove_segments, remove_shared, shared_by
 
 
 @pytest.fixture(autouse=True)
@@ -59,12 +58,12 @@ def test_the_server_of_a_dead_run_is_stopped_and_its_data_removed(tmp_path):
 
 
 def test_a_directory_that_stays_keeps_its_state_so_that_the_next_clean_finds_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("scale_sweep.machine.state.removal.REMOVAL_PAUSE_S", 0.001)
+    monkeypatch.setattr("scale_sweep.machine.state.records.REMOVAL_PAUSE_S", 0.001)
     data = tmp_path / "data"
     (data / "deep").mkdir(parents=True)
     save(of_dead_run(data))
     with monkeypatch.context() as busy:
-        busy.setattr("scale_sweep.machine.state.removal.shutil.rmtree", lambda path, ignore_errors, dir_fd: None)
+        busy.setattr("scale_sweep.machine.state.records.shutil.rmtree", lambda path, ignore_errors, dir_fd: None)
         assert remove(ours()[0]) == str(data)
     assert remove(ours()[0]) == ""
     assert not data.exists() and ours() == []
@@ -129,7 +128,7 @@ def test_caches_are_removed_only_if_wanted_and_a_broken_record_is_named_and_igno
     (cache,) = find_caches()
     remove(cache)
     assert not any(programs.iterdir())
-    assert sum(one.startswith(f"{bad}: ") for one in find_ignored()) == 1 and bad.exists()
+    assert sum(one.startswith(f"{bad}: ") for one in read_records().ignored) == 1 and bad.exists()
 
 
 MAKER = "import ctypes; print(ctypes.CDLL(None).shmget(0, 56, 0o1600), flush=True)"  # IPC_PRIVATE, IPC_CREAT

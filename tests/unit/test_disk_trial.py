@@ -13,14 +13,14 @@ from scale_sweep.judge.figures.disk_figures import ceiling_mb_per_s, disk_figure
 from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.judge.verdict import diagnose
 from scale_sweep.loadgen.protocol import Phase
-from scale_sweep.machine.host.ram import RamDirectory
+from scale_sweep.machine.host.block_devices import RamDirectory
 from scale_sweep.measure.machine_setup import disks_of_run
 from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement, filling_disk, refuse_full, sync_disks
 from scale_sweep.measure.trial.loading import LOCAL, Loading
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.model import DiskCeiling, DiskFigures, DiskSample, Measurement, Noted, Sample, SubjectSample
 from scale_sweep.report.columns import disk_mb_per_s
-from scale_sweep.server.runtimes.ram_dir import mounted
+from scale_sweep.server.runtimes.data_dir import mounted
 from scale_sweep.server.targets import Address, Part
 from scale_sweep.server.targets.null import NullSession
 from tests.needs import needs

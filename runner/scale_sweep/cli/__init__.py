@@ -10,8 +10,8 @@ def main() -> None:
     """The entry point. While modules are imported nothing runs that would have to be ended, and at the end nothing does
     any more: there a signal ends the process at once."""
     _leave_on_signals()
-    from scale_sweep.base.loopback import go_direct
     from scale_sweep.base.output import OutputGone, guard
+    from scale_sweep.base.spawning import go_direct
 
     guard()
     go_direct()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from scale_sweep.base.ages import OLD_YEARS, age_years, released_in
+from scale_sweep.base.texts import OLD_YEARS, age_years, released_in
 from scale_sweep.model import StoredRun
 
 

@@ -16,13 +16,13 @@ from typing import Generic, TypeVar
 from scale_sweep.base.errors import LoadError, ProvisionError, ScaleError, TargetError
 from scale_sweep.base.interrupts import Stop, current, deferred
 from scale_sweep.machine.sampling import machine
-from scale_sweep.machine.sampling.subjects import subject_reader
+from scale_sweep.machine.sampling.processes import subject_reader
 from scale_sweep.measure.trial.disks import full_disk
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached, prove_pinning
 from scale_sweep.model import DataDisk, Placement
 from scale_sweep.server.runtimes import Server
-from scale_sweep.server.runtimes.out_of_memory import out_of_memory_words
+from scale_sweep.server.runtimes.cgroup import out_of_memory_words
 
 READY_S = 60.0
 LOG_LINES = 40

@@ -11,7 +11,7 @@ from pathlib import Path
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.machine.host import Host
-from scale_sweep.machine.host.ram import RamDirectory, is_ram
+from scale_sweep.machine.host.block_devices import RamDirectory, is_ram
 from scale_sweep.machine.host.server_user import NO_SETPRIV, closed_to_others, remedy_of, server_user, why_stuck
 from scale_sweep.machine.state import reachable
 from scale_sweep.model import Finding, Plan, ServerSource, Trial

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from scale_sweep.base.extras import require_extra
+from scale_sweep.base.registry import require_extra
 from scale_sweep.machine.host import Host, read_host
-from scale_sweep.machine.host.cpu_work import ESTIMATES_SPEED, speed_now
-from scale_sweep.machine.host.new_pages import measure_new_pages
-from scale_sweep.machine.host.ram import Room
+from scale_sweep.machine.host.block_devices import Room
+from scale_sweep.machine.host.child_programs import ESTIMATES_SPEED, measure_new_pages, speed_now
 from scale_sweep.model import Finding, NewPages, Plan
 from scale_sweep.plan.preparing.assumed import assume
 from scale_sweep.plan.preparing.choice import Find, RequestedServer, ServerChoice

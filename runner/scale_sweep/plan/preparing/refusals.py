@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.same_value import are_same_values, is_same_value
+from scale_sweep.base.texts import are_same_values, is_same_value
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.loadgen.binary import Features, features_of, kept_with, loadgen_path, mistake_of
 from scale_sweep.loadgen.spec import preload_of

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scale_sweep.base.errors import ProvisionError
-from scale_sweep.machine.host.alive import alive, started_ticks
+from scale_sweep.machine.host.processes import alive, started_ticks
 from scale_sweep.watch.dashboards.state_directory import StateDirectory
 
 _NAME = re.compile(r"sweep-(\d+)-(\d+)(?:-\w+)?\.json")

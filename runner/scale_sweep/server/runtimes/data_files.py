@@ -1,13 +1,17 @@
-"""Copies the directory of a server that is stopped: by reflink where the file system can, else byte by byte."""
+"""The files of servers that are stopped: copies by reflink where the file system can, and their share of the page
+cache."""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import fcntl
+import mmap
 import os
 import shutil
 import stat
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from scale_sweep.base.errors import ProvisionError
@@ -15,13 +19,13 @@ from scale_sweep.base.interrupts import current
 
 REFLINK, COPY = "reflink", "copy"
 _FICLONE = 0x40049409
-_CHUNK_BYTES = 16 * 2**20
+_SENT_BYTES = 16 * 2**20
 _CANNOT = (errno.EOPNOTSUPP, errno.ENOTTY, errno.EINVAL, errno.EXDEV, errno.ENOSYS, errno.EPERM)
 _PROBE = ".scale-reflink"
 
 
 def can_reflink(folder: Path) -> bool:
-    """Whether the file system of the folder shares blocks between files. Tried on two small files there."""
+    """Whether the file system of the folder shares blocks between files; tried on two small files there."""
     first, second = (folder / f"{_PROBE}-{i}" for i in range(2))
     try:
         first.write_bytes(bytes(4096))
@@ -36,8 +40,8 @@ def can_reflink(folder: Path) -> bool:
 
 
 def copy_tree(source: Path, target: Path) -> str:
-    """Everything in `source` into `target`, which is there and empty; modes, owners and times too. Returns the way,
-    "reflink" or "copy". Raises ProvisionError, Stopped."""
+    """Everything in `source` into `target`, which is empty; modes, owners and times too. Returns the way, "reflink" or
+    "copy". Raises ProvisionError, Stopped."""
     way = REFLINK if can_reflink(target) else COPY
     try:
         _copy_folder(source, target, way)
@@ -81,7 +85,7 @@ def _copy_file(source: str, target: Path, size: int, way: str) -> None:
             os.lseek(new.fileno(), at, os.SEEK_SET)
             while at < end:
                 current().look()
-                sent = os.sendfile(new.fileno(), old.fileno(), at, min(_CHUNK_BYTES, end - at))
+                sent = os.sendfile(new.fileno(), old.fileno(), at, min(_SENT_BYTES, end - at))
                 if not sent:
                     raise OSError(errno.EIO, "it became shorter meanwhile", source)
                 at += sent
@@ -106,3 +110,76 @@ def _cloned(source: int, target: int) -> bool:
             return False
         raise
     return True
+
+
+_PAGE = mmap.PAGESIZE
+_SPAN_BYTES = 2**30  # of a file, looked at in one call
+_CHUNK_BYTES = 2**20
+_FAILED = ctypes.c_void_p(-1).value
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
+_libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+_libc.mincore.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p)
+
+
+def resident_percent(folders: Sequence[str]) -> float | None:
+    """The share of the pages of all files below these folders that is in memory; None: no file, or none that this user
+    may look at."""
+    inside = pages = 0
+    for fd, size in _files(folders):
+        for start in range(0, size, _SPAN_BYTES):
+            length = min(_SPAN_BYTES, size - start)
+            resident = _resident(fd, start, length)
+            if resident is None:
+                return None
+            inside, pages = inside + resident, pages + -(-length // _PAGE)
+    return 100 * inside / pages if pages else None
+
+
+def read_files(folders: Sequence[str]) -> int:
+    """Reads every file once, so that what fits is in memory. Returns bytes. Raises Stopped."""
+    total = 0
+    for fd, _ in _files(folders):
+        while got := len(os.read(fd, _CHUNK_BYTES)):
+            current().look()
+            total += got
+    return total
+
+
+def drop_files(folders: Sequence[str]) -> None:
+    """Writes every file to its disk and removes its pages from memory. No server may have them open. Raises Stopped."""
+    for fd, _ in _files(folders):
+        current().look()
+        os.fsync(fd)
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def _files(folders: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Each file that is not empty: opened for reading, and its bytes."""
+    for folder in filter(None, folders):
+        for where, _, names in os.walk(folder):
+            for name in names:
+                path = os.path.join(where, name)
+                with contextlib.suppress(OSError):
+                    if os.path.islink(path) or not os.path.isfile(path):
+                        continue
+                    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+                    try:
+                        if size := os.fstat(fd).st_size:
+                            yield fd, size
+                    finally:
+                        os.close(fd)
+
+
+def _resident(fd: int, start: int, length: int) -> int | None:
+    at = _libc.mmap(None, length, mmap.PROT_READ, mmap.MAP_SHARED, fd, start)
+    if at == _FAILED:
+        return None
+    try:
+        seen = ctypes.create_string_buffer(-(-length // _PAGE))
+        if _libc.mincore(at, length, seen):
+            return None
+        return sum(byte & 1 for byte in seen.raw)
+    finally:
+        _libc.munmap(at, length)
