@@ -322,7 +322,7 @@ def test_each_threshold_stands_once_with_its_unit_and_why_and_is_used():
     named = [re.fullmatch(r"([A-Z_]+): Final = [\d.]+  # [^:]+: \S.+", line) for line in lines]
     assert len(lines) > 15
     assert all(named), [line for line, match in zip(lines, named, strict=True) if not match]
-    others = [path.read_text() for path in VERDICT.rglob("*.py") if path.name != "thresholds.py"]
+    others = [path.read_text() for path in VERDICT.parent.rglob("*.py") if path.name != "thresholds.py"]
     for match in named:
         assert any(re.search(rf"\b{match[1]}\b", text) for text in others), f"{match[1]} is not used"
 

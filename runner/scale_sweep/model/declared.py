@@ -114,7 +114,7 @@ class Work:
 
     @property
     def rows_present(self) -> int:
-        """Of each table."""
+        """Rows of each table."""
         return self.preload_rows // self.data.tables
 
     @property
@@ -125,7 +125,7 @@ class Work:
         return (mixed, *apart) if mixed else apart
 
     def connections(self, of_trial: int) -> int:
-        """Of all groups together. of_trial: of the mix, and of each group without a number of its own."""
+        """Connections of all groups. of_trial: of the mix, and of each group without a number of its own."""
         return sum(group[0].connections or of_trial for group in self.groups)
 
     @property
@@ -137,7 +137,7 @@ class Work:
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """What a point measures besides its level: a database, its version, the method of writing."""
+    """A database, its version, the method of writing."""
 
     target: str
     runtime: str

@@ -89,7 +89,7 @@ DEFAULTS = "defaults"
 
 
 class KnobRole(StrEnum):
-    """What a knob is for, whatever its name in a database; the value is its name in sweeps and flags."""
+    """The purpose of a knob, whatever its name in a database; the value is its name in sweeps and flags."""
 
     PARTITIONS = "partitions"
     CONNECTIONS = "connections"

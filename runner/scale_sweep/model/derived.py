@@ -1,4 +1,4 @@
-"""What follows from a trial's result: marks beside its number, its rate for each CPU-second."""
+"""Marks beside its number, its rate for each CPU-second."""
 
 from __future__ import annotations
 

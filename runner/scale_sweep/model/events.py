@@ -58,7 +58,7 @@ class SampleTaken:
 
 @dataclass(frozen=True, kw_only=True)
 class StepBegan:
-    """Of a search; the seconds of its intervals count from 0 again."""
+    """The seconds of its intervals count from 0 again."""
 
     trial_id: str
     rate: float

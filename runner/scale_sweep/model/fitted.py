@@ -63,7 +63,7 @@ class PointSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class AnotherDay:
-    """Of the last level's speedup."""
+    """Range of the last level's speedup."""
 
     low: float
     high: float

@@ -127,7 +127,7 @@ class LoadSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class TableSums:
-    """Of one table, or of all together (None), in the order of `RowsSummed.figures`: numbers separated by blanks, so
+    """One table's, or all together's (None), in the order of `RowsSummed.figures`: numbers separated by blanks, so
     that whole numbers of any size stay exact."""
 
     table: int | None

@@ -51,7 +51,7 @@ class LevelInterval:
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio:
-    """Of two mean rates, with 95 % (None: too few trials)."""
+    """Mean rates' ratio with 95 % (None: too few trials)."""
 
     value: float
     low: float | None
@@ -64,7 +64,7 @@ class Ratio:
 
 @dataclass(frozen=True, kw_only=True)
 class Trend:
-    """Of the rate over the run, by regression on the trials' order."""
+    """Drift over the run, by regression on the trials' order."""
 
     ratio: Ratio  # at the end over that at the beginning
     p_value: float
@@ -158,7 +158,7 @@ class NoiseParts:
         return math.sqrt(sum(part.percent**2 for part in self.parts))
 
     def share(self, part: NoisePart) -> float:
-        """Of the variance, 0..1."""
+        """A share of the variance, 0..1."""
         return part.percent**2 / self.percent**2 if self.percent else 0.0
 
     @property

@@ -53,7 +53,6 @@ class Trial:
 
     @property
     def variant(self) -> Mapping[str, str]:
-        """Of --vary."""
         return self.subject.variant
 
 

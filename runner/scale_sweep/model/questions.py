@@ -162,7 +162,7 @@ class Query:
 
     @property
     def third_ms(self) -> int:
-        """What each of two overlapping ranges lacks: the first at its end, the other at its start."""
+        """Each of two overlapping ranges lacks it: the first at its end, the other at its start."""
         return self.span_ms // 3
 
     @property
@@ -171,7 +171,7 @@ class Query:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What a language must have beside rows and one aggregate of named devices; for people."""
+        """A language must have these beside rows and one aggregate of named devices; for people."""
         wanted = {
             ALL_DEVICES: self.devices == 0 and not (self.tag or self.text),
             SEVERAL_COLUMNS: bool(self.function) and len(self.columns) > 1,
@@ -213,7 +213,7 @@ class Preloaded:
 
 @dataclass(frozen=True, kw_only=True)
 class AnswersChecked:
-    """Of an operation, with the right answers: before the window whole ones, in the load their rows."""
+    """Whole answers before the window, and numbers of rows in the load, beside the right ones."""
 
     operation: str
     whole: int = 0

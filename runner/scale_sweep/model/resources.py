@@ -67,7 +67,7 @@ class Resources:
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceRange:
-    """Of all servers of a sweep, ascending; defaults of knobs follow from it."""
+    """All servers of a sweep, ascending; defaults of knobs follow from it."""
 
     cores: tuple[float, ...]
     disks: tuple[int, ...] = ()  # empty: none are prepared

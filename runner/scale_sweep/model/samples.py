@@ -118,7 +118,7 @@ class HostFigures:
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectSample:
-    """Of server or load generator. *_total: cumulative."""
+    """Server or load generator. *_total: cumulative."""
 
     cpu_s_total: float | None
     throttled_s_total: float | None
@@ -172,7 +172,7 @@ class Sample:
 
     @property
     def disk_written_bytes_total(self) -> int | None:
-        """Of all disks together; None if one could not be read."""
+        """All disks together; None if one could not be read."""
         written = [disk.written_bytes_total for disk in self.disks.values()]
         return sum(known) if written and len(known := [w for w in written if w is not None]) == len(written) else None
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class VerdictKind(StrEnum):
-    """What a trial's number is worth."""
+    """The worth of a trial's number."""
 
     VALID = "VALID"
     SOFTWARE_BOTTLENECK = "SOFTWARE_BOTTLENECK"

@@ -43,8 +43,8 @@ class AxisFacts:
         return f"{level} {self.unit if level == '1' else self.name}"
 
 
-# The kinds that were considered for every axis. A new one has no standing on any axis until it is here, or an axis names
-# it as swept or own; tests/unit/test_diagnosis.py then fails.
+# Kinds that were considered for every axis. A new one has no standing until it is here, or an axis names it as swept or
+# own; until then tests/unit/test_diagnosis.py fails.
 _CONSIDERED = frozenset(
     "SERVER_CPU QUOTA THROTTLING GENERATOR_CEILING GENERATOR_CPU GENERATOR_LATE SHARED_CPU OTHER_PROCESSES HYPERVISOR "
     "CONNECTIONS HOT_THREAD DISK DISK_WAITS UNEVEN_DISKS MEMORY MEMORY_BANDWIDTH STALL LOCKS NETWORK OFFERED_RATE "

@@ -10,7 +10,7 @@ from scale_sweep.model import DiskCeiling, DiskFigures, Sample
 
 
 def ceiling_mb_per_s(ceilings: Sequence[DiskCeiling], names: Sequence[str]) -> float | None:
-    """What these disks write together: as measured, else the sum of each, at most their parts of the largest common
+    """These disks together: as measured, else the sum of each, at most their parts of the largest common
     measurement, because disks may share a bottleneck."""
     for ceiling in ceilings:
         if set(ceiling.disks) == set(names):
@@ -26,7 +26,7 @@ def ceiling_mb_per_s(ceilings: Sequence[DiskCeiling], names: Sequence[str]) -> f
 
 
 def own_ceilings(ceilings: Sequence[DiskCeiling]) -> Mapping[str, float]:
-    """Of each disk alone."""
+    """Each disk alone."""
     return {c.disks[0]: c.write_mb_per_s for c in ceilings if len(c.disks) == 1}
 
 

@@ -53,6 +53,7 @@ def hidden_share(count: int) -> float:
 
 
 def offered_of(trial: Trial, summary: LoadSummary) -> tuple[OfferedOperation, ...]:
+    """Achieved rates of operations with a rate of their own."""
     known = {one.name: one for one in summary.operations if one.window_s}
     return tuple(
         OfferedOperation(

@@ -62,7 +62,7 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
 
 
 def _miscounted(trial: Trial, facts: TrialFacts, m: Measurement) -> str:
-    """Of rows that nobody acknowledged the count can only deny those that were not sent: what a server refuses may be
+    """Where nothing is acknowledged, the count can only deny rows that were not sent: what a server refuses may be
     of an earlier request."""
     s = facts.summary
     uncertain = s.rows_failed + s.rows_unanswered if s is not None else 0

@@ -18,6 +18,7 @@ from scale_sweep.model import LoadSummary, Sample, Trial
 
 
 def resources_of(trial: Trial, facts: TrialFacts) -> TrialResources:
+    """Resources of server and load generator."""
     placement = trial.placement
     return TrialResources(
         cores=trial.cores,
@@ -237,7 +238,7 @@ def _stall(intervals: Sequence[RatedInterval], first: int, end: int) -> Stall:
 
 
 def halves_of(samples: Sequence[Sample], intervals: Sequence[RatedInterval]) -> tuple[LoadHalf, LoadHalf] | None:
-    """Of the window; None if something was not counted. intervals: those inside it."""
+    """None if something was not counted. intervals: those inside it."""
     middle = len(intervals) // 2
     parts = intervals[:middle], intervals[len(intervals) - middle :]
     first, second = (_half(samples, part) for part in parts)

@@ -1,4 +1,4 @@
-"""What others took: CPUs of server and load generator, other hosts; and late requests."""
+"""CPU time that others took: CPUs of server and load generator, other hosts; and late requests."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _taken(whose: str, cpus: tuple[int, ...], own: float, use: WindowUse) -> Tak
 
 
 def lateness(trial: Trial, summary: LoadSummary) -> tuple[Lateness, ...]:
-    """Of the load generator: at the objective's percentiles beside their limits; else at the highest percentile with
+    """At the objective's percentiles beside their limits; else at the highest percentile with
     enough requests, beside the response time. Empty in a closed loop."""
     late = summary.late
     if late is None:
@@ -118,6 +118,7 @@ def taken_on_hosts(uses: Sequence[HostUse]) -> tuple[TakenCpus, ...]:
 
 
 def host_figures(uses: Sequence[HostUse]) -> Mapping[str, HostFigures]:
+    """By name."""
     return {
         use.name: HostFigures(
             cpus=use.cpus,

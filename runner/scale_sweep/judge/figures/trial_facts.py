@@ -38,7 +38,7 @@ class DiscardedTransient:
 
 @dataclass(frozen=True, kw_only=True)
 class StepSeen:
-    """Of a search, with the load generator's lines."""
+    """A step's lines of the load generator."""
 
     rate: float
     summary: LoadSummary

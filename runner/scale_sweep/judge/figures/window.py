@@ -158,7 +158,7 @@ def _hottest(peaks: Sequence[Mapping[str, float]]) -> tuple[str, float] | None:
 
 
 def _median_of(name: str, inside: Sequence[Sample]) -> float | None:
-    """Of the other threads of that name; None if only one worked, or an older version sampled."""
+    """The other threads of that name; None if only one worked, or an older version sampled."""
     if not any(name in s.thread_median_cores for s in inside):
         return None
     return sum(s.thread_median_cores.get(name, 0.0) for s in inside) / len(inside)

@@ -94,6 +94,7 @@ def cautions(evidence: Evidence) -> tuple[str, ...]:
 
 
 def caveats(evidence: Evidence) -> tuple[str, ...]:
+    """Sentences for the end of the reasons."""
     m, sentences = evidence.measurement, [*cautions(evidence)]
     if evidence.contradiction:
         sentences.insert(0, evidence.contradiction)

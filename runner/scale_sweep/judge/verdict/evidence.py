@@ -150,7 +150,7 @@ class ResourceUse:
 
 @dataclass(frozen=True, kw_only=True)
 class LoadHalf:
-    """Of the window; count: of the rate. The server's CPU time, its part in the kernel, and page faults."""
+    """count: of the rate. The server's CPU time, its part in the kernel, and page faults."""
 
     count: float
     cpu_us: float
@@ -159,7 +159,7 @@ class LoadHalf:
 
     @property
     def fault_us(self) -> float:
-        """Of system time for each page fault."""
+        """System time for each page fault."""
         return self.system_us / self.page_faults
 
 

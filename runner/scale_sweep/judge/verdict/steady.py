@@ -43,7 +43,7 @@ from scale_sweep.judge.verdict.thresholds import (
 
 @dataclass(frozen=True, kw_only=True)
 class Steadiness:
-    """Of the rate, second by second, in percent of its mean. drift: over the window; drift_error: for independent
+    """The rate's, second by second, in percent of its mean. drift: over the window; drift_error: for independent
     seconds."""
 
     intervals: int
@@ -58,7 +58,7 @@ class Steadiness:
 
     @property
     def trend_error_percent(self) -> float | None:
-        """Of correlated seconds; at least that of independent ones."""
+        """For correlated seconds; at least that of independent ones."""
         if self.drift_error_percent is None:
             return None
         return self.drift_error_percent * sqrt(_inflation(max(0.0, self.correlation or 0.0)))
@@ -101,7 +101,7 @@ def correlation(rates: Sequence[float]) -> float:
 
 
 def error_of_mean(rates: Sequence[float]) -> float:
-    """Of correlated values: n count as n (1 - r) / (1 + r). If neighbours are not correlated, means of batches of
+    """For correlated values: n count as n (1 - r) / (1 + r). If neighbours are not correlated, means of batches of
     BATCH_S give a second estimate, and the smaller one counts: the mean of a rapidly alternating rate is more exact
     than its spread suggests."""
     n, mean, r = len(rates), fmean(rates), correlation(rates)
@@ -121,7 +121,7 @@ def batch_means(rates: Sequence[float]) -> list[float]:
 
 
 def stalled_percent(rates: Sequence[float]) -> float | None:
-    """Of seconds below a tenth of the median rate."""
+    """Seconds below a tenth of the median rate."""
     if len(rates) < STEADY_INTERVALS_MIN:
         return None
     least = STALLED_SHARE * median(rates)

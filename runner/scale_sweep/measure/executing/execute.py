@@ -65,7 +65,7 @@ class Execution:
 
 @dataclass(frozen=True, kw_only=True)
 class Orders:
-    """What all orders of one run share."""
+    """Shared by all orders of one run."""
 
     execution: Execution
     run_id: str

@@ -44,13 +44,13 @@ class Place(Protocol):
         """See `machine_setup.supports_tiers`."""
 
     def remove_data(self, name: str) -> None:
-        """Of rows that trials shared."""
+        """Removes rows that trials shared."""
 
     def run(self, order: TrialOrder, stop: Stop) -> Generator[Event, None, None]:
         """See `run_trial`."""
 
     def now_ns(self) -> int:
-        """Of the trials' events."""
+        """The clock of the trials' events."""
 
     def manifest(self) -> Mapping[str, Any]:
         """About the hosts."""
@@ -103,7 +103,7 @@ def data_of_run(
 
 
 class Ceilings:
-    """Of the load generator, by key. client_homes: by `Subject.server`."""
+    """The load generator's own, by key. client_homes: by `Subject.server`."""
 
     def __init__(
         self,

@@ -161,7 +161,7 @@ class Loading:
         return None
 
     def _lock_waits(self) -> Mapping[str, int]:
-        """Of threads, for a database that reports none of its connections."""
+        """Waits of threads, for a database that reports none of its connections."""
         return lock_waits(self._server.pids())
 
     def _named(self, error: ScaleError) -> ScaleError:

@@ -90,7 +90,7 @@ PHASE = "step"  # after those of the first load
 
 @dataclass(frozen=True, kw_only=True)
 class Doors:
-    """What a search needs of its trial."""
+    """A search's needs of its trial."""
 
     load: Callable[[TrialOrder, Mapping[str, str]], LoadHandle]  # not started
     loading: Callable[[TrialOrder, LoadHandle], Loading]

@@ -32,7 +32,7 @@ class Reached:
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
-    """Of another server, to start on."""
+    """Another server's, to start on."""
 
     port: int  # port, secret: in the files
     secret: str

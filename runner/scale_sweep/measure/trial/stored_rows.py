@@ -73,7 +73,7 @@ def rows_summed(
     limit_s = count_s(sum(rows))
 
     def compared(tables: Sequence[int]) -> Iterator[TableSums]:
-        """Of each table; of all together, if there are none."""
+        """Each table's; all together's, if there are none."""
         one_by_one: list[Sequence[TableRun]] = [[(table, 1, rows[table])] for table in tables]
         groups = one_by_one or [summary.table_rows or ()]
         decimal = trial.subject.method in facts.decimal_methods

@@ -82,7 +82,7 @@ def until_ready(reached: Reached, pending: Callable[[], str]) -> Callable[[], st
 def idle_cores(
     reached: Reached, stop: Stop, within_s: float = IDLE_WITHIN_S, look_s: float = IDLE_LOOK_S
 ) -> float | None:
-    """Of the last look, when under IDLE_CORES or after within_s; None: cannot be read. Raises Stopped."""
+    """In the last look, when under IDLE_CORES or after within_s; None: cannot be read. Raises Stopped."""
     read, deadline = subject_reader(reached.server.accounting()), time.monotonic() + within_s
     while True:
         before, begun = read().cpu_s_total, time.monotonic()
@@ -96,7 +96,7 @@ def idle_cores(
 
 
 def ask(reached: Reached, request: Callable[[], T], limit_s: float, disks: Sequence[DataDisk] = ()) -> T:
-    """Of a session's method. disks: writes are signs of work. Raises TargetError after limit_s, or SILENT_S without
+    """A session's answer. disks: writes are signs of work. Raises TargetError after limit_s, or SILENT_S without
     work; Stopped."""
     session = reached.session
     session.asking, session.deadline_s = "", time.monotonic() + limit_s
@@ -195,12 +195,13 @@ def answered(seconds: float, request: Callable[[], T], go_on: Callable[[], bool]
 
 
 def answer_within(seconds: float, request: Callable[[], T]) -> T | None:
-    """Of a request whose answer is never None; None if it took longer."""
+    """For a request whose answer is never None; None if it took longer."""
     answer = answered(seconds, request)
     return answer.value if answer is not None else None
 
 
 def with_cause(error: ScaleError, server: Server, order: TrialOrder) -> ScaleError:
+    """The error to report in place of this one."""
     if killed := killed_for_memory(server, order):
         return ProvisionError(f"{killed} ({error.message})")
     if not isinstance(error, (LoadError, TargetError)):

@@ -111,7 +111,7 @@ def _refuse_odd(trial: Trial, file: Path) -> None:
 
 
 def read_verdicts(run: Folder) -> tuple[list[VerdictKind], int]:
-    """Of finished trials of every role, and the number of planned trials. Raises StoreError."""
+    """Verdicts of finished trials of every role, and the number of planned trials. Raises StoreError."""
     plan = read_plan(run)
     return [r.verdict.kind for r in with_later_trials(plan, read_results(run, plan))], len(plan.trials)
 

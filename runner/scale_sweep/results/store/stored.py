@@ -268,7 +268,7 @@ def _last(name: str) -> str:
 
 
 def _why(folder: int, entry: str, error: OSError, wanted: str = "regular file") -> str:
-    """What it is, or the kernel's reason."""
+    """Its kind, or the kernel's reason."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
         with contextlib.suppress(OSError):
             return _is_no_file(os.stat(entry, dir_fd=folder, follow_symlinks=False).st_mode, wanted)

@@ -166,7 +166,7 @@ class RunWriter:
             self._write(OPERATIONS, operations_text(results))
 
     def update_manifest(self, **facts: Any) -> None:
-        """What became known later. Raises StoreError."""
+        """Adds facts that became known later. Raises StoreError."""
         self._manifest.update(facts)
         with self._refusals_told():
             self._write_manifest()

@@ -29,6 +29,7 @@ def more_cpus(resources: TrialResources) -> str:
 
 
 def generator_ceiling(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    """The rate is near what the load generator makes without a server."""
     ceiling = resources.ceiling_per_s
     if not ceiling or use.rate_per_s is None or use.rate_per_s <= CEILING * ceiling:
         return None
