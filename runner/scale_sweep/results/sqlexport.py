@@ -107,7 +107,7 @@ class ExportedTables:
 
 
 def write(run: str, tables: Sequence[SqlTable], url: str, password: str = "") -> ExportedTables:
-    """Replaces one run. url: of SQLAlchemy. Raises UsageError for its mistakes, StoreError for those of the database."""
+    """Replaces one run. url: of SQLAlchemy. Raises UsageError for its mistakes, StoreError for the database's."""
     engine = _engine(url, password)
     with _explained(engine):
         defined = {table.name: _present(engine, table) for table in tables}
