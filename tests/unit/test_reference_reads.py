@@ -21,7 +21,7 @@ from scale_sweep.report.reference import compare, reference_table
 from scale_sweep.report.reference_curve import speedup_svg
 from scale_sweep.report.reference_reads import reads_tables
 from scale_sweep.report.response_curve import response_curve
-from scale_sweep.results.store.reference import read_reference
+from scale_sweep.results.store.outside import read_reference
 from scale_sweep.server.targets import load_facts
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import reading

@@ -1,4 +1,4 @@
-"""What load processes keep in files: the parts of long answers, and their requests as one Parquet file."""
+"""Files of load processes: the parts of long answers, and their requests as one Parquet file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each level grants: amounts of all axes, CPUs, knobs and the load that follows from these. Pure."""
+"""Grants of each level: amounts of all axes, CPUs, knobs and the load that follows from these. Pure."""
 
 from __future__ import annotations
 

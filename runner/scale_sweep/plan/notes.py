@@ -85,7 +85,7 @@ _CPU_CHANGES = (
 
 
 def cpu_confounds(sweep: Sweep, trials: Sequence[Trial]) -> Iterator[Confound]:
-    """What the levels' CPUs are besides their number, where levels differ in it."""
+    """Differences of the levels' CPUs besides their number."""
     at = {trial.level: trial.placement for trial in sorted(trials, key=lambda t: t.level)}
     for change in _CPU_CHANGES:
         counts = {level: change.count(placement) for level, placement in at.items()}

@@ -18,7 +18,7 @@ target.image --image IMAGE text
     Docker image. Default: the pinned image of the target.
 target.home* --home DIR text
     Directory of an installed server; it contains bin/ and lib/.
-target.endpoint* --endpoint HOST:PORT endpoint
+target.endpoint* --endpoint HOST:PORT address
     A server that already runs, which scale loads and observes, and never pins or stops.
 target.port --port PORT port
     TCP port of the server on loopback. Default: a free port.

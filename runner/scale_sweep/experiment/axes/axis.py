@@ -59,6 +59,15 @@ class AxisFacts:
         return f"{level} {self.unit if level == '1' else self.name}"
 
 
+# Kinds that were considered for every axis. A new one has no standing until it is here, or an axis names it as swept or
+# own; until then tests/unit/test_diagnosis.py fails.
+_CONSIDERED = frozenset(
+    "SERVER_CPU QUOTA THROTTLING GENERATOR_CEILING GENERATOR_CPU GENERATOR_LATE SHARED_CPU OTHER_PROCESSES HYPERVISOR "
+    "CONNECTIONS HOT_THREAD DISK DISK_WAITS UNEVEN_DISKS MEMORY MEMORY_BANDWIDTH STALL LOCKS NETWORK OFFERED_RATE "
+    "UNREAD UNKNOWN".split()
+)
+
+
 def standings(
     swept: tuple[BottleneckKind, ...],
     own: tuple[BottleneckKind, ...],
@@ -74,7 +83,7 @@ def standings(
         remedy, reason = (remedies or {}).get(kind, ""), (reasons or {}).get(kind, "")
         return Stand(standing=standing(kind), remedy=remedy, reason=reason)
 
-    return {kind: stand(kind) for kind in BottleneckKind}
+    return {kind: stand(kind) for kind in BottleneckKind if kind in {*_CONSIDERED, *swept, *own}}
 
 
 class Axis:
@@ -97,7 +106,7 @@ class Axis:
         return str(texts.get(self.key) or "")
 
     def default_constant(self, sweep: Sweep, host: Host) -> float | None:
-        """Of a sweep of another axis, if the user gives no level. None: the axis grants nothing there."""
+        """The level of a sweep of another axis, if the user gives none. None: the axis grants nothing there."""
         return None
 
     def overruled(self, flags: Texts) -> tuple[str, ...]:

@@ -1,3 +1,5 @@
+"""The axis of CPU cores: `scale sweep cpu --cores 1..12`."""
+
 from __future__ import annotations
 
 import re

@@ -71,7 +71,7 @@ _READERS: Mapping[str, Callable[[str], object]] = {
     "data_directory": readers.data_directory,
     "paths": readers.paths,
     "port": readers.port,
-    "endpoint": readers.endpoint,
+    "address": readers.endpoint,
     "network_speed": readers.network_speed,
     "tag": readers.tag,
     "variation": readers.variation,

@@ -1,3 +1,5 @@
+"""Readers of single values: text → value, or ValueError with one sentence. They name no flag and no key."""
+
 from __future__ import annotations
 
 import re

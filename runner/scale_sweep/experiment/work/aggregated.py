@@ -20,13 +20,13 @@ from scale_sweep.experiment.work.columns import (
     joined,
 )
 from scale_sweep.model import Drawn, Query
-from scale_sweep.model.functions import COUNTS, percent_of
+from scale_sweep.model.questions import COUNTS, percent_of
 
 Known = tuple[Array, Array]  # times, and the values that are no NULL
 
 
 def aggregated(query: Query, drawn: Drawn, parts: Sequence[TableRows]) -> Right:
-    """Of all devices together: one row, or one for each stretch of time that has rows (of the range, if filled)."""
+    """Aggregates of all devices together: one row, or one for each stretch of time that has rows."""
     form = _stretches if query.bucket_ms else _together
     first, *others = (form(query, column, parts) for column in query.columns)
     keys = 1 if query.bucket_ms else 0

@@ -15,7 +15,7 @@ from scale_sweep.experiment.work.aggregated import aggregated, aggregated_each, 
 from scale_sweep.experiment.work.columns import Array, Right, TableRows, as_stored, has_null, misplaced, ranked, rows_of
 from scale_sweep.experiment.work.drawn import walked
 from scale_sweep.model import Cells, Condition, Drawn, Query, Work
-from scale_sweep.model.functions import COUNTS
+from scale_sweep.model.questions import COUNTS
 
 Stretch = tuple[int, int, int]  # a range of rows: table, first row, number of rows
 

@@ -1,4 +1,4 @@
-"""What the load generator draws: values by a law, and devices in an order."""
+"""Values that the load generator draws by a law, and its devices in an order."""
 
 from __future__ import annotations
 

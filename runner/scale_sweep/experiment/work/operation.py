@@ -42,7 +42,7 @@ class OperationKind(ABC):
         """If this is the only kind. durable: counted to the end of flush and sync."""
 
     def logical_bytes(self, work: Work) -> int:
-        """Of one unit, without overhead; 0: nothing is stored."""
+        """Bytes of one unit, without overhead; 0: nothing is stored."""
         return 0
 
     def miscounted(self, acknowledged: int, counted: int) -> str:

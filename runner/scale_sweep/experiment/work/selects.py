@@ -1,3 +1,5 @@
+"""Reads that return rows: of a moment, a time range, the last ones, a set, a text of the user."""
+
 from __future__ import annotations
 
 import re

@@ -231,7 +231,7 @@ def _unusable(target: Target, installation: Installation) -> str:
 
 
 def to_have(request: RequestedServer) -> str:
-    """What to install or to correct if the machine lacks the server."""
+    """Names what to install or to correct if the machine lacks the server."""
     wanted = all_facts() if request.target == ANY else (load_facts(request.target),)
     installs = [facts.to_install for facts in wanted if facts.to_install]
     if request.runtime == ANY:

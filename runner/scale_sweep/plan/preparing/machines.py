@@ -17,7 +17,7 @@ from scale_sweep.plan.preparing.data_place import DataPlace, data_place, sized
 from scale_sweep.plan.preparing.findings import findings_elsewhere, preflight
 
 
-class Machine(Protocol):
+class PlannedMachine(Protocol):
     """The machine of the server, asked about what a plan needs."""
 
     @property

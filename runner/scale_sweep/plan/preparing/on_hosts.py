@@ -11,12 +11,12 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.model import StoredRun, Sweep
 from scale_sweep.plan.preparing import machine_findings
 from scale_sweep.plan.preparing.findings import ordered
-from scale_sweep.plan.preparing.machines import Machine
+from scale_sweep.plan.preparing.machines import PlannedMachine
 from scale_sweep.plan.preparing.prepared import Prepared, prepare_again_for, prepare_for
 from scale_sweep.server.targets import Facts, all_facts
 
 
-class ServerHost(Machine, Protocol):
+class ServerHost(PlannedMachine, Protocol):
     @property
     def described(self) -> Mapping[str, Any]: ...
 

@@ -43,7 +43,7 @@ from scale_sweep.plan.preparing.data_place import with_data, with_unseen_disk
 from scale_sweep.plan.preparing.earlier_runs import noise_of
 from scale_sweep.plan.preparing.findings import ordered
 from scale_sweep.plan.preparing.machine_findings import dear_pages
-from scale_sweep.plan.preparing.machines import Machine, OtherMachine, ThisMachine
+from scale_sweep.plan.preparing.machines import OtherMachine, PlannedMachine, ThisMachine
 from scale_sweep.plan.preparing.refusals import refuse_same_server, refuse_wrong_specs
 from scale_sweep.plan.target_defaults import (
     Requested,
@@ -53,7 +53,7 @@ from scale_sweep.plan.target_defaults import (
     with_enough_tables,
     with_equal_connections,
 )
-from scale_sweep.results.store.reference import read_reference
+from scale_sweep.results.store.outside import read_reference
 from scale_sweep.sweep.ab import as_one, variants_of, words
 from scale_sweep.sweep.vary import VARIANT, as_varied
 
@@ -76,7 +76,7 @@ class Prepared:
 
     @property
     def choice(self) -> ServerChoice:
-        """Of several subjects, the first one's."""
+        """The first subject's, of several."""
         return next(iter(self.choices.values()))
 
     def choice_of(self, subject: RequestedServer) -> ServerChoice:
@@ -106,7 +106,7 @@ def prepare_elsewhere(sweep: Sweep, host: Host, results: Path) -> Prepared:
 
 
 def prepare_for(
-    sweep: Sweep, results: Path, machine: Machine, refuse: Callable[[ChosenArm], None] = lambda arm: None
+    sweep: Sweep, results: Path, machine: PlannedMachine, refuse: Callable[[ChosenArm], None] = lambda arm: None
 ) -> Prepared:
     """Chooses servers, plans and checks; starts nothing. refuse: raises UsageError for a server. Raises PreflightError
     too."""
@@ -144,7 +144,7 @@ def _planned(arms: Sequence[ChosenArm], host: Host) -> Plan:
     by_server = {subject_key(arm.sweep): arm for arm in arms}
     requested = {key: (arm.sweep, arm.choice.facts) for key, arm in by_server.items()}
     completed = with_enough_tables(with_equal_connections(_completed(requested, host), requested), requested)
-    first, asked = completed[subject_key(arms[0].sweep)], arms[0].sweep
+    first, requested_first = completed[subject_key(arms[0].sweep)], arms[0].sweep
     if len(completed) == 1:
         plan = make_plan(first, host, arms[0].choice.facts)
     else:
@@ -156,9 +156,10 @@ def _planned(arms: Sequence[ChosenArm], host: Host) -> Plan:
             )
             for arm in arms
         ]
-        plan = plan_arms(replace(first, work=replace(first.work, operations=asked.work.operations)), host, subjects)
+        work = replace(first.work, operations=requested_first.work.operations)
+        plan = plan_arms(replace(first, work=work), host, subjects)
     missing = (left_out(arm.sweep, arm.choice.facts) for arm in by_server.values())
-    return noted(plan, *missing, more_tables_sentence(first, asked.work.data.tables))
+    return noted(plan, *missing, more_tables_sentence(first, requested_first.work.data.tables))
 
 
 def _completed(requested: Mapping[str, Requested], host: Host) -> dict[str, Sweep]:
@@ -168,12 +169,12 @@ def _completed(requested: Mapping[str, Requested], host: Host) -> dict[str, Swee
     }
 
 
-def _pages_of(plan: Plan, machine: Machine) -> NewPages | None:
+def _pages_of(plan: Plan, machine: PlannedMachine) -> NewPages | None:
     wanted = trial_bytes(plan)
     return machine.new_pages(wanted) if wanted >= ENOUGH_BYTES else None
 
 
-def _in_cheap_pages(plan: Plan, pages: NewPages | None, arms: Sequence[ChosenArm], machine: Machine) -> Plan:
+def _in_cheap_pages(plan: Plan, pages: NewPages | None, arms: Sequence[ChosenArm], machine: PlannedMachine) -> Plan:
     if pages is None:
         return plan
     estimate = max(arm.choice.facts.rows_per_core_s for arm in arms)
@@ -185,7 +186,7 @@ def _in_cheap_pages(plan: Plan, pages: NewPages | None, arms: Sequence[ChosenArm
 
 
 def _with_findings(
-    plan: Plan, choices: Mapping[str, ServerChoice], machine: Machine, results: Path, pages: NewPages | None
+    plan: Plan, choices: Mapping[str, ServerChoice], machine: PlannedMachine, results: Path, pages: NewPages | None
 ) -> Prepared:
     data, held = machine.data(plan.sweep.data_dir), held_bytes(plan, pages)
     plan = with_unseen_disk(plan, data)
@@ -206,7 +207,7 @@ def prepare_again(stored: StoredRun, results: Path) -> Prepared:
     return prepare_again_for(stored, results, ThisMachine(results, choose), "machine")
 
 
-def prepare_again_for(stored: StoredRun, results: Path, machine: Machine, what: str) -> Prepared:
+def prepare_again_for(stored: StoredRun, results: Path, machine: PlannedMachine, what: str) -> Prepared:
     """Raises PreflightError if the run was begun on another machine. what: the machine in words."""
     recorded, current = stored.manifest.get("host"), asdict(machine.host)
     before = recorded if isinstance(recorded, dict) else {}
