@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows, table
-from scale_sweep.analysis.fit.outliers import far_off
+from scale_sweep.analysis.fit.rows import far_off
 from scale_sweep.analysis.fit.table import CsvColumns, parse_table
 from scale_sweep.base.errors import UsageError
 from scale_sweep.cli import app

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from scale_sweep.analysis.fit import Terms
-from scale_sweep.analysis.fit.beyond import hull, predict
-from scale_sweep.analysis.fit.chance import chances_below
+from scale_sweep.analysis.fit.beyond import chances_below, hull, predict
 from scale_sweep.analysis.fit.curve import known_of_rows
 from scale_sweep.analysis.sizing import ACCEPTED, level_need, sized
 from scale_sweep.analysis.sizing.levels import own_error

@@ -1,9 +1,21 @@
 """The highest rate that holds an objective: the objective's text, the search by steps, and its answer with an
 interval."""
 
-from scale_sweep.capacity.answer import Capacity, answer_of, confirmed, held_words, next_window
 from scale_sweep.capacity.objective import EXAMPLE, excess_of, parse_objective, requests_needed
-from scale_sweep.capacity.search import PROBES, PROBES_MAX, Crossing, Probe, capped, crossing, next_rate
+from scale_sweep.capacity.search import (
+    PROBES,
+    PROBES_MAX,
+    Capacity,
+    Crossing,
+    Probe,
+    answer_of,
+    capped,
+    confirmed,
+    crossing,
+    held_words,
+    next_rate,
+    next_window,
+)
 
 __all__ = [
     "EXAMPLE",

@@ -18,7 +18,7 @@ from scale_sweep.results.store.reader import read_fit
 from scale_sweep.results.store.reference import read_reference
 from scale_sweep.results.store.stored import Folder, read_text
 from scale_sweep.results.store.texts import TIMESERIES_HEADER, points_text, timeseries_part
-from scale_sweep.verify.result import Disagreement, OtherMethod, differences, leaves, show
+from scale_sweep.verify.digests import Disagreement, OtherMethod, differences, leaves, show
 from scale_sweep.verify.trial import TrialAgain
 
 POINTS = "points.csv"

@@ -18,8 +18,7 @@ from scale_sweep.results.store.held import status_of
 from scale_sweep.results.store.reader import done_of, read_manifest, read_plan, read_result, series_from_text
 from scale_sweep.results.store.stored import Folder, is_there
 from scale_sweep.verify.derived import check_derived
-from scale_sweep.verify.digests import DigestCheck, check_digests
-from scale_sweep.verify.result import Disagreement, OtherMethod, Verification, differences
+from scale_sweep.verify.digests import DigestCheck, Disagreement, OtherMethod, Verification, check_digests, differences
 from scale_sweep.verify.trial import TrialAgain, trial_again
 
 WRITTEN_EACH_TRIAL = ("points.csv", "timeseries.csv")

@@ -22,7 +22,7 @@ from scale_sweep.results.store.codec import from_json
 from scale_sweep.results.store.reader import done_of, folder_of, read_samples
 from scale_sweep.results.store.stored import Folder, lines_of, read_text
 from scale_sweep.results.store.texts import series_text
-from scale_sweep.verify.result import Disagreement, OtherMethod, differences, leaves
+from scale_sweep.verify.digests import Disagreement, OtherMethod, differences, leaves
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,9 +11,8 @@ from scale_sweep.analysis.compare.chance import family
 from scale_sweep.analysis.compare.manifests import differing_variants
 from scale_sweep.analysis.compare.pairs import PointLogs, Unpaired, are_disturbed
 from scale_sweep.analysis.compare.ratios import Side, Tested, tested, together, variance_of
-from scale_sweep.analysis.compare.repeats import repeats_of_blocks
 from scale_sweep.analysis.compare.runs import Sides, TestedRatios, assembled, overall_row, plain, with_quick_cautions
-from scale_sweep.analysis.compare.words import name_of, point_name, untested
+from scale_sweep.analysis.compare.words import name_of, point_name, repeats_of_blocks, untested
 from scale_sweep.analysis.noise.trend import log_value
 from scale_sweep.analysis.observations import achieved, observations
 from scale_sweep.base.errors import UsageError

@@ -13,17 +13,19 @@ from scale_sweep.analysis.compare.gates import GateInputs, gate_result, slower_p
 from scale_sweep.analysis.compare.manifests import differing
 from scale_sweep.analysis.compare.pairs import PointLogs, Unpaired, check_comparable, pair_points
 from scale_sweep.analysis.compare.ratios import Floats, Tested, quantile, together
-from scale_sweep.analysis.compare.repeats import Repeats, repeats_of_trials
 from scale_sweep.analysis.compare.words import (
     CautionInputs,
+    Repeats,
     cautions,
     name_of,
     nothing_words,
     point_name,
     quick_words,
+    repeats_of_trials,
     sentence,
 )
 from scale_sweep.analysis.confidence import POWER, SIGNIFICANCE
+from scale_sweep.base.errors import UsageError
 from scale_sweep.model import StoredRun, Sweep, TrialResult
 from scale_sweep.model.compared import Comparison, Differing, FalseAlarms, Gate, PointRatio, Spread
 
@@ -256,3 +258,19 @@ def _missing(point: Unpaired) -> PointRatio:
         trials_b=point.trials_b,
         missing=point.why,
     )
+
+
+def compare_with_first(runs: Sequence[StoredRun]) -> tuple[Comparison, ...]:
+    """Each later run against the first one. Raises UsageError for fewer than two runs, for a run that is named twice,
+    and for runs of two axes, two methods, or rows/s and requests/s."""
+    if len(runs) < 2:
+        raise UsageError("one run is named; the first is the base, the others are compared with it")
+    if len({run.path for run in runs}) < len(runs):
+        raise UsageError("a run is named twice", remedy="name each host's run once")
+    check_comparable(runs)
+    methods = sorted({run.plan.sweep.method for run in runs})
+    if len(methods) > 1:
+        raise UsageError(
+            f"the runs write by two methods: {' and '.join(methods)}", remedy="compare runs of one --method"
+        )
+    return tuple(compare_runs(runs[0], run) for run in runs[1:])

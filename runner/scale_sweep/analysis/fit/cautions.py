@@ -15,12 +15,12 @@ from scale_sweep.analysis.confidence import (
     student,
 )
 from scale_sweep.analysis.fit.choice import NEAR_AICC
-from scale_sweep.analysis.fit.local import misfit_p
 from scale_sweep.analysis.fit.models import NAMES
-from scale_sweep.analysis.fit.rows import make_rows
+from scale_sweep.analysis.fit.partial_curves import misfit_p
+from scale_sweep.analysis.fit.rows import far_off
 from scale_sweep.analysis.fit.summaries import Noise
 from scale_sweep.analysis.fit.words import FitFindings, level_words, rejected_words
-from scale_sweep.base.units import counted, format_number, percent_words
+from scale_sweep.base.units import counted, format_number, format_rate, percent_words
 from scale_sweep.model import PointSummary
 
 _SUPERLINEAR_UNPROVEN = 1.05
@@ -72,7 +72,7 @@ def all_cautions(f: FitFindings) -> tuple[str, ...]:
     sentences = [c.sentence for c in f.confounds]
     for note, at in f.data.noted.items():
         sentences.append(f"{note} at {f.terms.named(level_words(at))}: these trials are fitted")
-    sentences += [*_left_out(f), *f.outliers]
+    sentences += [*_left_out(f), *_outliers(f)]
     if len(f.points) < 2:
         return tuple(sentences)
     sentences += [*_superlinear(f), *_limits(f), *_bounds(f), *f.choice.doubts, *_model_doubts(f), *_few(f), *_noise(f)]
@@ -97,6 +97,15 @@ def _left_out(f: FitFindings) -> list[str]:
             measured = f"they measured {rejected_words(r, f.terms)}"
             sentences.append(f"{f.terms.count(r.level)}: {share}, so this level is in doubt; {measured}")
     return sentences
+
+
+def _outliers(f: FitFindings) -> list[str]:
+    return [
+        f"one {f.terms.row} lies far off: {format_rate(one.rate, None)} {f.terms.rate} at {f.terms.count(one.level)}, "
+        f"{f'{one.factor:.2g} times' if one.factor >= 1 else f'1/{1 / one.factor:.2g} of'} the value that its "
+        "neighbours predict;  check it, because it changes the whole fit"
+        for one in far_off(f.rows)
+    ]
 
 
 def _superlinear(f: FitFindings) -> list[str]:
@@ -217,5 +226,5 @@ def misfit(f: FitFindings) -> bool:
     %."""
     if f.chosen is None:
         return False
-    p = misfit_p(f.chosen, make_rows(f.data.levels, f.data.rates))
+    p = misfit_p(f.chosen, f.rows)
     return p is not None and p < _MISFIT_P

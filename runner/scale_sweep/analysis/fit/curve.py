@@ -9,18 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from scale_sweep.analysis.fit import beyond, derived
-from scale_sweep.analysis.fit.bootstrap import SAMPLES
-from scale_sweep.analysis.fit.breaks import best_knot
-from scale_sweep.analysis.fit.candidates import Candidate, document, fit_model
+from scale_sweep.analysis.fit.candidates import SAMPLES, Candidate, document, fit_model
 from scale_sweep.analysis.fit.cautions import all_cautions, superlinear_levels
 from scale_sweep.analysis.fit.choice import ModelChoice, choose
-from scale_sweep.analysis.fit.local import may_miss, wider_curves
 from scale_sweep.analysis.fit.models import COUNTS, MODELS, WITH_BREAK, Floats, ModelName, rate_at
 from scale_sweep.analysis.fit.next_level import with_next_level
-from scale_sweep.analysis.fit.outliers import outliers
-from scale_sweep.analysis.fit.pairs import with_pairs
-from scale_sweep.analysis.fit.rows import Rows, make_rows
-from scale_sweep.analysis.fit.summaries import Noise, Usable, pooled_noise, summaries, usable
+from scale_sweep.analysis.fit.partial_curves import may_miss, wider_curves
+from scale_sweep.analysis.fit.rows import Rows, best_knot, make_rows
+from scale_sweep.analysis.fit.summaries import Noise, Usable, pooled_noise, summaries, usable, with_pairs
 from scale_sweep.analysis.fit.words import FitFindings, Terms, sentence
 from scale_sweep.model import (
     Confound,
@@ -129,6 +125,7 @@ def _report(
     findings = FitFindings(
         terms=terms,
         data=data,
+        rows=fitted.rows,
         noise=fitted.noise,
         points=points,
         candidates=fitted.candidates,
@@ -138,7 +135,6 @@ def _report(
         peak=peak,
         knee=knee,
         maximum=maximum,
-        outliers=outliers(fitted.rows, terms),
         breaks=breaks,
     )
     return replace(

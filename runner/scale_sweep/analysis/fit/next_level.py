@@ -11,8 +11,8 @@ from scipy.special import ndtri
 from scale_sweep.analysis.fit.beyond import Known, hull
 from scale_sweep.analysis.fit.candidates import Candidate, fit_model
 from scale_sweep.analysis.fit.choice import PLAUSIBLE_AICC, ModelChoice
-from scale_sweep.analysis.fit.local import may_miss, wider_curves
 from scale_sweep.analysis.fit.models import COUNTS, Floats, ModelName
+from scale_sweep.analysis.fit.partial_curves import may_miss, wider_curves
 from scale_sweep.analysis.fit.rows import Rows, make_rows
 from scale_sweep.model import Prediction
 

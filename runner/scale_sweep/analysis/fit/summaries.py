@@ -1,18 +1,101 @@
-"""Observations → points: which observations count, each level's mean and spread, speedup, pooled spread."""
+"""Observations → points: which count, each level's mean, spread and speedup, the ranges of pairs and of another day."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from statistics import fmean
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scale_sweep.analysis.confidence import half_of_mean, student
 from scale_sweep.analysis.fit.models import Floats
-from scale_sweep.analysis.fit.speedups import Speedup, paired_speedups
-from scale_sweep.model import CpuPoint, Observation, PointSummary, RejectedLevel
+from scale_sweep.model import AnotherDay, CpuPoint, Observation, PointSummary, RejectedLevel
+
+DEGREES_MIN = 3  # with fewer, the pooled spread of the replicates knows more than the ratios of the blocks
+OWN_FROM = 3  # ratios of a level
+_ESTIMABLE = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Speedup:
+    """log: ln(speedup), with its standard error and the error's degrees of freedom. blocks: those that hold both
+    levels; 0 if the ratio is one of means."""
+
+    log: float
+    error: float
+    degrees: int
+    blocks: int = 0
+
+    @property
+    def value(self) -> float:
+        """The speedup."""
+        return math.exp(self.log)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval by Student's t."""
+        half = student(self.degrees) * self.error
+        return math.exp(self.log - half), math.exp(self.log + half)
+
+
+def paired_speedups(levels: Floats, rates: Floats, blocks: Floats) -> Mapping[float, Speedup]:
+    """The speedup of each level above the first. A level that no block joins to the first, directly or through others,
+    has none; no level has one where fewer than DEGREES_MIN degrees of freedom are left."""
+    if len(levels) == 0 or len(np.unique(blocks)) < 2:
+        return {}
+    logs = np.log(rates)
+    distinct, of_level = np.unique(levels, return_inverse=True)
+    counts = np.bincount(of_level).astype(float)
+    held = (blocks[:, None] == np.unique(blocks)[None, :]).astype(float)
+    mean_held = np.stack([held[of_level == i].mean(axis=0) for i in range(len(distinct))])
+    mean_log = np.bincount(of_level, logs) / counts
+    within = held - mean_held[of_level]
+    back = np.linalg.pinv(within)
+    effects = back @ (logs - mean_log[of_level])
+    residuals = logs - mean_log[of_level] - within @ effects
+    degrees = len(logs) - len(distinct) - int(np.linalg.matrix_rank(within))
+    if degrees < DEGREES_MIN:
+        return {}
+    variance, spread_of_effects = float(residuals @ residuals) / degrees, back @ back.T
+    made = {}
+    for at, level in enumerate(distinct[1:], start=1):
+        moved = mean_held[at] - mean_held[0]
+        if np.abs(moved - back @ (within @ moved)).max() > _ESTIMABLE:
+            continue
+        pooled = Speedup(
+            log=float(mean_log[at] - mean_log[0] - moved @ effects),
+            error=math.sqrt(variance * (1 / counts[at] + 1 / counts[0] + float(moved @ spread_of_effects @ moved))),
+            degrees=degrees,
+        )
+        made[float(level)] = _of_own_ratios(pooled, _ratios(logs, of_level, blocks, at))
+    return made
+
+
+def ratios_to_first(levels: Floats, logs: Floats, blocks: Floats) -> Mapping[float, Floats]:
+    """By level above the first: ln(rate of the level / rate of the first) of each block that holds both."""
+    distinct, of_level = np.unique(levels, return_inverse=True)
+    return {float(level): _ratios(logs, of_level, blocks, at) for at, level in enumerate(distinct) if at}
+
+
+def _ratios(logs: Floats, of_level: NDArray[np.intp], blocks: Floats, at: int) -> Floats:
+    """ln(rate of the level / rate of the first) of each block that holds both."""
+    both = np.intersect1d(blocks[of_level == at], blocks[of_level == 0])
+
+    def mean(level: int, block: float) -> float:
+        return float(logs[(of_level == level) & (blocks == block)].mean())
+
+    return np.array([mean(at, block) - mean(0, block) for block in both])
+
+
+def _of_own_ratios(pooled: Speedup, ratios: Floats) -> Speedup:
+    own = float(ratios.std(ddof=1)) / math.sqrt(len(ratios)) if len(ratios) >= OWN_FROM else 0.0
+    if own <= pooled.error:
+        return Speedup(log=pooled.log, error=pooled.error, degrees=pooled.degrees, blocks=len(ratios))
+    return Speedup(log=pooled.log, error=own, degrees=len(ratios) - 1, blocks=len(ratios))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,3 +236,48 @@ def _point(first: tuple[float, Floats], here: tuple[float, Floats], per_cpu_s: f
 
 def _geometric(rates: Floats) -> float:
     return math.exp(sum(map(math.log, rates)) / len(rates))
+
+
+DAY = 0.05  # of ln(speedup) between days; bench/evidence/another_day.csv has the result for other spreads
+PRIOR_DAYS = 4
+CONFORMAL_FROM = 10
+
+
+def holds_median(pairs: int) -> float:
+    return 1 - 2.0 ** (1 - pairs)
+
+
+def with_pairs(points: Sequence[PointSummary], data: Usable) -> tuple[PointSummary, ...]:
+    """The points without 95 % intervals, each with the ratios of the blocks that hold it and the first level."""
+    ratios = ratios_to_first(data.levels, np.log(data.rates), data.blocks) if data.blocks is not None else {}
+    return tuple(
+        replace(
+            p,
+            mean_low=None,
+            mean_high=None,
+            speedup_std_err=None,
+            speedup_low=None,
+            speedup_high=None,
+            speedup_degrees=None,
+            pairs=tuple(sorted(map(math.exp, ratios.get(p.level, ())))),
+        )
+        for p in points
+    )
+
+
+def another_day(point: PointSummary, earlier: Sequence[float]) -> AnotherDay | None:
+    """The range in which the speedup of another day lies. earlier: speedups of stored repetitions, oldest first."""
+    if not point.pairs or not point.speedup:
+        return None
+    logs = [math.log(value) for value in earlier if 0 < value < math.inf]
+    if len(logs) >= CONFORMAL_FROM:
+        far = (len(logs) - 1) // 2  # days that resemble each other are near each other
+        half = max(abs(b - a) for a, b in zip(logs, [*logs[far:], *logs[:far]], strict=True))
+    else:
+        squares = sum((one - fmean(logs)) ** 2 for one in logs) if logs else 0.0
+        degrees = PRIOR_DAYS + max(len(logs) - 1, 0)
+        half = student(degrees) * math.sqrt((PRIOR_DAYS * DAY**2 + squares) / degrees)
+    own = math.log(point.pairs[-1] / point.pairs[0]) / 2
+    half = max(half, own)
+    low, high = point.speedup * math.exp(-half), point.speedup * math.exp(half)
+    return AnotherDay(low=low, high=high, repetitions=len(logs))

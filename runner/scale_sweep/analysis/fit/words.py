@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from scale_sweep.analysis.fit.breaks import break_of, break_words
 from scale_sweep.analysis.fit.candidates import Candidate
 from scale_sweep.analysis.fit.choice import ModelChoice
-from scale_sweep.analysis.fit.models import NAMES, SYMBOLS, ModelName
+from scale_sweep.analysis.fit.models import NAMES, SYMBOLS, WITH_BREAK, ModelName
+from scale_sweep.analysis.fit.rows import Rows
 from scale_sweep.analysis.fit.summaries import Noise, Usable
 from scale_sweep.base.units import counted, format_number, format_rate, with_interval
 from scale_sweep.model import Confound, Estimate, KnownBreak, PointSummary, RejectedLevel, is_off_linear
@@ -60,6 +60,7 @@ class FitFindings:
 
     terms: Terms
     data: Usable
+    rows: Rows
     noise: Noise | None
     points: tuple[PointSummary, ...]
     candidates: Mapping[ModelName, Candidate]
@@ -69,7 +70,6 @@ class FitFindings:
     peak: Estimate | None
     knee: Estimate | None
     maximum: Estimate | None
-    outliers: tuple[str, ...] = ()
     breaks: tuple[KnownBreak, ...] = ()
 
     @property
@@ -78,7 +78,10 @@ class FitFindings:
 
     @property
     def known_break(self) -> KnownBreak | None:
-        return break_of(self.chosen, self.breaks)
+        """The break that the chosen model has."""
+        if self.chosen is None or self.chosen.model not in WITH_BREAK:
+            return None
+        return next((one for one in self.breaks if one.after == self.chosen.value("break")), None)
 
     @property
     def span(self) -> str:
@@ -235,7 +238,10 @@ def _knee(f: FitFindings, c: Candidate) -> str:
 def _break(f: FitFindings, c: Candidate) -> str:
     plain = f"{slope(f, c, 'gamma')}, {f.span}", f"; at {speedup(f)}"
     first, at = plain if c.model == "linear_break" else (_law(f, c), "")
-    return f"{first}; beyond {f.terms.count(c.value('break'))} {break_words(c, f.known_break)}{at}"
+    kind = f.known_break.words if f.known_break else "the added units differ in kind"
+    low, high = (None if end is None else 100 * end for end in c.interval("share"))
+    worth = f"each worth {with_interval(100 * c.value('share'), low, high, ' %')} of one before"
+    return f"{first}; beyond {f.terms.count(c.value('break'))} {kind}, {worth}{at}"
 
 
 def _affine(f: FitFindings, c: Candidate) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from scale_sweep.analysis.confidence import POWER, SIGNIFICANCE, student
-from scale_sweep.analysis.noise.shape import FIRST_COLD, Coefficient, Shape, TrialLog, shape_of
+from scale_sweep.analysis.noise.drift_test import FIRST_COLD, Coefficient, Shape, TrialLog, shape_of
 from scale_sweep.model import Observation, Ratio, Trend
 
 ROUNDING = 1e-4

@@ -10,14 +10,13 @@ import numpy as np
 
 from scale_sweep.analysis.confidence import SIGNIFICANCE, student
 from scale_sweep.analysis.fit import Terms, known_breaks
-from scale_sweep.analysis.fit.beyond import Known, need, predict, refusal
-from scale_sweep.analysis.fit.chance import below_mean, chances_below
+from scale_sweep.analysis.fit.beyond import Known, below_mean, chances_below, need, predict, refusal
 from scale_sweep.analysis.fit.curve import known_of
 from scale_sweep.analysis.fit.derived import REACH
 from scale_sweep.analysis.fit.models import Floats
 from scale_sweep.analysis.noise import without_drift
 from scale_sweep.analysis.observations import observations
-from scale_sweep.analysis.sizing.next_sweep import next_sweep
+from scale_sweep.analysis.sizing.machines import next_sweep
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from scale_sweep.analysis.fit.bootstrap import SEED
+from scale_sweep.analysis.fit.candidates import SEED
 from scale_sweep.analysis.fit.models import WITH_BREAK, Floats, ModelName, rates
 from scale_sweep.analysis.fit.rows import Rows
 from scale_sweep.analysis.fit.squares import solve, solve_peak_at_last
