@@ -62,7 +62,7 @@ def fit_curve(
 
 
 def fit_rows(
-    rows: Sequence[tuple[float, float]],
+    rows: Sequence[tuple[float, float]] | Floats,
     terms: Terms,
     *,
     questions: FitQuestions | None = None,
@@ -77,21 +77,19 @@ def known_of(
     observed: Sequence[Observation], terms: Terms, *, breaks: Sequence[KnownBreak] = (), samples: int = SAMPLES
 ) -> beyond.Known:
     """The input of answers beyond the points, for questions that `FitQuestions` does not have."""
-    return _known_of(usable(observed), terms, tuple(breaks), samples)
+    data = usable(observed)
+    return _known(data, _fitted(data, tuple(breaks), samples), terms)
 
 
 def known_of_rows(
     rows: Sequence[tuple[float, float]], terms: Terms, *, breaks: Sequence[KnownBreak] = (), samples: int = SAMPLES
 ) -> beyond.Known:
     """The same of plain (level, rate) rows, both above 0."""
-    return _known_of(_of_rows(rows), terms, tuple(breaks), samples)
+    data = _of_rows(rows)
+    return _known(data, _fitted(data, tuple(breaks), samples), terms)
 
 
-def _known_of(data: Usable, terms: Terms, breaks: tuple[KnownBreak, ...], samples: int) -> beyond.Known:
-    return _known(data, _fitted(data, breaks, samples), terms)
-
-
-def _of_rows(rows: Sequence[tuple[float, float]]) -> Usable:
+def _of_rows(rows: Sequence[tuple[float, float]] | Floats) -> Usable:
     table = np.asarray(rows, dtype=float).reshape(-1, 2)
     table = table[np.lexsort((table[:, 1], table[:, 0]))]
     return Usable(levels=table[:, 0], rates=table[:, 1], left_out={})
