@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +15,11 @@ SIDES_LEVEL, POINTS_LEVEL = 0.5, 0.7
 OUTLIER_LEVEL = 0.05
 
 
+# All of them work on the last axis, that of the points; axes before it are draws.
+
+
 def sides_equal(squares_a: Floats, degrees_a: Floats, squares_b: Floats, degrees_b: Floats) -> Bools:
-    """Whether A and B are equally noisy (F test, two-sided). The last axis has length 1."""
+    """Whether A and B are equally noisy (F test, two-sided), on a last axis of length 1."""
     total = [part.sum(axis=-1, keepdims=True) for part in (squares_a, degrees_a, squares_b, degrees_b)]
     a, b = total[0] / np.maximum(total[1], 1), total[2] / np.maximum(total[3], 1)
     larger, smaller = np.maximum(a, b), np.minimum(a, b)
@@ -27,8 +31,7 @@ def sides_equal(squares_a: Floats, degrees_a: Floats, squares_b: Floats, degrees
 
 
 def own_spread(squares: Floats, degrees: Floats) -> Bools:
-    """The points whose spread is not pooled. These are points clearly noisier than the rest (F test at 5 %, shared
-    among the points), and all points if the rest differ by Bartlett's test (1937)."""
+    """The points whose spread is not pooled: outliers, and all points if the rest differ by Bartlett's test (1937)."""
     outlier = outliers(squares, degrees)
     rest = np.where(outlier, 0.0, degrees)
     differ = bartlett(squares, rest) <= POINTS_LEVEL
@@ -47,10 +50,8 @@ def outliers(squares: Floats, degrees: Floats) -> Bools:
 
 
 def bartlett(squares: Floats, degrees: Floats) -> Floats:
-    """The p-value of equal variances, on a last axis of length 1. Points without degrees of freedom do not take part.
-
-    1 if fewer than two points take part, or if all of them show no spread.
-    """
+    """The p-value of equal variances, on a last axis of length 1. It is 1 if fewer than two points have degrees of
+    freedom, or if all of them show no spread."""
     part = degrees > 0
     count = part.sum(axis=-1, keepdims=True)
     safe = np.where(part, degrees, 1.0)
@@ -76,7 +77,6 @@ class Side:
 
     @property
     def degrees(self) -> Floats:
-        """Degrees of freedom at each point."""
         return self.n - 1
 
 
@@ -101,11 +101,21 @@ class Tested:
     own: Bools
 
 
-def side(logs: Floats) -> Side:
-    """The moments of replicates on the last axis."""
-    mean = logs.mean(axis=-1)
-    squares = ((logs - mean[..., None]) ** 2).sum(axis=-1)
-    return Side(n=np.full_like(mean, logs.shape[-1]), mean=mean, squares=squares)
+def side(logs: Floats, axis: int = -1) -> Side:
+    """The moments of replicates on an axis, for as many at each point."""
+    mean = logs.mean(axis=axis)
+    squares = ((logs - np.expand_dims(mean, axis)) ** 2).sum(axis=axis)
+    return Side(n=np.full_like(mean, logs.shape[axis]), mean=mean, squares=squares)
+
+
+def moments_of(points: Sequence[Sequence[float]]) -> Side:
+    """The moments of points with different numbers of replicates."""
+    return joined([side(np.asarray(logs, dtype=float)) for logs in points])
+
+
+def joined(points: Sequence[Side]) -> Side:
+    """Points as one side."""
+    return Side(**{name: np.stack([getattr(p, name) for p in points], axis=-1) for name in ("n", "mean", "squares")})
 
 
 def pooled(squares: Floats, degrees: Floats, own: Bools, joint: Bools) -> Variance:
@@ -144,30 +154,26 @@ def variances(a: Side, b: Side) -> tuple[Variance, Variance] | None:
 
 
 def _of_both(a: Side, b: Side) -> tuple[Variance, Variance]:
+    def relative(one: Side) -> Floats:
+        total = one.squares.sum(axis=-1, keepdims=True) / np.maximum(one.degrees.sum(axis=-1, keepdims=True), 1)
+        return one.squares / np.where(total > 0, total, 1.0)
+
     equal = sides_equal(a.squares, a.degrees, b.squares, b.degrees)
     squares, degrees = a.squares + b.squares, a.degrees + b.degrees
-    relative = _relative(a) + _relative(b)
-    own = own_spread(np.where(equal, squares, relative), degrees)
+    own = own_spread(np.where(equal, squares, relative(a) + relative(b)), degrees)
     joint = np.broadcast_to(equal, own.shape)
     both = pooled(squares, degrees, own, joint)
-    return _either(equal, both, pooled(a.squares, a.degrees, own, joint)), _either(
-        equal, both, pooled(b.squares, b.degrees, own, joint)
-    )
 
+    def either(one: Side) -> Variance:
+        apart = pooled(one.squares, one.degrees, own, joint)
+        return Variance(
+            value=np.where(equal, both.value, apart.value),
+            degrees=np.where(equal, both.degrees, apart.degrees),
+            own=np.where(equal, both.own, apart.own),
+            joint=joint,
+        )
 
-def _relative(one: Side) -> Floats:
-    """Sums of squares, in units of the pooled variance."""
-    total = one.squares.sum(axis=-1, keepdims=True) / np.maximum(one.degrees.sum(axis=-1, keepdims=True), 1)
-    return one.squares / np.where(total > 0, total, 1.0)
-
-
-def _either(which: Bools, first: Variance, second: Variance) -> Variance:
-    return Variance(
-        value=np.where(which, first.value, second.value),
-        degrees=np.where(which, first.degrees, second.degrees),
-        own=np.where(which, first.own, second.own),
-        joint=first.joint,
-    )
+    return either(a), either(b)
 
 
 def welch(a: Side, b: Side, variance_a: Variance, variance_b: Variance, *, shared: bool = False) -> Tested:
@@ -195,7 +201,10 @@ def tested(
     below = part_a**2 / np.maximum(degrees_a, 1e-9) + part_b**2 / np.maximum(degrees_b, 1e-9)
     apart = np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), degrees_a + degrees_b)
     degrees = np.where(shared, np.broadcast_to(degrees_a, total.shape), apart)
-    error = np.sqrt(total)
+    return _student(difference, np.sqrt(total), degrees, own)
+
+
+def _student(difference: Floats, error: Floats, degrees: Floats, own: Bools) -> Tested:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(error > 0, difference / error, np.where(difference == 0, 0.0, np.inf))
     p_value = 2 * stdtr(np.maximum(degrees, 1e-9), -np.abs(t))
@@ -217,20 +226,13 @@ def together(tested: Tested) -> Tested:
     # Points that share a pooled variance have dependent errors: no more degrees of freedom than one point has.
     most = np.where(tested.own, tested.degrees, 0.0).sum(axis=-1, keepdims=True)
     pooled_degrees = np.where(tested.own, 0.0, tested.degrees).max(axis=-1, keepdims=True)
-    degrees = np.minimum(apart, most + pooled_degrees)
-    error = np.sqrt(total) / k
     difference = tested.difference.mean(axis=-1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(error > 0, difference / error, np.where(difference == 0, 0.0, np.inf))
-    p_value = 2 * stdtr(np.maximum(degrees, 1e-9), -np.abs(t))
-    return Tested(
-        difference=difference, error=error, degrees=degrees, p_value=p_value, own=np.zeros_like(t, dtype=bool)
-    )
+    own = np.zeros_like(difference, dtype=bool)
+    return _student(difference, np.sqrt(total) / k, np.minimum(apart, most + pooled_degrees), own)
 
 
 def holm(p_values: Floats) -> Floats:
-    """Holm's step-down p-values (1979) on the last axis. If no point differs, 5 % of pairs have a value below 5 % at
-    any point."""
+    """Holm's step-down p-values (1979) on the last axis."""
     order = np.argsort(p_values, axis=-1)
     sorted_p = np.take_along_axis(p_values, order, axis=-1)
     k = p_values.shape[-1]

@@ -14,8 +14,7 @@ from scale_sweep.analysis.compare.manifests import differing
 from scale_sweep.analysis.compare.pairs import PointLogs, Unpaired, check_comparable, pair_points
 from scale_sweep.analysis.compare.ratios import Floats, Tested, quantile, together
 from scale_sweep.analysis.compare.words import (
-    CautionInputs,
-    Repeats,
+    Sides,
     cautions,
     name_of,
     nothing_words,
@@ -26,8 +25,8 @@ from scale_sweep.analysis.compare.words import (
 )
 from scale_sweep.analysis.confidence import POWER, SIGNIFICANCE
 from scale_sweep.base.errors import UsageError
-from scale_sweep.model import StoredRun, Sweep, TrialResult
-from scale_sweep.model.compared import Comparison, Differing, FalseAlarms, Gate, PointRatio, Spread
+from scale_sweep.model import StoredRun, TrialResult
+from scale_sweep.model.compared import Comparison, Gate, PointRatio, Spread
 
 ONE_SESSION = (
     "there is one run a side: the spread between sessions (a restart, neighbours, another day) is not known, and a "
@@ -73,28 +72,12 @@ def with_quick_cautions(comparison: Comparison, a: Sequence[TrialResult], b: Seq
     return replace(comparison, cautions=(*comparison.cautions, *quick_words(a, b)))
 
 
-def plain(point: PointLogs) -> PointRatio:
-    """The ratio alone, without interval or test."""
-    rate_a, rate_b = math.exp(float(np.mean(point.a))), math.exp(float(np.mean(point.b)))
-    return PointRatio(
-        level=point.level,
-        variant=point.variant,
-        trials_a=len(point.a),
-        trials_b=len(point.b),
-        rate_a=rate_a,
-        rate_b=rate_b,
-        ratio=rate_b / rate_a,
-    )
-
-
-def overall_row(points: Sequence[PointLogs]) -> PointRatio | None:
-    """All points together, with equal weights; None for a single point."""
-    if len(points) < 2:
-        return None
+def plain(*points: PointLogs) -> PointRatio:
+    """The ratio alone, without interval or test, of one point or of all together with equal weights."""
     rate_a, rate_b = (math.exp(float(np.mean([np.mean(getattr(p, side)) for p in points]))) for side in ("a", "b"))
     return PointRatio(
-        level=None,
-        variant="",
+        level=points[0].level if len(points) == 1 else None,
+        variant=points[0].variant if len(points) == 1 else "",
         trials_a=sum(len(p.a) for p in points),
         trials_b=sum(len(p.b) for p in points),
         rate_a=rate_a,
@@ -103,17 +86,19 @@ def overall_row(points: Sequence[PointLogs]) -> PointRatio | None:
     )
 
 
+def overall_row(points: Sequence[PointLogs]) -> PointRatio | None:
+    """All points together; None for a single point."""
+    return plain(*points) if len(points) > 1 else None
+
+
 ALL_POINTS = "all points"
 
 
 @dataclass(frozen=True, kw_only=True)
 class TestedRatios:
-    """points: in the order of the axis. overall: all points together; None for one point. unpaired: points without a
-    ratio."""
-
-    points: tuple[PointRatio, ...]
-    overall: PointRatio | None
-    unpaired: tuple[Unpaired, ...]
+    points: tuple[PointRatio, ...]  # in the order of the axis
+    overall: PointRatio | None  # all points together; None for one point
+    unpaired: tuple[Unpaired, ...]  # points without a ratio
     spread: Spread | None = None
 
     def with_tests(
@@ -121,44 +106,37 @@ class TestedRatios:
     ) -> TestedRatios:
         """The ratios with intervals and p-values. adjusted: one p-value for each point and, if whole is given, a last
         one for it. looks: how often the test is made while the run goes on; all together have the 5 % (Bonferroni)."""
-        shared = _Family(count=len(adjusted), looks=looks, spread=spread)
-        points = tuple(_tested(p, tested, at, float(adjusted[at]), shared) for at, p in enumerate(self.points))
+
+        def one(point: PointRatio, tests: Tested, at: int, p_adjusted: float) -> PointRatio:
+            difference, error = float(tests.difference[at]), float(tests.error[at])
+            degrees, level = np.array([float(tests.degrees[at])]), SIGNIFICANCE / looks
+            reach = float(quantile(degrees, 1 - level / 2)[0]) * error
+            power = quantile(degrees, 1 - level / 2 / len(adjusted)) + quantile(degrees, POWER)
+            p_adjusted = min(1.0, looks * p_adjusted)
+            compared = replace(
+                point,
+                ratio=math.exp(difference),
+                low=math.exp(difference - reach),
+                high=math.exp(difference + reach),
+                p_value=float(tests.p_value[at]),
+                p_holm=p_adjusted,
+                smallest_percent=100 * (1 - math.exp(-float(power[0]) * error)),
+                spread=spread,
+                own_spread=bool(tests.own[at]),
+                differs=p_adjusted < SIGNIFICANCE,
+            )
+            return _with_ends(compared, tests, at, looks)
+
+        points = tuple(one(p, tested, at, float(adjusted[at])) for at, p in enumerate(self.points))
         overall = self.overall
         if whole is not None and overall is not None:
-            overall = _tested(overall, whole, 0, float(adjusted[-1]), shared)
+            overall = one(overall, whole, 0, float(adjusted[-1]))
         return replace(self, points=points, overall=overall, spread=spread)
 
     def with_ends(self, own: Tested, looks: int = 1) -> TestedRatios:
         """The ratios with the one-sided intervals of other tests. A point without degrees of freedom has none."""
         points = tuple(_with_ends(p, own, at, looks) for at, p in enumerate(self.points))
         return replace(self, points=points)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Family:
-    """Tests that share the 5 %."""
-
-    count: int  # of ratios; more of them make the smallest visible difference larger
-    looks: int
-    spread: Spread
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sides:
-    """A comparison without its ratios."""
-
-    name_a: str
-    name_b: str
-    sweep: Sweep  # of A
-    differing: tuple[Differing, ...]
-    gate: Gate | None  # what a script asks
-    same: bool = False  # A and B are one run
-    chance: FalseAlarms | None = None  # false alarms of the runs' own noise
-    not_judged_because: str = ""
-    sessions: tuple[int, int] = (1, 1)  # the number of runs of A and of B
-    session_percent: float | None = None
-    order: str = ""  # of the sessions, like "ABBA"
-    repeats: Repeats | None = None  # what is measured again and again to know the noise; None if it is not known
 
 
 def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
@@ -179,13 +157,6 @@ def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
         not_judged_because=sides.not_judged_because,
         repeats=sides.repeats,
     )
-    inputs = CautionInputs(
-        spread=ratios.spread,
-        differing=sides.differing,
-        gate=gate,
-        same=sides.same,
-        sessions=sides.sessions,
-    )
     return Comparison(
         run_a=sides.name_a,
         run_b=sides.name_b,
@@ -201,7 +172,7 @@ def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
             if ratios.points
             else nothing_words(ratios.unpaired)
         ),
-        cautions=cautions(points, whole, inputs),
+        cautions=cautions(points, whole, sides, ratios.spread),
         allowed_percent=gate.percent if gate is not None else None,
         slower=tuple(ALL_POINTS if p.level is None else point_name(p.level, p.variant, axis) for p in slower),
         unjudged=lost,
@@ -212,28 +183,6 @@ def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
         session_order=sides.order,
         gate=gate_result(gate, judged) if gate is not None else None,
     )
-
-
-def _tested(point: PointRatio, tested: Tested, at: int, p_adjusted: float, shared: _Family) -> PointRatio:
-    """The point with its interval and p-value."""
-    difference, error = float(tested.difference[at]), float(tested.error[at])
-    degrees, level = np.array([float(tested.degrees[at])]), SIGNIFICANCE / shared.looks
-    reach = float(quantile(degrees, 1 - level / 2)[0]) * error
-    seen = float((quantile(degrees, 1 - level / 2 / shared.count) + quantile(degrees, POWER))[0]) * error
-    p_adjusted = min(1.0, shared.looks * p_adjusted)
-    compared = replace(
-        point,
-        ratio=math.exp(difference),
-        low=math.exp(difference - reach),
-        high=math.exp(difference + reach),
-        p_value=float(tested.p_value[at]),
-        p_holm=p_adjusted,
-        smallest_percent=100 * (1 - math.exp(-seen)),
-        spread=shared.spread,
-        own_spread=bool(tested.own[at]),
-        differs=p_adjusted < SIGNIFICANCE,
-    )
-    return _with_ends(compared, tested, at, shared.looks)
 
 
 def _with_ends(point: PointRatio, tested: Tested, at: int, looks: int) -> PointRatio:

@@ -23,7 +23,7 @@ from scale_sweep.analysis.compare.pairs import (
     open_points,
     planned_points,
 )
-from scale_sweep.analysis.compare.ratios import Floats, Side, Tested, tested
+from scale_sweep.analysis.compare.ratios import Floats, Tested, side, tested
 from scale_sweep.analysis.compare.runs import Sides, TestedRatios, assembled, overall_row, plain, with_quick_cautions
 from scale_sweep.analysis.compare.words import name_of, repeats_of_sessions, untested
 from scale_sweep.analysis.noise import parts_of
@@ -97,12 +97,12 @@ def tested_sessions(a: Floats, b: Floats) -> Tested:
     if a.shape[-1] > 1:
         a = np.concatenate([a, a.mean(axis=-1, keepdims=True)], axis=-1)
         b = np.concatenate([b, b.mean(axis=-1, keepdims=True)], axis=-1)
-    one, other = _side(a), _side(b)
+    one, other = side(a, axis=-2), side(b, axis=-2)
     free = one.degrees + other.degrees
     both = (one.squares + other.squares) / np.maximum(free, 1)
     single = np.minimum(one.n, other.n) < 2
     part_a, part_b = (
-        np.where(single, both, side.squares / np.maximum(side.degrees, 1)) / side.n for side in (one, other)
+        np.where(single, both, each.squares / np.maximum(each.degrees, 1)) / each.n for each in (one, other)
     )
     degrees = free if single.all() else careful_degrees(part_a, part_b, one.degrees, other.degrees)
     return tested(other.mean - one.mean, part_a, part_b, degrees, degrees, np.zeros_like(single), True)
@@ -122,12 +122,6 @@ def careful_degrees(part_a: Floats, part_b: Floats, degrees_a: Floats, degrees_b
         share = np.where(total > 0, part_a / np.where(total > 0, total, 1.0), 0.5)
         ends.append(1 / (share**2 / degrees_a + (1 - share) ** 2 / degrees_b))
     return np.minimum(ends[0], ends[1])
-
-
-def _side(logs: Floats) -> Side:
-    mean = logs.mean(axis=-2)
-    squares = ((logs - mean[..., None, :]) ** 2).sum(axis=-2)
-    return Side(n=np.full_like(mean, logs.shape[-2]), mean=mean, squares=squares)
 
 
 def session_share(a: Floats, b: Floats) -> float:
@@ -180,12 +174,16 @@ NO_POINT = "no point has VALID trials in every run"
 def compare_sessions(
     a: Sequence[StoredRun], b: Sequence[StoredRun], gate: Gate | None = None, *, any_order: bool = False
 ) -> Comparison:
-    """Compares the runs of B with those of A. gate: what a script asks. any_order: also test sessions whose order makes
-    a drift look like a difference; else they have ratios alone.
+    """any_order: also test sessions whose order makes a drift look like a difference; else they have ratios alone.
 
-    Raises UsageError for fewer than three runs, or runs that are not of one kind.
+    Raises UsageError for fewer than three runs, a run that is given twice, or runs that are not of one kind.
     """
-    _refuse_uneven(a, b)
+    runs = [*a, *b]
+    if len(runs) < 3:
+        raise UsageError("several runs a side: at least three in all are needed", remedy="give A1,A2,... B1,B2,...")
+    check_comparable(runs)
+    if len({run.path for run in runs}) < len(runs):
+        raise UsageError("a run is given twice", remedy="name each run once, on one side")
     sessions, missing = session_points(a, b)
     order = order_of(a, b)
     doubt = doubt_about(order)
@@ -194,7 +192,8 @@ def compare_sessions(
     )
     if sessions.points and (any_order or not doubt):
         tested = tested_sessions(sessions.a, sessions.b)
-        whole = _at(tested, slice(-1, None)) if len(sessions.points) > 1 else None
+        last = {name: values[-1:] for name, values in vars(tested).items()}
+        whole = Tested(**last) if len(sessions.points) > 1 else None
         ratios = ratios.with_tests(tested, whole, adjusted(tested, sessions), "sessions")
     sides = Sides(
         name_a=", ".join(map(name_of, a)),
@@ -222,31 +221,14 @@ def _with_order(comparison: Comparison, doubt: str, ratios: TestedRatios, *, any
     return replace(comparison, cautions=(*comparison.cautions, caution)) if caution else comparison
 
 
-def _refuse_uneven(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> None:
-    """Raises UsageError for fewer than three runs, a run that is given twice, or runs that are not of one kind."""
-    runs = [*a, *b]
-    if len(runs) < 3:
-        raise UsageError("several runs a side: at least three in all are needed", remedy="give A1,A2,... B1,B2,...")
-    check_comparable(runs)
-    names = [run.path for run in runs]
-    if len(set(names)) < len(names):
-        raise UsageError("a run is given twice", remedy="name each run once, on one side")
-
-
 def _largest_part(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[str, ...]:
-    """A sentence on the largest part of the noise, if the windows' own is known. A and B have levels of their own, so
-    that what they differ by is in no part."""
+    """A sentence on the largest part of the noise. A and B have levels of their own: their difference is no noise."""
     sessions = [
         [replace(one, subject=f"{side} {one.subject}") for one in observations(run.results, achieved)]
         for side, runs in (("A", a), ("B", b))
         for run in runs
     ]
     return parts_sentence(parts_of(sessions))
-
-
-def _at(tested: Tested, where: slice) -> Tested:
-    names = ("difference", "error", "degrees", "p_value", "own")
-    return Tested(**{name: getattr(tested, name)[where] for name in names})
 
 
 SHARE_MAX = 0.5  # by bench/method_gates.py: false alarms stay below 5 % on a machine that drifts by 1 % a session

@@ -10,8 +10,8 @@ from scale_sweep.analysis.compare.pairs import Unpaired
 from scale_sweep.analysis.confidence import POWER, REPEATS_MAX, SIGNIFICANCE, SOUGHT_PERCENT, student
 from scale_sweep.base.units import change_words, counted, format_number
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import CLAIM_S, STEP_S, StoredRun, TrialResult, is_quick
-from scale_sweep.model.compared import Differing, Gate, PointRatio, Spread
+from scale_sweep.model import CLAIM_S, STEP_S, StoredRun, Sweep, TrialResult, is_quick
+from scale_sweep.model.compared import Differing, FalseAlarms, Gate, PointRatio, Spread
 
 UNSEEN_PERCENT = 50.0  # if a rate could halve without being noticed, a figure does not help the reader
 
@@ -71,27 +71,21 @@ def untested(ratios: Sequence[PointRatio], axis: str, why: str) -> str:
 def _not_significant(
     ratios: Sequence[PointRatio], overall: PointRatio | None, whole: str, repeats: Repeats | None
 ) -> str:
-    """No difference, and the smallest that the trials would have shown; or that they could not have shown any, and how
-    many repeats would show the differences that sweeps look for."""
+    """No difference, with the smallest that the trials would have shown, or how many repeats would show one."""
     seen = sorted(p.smallest_percent or 100.0 for p in ratios)
     together = overall.smallest_percent or 100.0 if overall is not None else 100.0
     measured = whole or f"B against A {ratio_words(ratios[0])}"
     if min(seen[0], together) >= UNSEEN_PERCENT:
         tests = len(ratios) + (overall is not None)
-        enough = f". {_upper(enough_words(ratios, tests, repeats))}" if repeats is not None else ""
+        enough = enough_words(ratios, tests, repeats) if repeats is not None else ""
+        enough = f". {enough[0].upper()}{enough[1:]}" if enough else ""
         return f"Too noisy to decide whether B differs from A: too few trials for this noise; {measured}{enough}."
     ends = list(dict.fromkeys(f"{p:.1f}" if p < UNSEEN_PERCENT else "50 or more" for p in (seen[0], seen[-1])))
     all_points = f", {together:.1f} % on all points together" if together < UNSEEN_PERCENT else ""
     return f"No difference found: {measured}. The test would see {' to '.join(ends)} % at a point{all_points}."
 
 
-def _upper(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
 def smallest_words(percent: float) -> str:
-    """The smallest difference that the trials could have shown; no figure if a rate could halve without being
-    noticed."""
     return f"{percent:.1f} %" if percent < UNSEEN_PERCENT else "too noisy"
 
 
@@ -105,67 +99,68 @@ def _direction(points: Sequence[PointRatio]) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CautionInputs:
-    """Inputs of the cautions besides the ratios."""
+class Sides:
+    """A comparison without its ratios."""
 
-    spread: Spread | None
-    differing: Sequence[Differing]
+    name_a: str
+    name_b: str
+    sweep: Sweep  # of A
+    differing: tuple[Differing, ...]
     gate: Gate | None  # what a script asks
-    same: bool  # A and B are one run
-    sessions: tuple[int, int]  # the number of runs of A and of B
+    same: bool = False  # A and B are one run
+    chance: FalseAlarms | None = None  # false alarms of the runs' own noise
+    not_judged_because: str = ""
+    sessions: tuple[int, int] = (1, 1)  # the number of runs of A and of B
+    session_percent: float | None = None
+    order: str = ""  # of the sessions, like "ABBA"
+    repeats: Repeats | None = None  # what is measured again and again to know the noise; None if it is not known
 
 
 def name_of(run: StoredRun) -> str:
     return run.path.rstrip("/").rpartition("/")[2]
 
 
-def cautions(points: Sequence[PointRatio], tested: Sequence[PointRatio], inputs: CautionInputs) -> tuple[str, ...]:
+def cautions(
+    points: Sequence[PointRatio], tested: Sequence[PointRatio], sides: Sides, spread: Spread | None
+) -> tuple[str, ...]:
     """Sentences that a reader must know before the ratios. tested: the points with a ratio, and all points together."""
     sentences = []
-    if inputs.same:
+    if sides.same:
         sentences.append("A and B are the same run: the ratios are 1 by themselves, the false alarms are the answer")
-    if inputs.spread in _SPREADS:
-        sentences.append(_SPREADS[inputs.spread])
+    if spread in _SPREADS:
+        sentences.append(_SPREADS[spread])
     if missing := [f"{_at(p)}: not compared, {p.missing}" for p in points if p.missing]:
         sentences.append("; ".join(missing))
-    gate = inputs.gate if inputs.gate is not None and not inputs.gate.must_be_shown else None
+    gate = sides.gate if sides.gate is not None and not sides.gate.must_be_shown else None
     blind = [p for p in tested if gate is not None and (p.smallest_percent or 0) > gate.percent]
     if gate is not None and blind:
+        more = {"sessions": "runs a side", "blocks": "blocks"}.get(spread or "", "replicates")
         worst = max(p.smallest_percent or 0 for p in blind)
         sentences.append(
             f"{gate.percent:g} % is less than these trials can show at {len(blind)} of {len(tested)} "
             f"comparisons (smallest difference up to {worst:.1f} %): a pass is weak evidence; add "
-            f"{_more(inputs)}"
+            f"{ {'sessions': 'runs a side', 'blocks': 'blocks'}.get(spread or '', 'replicates') }"
         )
-    sentences += _own_spread(points)
-    hosts = sorted({d.name for d in inputs.differing if d.kind == "host"} & _HOST_MATTERS)
+    alone = [p for p in points if p.own_spread]  # if all points are, there is no caution: pooling is refused easily
+    if alone and len(alone) < len([p for p in points if p.ratio is not None]):
+        noisy = ", ".join(map(_at, alone))
+        sentences.append(
+            f"the trials at {noisy} spread far more than those of the other points and have a separate spread"
+        )
+    hosts = sorted({d.name for d in sides.differing if d.kind == "host"} & _HOST_MATTERS)
     if hosts:
         where = ", ".join(hosts)
         sentences.append(
             f"the runs were made on different machines ({where}): the ratio compares servers and machines together"
         )
-    if not inputs.same and inputs.spread in ("replicates", "common", "seconds"):
+    if not sides.same and spread in ("replicates", "common", "seconds"):
         sentences.append(
             "one run a side: the spread between sessions (a restart, neighbours, another day) is not known and not in "
             "the interval. Use scale ab, or compare several runs a side: scale compare A1,A2,... B1,B2,..."
         )
-    if inputs.spread == "sessions" and min(inputs.sessions) < 3:
+    if spread == "sessions" and min(sides.sessions) < 3:
         sentences.append("fewer than three runs a side: their spread is hardly known, so only large differences show")
     return tuple(sentences)
-
-
-def _more(inputs: CautionInputs) -> str:
-    return {"sessions": "runs a side", "blocks": "blocks"}.get(inputs.spread or "", "replicates")
-
-
-def _own_spread(points: Sequence[PointRatio]) -> list[str]:
-    """A caution for points that are noisier than the others. If all points have their own spread, there is none:
-    pooling is refused easily."""
-    alone = [p for p in points if p.own_spread]
-    if not alone or len(alone) == len([p for p in points if p.ratio is not None]):
-        return []
-    noisy = ", ".join(map(_at, alone))
-    return [f"the trials at {noisy} spread far more than those of the other points and have a separate spread"]
 
 
 def quick_words(a: Sequence[TrialResult], b: Sequence[TrialResult]) -> tuple[str, ...]:
@@ -219,17 +214,14 @@ def repeats_to_see(percent: float, points: Sequence[PointRatio], tests: int, rep
     """The fewest repeats that show a B slower by this percentage at each single point, four times in five; None for
     more than REPEATS_MAX. tests: the number of ratios that are tested together."""
     known = [(p.error, p.degrees) for p in points if p.error is not None and p.degrees is not None]
-    return next((n for n in range(2, REPEATS_MAX + 1) if _sees(percent, known, tests, repeats, n)), None)
 
-
-def _sees(percent: float, known: Sequence[tuple[float, float]], tests: int, repeats: Repeats, count: int) -> bool:
-    """Whether so many repeats show it at every point. known: the error and the degrees of freedom of each."""
-    for error, degrees in known:
+    def reach(count: int, error: float, degrees: float) -> float:
         free = repeats.degrees_at(count, degrees)
-        reach = student(free, 1 - SIGNIFICANCE / 2 / tests) + student(free, POWER)
-        if reach * repeats.error_at(count, error) > -math.log1p(-percent / 100):
-            return False
-    return bool(known)
+        return (student(free, 1 - SIGNIFICANCE / 2 / tests) + student(free, POWER)) * repeats.error_at(count, error)
+
+    least = -math.log1p(-percent / 100)
+    counts = (n for n in range(2, REPEATS_MAX + 1) if known and all(reach(n, *one) <= least for one in known))
+    return next(counts, None)
 
 
 def enough_words(points: Sequence[PointRatio], tests: int, repeats: Repeats) -> str:
