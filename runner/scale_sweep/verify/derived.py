@@ -18,7 +18,7 @@ from scale_sweep.results.store.reader import read_fit
 from scale_sweep.results.store.reference import read_reference
 from scale_sweep.results.store.stored import Folder, read_text
 from scale_sweep.results.store.texts import TIMESERIES_HEADER, points_text, timeseries_part
-from scale_sweep.verify.digests import Disagreement, OtherMethod, differences, leaves, show
+from scale_sweep.verify.digests import Disagreement, OtherMethod, differences, figure_differs, leaves, show, unread
 from scale_sweep.verify.trial import TrialAgain
 
 POINTS = "points.csv"
@@ -26,13 +26,12 @@ POINTS = "points.csv"
 
 @dataclass(frozen=True, kw_only=True)
 class DerivedCheck:
-    """figures: the number compared. other_method: fits and texts of a report that another method made. notes: columns
-    that the version of the run does not have."""
+    """What was compared."""
 
     figures: int
     disagreements: tuple[Disagreement, ...]
-    other_method: OtherMethod
-    notes: tuple[str, ...] = ()
+    other_method: OtherMethod  # fits and texts of a report that another method made
+    notes: tuple[str, ...] = ()  # on columns that the version of the run does not have
 
 
 def check_derived(folder: Folder, run: StoredRun, again: Mapping[str, TrialAgain]) -> DerivedCheck:
@@ -47,8 +46,8 @@ def check_derived(folder: Folder, run: StoredRun, again: Mapping[str, TrialAgain
     if not run.results:
         wrong = tuple(disagreements)
         return DerivedCheck(figures=figures, disagreements=wrong, other_method=OtherMethod(), notes=notes)
-    made = _documents(folder, run)
-    if _reported_by(run) == method.METHOD:
+    made, by = _documents(folder, run), run.manifest.get("reported_by")
+    if (by if isinstance(by, Mapping) else run.manifest).get("method") == method.METHOD:
         figures += made.figures
         differing, other = made.missing + made.differing, OtherMethod()
     else:
@@ -56,11 +55,6 @@ def check_derived(folder: Folder, run: StoredRun, again: Mapping[str, TrialAgain
         other = OtherMethod(compared=made.compared, differ=len({d.file for d in made.differing}))
     wrong = (*disagreements, *differing)
     return DerivedCheck(figures=figures, disagreements=wrong, other_method=other, notes=notes)
-
-
-def _reported_by(run: StoredRun) -> object:
-    by = run.manifest.get("reported_by")
-    return by.get("method") if isinstance(by, Mapping) else run.manifest.get("method")
 
 
 def _columns_of_one(folder: Folder, run: StoredRun, made: str) -> tuple[str, ...]:
@@ -82,26 +76,21 @@ def _columns_words(run: StoredRun, apart: Sequence[str]) -> tuple[str, ...]:
 
 
 def _points(folder: Folder, made: str, apart: Sequence[str]) -> Iterator[Disagreement]:
-    name = POINTS
     try:
-        stored = _rows(read_text(folder, name), apart)
+        stored = _rows(read_text(folder, POINTS), apart)
     except StoreError as error:
-        yield Disagreement(file=name, sentence=error.message.replace(f"{folder}/", ""))
+        yield unread(folder, POINTS, error)
         return
     wanted = _rows(made, apart)
     for trial_id in dict.fromkeys([*wanted, *stored]):
         if trial_id not in stored or trial_id not in wanted:
-            yield Disagreement(
-                file=name,
-                figure=trial_id,
-                sentence=f"the row of {trial_id} is "
-                + ("missing" if trial_id not in stored else "of no trial that can be made again"),
-            )
+            why = "missing" if trial_id not in stored else "of no trial that can be made again"
+            yield Disagreement(file=POINTS, figure=trial_id, sentence=f"the row of {trial_id} is {why}")
             continue
         for figure, old, new in differences(stored[trial_id], wanted[trial_id]):
             if old != new:
                 yield Disagreement(
-                    file=name,
+                    file=POINTS,
                     figure=f"{trial_id}.{figure}",
                     stored=old,
                     recomputed=new,
@@ -131,7 +120,7 @@ def _series(folder: Folder, again: Mapping[str, TrialAgain]) -> Iterator[Disagre
     try:
         stored = read_text(folder, name)
     except StoreError as error:
-        yield Disagreement(file=name, sentence=error.message.replace(f"{folder}/", ""))
+        yield unread(folder, name, error)
         return
     parts = _by_trial(stored)
     for trial_id, trial in again.items():
@@ -172,16 +161,7 @@ def _documents(folder: Folder, run: StoredRun) -> _Documents:
         except StoreError as error:
             missing.append(Disagreement(file=name, sentence=f"cannot be read: {error}"))
             continue
-        differing += [
-            Disagreement(
-                file=name,
-                figure=figure,
-                stored=old,
-                recomputed=new,
-                sentence=f"{figure} is {old}, the raw files give {new}",
-            )
-            for figure, old, new in differences(stored, wanted)
-        ]
+        differing += [figure_differs(name, one) for one in differences(stored, wanted)]
     for name, text in made.pages.items():
         of_page = [*_text(folder, name, text)]
         (differing if all(d.figure for d in of_page) else missing).extend(of_page)
@@ -193,7 +173,7 @@ def _text(folder: Folder, name: str, wanted: str) -> Iterator[Disagreement]:
     try:
         stored = read_text(folder, name)
     except StoreError as error:
-        yield Disagreement(file=name, sentence=error.message.replace(f"{folder}/", ""))
+        yield unread(folder, name, error)
         return
     if stored != wanted:
         yield _first_difference(name, stored, wanted)

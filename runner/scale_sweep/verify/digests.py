@@ -7,10 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scale_sweep.base.errors import StoreError
+from scale_sweep.base.errors import ScaleError, StoreError
 from scale_sweep.base.units import counted
 from scale_sweep.results.store import stored, sums
 from scale_sweep.results.store.reader import read_manifest
+
+RELATIVE = 1e-6
+SHOWN = 120
+Difference = tuple[str, str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,11 +30,10 @@ class Disagreement:
 
 @dataclass(frozen=True, kw_only=True)
 class OtherMethod:
-    """Results of another method, which are not faults: compared verdicts, fits and texts, and how many of them today's
-    method would make differently."""
+    """Verdicts, fits and texts of another method, which are no faults."""
 
     compared: int = 0
-    differ: int = 0
+    differ: int = 0  # what today's method would make differently
 
     def __add__(self, other: OtherMethod) -> OtherMethod:
         return OtherMethod(compared=self.compared + other.compared, differ=self.differ + other.differ)
@@ -38,28 +41,33 @@ class OtherMethod:
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """files: compared with their digests. trials: made again from raw files. figures: compared one by one.
-
-    fingerprint: SHA-256 of the list of digests, which represents the whole run.
-    """
+    """The result of a check."""
 
     run: str
-    fingerprint: str
-    files: int
-    trials: int
-    figures: int
+    fingerprint: str  # SHA-256 of the list of digests, which represents the whole run
+    files: int  # compared with their digests
+    trials: int  # made again from raw files
+    figures: int  # compared one by one
     disagreements: tuple[Disagreement, ...]
     notes: tuple[str, ...]
 
     @property
     def agrees(self) -> bool:
-        """Whether there is no disagreement."""
         return not self.disagreements
 
 
-RELATIVE = 1e-6
-SHOWN = 120
-Difference = tuple[str, str, str]
+def unread(run: stored.Folder, file: str, error: ScaleError) -> Disagreement:
+    """A file that cannot be read, without the path of the run."""
+    return Disagreement(file=file, sentence=error.message.replace(f"{run}/", ""))
+
+
+def figure_differs(
+    file: str, difference: Difference, prefix: str = "", what: str = "the raw files give"
+) -> Disagreement:
+    """A figure that is another one when it is made again. prefix: of its name."""
+    figure, old, new = difference
+    sentence = f"{prefix}{figure} is {old}, {what} {new}"
+    return Disagreement(file=file, figure=f"{prefix}{figure}", stored=old, recomputed=new, sentence=sentence)
 
 
 def differences(stored: Any, made: Any, name: str = "") -> Iterator[Difference]:
@@ -86,7 +94,7 @@ def leaves(value: Any) -> int:
 
 def same(stored: Any, made: Any) -> bool:
     """Whether both are equal, or are two numbers that differ only by rounding."""
-    if isinstance(stored, bool) or isinstance(made, bool) or not (_number(stored) and _number(made)):
+    if any(isinstance(one, bool) or not isinstance(one, (int, float)) for one in (stored, made)):
         return bool(stored == made)
     return math.isclose(stored, made, rel_tol=RELATIVE, abs_tol=1e-12) or (stored != stored and made != made)
 
@@ -96,15 +104,11 @@ def show(value: Any) -> str:
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
-def _number(value: Any) -> bool:
-    return isinstance(value, (int, float))
-
-
 def _listed(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
-LAST = "report.html"
+LAST = "report.html"  # the last file of a run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,9 +142,9 @@ def check_digests(run: stored.Folder) -> DigestCheck:
 
 
 def is_finished(run: stored.Folder) -> bool:
-    """Whether the run is complete, with its report, and every file is as it was written, so that nothing is left to do.
+    """Whether the run is complete, with its report, and every file is as it was written.
 
-    report.html is the last file of a run. Raises StoreError for a manifest that cannot be read.
+    Raises StoreError for a manifest that cannot be read.
     """
     if read_manifest(run).get("status") != "complete":
         return False
@@ -158,6 +162,6 @@ def _against(run: stored.Folder, name: str, wanted: str) -> Disagreement | None:
     except FileNotFoundError:
         return Disagreement(file=name, sentence="is missing")
     except StoreError as error:
-        return Disagreement(file=name, sentence=error.message.replace(f"{run}/", ""))
+        return unread(run, name, error)
     sentence = "is empty now" if held == sums.digest(b"") else "was changed: its SHA-256 differs"
     return Disagreement(file=name, sentence=sentence, stored=held[:12], recomputed=wanted[:12])

@@ -138,8 +138,7 @@ def cautions(
         worst = max(p.smallest_percent or 0 for p in blind)
         sentences.append(
             f"{gate.percent:g} % is less than these trials can show at {len(blind)} of {len(tested)} "
-            f"comparisons (smallest difference up to {worst:.1f} %): a pass is weak evidence; add "
-            f"{ {'sessions': 'runs a side', 'blocks': 'blocks'}.get(spread or '', 'replicates') }"
+            f"comparisons (smallest difference up to {worst:.1f} %): a pass is weak evidence; add {more}"
         )
     alone = [p for p in points if p.own_spread]  # if all points are, there is no caution: pooling is refused easily
     if alone and len(alone) < len([p for p in points if p.ratio is not None]):
