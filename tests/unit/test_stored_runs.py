@@ -17,7 +17,7 @@ from scale_sweep.results.store.codec import SCHEMA, to_json
 from scale_sweep.results.store.follow import Follower
 from scale_sweep.results.store.reader import read_manifest, read_run
 from scale_sweep.results.store.stored import Folder
-from scale_sweep.verify import verify_run
+from scale_sweep.verify.run import verify_run
 from tests.needs import module
 from tests.unit.stored import reopened
 from tests.unit.stored_runs import NAMES, unpacked

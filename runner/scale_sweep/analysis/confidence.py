@@ -1,10 +1,15 @@
-"""The 95 % of every interval and test of this project, and formulas of Student's t that several parts use."""
+"""The 95 % of every interval and test, formulas of Student's t, and the model with effects of blocks."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtrit
+
+Floats = NDArray[np.float64]
 
 SIGNIFICANCE = 0.05  # of every test
 CONFIDENCE = 1 - SIGNIFICANCE  # of every interval
@@ -21,11 +26,10 @@ def student(degrees: float, probability: float = (1 + CONFIDENCE) / 2) -> float:
 
 
 def half_of_mean(count: int, own: float, std: float, degrees: int, leverage: float = 0.0) -> float:
-    """Half of the 95 % interval of the mean of ln(rate) over `count` trials, of which there is at least one.
+    """Half of the 95 % interval of the mean of ln(rate) over `count` trials, at least one.
 
-    own: their own spread. std: the spread pooled over the levels, with its degrees of freedom. Three trials or more
-    whose own spread is larger have that. leverage: what the removal of a drift adds to the variance of the mean, in
-    units of one trial's variance.
+    own: their own spread, which three trials or more have if it is larger. std: the spread pooled over the levels, with
+    its degrees of freedom. leverage: what the removal of a drift adds to the variance, in units of one trial's.
     """
     half = student(degrees) * std * math.sqrt(1 / count + leverage)
     if count < OWN_SPREAD_FROM or own <= std:
@@ -48,3 +52,45 @@ def replicates_for(percent: float, levels: int, std: float) -> int | None:
     REPEATS_MAX."""
     counts = range(2, REPEATS_MAX + 1)
     return next((n for n in counts if smallest_of(std, levels * (n - 1), n) <= percent), None)
+
+
+_ESTIMABLE = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockModel:
+    """ln(rate) = mean of the level + effect of the block, by least squares."""
+
+    counts: Floats  # of each level's trials
+    mean_log: Floats  # of each level
+    mean_held: Floats  # (levels, blocks): the share of each level's trials in each block
+    within: Floats  # (trials, blocks): the blocks of each trial, less the mean of its level
+    back: Floats  # its pseudo-inverse
+    effects: Floats  # of the blocks
+    degrees: int
+    squares: float  # of the residuals
+
+    def is_known(self, moved: Floats) -> bool:
+        """Whether the trials determine this combination of effects."""
+        return bool(np.abs(moved - self.back @ (self.within @ moved)).max() <= _ESTIMABLE)
+
+
+def block_model(logs: Floats, of_level: NDArray[np.intp], held: Floats) -> BlockModel:
+    """of_level: the index of each trial's level. held: (trials, blocks), 1 where the trial is in the block."""
+    counts = np.bincount(of_level).astype(float)
+    mean_log = np.bincount(of_level, logs) / counts
+    mean_held = np.stack([held[of_level == at].mean(axis=0) for at in range(len(counts))])
+    within = held - mean_held[of_level]
+    back = np.linalg.pinv(within)
+    effects = back @ (logs - mean_log[of_level])
+    residuals = logs - mean_log[of_level] - within @ effects
+    return BlockModel(
+        counts=counts,
+        mean_log=mean_log,
+        mean_held=mean_held,
+        within=within,
+        back=back,
+        effects=effects,
+        degrees=len(logs) - len(counts) - int(np.linalg.matrix_rank(within)),
+        squares=float(residuals @ residuals),
+    )

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from scale_sweep.analysis.confidence import student
-from scale_sweep.base.units import format_number, format_rate
-from scale_sweep.capacity import Capacity, Probe, capped, confirmed, crossing
-from scale_sweep.experiment.axes import load_axis
+from scale_sweep.analysis.observations import point_name
+from scale_sweep.base.units import format_rate
+from scale_sweep.capacity.search import Capacity, Probe, capped, confirmed, crossing
 from scale_sweep.model import Bottleneck, BottleneckKind, Plan, Step, TrialResult, VerdictKind
 from scale_sweep.sweep.vary import slug
 
@@ -57,6 +57,10 @@ def _point(result: TrialResult) -> Point:
     return result.trial.level, slug(result.trial.variant)
 
 
+def _is_of_connections(result: TrialResult) -> bool:
+    return result.trial.trial_id.endswith(f"-{CONNECTIONS}")
+
+
 def _mean(rates: Sequence[float | None]) -> float:
     return math.exp(sum(math.log(rate) for rate in rates if rate) / len(rates))
 
@@ -83,10 +87,6 @@ def confirmations(plan: Plan, results: Sequence[TrialResult]) -> tuple[Confirmed
         for one in capacities(results)
         if one.point in trials
     )
-
-
-def _is_of_connections(result: TrialResult) -> bool:
-    return result.trial.trial_id.endswith(f"-{CONNECTIONS}")
 
 
 def _confirmed(
@@ -175,22 +175,12 @@ def _updated(result: TrialResult, confirmation: Confirmed) -> TrialResult:
         return replace(result, measurement=measured, verdict=replace(verdict, kind=kind, reasons=(*added, *kept)))
     judged = replace(verdict, reasons=(*kept, *added))
     if confirmation.lacks_connections:
-        judged = replace(judged, bottleneck=_lacking(verdict.bottleneck, confirmation.sentences[-1]))
+        kind, remedy, why = BottleneckKind.CONNECTIONS, "more --connections", confirmation.sentences[-1]
+        before = verdict.bottleneck or Bottleneck(kind=kind, sentence=why, remedy=remedy)
+        judged = replace(judged, bottleneck=replace(before, kind=kind, sentence=why, remedy=remedy))
     return replace(result, measurement=measured, verdict=judged)
 
 
-def _lacking(before: Bottleneck | None, sentence: str) -> Bottleneck:
-    kind, remedy = BottleneckKind.CONNECTIONS, "more --connections"
-    if before is not None:
-        return replace(before, kind=kind, sentence=sentence, remedy=remedy)
-    return Bottleneck(kind=kind, sentence=sentence, remedy=remedy)
-
-
 def sentences(plan: Plan, results: Sequence[TrialResult]) -> tuple[str, ...]:
-    axis = load_axis(plan.sweep.axis)
-    return tuple(
-        f"{axis.count(format_number(level))}{f' ({subject})' if subject else ''}: {sentence}"
-        for one in sorted(confirmations(plan, results), key=lambda one: one.point)
-        for level, subject in (one.point,)
-        for sentence in one.sentences
-    )
+    ordered = sorted(confirmations(plan, results), key=lambda one: one.point)
+    return tuple(f"{point_name(*one.point, plan.sweep.axis)}: {words}" for one in ordered for words in one.sentences)

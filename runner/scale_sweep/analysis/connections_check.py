@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scale_sweep.analysis.confidence import student
-from scale_sweep.analysis.observations import achieved, observations
-from scale_sweep.base.units import format_number
+from scale_sweep.analysis.confidence import block_model, student
+from scale_sweep.analysis.observations import achieved, observations, point_name
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of
 from scale_sweep.model import BottleneckKind, Observation, Plan, TrialResult, Verdict, VerdictKind
@@ -21,7 +20,6 @@ ASSUMED_NOISE = 0.03  # of ln(rate), where no point has two trials
 ASSUMED_DEGREES = 1_000  # of that spread, which is then taken as known
 DEGREES_MIN = 4  # with fewer, Student's t costs more than the blocks' effects do
 PROBABILITY = 0.95  # one-sided
-_ESTIMABLE = 1e-9
 _SERVERS_OWN = "more connections do not help: see what the server's threads wait for (locks, one thread, settings)"
 _MORE = "more --connections"
 Point = tuple[float, str]
@@ -78,6 +76,7 @@ def with_checks(plan: Plan, results: Sequence[TrialResult]) -> tuple[TrialResult
 
 
 def _counts(verdict: Verdict) -> bool:
+    """Whether a trial has the rate of its point."""
     return VerdictKind.VALID is verdict.kind or verdict.once_checked is VerdictKind.SOFTWARE_BOTTLENECK
 
 
@@ -107,30 +106,23 @@ def _as_mean(rates: Sequence[_Rate], point: Point) -> _Expected:
 
 
 def _in_block(rates: Sequence[_Rate], point: Point, block: int) -> _Expected | None:
-    """The rate by the model with effects of the blocks; None if it has too few degrees of freedom, or if the trials do
-    not join the point with the block."""
+    """By the model with effects of the blocks; None if it has too few degrees of freedom, or if the trials do not join
+    the point with the block."""
     logs = np.array([one.log for one in rates])
     names = {name: at for at, name in enumerate(dict.fromkeys(one.point for one in rates))}
     of_point = np.array([names[one.point] for one in rates])
     blocks = sorted({one.block for one in rates} | {block})
     held = np.array([[float(one.block == number) for number in blocks] for one in rates])
-    counts = np.bincount(of_point).astype(float)
-    mean_log = np.bincount(of_point, logs) / counts
-    mean_held = np.stack([held[of_point == at].mean(axis=0) for at in range(len(names))])
-    within = held - mean_held[of_point]
-    back = np.linalg.pinv(within)
-    degrees = len(logs) - len(names) - int(np.linalg.matrix_rank(within))
-    moved = np.array([float(number == block) for number in blocks]) - mean_held[names[point]]
-    if degrees < DEGREES_MIN or np.abs(moved - back @ (within @ moved)).max() > _ESTIMABLE:
+    model, at = block_model(logs, of_point, held), names[point]
+    moved = np.array([float(number == block) for number in blocks]) - model.mean_held[at]
+    if model.degrees < DEGREES_MIN or not model.is_known(moved):
         return None
-    effects = back @ (logs - mean_log[of_point])
-    residuals = logs - mean_log[of_point] - within @ effects
-    along = back.T @ moved
-    of_mean = 1 / counts[names[point]] + float(along @ along)
+    along = model.back.T @ moved
+    of_mean = 1 / model.counts[at] + float(along @ along)
     return _Expected(
-        log=float(mean_log[names[point]] + moved @ effects),
-        error=math.sqrt(float(residuals @ residuals) / degrees * (1 + of_mean)),
-        degrees=degrees,
+        log=float(model.mean_log[at] + moved @ model.effects),
+        error=math.sqrt(model.squares / model.degrees * (1 + of_mean)),
+        degrees=model.degrees,
     )
 
 
@@ -175,9 +167,5 @@ def _judged(verdict: Verdict, check: Check) -> Verdict:
 
 def sentences(plan: Plan, results: Sequence[TrialResult]) -> tuple[str, ...]:
     """One sentence for each check, with its level."""
-    axis = load_axis(plan.sweep.axis)
-    return tuple(
-        f"{axis.count(format_number(level))}{f' ({subject})' if subject else ''}: {check.sentence}"
-        for check in sorted(checks(plan, results), key=lambda check: check.point)
-        for level, subject in (check.point,)
-    )
+    ordered = sorted(checks(plan, results), key=lambda check: check.point)
+    return tuple(f"{point_name(*check.point, plan.sweep.axis)}: {check.sentence}" for check in ordered)

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from scale_sweep.base.units import format_number
+from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import (
     Measurement,
     Observation,
@@ -126,3 +128,10 @@ def _mark(result: TrialResult, *, usable: bool) -> str:
 
 def _mark_of_role(result: TrialResult) -> str:
     return {"check": CHECK, "profile": PROFILE, "confirm": CONFIRM, "sentinel": SENTINEL}.get(result.trial.role, "")
+
+
+def point_name(level: float | None, variant: str, axis: str) -> str:
+    """4, "", "cores" → "4 cores"."""
+    if level is None:
+        return "all points"
+    return load_axis(axis).count(format_number(level)) + (f" ({variant})" if variant else "")

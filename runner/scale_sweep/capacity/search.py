@@ -17,35 +17,35 @@ TURNS = 12  # of weights around the last crossing
 CAPPED_WEIGHT = 0.05
 
 
-class Seen(Protocol):
-    """The part of a probe that a regression needs."""
+class Tried(Protocol):
+    """A rate that was offered: a probe, or a stored step."""
 
     @property
-    def rate(self) -> float:
-        """The offered rate."""
-
+    def rate(self) -> float: ...
     @property
-    def excess(self) -> float | None:
-        """ln(value / limit); None: the rate was over capacity."""
+    def excess(self) -> float | None: ...
+    @property
+    def usable(self) -> bool: ...
+    @property
+    def holds(self) -> bool: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Crossing:
-    """at: ln(rate) of the crossing. slope: there. spread: standard deviation of the excess around the line. error:
-    standard error of `at`. worth: the number of probes that the weights come to."""
+    """Where the response time crosses its limit."""
 
-    at: float
-    slope: float
-    spread: float
-    error: float
-    worth: float
+    at: float  # ln(rate)
+    slope: float  # there
+    spread: float  # standard deviation of the excess around the line
+    error: float  # standard error of `at`
+    worth: float  # the number of probes that the weights come to
 
 
 def capped(excess: float | None) -> float:
     return CAP if excess is None else max(-CAP, min(CAP, excess))
 
 
-def rise(seen: Sequence[Seen]) -> float:
+def rise(seen: Sequence[Tried]) -> float:
     """By how many percent the response time rises with 1 % of the rate, over all probes."""
     points = [(math.log(one.rate), capped(one.excess)) for one in seen]
     x_mean, y_mean = (sum(values) / len(points) for values in zip(*points, strict=True))
@@ -53,7 +53,7 @@ def rise(seen: Sequence[Seen]) -> float:
     return sum((x - x_mean) * (y - y_mean) for x, y in points) / squares if squares else 0.0
 
 
-def crossing(seen: Sequence[Seen]) -> Crossing:
+def crossing(seen: Sequence[Tried]) -> Crossing:
     points = [(math.log(one.rate), capped(one.excess)) for one in seen]
     at = min(points, key=lambda point: abs(point[1]))[0]
     at_root = _fitted(points, at)
@@ -63,13 +63,9 @@ def crossing(seen: Sequence[Seen]) -> Crossing:
     return at_root
 
 
-def _weight(x: float, y: float, at: float) -> float:
-    near = math.exp(-0.5 * ((x - at) / NEAR) ** 2)
-    return near * (CAPPED_WEIGHT if abs(y) >= CAP else 1.0)
-
-
 def _fitted(points: Sequence[tuple[float, float]], at: float) -> Crossing:
-    weights = [max(1e-9, _weight(x, y, at)) for x, y in points]
+    near = [math.exp(-0.5 * ((x - at) / NEAR) ** 2) for x, _ in points]
+    weights = [max(1e-9, w * (CAPPED_WEIGHT if abs(y) >= CAP else 1.0)) for w, (_, y) in zip(near, points, strict=True)]
     total = sum(weights)
     middle = sum(w * x for w, (x, _) in zip(weights, points, strict=True)) / total
     mean = sum(w * y for w, (_, y) in zip(weights, points, strict=True)) / total
@@ -92,7 +88,7 @@ BETWEEN_S: Final = 0.5  # seconds from the end of a step to the begin of the nex
 PROBES = 14  # usable ones
 PROBES_MAX = 20  # with those that were left out
 USABLE_LEAST = 8  # for an answer
-HOPELESS = 6  # left out one after another: the machine is not left alone
+HOPELESS = 6  # unusable probes in a row: other programs disturb the machine
 BEGIN = 0.7  # of the rate of the closed loop
 UP, DOWN = 1.25, 0.7  # to the next rate, while all probes were on one side
 LOWEST = 0.02  # of the rate of the closed loop: if even this does not hold, no rate does
@@ -106,22 +102,21 @@ class Probe:
     """A step as the search sees it."""
 
     rate: float
-    # ln(value / limit) of the condition furthest from holding; None: the rate was over capacity (not achieved, or a
-    # backlog that grew)
-    excess: float | None
+    excess: float | None  # ln(value / limit) of the condition furthest from holding; None: the rate was over capacity
     usable: bool = True  # False for a step that others disturbed
     too_fast: bool = False  # of such a step, the load generator could not keep up, so that a lower rate may be usable
 
     @property
     def holds(self) -> bool:
-        """Whether the objective held."""
         return self.excess is not None and self.excess < 0
 
 
 def next_rate(begin: float, probes: Sequence[Probe]) -> float | None:
-    """The next rate to offer; None: the search is over. begin: what a closed loop reached. A probe that is not usable
-    is repeated once. It moves the search only if its rate was the reason. The first probe is repeated if it
-    alone failed."""
+    """The next rate to offer; None: the search is over. begin: what a closed loop reached.
+
+    A probe that is not usable is repeated once. It moves the search only if its rate was the reason. The first probe is
+    repeated if it alone failed.
+    """
     usable = believed(probes)
     if len(usable) >= PROBES or len(probes) >= PROBES_MAX or _is_hopeless(probes):
         return None
@@ -144,8 +139,8 @@ def next_rate(begin: float, probes: Sequence[Probe]) -> float | None:
 
 
 def believed(probes: Sequence[Probe]) -> list[Probe]:
-    """The usable probes. The first one follows the closed loop, which loaded the server fully, and may have waited for
-    what that left behind: if it failed and its repetition held, it does not count."""
+    """The usable probes. The first one follows the closed loop and may have waited for what that left behind: if it
+    failed and its repetition held, it does not count."""
     usable = [probe for probe in probes if probe.usable]
     if usable and not usable[0].holds and any(probe.usable and probe.holds for probe in _repetitions(probes)):
         return usable[1:]
@@ -165,18 +160,17 @@ def _is_hopeless(probes: Sequence[Probe]) -> bool:
 
 
 def _moved(rate: float, factor: float, too_fast: int) -> float:
-    """The rate a factor further. too_fast: rates on that side that were too fast for the load generator; each of them
-    halves the way, because the same rate once more would be left out for the same reason."""
+    """The rate a factor further. too_fast: rates on that side that the load generator could not offer; each halves the
+    way."""
     return float(rate * factor ** (0.5**too_fast))
 
 
 def _near(usable: Sequence[Probe], number: int) -> float:
     """A rate near the crossing, at most one of AROUND outside of all that were offered. A probe may have failed by
     chance, so the lowest rate that failed is no bound."""
-    around = AROUND[number % len(AROUND)]
     rates = [math.log(probe.rate) for probe in usable]
     at = max(min(rates), min(max(rates), crossing(usable).at))
-    return math.exp(at + around)
+    return math.exp(at + AROUND[number % len(AROUND)])
 
 
 SIDE = 0.975  # probability on one side of a 95 % interval
@@ -185,35 +179,18 @@ WIDEST = math.log(1.5)  # half of the interval of ln(rate): a wider one is no an
 
 @dataclass(frozen=True, kw_only=True)
 class Capacity:
-    """rate, low, high: units per second; None if there is none, for the reason in `why`. probes: those that count.
-    all_hold: there is no rate because all of them hold."""
+    """In units per second."""
 
-    rate: float | None
+    rate: float | None  # None for the reason in `why`
     low: float | None
     high: float | None
-    probes: int
+    probes: int  # those that count
     why: str = ""
-    all_hold: bool = False
+    all_hold: bool = False  # there is no rate because all probes hold
 
     @property
     def has_enough(self) -> bool:
         return self.probes >= USABLE_LEAST
-
-
-class Tried(Protocol):
-    """A rate that was offered: a probe, or a step."""
-
-    @property
-    def rate(self) -> float:
-        """The offered rate."""
-
-    @property
-    def usable(self) -> bool:
-        """Whether it says something about the server."""
-
-    @property
-    def holds(self) -> bool:
-        """Whether the objective held."""
 
 
 def held_and_failed(tried: Sequence[Tried]) -> tuple[float | None, float | None]:
@@ -233,32 +210,33 @@ def held_words(tried: Sequence[Tried], unit: str, seconds: float) -> str:
 def answer_of(probes: Sequence[Probe]) -> Capacity:
     """The answer from all probes of a search."""
     usable = believed(probes)
+    holding = [probe.holds for probe in usable]
+    none = Capacity(rate=None, low=None, high=None, probes=len(usable))
     if not usable:
-        return _none(usable, f"none of {counted(len(probes), 'step')} was usable" if probes else "no step was measured")
+        why = f"none of {counted(len(probes), 'step')} was usable" if probes else "no step was measured"
+        return replace(none, why=why)
     if len(usable) < USABLE_LEAST:
         was = "was" if len(usable) == 1 else "were"
-        return _none(usable, f"only {len(usable)} of {len(probes)} steps {was} usable, {USABLE_LEAST} are needed")
-    if not any(probe.holds for probe in usable):
-        return _none(usable, f"no rate holds the objective, down to the lowest, {min(p.rate for p in usable):.4g}/s")
-    if all(probe.holds for probe in usable):
-        why = f"the highest rate, {max(p.rate for p in usable):.4g}/s, still holds the objective"
-        return replace(_none(usable, why), all_hold=True)
+        why = f"only {len(usable)} of {len(probes)} steps {was} usable, {USABLE_LEAST} are needed"
+        return replace(none, why=why)
+    if not any(holding):
+        least = min(p.rate for p in usable)
+        return replace(none, why=f"no rate holds the objective, down to the lowest, {least:.4g}/s")
+    if all(holding):
+        most = max(p.rate for p in usable)
+        return replace(none, why=f"the highest rate, {most:.4g}/s, still holds the objective", all_hold=True)
     from scipy.special import stdtrit  # here, because help texts import this package
 
     cross = crossing(usable)
     half = float(stdtrit(max(2.0, cross.worth - 2.0), SIDE)) * cross.error
     rates = [math.log(probe.rate) for probe in usable]
     if rise(usable) < SLOPE_LEAST:
-        return _none(usable, "the response times hardly depend on the rate: pauses of the server decide them")
+        why = "the response times hardly depend on the rate: pauses of the server decide them"
+        return replace(none, why=why)
     if not min(rates) <= cross.at <= max(rates) or half > WIDEST:
-        return _none(usable, "the response times differed too much between steps at nearly the same rate")
-    return Capacity(
-        rate=math.exp(cross.at), low=math.exp(cross.at - half), high=math.exp(cross.at + half), probes=len(usable)
-    )
-
-
-def _none(usable: Sequence[Probe], why: str) -> Capacity:
-    return Capacity(rate=None, low=None, high=None, probes=len(usable), why=why)
+        return replace(none, why="the response times differed too much between steps at nearly the same rate")
+    rate, low, high = (math.exp(at) for at in (cross.at, cross.at - half, cross.at + half))
+    return Capacity(rate=rate, low=low, high=high, probes=len(usable))
 
 
 FACTOR = 1.05  # between the rates of two windows
@@ -266,8 +244,7 @@ WINDOWS = 8  # of one capacity: down to 29 % below it
 
 
 def next_window(rate: float, windows: Sequence[Probe]) -> float | None:
-    """The rate of the next window; None: they are over. rate: the capacity that the steps show. windows: those so
-    far."""
+    """None: they are over. rate: the capacity that the steps show. windows: those so far."""
     if not windows:
         return rate
     if len(windows) >= WINDOWS or not windows[-1].usable:
@@ -279,9 +256,11 @@ def next_window(rate: float, windows: Sequence[Probe]) -> float | None:
 
 
 def confirmed(answer: Capacity, windows: Sequence[Probe]) -> Capacity:
-    """The answer after its windows. Its interval reaches to the highest rate that held and to the next higher one that
-    did not. If these are more than 10 % off the capacity, or the objective was missed by far (CAP) at 5 % less, chance
-    is no explanation: the answer is then between these two rates, give or take FACTOR."""
+    """The answer after its windows. Its interval reaches to the highest rate that held and to the next that did not.
+
+    If these are more than 10 % off the capacity, or the objective was missed by far (CAP) at 5 % less, chance is no
+    explanation: the answer is then between these two rates, give or take FACTOR.
+    """
     held, failed = held_and_failed(windows)
     if answer.rate is None or answer.low is None or answer.high is None or (held is None and failed is None):
         return answer

@@ -11,9 +11,9 @@ from scale_sweep.analysis.compare.manifests import differing_variants
 from scale_sweep.analysis.compare.pairs import PointLogs, Unpaired, are_disturbed
 from scale_sweep.analysis.compare.ratios import Side, Tested, moments_of, tested, together, variance_of
 from scale_sweep.analysis.compare.runs import Sides, TestedRatios, assembled, overall_row, plain, with_quick_cautions
-from scale_sweep.analysis.compare.words import name_of, point_name, repeats_of_blocks, untested
+from scale_sweep.analysis.compare.words import name_of, repeats_of_blocks, untested
 from scale_sweep.analysis.noise.drift_test import log_value
-from scale_sweep.analysis.observations import achieved, observations
+from scale_sweep.analysis.observations import achieved, observations, point_name
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import format_levels
 from scale_sweep.model import StoredRun, TrialResult

@@ -10,8 +10,9 @@ import numpy as np
 from scipy.special import chdtri, ndtr
 
 from scale_sweep.analysis.compare.ratios import POINTS_LEVEL, Floats, quantile
-from scale_sweep.analysis.compare.words import Repeats, point_name, ratio_words
+from scale_sweep.analysis.compare.words import Repeats, ratio_words
 from scale_sweep.analysis.confidence import POWER, REPEATS_MAX, SIGNIFICANCE
+from scale_sweep.analysis.observations import point_name
 from scale_sweep.base.units import change_words, counted
 from scale_sweep.model.compared import Gate, GateAnswer, GateResult, PointRatio
 

@@ -18,12 +18,12 @@ from scale_sweep.analysis.compare.words import (
     cautions,
     name_of,
     nothing_words,
-    point_name,
     quick_words,
     repeats_of_trials,
     sentence,
 )
 from scale_sweep.analysis.confidence import POWER, SIGNIFICANCE
+from scale_sweep.analysis.observations import point_name
 from scale_sweep.base.errors import UsageError
 from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.model.compared import Comparison, Gate, PointRatio, Spread

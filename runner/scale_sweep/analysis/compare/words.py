@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from scale_sweep.analysis.compare.pairs import Unpaired
 from scale_sweep.analysis.confidence import POWER, REPEATS_MAX, SIGNIFICANCE, SOUGHT_PERCENT, student
+from scale_sweep.analysis.observations import point_name
 from scale_sweep.base.units import change_words, counted, format_number
-from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import CLAIM_S, STEP_S, StoredRun, Sweep, TrialResult, is_quick
 from scale_sweep.model.compared import Differing, FalseAlarms, Gate, PointRatio, Spread
 
@@ -21,13 +21,6 @@ _SPREADS = {
     "common": "only one of the runs has replicates: the other is taken to be as noisy",
 }
 _HOST_MATTERS = {"hostname", "cpu_model", "cpus", "kernel", "governor"}
-
-
-def point_name(level: float | None, variant: str, axis: str) -> str:
-    """4, "", "cores" → "4 cores"."""
-    if level is None:
-        return "all points"
-    return load_axis(axis).count(format_number(level)) + (f" ({variant})" if variant else "")
 
 
 def ratio_words(point: PointRatio) -> str:

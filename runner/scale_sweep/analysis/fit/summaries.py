@@ -11,28 +11,25 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from scale_sweep.analysis.confidence import half_of_mean, student
+from scale_sweep.analysis.confidence import block_model, half_of_mean, student
 from scale_sweep.analysis.fit.models import Floats
 from scale_sweep.model import AnotherDay, CpuPoint, Observation, PointSummary, RejectedLevel
 
 DEGREES_MIN = 3  # with fewer, the pooled spread of the replicates knows more than the ratios of the blocks
 OWN_FROM = 3  # ratios of a level
-_ESTIMABLE = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
 class Speedup:
-    """log: ln(speedup), with its standard error and the error's degrees of freedom. blocks: those that hold both
-    levels; 0 if the ratio is one of means."""
+    """Of a level against the first."""
 
-    log: float
-    error: float
-    degrees: int
-    blocks: int = 0
+    log: float  # ln(speedup)
+    error: float  # standard, of log
+    degrees: int  # of the error
+    blocks: int = 0  # those that hold both levels; 0 if the ratio is one of means
 
     @property
     def value(self) -> float:
-        """The speedup."""
         return math.exp(self.log)
 
     @property
@@ -43,35 +40,27 @@ class Speedup:
 
 
 def paired_speedups(levels: Floats, rates: Floats, blocks: Floats) -> Mapping[float, Speedup]:
-    """The speedup of each level above the first. A level that no block joins to the first, directly or through others,
-    has none; no level has one where fewer than DEGREES_MIN degrees of freedom are left."""
+    """The speedup of each level that blocks join to the first, directly or through others; none with few trials."""
     if len(levels) == 0 or len(np.unique(blocks)) < 2:
         return {}
     logs = np.log(rates)
     distinct, of_level = np.unique(levels, return_inverse=True)
-    counts = np.bincount(of_level).astype(float)
-    held = (blocks[:, None] == np.unique(blocks)[None, :]).astype(float)
-    mean_held = np.stack([held[of_level == i].mean(axis=0) for i in range(len(distinct))])
-    mean_log = np.bincount(of_level, logs) / counts
-    within = held - mean_held[of_level]
-    back = np.linalg.pinv(within)
-    effects = back @ (logs - mean_log[of_level])
-    residuals = logs - mean_log[of_level] - within @ effects
-    degrees = len(logs) - len(distinct) - int(np.linalg.matrix_rank(within))
-    if degrees < DEGREES_MIN:
+    model = block_model(logs, of_level, (blocks[:, None] == np.unique(blocks)[None, :]).astype(float))
+    if model.degrees < DEGREES_MIN:
         return {}
-    variance, spread_of_effects = float(residuals @ residuals) / degrees, back @ back.T
+    variance, spread_of_effects = model.squares / model.degrees, model.back @ model.back.T
     made = {}
     for at, level in enumerate(distinct[1:], start=1):
-        moved = mean_held[at] - mean_held[0]
-        if np.abs(moved - back @ (within @ moved)).max() > _ESTIMABLE:
-            continue
-        pooled = Speedup(
-            log=float(mean_log[at] - mean_log[0] - moved @ effects),
-            error=math.sqrt(variance * (1 / counts[at] + 1 / counts[0] + float(moved @ spread_of_effects @ moved))),
-            degrees=degrees,
-        )
-        made[float(level)] = _of_own_ratios(pooled, _ratios(logs, of_level, blocks, at))
+        moved = model.mean_held[at] - model.mean_held[0]
+        if model.is_known(moved):
+            of_means = 1 / model.counts[at] + 1 / model.counts[0] + float(moved @ spread_of_effects @ moved)
+            ratios = _ratios(logs, of_level, blocks, at)
+            error, degrees = math.sqrt(variance * of_means), model.degrees
+            own = float(ratios.std(ddof=1)) / math.sqrt(len(ratios)) if len(ratios) >= OWN_FROM else 0.0
+            if own > error:
+                error, degrees = own, len(ratios) - 1
+            log = float(model.mean_log[at] - model.mean_log[0] - moved @ model.effects)
+            made[float(level)] = Speedup(log=log, error=error, degrees=degrees, blocks=len(ratios))
     return made
 
 
@@ -82,20 +71,12 @@ def ratios_to_first(levels: Floats, logs: Floats, blocks: Floats) -> Mapping[flo
 
 
 def _ratios(logs: Floats, of_level: NDArray[np.intp], blocks: Floats, at: int) -> Floats:
-    """ln(rate of the level / rate of the first) of each block that holds both."""
     both = np.intersect1d(blocks[of_level == at], blocks[of_level == 0])
 
     def mean(level: int, block: float) -> float:
         return float(logs[(of_level == level) & (blocks == block)].mean())
 
     return np.array([mean(at, block) - mean(0, block) for block in both])
-
-
-def _of_own_ratios(pooled: Speedup, ratios: Floats) -> Speedup:
-    own = float(ratios.std(ddof=1)) / math.sqrt(len(ratios)) if len(ratios) >= OWN_FROM else 0.0
-    if own <= pooled.error:
-        return Speedup(log=pooled.log, error=pooled.error, degrees=pooled.degrees, blocks=len(ratios))
-    return Speedup(log=pooled.log, error=own, degrees=len(ratios) - 1, blocks=len(ratios))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +161,10 @@ def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
     for level, rates in data.by_level:
         first = points[0] if points else None
         mean = float(rates.mean())
-        ratio = paired.get(level) or (_of_means(mean, len(rates), first, noise) if first and noise else None)
+        ratio = paired.get(level)
+        if ratio is None and first and noise:
+            error = noise.std * math.sqrt(1 / len(rates) + 1 / first.n)
+            ratio = Speedup(log=math.log(mean / first.rate_mean), error=error, degrees=noise.degrees)
         speedup = ratio.value if ratio else mean / first.rate_mean if first else 1.0
         low, high = ratio.interval if ratio else (None, None)
         own = float(np.log(rates).std(ddof=1)) if len(rates) > 1 else 0.0
@@ -205,14 +189,6 @@ def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
     return tuple(points)
 
 
-def _of_means(mean: float, trials: int, first: PointSummary, noise: Noise) -> Speedup:
-    return Speedup(
-        log=math.log(mean / first.rate_mean),
-        error=noise.std * math.sqrt(1 / trials + 1 / first.n),
-        degrees=noise.degrees,
-    )
-
-
 def cpu_points(per_cpu_s: Sequence[Observation], alone: Sequence[Observation]) -> tuple[CpuPoint, ...]:
     """A point for each level that has a value, ascending.
 
@@ -220,18 +196,18 @@ def cpu_points(per_cpu_s: Sequence[Observation], alone: Sequence[Observation]) -
     """
     data = usable(alone)
     levels, noise, means = data.by_level, pooled_noise(data), dict(usable(per_cpu_s).by_level)
-    return tuple(_point(levels[0], at, _geometric(means[at[0]]), noise) for at in levels)
-
-
-def _point(first: tuple[float, Floats], here: tuple[float, Floats], per_cpu_s: float, noise: Noise | None) -> CpuPoint:
-    (base, base_rates), (level, rates) = first, here
-    speedup = _geometric(rates) / _geometric(base_rates)
-    low = high = None
-    if noise is not None and level != base:
-        error = noise.std * math.sqrt(1 / len(rates) + 1 / len(base_rates))
-        factor = math.exp(student(noise.degrees) * error)
-        low, high = speedup / factor, speedup * factor
-    return CpuPoint(level=level, n=len(rates), rate_per_cpu_s=per_cpu_s, speedup=speedup, low=low, high=high)
+    points = []
+    for level, rates in levels:
+        base, base_rates = levels[0]
+        speedup = _geometric(rates) / _geometric(base_rates)
+        low = high = None
+        if noise is not None and level != base:
+            error = noise.std * math.sqrt(1 / len(rates) + 1 / len(base_rates))
+            factor = math.exp(student(noise.degrees) * error)
+            low, high = speedup / factor, speedup * factor
+        per_cpu = _geometric(means[level])
+        points.append(CpuPoint(level=level, n=len(rates), rate_per_cpu_s=per_cpu, speedup=speedup, low=low, high=high))
+    return tuple(points)
 
 
 def _geometric(rates: Floats) -> float:

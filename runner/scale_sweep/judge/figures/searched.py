@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from scale_sweep.base.texts import alike
 from scale_sweep.base.units import counted, format_rate
-from scale_sweep.capacity import Capacity, Probe, answer_of, excess_of, held_words, next_rate, requests_needed
+from scale_sweep.capacity.objective import excess_of, requests_needed
+from scale_sweep.capacity.search import Capacity, Probe, answer_of, held_words, next_rate
 from scale_sweep.experiment.axes import AxisFacts
 from scale_sweep.experiment.work import rate_of
 from scale_sweep.judge.figures.outcome import Outcome, outcome_of_load
