@@ -23,7 +23,7 @@ Point = tuple[float, str]
 
 @dataclass(frozen=True, kw_only=True)
 class LevelCapacity:
-    """The capacity of a point: the geometric mean of its searches, in the unit of the rate."""
+    """The geometric mean of a point's searches."""
 
     point: Point
     rate: float
@@ -66,7 +66,7 @@ def _mean(rates: Sequence[float | None]) -> float:
 
 
 def windows_of(results: Sequence[TrialResult]) -> dict[Point, tuple[Probe, ...]]:
-    """The confirming windows of each point in their order, without the one with twice the connections."""
+    """Without the one with twice the connections."""
     windows: dict[Point, tuple[Probe, ...]] = {}
     for result in sorted(results, key=lambda r: r.trial.replicate):
         step = _step(result) if result.trial.role == ROLE and not _is_of_connections(result) else None
@@ -123,7 +123,7 @@ def _words(step: Step, unit: str) -> str:
 
 
 def _with_connections(capacity: LevelCapacity, at: Step, twice: Step) -> tuple[bool | None, str]:
-    """Whether the percentile fell by more than its error, and the words for it."""
+    """Whether the percentile fell beyond its error, in words too."""
     if not at.usable or not twice.usable:
         return None, f"there is no answer: {twice.why or at.why}"
     fall = capped(at.excess) - capped(twice.excess)

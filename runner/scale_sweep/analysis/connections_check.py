@@ -81,7 +81,7 @@ def _counts(verdict: Verdict) -> bool:
 
 
 def _expected(rates: Sequence[_Rate], point: Point, block: int) -> _Expected | None:
-    """The rate of the point in this block, by the trials of its curve; None if none of the point's trials counts."""
+    """None if none of the point's trials counts."""
     curve = [one for one in rates if one.point[1] == point[1]]
     if not any(one.point == point for one in curve):
         return None
@@ -89,7 +89,7 @@ def _expected(rates: Sequence[_Rate], point: Point, block: int) -> _Expected | N
 
 
 def _as_mean(rates: Sequence[_Rate], point: Point) -> _Expected:
-    """The mean of the point's trials, with the spread pooled over the points."""
+    """With the spread pooled over the points."""
     by_point: dict[Point, list[float]] = {}
     for one in rates:
         by_point.setdefault(one.point, []).append(one.log)
@@ -106,8 +106,7 @@ def _as_mean(rates: Sequence[_Rate], point: Point) -> _Expected:
 
 
 def _in_block(rates: Sequence[_Rate], point: Point, block: int) -> _Expected | None:
-    """By the model with effects of the blocks; None if it has too few degrees of freedom, or if the trials do not join
-    the point with the block."""
+    """By the model with effects of blocks; None if it does not know this one."""
     logs = np.array([one.log for one in rates])
     names = {name: at for at, name in enumerate(dict.fromkeys(one.point for one in rates))}
     of_point = np.array([names[one.point] for one in rates])
@@ -150,7 +149,7 @@ def _percent(rise: float) -> str:
 
 
 def _judged(verdict: Verdict, check: Check) -> Verdict:
-    """The verdict of one trial of the level, with the check's sentence after the first reason."""
+    """With the check's sentence after the first reason."""
     first = verdict.reasons[:1]
     rest = (reason for reason in verdict.reasons[1:] if reason != check.sentence)
     judged = replace(verdict, reasons=(*first, check.sentence, *rest))

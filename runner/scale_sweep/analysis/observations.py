@@ -22,7 +22,7 @@ RateOf = Callable[[TrialResult], float | None]
 
 
 def achieved(result: TrialResult) -> float | None:
-    """The rate that counts: requests/s if the load does not only write, else rows/s."""
+    """Requests/s if the load does not only write, else rows/s."""
     return result.achieved_per_s
 
 
@@ -39,10 +39,7 @@ PERCENT_MOST = 1e6  # a stored file may hold any number; nothing is known of a w
 
 
 def observations(results: Sequence[TrialResult], rate: str | RateOf) -> tuple[Observation, ...]:
-    """One observation for each trial, in their order. rate: a field of Measurement, or a function of the trial.
-
-    Raises ValueError for a field that does not exist.
-    """
+    """One for each trial. rate: a field of Measurement (ValueError if unknown), or a function of the trial."""
     is_of_window = rate not in _OF_NO_WINDOW
     read = _reader(rate)
     return tuple(
@@ -51,7 +48,7 @@ def observations(results: Sequence[TrialResult], rate: str | RateOf) -> tuple[Ob
 
 
 def window_noise(m: Measurement) -> WindowNoise | None:
-    """How the rate varied inside the window; None if it was too short for figures."""
+    """None if the window was too short for figures."""
     cv, trend_error, correlation = m.rate_cv_percent, m.rate_drift_error_percent, m.rate_correlation
     n = round(m.window_s or 0.0)
     if cv is None or trend_error is None or correlation is None or n < SECONDS_MIN:
@@ -73,10 +70,7 @@ def _share(percent: float | None) -> float | None:
 
 
 def cpu_observations(results: Sequence[TrialResult], rate: RateOf) -> tuple[Observation, ...]:
-    """One observation for each trial, in their order. A trial that others disturbed counts too.
-
-    rate: rate_per_cpu_s or rate_alone_per_s.
-    """
+    """Also of trials that others disturbed. rate: rate_per_cpu_s or rate_alone_per_s."""
     return tuple(_cpu_observation(result, rate(result)) for result in results)
 
 
@@ -113,8 +107,7 @@ def _observation(result: TrialResult, value: float | None) -> Observation:
 
 
 def _mark(result: TrialResult, *, usable: bool) -> str:
-    """Why a trial does not count; "" if it does. A connections check has other knobs than its level. A profiled trial
-    is slower. An open loop's rate was offered, and does not show what the level can do."""
+    """Why a trial does not count."""
     if mark := _mark_of_role(result):
         return mark
     if not result.verdict.kind.is_fitted:

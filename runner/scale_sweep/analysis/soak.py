@@ -21,7 +21,7 @@ DISTANCES_MIN = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Second:
-    """t_s: its end, since the end of the warm-up. rate: rows/s. Other fields: None if not measured."""
+    """A second of the soak; what was not measured is None."""
 
     t_s: float
     rate: float
@@ -62,7 +62,7 @@ def slow_periods(seconds: Sequence[Second]) -> tuple[Period, ...]:
 
 
 def regular_s(periods: Sequence[Period]) -> float | None:
-    """The time between the starts of successive periods in seconds, if it is always about the same; else None."""
+    """The seconds between starts of periods, if always about the same."""
     distances = [b.start_s - a.start_s for a, b in pairwise(periods)]
     if len(distances) < DISTANCES_MIN:
         return None
@@ -71,7 +71,7 @@ def regular_s(periods: Sequence[Period]) -> float | None:
 
 
 def _period(seconds: Sequence[Second], first: int, last: int, usual: float) -> Period:
-    """The period from its first to its last second below SLOW_SHARE of the usual rate."""
+    """From its first to its last slow second."""
     below = [i for i in range(first, last + 1) if seconds[i].rate < SLOW_SHARE * usual]
     inside = seconds[below[0] : below[-1] + 1]
     return Period(
@@ -119,7 +119,7 @@ class WindowRatios:
     valid: tuple[float, ...]  # the rate of each VALID one over the mean of the soak, ascending
 
     def quantile(self, share: float) -> float | None:
-        """The ratio below which this share (0..1) of the VALID windows is; None if there are none."""
+        """The ratio below which this share (0..1) of the VALID windows is."""
         if not self.valid:
             return None
         at = share * (len(self.valid) - 1)
@@ -129,8 +129,7 @@ class WindowRatios:
 
 
 def ratios_of_windows(rates: Sequence[float]) -> tuple[WindowRatios, ...]:
-    """The ratios for each kind of window that fits. rates: of the soak's window, one for each second; their mean must
-    be above 0."""
+    """For each kind of window. rates: of the soak, one for each second."""
     mean, of_kinds = fmean(rates), []
     for name, shortest_s, longest_s, measure in KINDS:
         starts = range(0, len(rates) - longest_s + 1, STEP_S)

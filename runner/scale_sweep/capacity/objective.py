@@ -62,14 +62,13 @@ def _milliseconds(text: str, limit: str) -> float:
 
 
 def requests_needed(objective: Objective) -> int:
-    """The fewest requests of a step in which every percentile of the objective exists."""
+    """The fewest in which every percentile of the objective exists."""
     quantiles = [QUANTILES[clause.quantity] for clause in objective.clauses if clause.quantity != ERRORS]
     return max((math.ceil(ENOUGH / (1 - q) - 1e-6) for q in quantiles), default=int(ENOUGH))
 
 
 def excess_of(objective: Objective, values: Mapping[str, float | None]) -> float | None:
-    """ln(value / limit) of the condition that is the furthest from holding: below 0 all hold. values: by the clause's
-    name, in the unit of its limit. None if a value is not known."""
+    """ln(value / limit) of the condition furthest from holding; below 0 all hold. None if a value is unknown."""
     worst = -math.inf
     for clause in objective.clauses:
         value = values.get(clause.name)

@@ -46,7 +46,7 @@ def capped(excess: float | None) -> float:
 
 
 def rise(seen: Sequence[Tried]) -> float:
-    """By how many percent the response time rises with 1 % of the rate, over all probes."""
+    """The rise of the response time in percent with 1 % of the rate."""
     points = [(math.log(one.rate), capped(one.excess)) for one in seen]
     x_mean, y_mean = (sum(values) / len(points) for values in zip(*points, strict=True))
     squares = sum((x - x_mean) ** 2 for x, _ in points)
@@ -112,11 +112,8 @@ class Probe:
 
 
 def next_rate(begin: float, probes: Sequence[Probe]) -> float | None:
-    """The next rate to offer; None: the search is over. begin: what a closed loop reached.
-
-    A probe that is not usable is repeated once. It moves the search only if its rate was the reason. The first probe is
-    repeated if it alone failed.
-    """
+    """None: the search is over. begin: what a closed loop reached. A probe that is not usable is repeated once, and
+    moves the search only if its rate was the reason. The first one is repeated if it alone failed."""
     usable = believed(probes)
     if len(usable) >= PROBES or len(probes) >= PROBES_MAX or _is_hopeless(probes):
         return None
@@ -139,8 +136,8 @@ def next_rate(begin: float, probes: Sequence[Probe]) -> float | None:
 
 
 def believed(probes: Sequence[Probe]) -> list[Probe]:
-    """The usable probes. The first one follows the closed loop and may have waited for what that left behind: if it
-    failed and its repetition held, it does not count."""
+    """The usable ones. The first may have waited for what the closed loop left: if its repetition held, it does not
+    count."""
     usable = [probe for probe in probes if probe.usable]
     if usable and not usable[0].holds and any(probe.usable and probe.holds for probe in _repetitions(probes)):
         return usable[1:]
@@ -160,14 +157,12 @@ def _is_hopeless(probes: Sequence[Probe]) -> bool:
 
 
 def _moved(rate: float, factor: float, too_fast: int) -> float:
-    """The rate a factor further. too_fast: rates on that side that the load generator could not offer; each halves the
-    way."""
+    """too_fast: rates there that the load generator could not offer; each halves the way."""
     return float(rate * factor ** (0.5**too_fast))
 
 
 def _near(usable: Sequence[Probe], number: int) -> float:
-    """A rate near the crossing, at most one of AROUND outside of all that were offered. A probe may have failed by
-    chance, so the lowest rate that failed is no bound."""
+    """At most one of AROUND outside of all that were offered: a rate may have failed by chance, so it is no bound."""
     rates = [math.log(probe.rate) for probe in usable]
     at = max(min(rates), min(max(rates), crossing(usable).at))
     return math.exp(at + AROUND[number % len(AROUND)])
@@ -194,14 +189,14 @@ class Capacity:
 
 
 def held_and_failed(tried: Sequence[Tried]) -> tuple[float | None, float | None]:
-    """The highest rate that held, and the next higher one that did not."""
+    """The highest rate that held, and the next higher that did not."""
     usable = [one for one in tried if one.usable]
     held = max((one.rate for one in usable if one.holds), default=None)
     return held, min((one.rate for one in usable if not one.holds and one.rate > (held or 0.0)), default=None)
 
 
 def held_words(tried: Sequence[Tried], unit: str, seconds: float) -> str:
-    """The answer of steps of these seconds, which are too short for a capacity."""
+    """The answer of steps too short for a capacity."""
     held, failed = held_and_failed(tried)
     words = f"{format_rate(held)} {unit} held for {seconds:g} s" if held is not None else f"none held for {seconds:g} s"
     return words + (f", {format_rate(failed)} did not" if failed is not None else "")
@@ -244,7 +239,7 @@ WINDOWS = 8  # of one capacity: down to 29 % below it
 
 
 def next_window(rate: float, windows: Sequence[Probe]) -> float | None:
-    """None: they are over. rate: the capacity that the steps show. windows: those so far."""
+    """None: they are over. rate: the capacity that the steps show."""
     if not windows:
         return rate
     if len(windows) >= WINDOWS or not windows[-1].usable:
@@ -256,11 +251,8 @@ def next_window(rate: float, windows: Sequence[Probe]) -> float | None:
 
 
 def confirmed(answer: Capacity, windows: Sequence[Probe]) -> Capacity:
-    """The answer after its windows. Its interval reaches to the highest rate that held and to the next that did not.
-
-    If these are more than 10 % off the capacity, or the objective was missed by far (CAP) at 5 % less, chance is no
-    explanation: the answer is then between these two rates, give or take FACTOR.
-    """
+    """With an interval that reaches to the highest rate that held and to the next that did not. If these are over 10 %
+    off, or the objective was missed by far (CAP) at 5 % less, the answer is between these two, give or take FACTOR."""
     held, failed = held_and_failed(windows)
     if answer.rate is None or answer.low is None or answer.high is None or (held is None and failed is None):
         return answer

@@ -35,7 +35,7 @@ class DerivedCheck:
 
 
 def check_derived(folder: Folder, run: StoredRun, again: Mapping[str, TrialAgain]) -> DerivedCheck:
-    """run: the run with recomputed trials. again: the same by trial, with their series."""
+    """run: with recomputed trials. again: those by trial, with their series."""
     points = points_text(run.plan, run.results)
     apart = _columns_of_one(folder, run, points)
     notes = _columns_words(run, apart)
@@ -106,7 +106,7 @@ def _rows(text: str, apart: Sequence[str]) -> dict[str, dict[str, object]]:
 
 
 def _value(cell: object) -> object:
-    """A cell as a number if it is one, so that rounding is not a difference."""
+    """A number if it is one, so that rounding is no difference."""
     try:
         return float(str(cell))
     except ValueError:
@@ -140,7 +140,7 @@ def _by_trial(timeseries: str) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Documents:
-    """Fits and pages made again: figures in the fits, compared files, files that cannot be compared, differences."""
+    """Fits and pages made again."""
 
     figures: int
     compared: int
@@ -180,7 +180,7 @@ def _text(folder: Folder, name: str, wanted: str) -> Iterator[Disagreement]:
 
 
 def _first_difference(name: str, stored: str, wanted: str, what: str = "") -> Disagreement:
-    """The first line that differs, with the text from just before the difference."""
+    """With the text from just before it."""
     old, new = stored.splitlines(), wanted.splitlines()
     at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     a, b = (old[at] if at < len(old) else "(its end)"), (new[at] if at < len(new) else "(its end)")

@@ -19,7 +19,7 @@ Difference = tuple[str, str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Disagreement:
-    """A file that is not what it should be, with the figure in it if one can be named."""
+    """A file that is not what it should be."""
 
     file: str
     sentence: str
@@ -64,14 +64,14 @@ def unread(run: stored.Folder, file: str, error: ScaleError) -> Disagreement:
 def figure_differs(
     file: str, difference: Difference, prefix: str = "", what: str = "the raw files give"
 ) -> Disagreement:
-    """A figure that is another one when it is made again. prefix: of its name."""
+    """A figure that is another one when it is made again."""
     figure, old, new = difference
     sentence = f"{prefix}{figure} is {old}, {what} {new}"
     return Disagreement(file=file, figure=f"{prefix}{figure}", stored=old, recomputed=new, sentence=sentence)
 
 
 def differences(stored: Any, made: Any, name: str = "") -> Iterator[Difference]:
-    """(figure, stored, recomputed) for every leaf that differs. Lists are compared by index, objects by key."""
+    """(figure, stored, recomputed) of each leaf that differs."""
     if isinstance(stored, Mapping) and isinstance(made, Mapping):
         for key in dict.fromkeys([*stored, *made]):
             inner = f"{name}.{key}" if name else str(key)
@@ -93,7 +93,7 @@ def leaves(value: Any) -> int:
 
 
 def same(stored: Any, made: Any) -> bool:
-    """Whether both are equal, or are two numbers that differ only by rounding."""
+    """Equal, or numbers that differ by rounding."""
     if any(isinstance(one, bool) or not isinstance(one, (int, float)) for one in (stored, made)):
         return bool(stored == made)
     return math.isclose(stored, made, rel_tol=RELATIVE, abs_tol=1e-12) or (stored != stored and made != made)
@@ -122,7 +122,7 @@ class DigestCheck:
 
 
 def check_digests(run: stored.Folder) -> DigestCheck:
-    """Altered, missing and unlisted files. Raises StoreError for a list that cannot be read."""
+    """Altered, missing and unlisted files. StoreError for a list that cannot be read."""
     listed = sums.read_sums(run)
     if listed is None:
         absent = Disagreement(file=sums.NAME, sentence="is missing: the files cannot be checked")
@@ -142,10 +142,7 @@ def check_digests(run: stored.Folder) -> DigestCheck:
 
 
 def is_finished(run: stored.Folder) -> bool:
-    """Whether the run is complete, with its report, and every file is as it was written.
-
-    Raises StoreError for a manifest that cannot be read.
-    """
+    """Whether a run is complete with every file as written. StoreError for an unreadable manifest."""
     if read_manifest(run).get("status") != "complete":
         return False
     try:

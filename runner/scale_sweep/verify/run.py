@@ -36,7 +36,7 @@ NOT_COMPARED = (
 
 
 def verify_run(run: Folder | Path) -> Verification:
-    """Checks a run, open or at its path. Raises StoreError for a list of digests that cannot be read."""
+    """StoreError for a list of digests that cannot be read."""
     run = run if isinstance(run, Folder) else Folder(run)
     digests = check_digests(run)
     try:
@@ -76,7 +76,7 @@ def verify_run(run: Folder | Path) -> Verification:
 
 
 def _without_plan(run: Folder, digests: DigestCheck, error: StoreError) -> Verification:
-    """The result if the manifest or the plan cannot be read: nothing can be made again."""
+    """Nothing can be made again."""
     file = "plan.json" if "plan.json" in error.message else "manifest.json"
     return Verification(
         run=run.path.name or str(run),
@@ -143,7 +143,7 @@ def _filled(stored: Any, known: Any) -> Any:
 
 
 def _versions(manifest: Any) -> list[str]:
-    """Notes if another state of the tool made the run: a difference may then come from the tool, not from the files."""
+    """Whether another state of the tool made the run: a difference may come from it."""
     ours, by = identity(), manifest.get("reported_by")
     makers = (("measured and judged", manifest), ("fitted and reported", by if isinstance(by, dict) else {}))
     return [

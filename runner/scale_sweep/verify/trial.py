@@ -38,7 +38,7 @@ class TrialAgain:
 
 
 def trial_again(run: Folder, plan: Plan, stored: TrialResult) -> TrialAgain:
-    """Raises StoreError or LoadError that names the raw file that cannot be read."""
+    """Raises StoreError or LoadError that names the raw file."""
     trial = stored.trial
     folder = folder_of(trial)
     facts, inconsistent = _facts(run, folder, trial)
@@ -110,7 +110,7 @@ def _recorded(run: Folder, name: str, *, with_times: bool = False) -> Recorded:
 
 
 def _steps(run: Folder, folder: str, rates: Sequence[float]) -> Iterator[StepSeen]:
-    """The steps of a search. Raises StoreError for one that is missing, or that did not come to its end."""
+    """StoreError for a step that is missing or did not end."""
     for number, rate in enumerate(rates, 1):
         name = f"{folder}/{STEP_LINES.format(number)}"
         recorded = _recorded(run, name)

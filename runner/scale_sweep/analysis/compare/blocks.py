@@ -26,7 +26,7 @@ ONE_BLOCK = "no level has two blocks with VALID trials of both: the spread betwe
 
 @dataclass(frozen=True, kw_only=True)
 class BlockPoint:
-    """One level: ln(rate) of both variants for each block that counts, in the order of the blocks."""
+    """A level: ln(rate) of both variants by block."""
 
     level: float
     a: tuple[float, ...]
@@ -40,7 +40,7 @@ class BlockPoint:
 
 
 def block_points(run: StoredRun) -> tuple[list[BlockPoint], list[Unpaired]]:
-    """The levels with a block that has both variants, ascending; and the levels without one."""
+    """The levels with a block that has both variants, ascending, and those without one."""
     paired, missing = [], []
     cells = _cells(run)
     for level in sorted({t.level for t in run.plan.trials}):
@@ -100,22 +100,21 @@ def side_of(result: TrialResult) -> str:
 
 
 def tested_differences(one: Side) -> Tested:
-    """Student's t on paired differences. Their spread is pooled if equal variances allow it."""
+    """Student's t on paired differences; their spread is pooled if equal variances allow it."""
     spread = variance_of(one)
     nothing = np.zeros_like(spread.value)
     return tested(one.mean, spread.value / one.n, nothing, spread.degrees, spread.degrees, spread.own, True)
 
 
 def tested_alone(one: Side) -> Tested:
-    """Student's t of each level by its own blocks, for gates: a spread pooled by a test gives 5.5 to 6 % wrong passes
-    instead of 5 (bench/method_gates.py)."""
+    """Each level by its own blocks, for gates: a pooled spread gives 5.5 to 6 % wrong passes
+    (bench/method_gates.py)."""
     part, nothing = one.squares / np.maximum(one.degrees, 1) / one.n, np.zeros_like(one.mean)
     return tested(one.mean, part, nothing, one.degrees, one.degrees, np.ones_like(one.mean, dtype=bool), True)
 
 
 def with_block_tests(ratios: TestedRatios, moments: Side, looks: int = 1) -> TestedRatios:
-    """moments: of the differences at each level, at least two at one of them. looks: how often the run is tested while
-    it goes on."""
+    """moments: of the differences. looks: how often the run is tested while it goes on."""
     tested = tested_differences(moments)
     whole = together(tested) if len(moments.mean) > 1 else None
     ratios = ratios.with_tests(tested, whole, family(tested)[0], "blocks", looks)
@@ -123,7 +122,7 @@ def with_block_tests(ratios: TestedRatios, moments: Side, looks: int = 1) -> Tes
 
 
 def compare_variants(run: StoredRun, gate: Gate | None = None) -> Comparison:
-    """B against A in a run of `scale ab`. Raises UsageError for any other run."""
+    """B against A in a run of `scale ab`; UsageError for another run."""
     if not run.plan.sweep.variants_ab:
         raise UsageError(f"{name_of(run)} is not a run of scale ab", remedy="scale compare A B compares two runs")
     points, missing = block_points(run)

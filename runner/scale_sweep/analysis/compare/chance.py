@@ -25,7 +25,7 @@ from scale_sweep.model.compared import FalseAlarms, Spread
 
 
 def compare_points(points: Sequence[PointLogs]) -> tuple[Tested, Spread] | None:
-    """Tests all points at once. None if there is no spread: single trials with too few seconds in their windows."""
+    """Tests all points at once; None without a spread."""
     a, b = moments_of([p.a for p in points]), moments_of([p.b for p in points])
     spreads = variances(a, b)
     if spreads is not None:
@@ -45,7 +45,7 @@ SEED = 20260102
 
 
 def false_alarms(points: Sequence[PointLogs], alpha: float, allowed: float | None) -> FalseAlarms | None:
-    """alpha: the family-wise level. allowed: the accepted loss, as a share (0.05). None if there is no spread."""
+    """allowed: the accepted loss, as a share (0.05). None without a spread."""
     result = compare_points(points)
     if result is None:
         return None
@@ -65,7 +65,7 @@ def false_alarms(points: Sequence[PointLogs], alpha: float, allowed: float | Non
 
 
 def family(tested: Tested) -> tuple[Floats, Floats]:
-    """Holm's p-values and the differences, for all points and, if there are several, for all points together (last)."""
+    """Holm's p-values and the differences of the points and, last, of several together."""
     if tested.difference.shape[-1] == 1:
         return tested.p_value, tested.difference
     whole = together(tested)

@@ -34,7 +34,7 @@ class GateInputs:
 
 
 def slower_points(gate: Gate, points: Sequence[PointRatio]) -> list[PointRatio]:
-    """The points whose rate is lower than the gate accepts, and whose difference noise does not explain."""
+    """Those slower than the gate accepts, beyond noise."""
     return [p for p in points if p.differs and (p.ratio or 1.0) < gate.low]
 
 
@@ -135,10 +135,7 @@ def _needed_words(needed: int | None, repeats: Repeats) -> str:
 
 
 def repeats_needed(gate: Gate, points: Sequence[PointRatio], repeats: Repeats) -> int | None:
-    """The fewest repeats that pass the gate four times in five if nothing differs; None if more than 100.
-
-    The points are taken as independent, which is the worst case of several points.
-    """
+    """The fewest that pass the gate four times in five if nothing differs; None above REPEATS_MAX."""
     known = [(p.error, p.degrees) for p in points if p.error is not None and p.degrees is not None]
     for count in range(2, REPEATS_MAX + 1):
         share = 1.0
@@ -151,12 +148,9 @@ def repeats_needed(gate: Gate, points: Sequence[PointRatio], repeats: Repeats) -
 
 
 def pass_shares(gate: Gate, truth: float, error: float, degrees: float, tests: int) -> Floats:
-    """The probability that a point passes, at 200 equally likely values of the estimated spread; their mean is that of
-    the point.
-
-    truth: the true ln(ratio). error: the true standard error of its estimate. degrees: of freedom of the estimated
-    spread. tests: the number of ratios that are tested together, which only --fail-if-slower adjusts for.
-    """
+    """The probability that a point passes, at 200 equally likely values of the estimated spread. truth: ln(ratio).
+    error: the true standard error, estimated with these degrees. tests: ratios tested together, which only
+    --fail-if-slower adjusts for."""
     error = max(error, 1e-12)
     free = np.array([degrees])
     spread = error * np.sqrt(chdtri(degrees, 1 - _SPREADS) / degrees)
@@ -172,12 +166,9 @@ def pass_shares(gate: Gate, truth: float, error: float, degrees: float, tests: i
 
 
 def blocks_pass_share(gate: Gate, truths: Sequence[float], std: float, blocks: int) -> float:
-    """How often a run of `scale ab` passes a gate.
-
-    truths: the true ln(ratio) at each level. std: of one trial's ln(rate), which is that of a block's difference.
-    blocks: at least 2. A gate that must be shown takes each level's own spread. For --fail-if-slower the levels share
-    one estimate if a test of equal variances allows it: in 1 − POINTS_LEVEL of the cases with equal variances.
-    """
+    """How often a run of `scale ab` passes. truths: ln(ratio) by level. std: of one trial's ln(rate) and of a block's
+    difference. --fail-if-slower pools the levels' spread if a test of equal variances allows it, in 1 − POINTS_LEVEL of
+    the cases."""
     levels, error = len(truths), std / math.sqrt(blocks)
     tests = levels + (levels > 1)
     own = [pass_shares(gate, truth, error, float(blocks - 1), tests) for truth in truths]

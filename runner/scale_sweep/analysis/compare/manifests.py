@@ -34,7 +34,7 @@ def differing(a: StoredRun, b: StoredRun) -> tuple[Differing, ...]:
 
 
 def differing_variants(run: StoredRun, side_of: Callable[[TrialResult], str]) -> tuple[Differing, ...]:
-    """Differences of A and B of one run: server, settings as it reported them, knobs, work and load."""
+    """Differences of A and B of one run."""
     a, b = (replace(run, results=tuple(r for r in run.results if side_of(r) == side)) for side in ("A", "B"))
     a, b = (replace(one, plan=replace(one.plan, trials=tuple(r.trial for r in one.results))) for one in (a, b))
     return (

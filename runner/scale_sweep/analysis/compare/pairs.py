@@ -32,7 +32,7 @@ PHI_MAX = 0.98
 
 @dataclass(frozen=True, kw_only=True)
 class WindowSpread:
-    """variance: of the logarithm of the mean rate. effective: the number of independent seconds in the window."""
+    """The spread of a mean rate by its seconds."""
 
     seconds: int
     variance: float
@@ -42,8 +42,7 @@ class WindowSpread:
 
 
 def window_spread(rates: Sequence[float]) -> WindowSpread | None:
-    """The spread from the rates of the seconds inside the window (rows/s, in order). None for fewer than five, or
-    without a rate."""
+    """From the rates of the seconds in the window, in order. None for fewer than five, or without a rate."""
     x = np.asarray(rates, dtype=float)
     n, mean = len(x), float(np.mean(x)) if len(x) else 0.0
     if n < SECONDS_MIN or mean <= 0:
@@ -65,8 +64,7 @@ EDGE_S = 0.3  # an interval that ends so soon after the window's start began bef
 
 @dataclass(frozen=True, kw_only=True)
 class PointLogs:
-    """ln(rows/s) of the VALID trials of one point in both runs. seconds: of the first trial of each run, if it is the
-    only one."""
+    """ln(rate) of the VALID trials of a point in both runs."""
 
     level: float
     variant: str
@@ -103,7 +101,7 @@ Key = tuple[float, str]
 
 
 def pair_points(a: StoredRun, b: StoredRun) -> tuple[list[PointLogs], list[Unpaired]]:
-    """The points of both runs by level and variant, in the order of the axis; and the points that only one run has."""
+    """The points of both runs by level and variant, and those that only one has."""
     valid_a, valid_b = counted_trials(a), counted_trials(b)
     planned_a, planned_b = planned_points(a), planned_points(b)
     paired, unpaired = [], []
@@ -147,12 +145,12 @@ def _key(result: TrialResult) -> Key:
 
 
 def are_disturbed(results: Sequence[TrialResult]) -> bool:
-    """Whether other programs or the hypervisor took the CPUs of each of these trials; False without trials."""
+    """Whether others took the CPUs of each of these trials."""
     return bool(results) and all(map(is_taken, results))
 
 
 def disturbed_sessions(runs: Sequence[StoredRun], key: Key) -> bool:
-    """The same for the trials of a point in each of these runs that has no VALID trial of it."""
+    """The same for a point's trials in each run that has no VALID one."""
     lacking = [run for run in runs if not counted_trials(run).get(key)]
     return bool(lacking) and all(are_disturbed([r for r in run.results if _key(r) == key]) for run in lacking)
 
@@ -175,7 +173,7 @@ def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
 
 
 def counted_trials(run: StoredRun) -> dict[Key, list[CountedTrial]]:
-    """The trials that count, by point, with ln(rate) corrected for the run's drift."""
+    """With ln(rate) corrected for the run's drift."""
     observed = without_drift(observations(run.results, achieved))
     trials: dict[Key, list[CountedTrial]] = {}
     for result, one in zip(run.results, observed, strict=True):
@@ -186,7 +184,7 @@ def counted_trials(run: StoredRun) -> dict[Key, list[CountedTrial]]:
 
 
 def open_points(run: StoredRun) -> set[Key]:
-    """Level and variant of the planned points whose rate is offered (`--rate`). An offered rate is not a capacity."""
+    """Those whose rate is offered (`--rate`), which is no capacity."""
     return {(t.level, label(t.variant)) for t in run.plan.trials if t.role == "point" and t.load.rate}
 
 

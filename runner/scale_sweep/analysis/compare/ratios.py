@@ -19,7 +19,7 @@ OUTLIER_LEVEL = 0.05
 
 
 def sides_equal(squares_a: Floats, degrees_a: Floats, squares_b: Floats, degrees_b: Floats) -> Bools:
-    """Whether A and B are equally noisy (F test, two-sided), on a last axis of length 1."""
+    """Whether A and B are equally noisy (F test), on a last axis of length 1."""
     total = [part.sum(axis=-1, keepdims=True) for part in (squares_a, degrees_a, squares_b, degrees_b)]
     a, b = total[0] / np.maximum(total[1], 1), total[2] / np.maximum(total[3], 1)
     larger, smaller = np.maximum(a, b), np.minimum(a, b)
@@ -31,7 +31,7 @@ def sides_equal(squares_a: Floats, degrees_a: Floats, squares_b: Floats, degrees
 
 
 def own_spread(squares: Floats, degrees: Floats) -> Bools:
-    """The points whose spread is not pooled: outliers, and all points if the rest differ by Bartlett's test (1937)."""
+    """The points whose spread is not pooled: outliers, or all if the rest differ by Bartlett's test (1937)."""
     outlier = outliers(squares, degrees)
     rest = np.where(outlier, 0.0, degrees)
     differ = bartlett(squares, rest) <= POINTS_LEVEL
@@ -39,7 +39,7 @@ def own_spread(squares: Floats, degrees: Floats) -> Bools:
 
 
 def outliers(squares: Floats, degrees: Floats) -> Bools:
-    """The points that are clearly noisier than the rest: F test at 5 %, shared among the points."""
+    """Points clearly noisier than the rest: F test at 5 %, shared among them."""
     rest = squares.sum(axis=-1, keepdims=True) - squares
     rest_degrees = degrees.sum(axis=-1, keepdims=True) - degrees
     comparable = (degrees > 0) & (rest_degrees > 0) & (rest > 0)
@@ -50,8 +50,7 @@ def outliers(squares: Floats, degrees: Floats) -> Bools:
 
 
 def bartlett(squares: Floats, degrees: Floats) -> Floats:
-    """The p-value of equal variances, on a last axis of length 1. It is 1 if fewer than two points have degrees of
-    freedom, or if all of them show no spread."""
+    """The p-value of equal variances, on a last axis of length 1; 1 where there is nothing to test."""
     part = degrees > 0
     count = part.sum(axis=-1, keepdims=True)
     safe = np.where(part, degrees, 1.0)
@@ -69,7 +68,7 @@ def bartlett(squares: Floats, degrees: Floats) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """The moments of one run's ln(rate) at each point: count, mean, sum of squares about the mean."""
+    """Moments of ln(rate) at each point."""
 
     n: Floats
     mean: Floats
@@ -82,7 +81,7 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class Variance:
-    """The variance of one trial's ln(rate), with degrees of freedom, at each point."""
+    """Of one trial's ln(rate), at each point."""
 
     value: Floats
     degrees: Floats
@@ -92,7 +91,7 @@ class Variance:
 
 @dataclass(frozen=True, kw_only=True)
 class Tested:
-    """B against A at each point: difference of ln(rate), its standard error, degrees of freedom, two-sided p."""
+    """B against A in ln(rate), at each point."""
 
     difference: Floats
     error: Floats
@@ -102,7 +101,7 @@ class Tested:
 
 
 def side(logs: Floats, axis: int = -1) -> Side:
-    """The moments of replicates on an axis, for as many at each point."""
+    """The moments of as many replicates at each point, on an axis."""
     mean = logs.mean(axis=axis)
     squares = ((logs - np.expand_dims(mean, axis)) ** 2).sum(axis=axis)
     return Side(n=np.full_like(mean, logs.shape[axis]), mean=mean, squares=squares)
@@ -119,7 +118,7 @@ def joined(points: Sequence[Side]) -> Side:
 
 
 def pooled(squares: Floats, degrees: Floats, own: Bools, joint: Bools) -> Variance:
-    """The variance at each point: pooled over the points that are not in `own`; a point in `own` has its own."""
+    """Over the points that are not in `own`."""
     shared = np.where(own, 0.0, squares).sum(axis=-1, keepdims=True)
     shared_degrees = np.where(own, 0.0, degrees).sum(axis=-1, keepdims=True)
     everything = squares.sum(axis=-1, keepdims=True), degrees.sum(axis=-1, keepdims=True)
@@ -135,13 +134,13 @@ def pooled(squares: Floats, degrees: Floats, own: Bools, joint: Bools) -> Varian
 
 
 def variance_of(one: Side) -> Variance:
-    """The variance of a single sample at each point, pooled over points that are equally noisy."""
+    """Of a single sample, pooled over points that are equally noisy."""
     own = own_spread(one.squares, one.degrees)
     return pooled(one.squares, one.degrees, own, np.ones_like(own))
 
 
 def variances(a: Side, b: Side) -> tuple[Variance, Variance] | None:
-    """The variances of A and B. If one has no replicates, both have the other's. None if neither has replicates."""
+    """Of A and B; if one has no replicates, both have the other's. None without any."""
     degrees_a, degrees_b = float(a.degrees.sum(axis=-1).flat[0]), float(b.degrees.sum(axis=-1).flat[0])
     if degrees_a > 0 and degrees_b > 0:
         return _of_both(a, b)
@@ -177,8 +176,7 @@ def _of_both(a: Side, b: Side) -> tuple[Variance, Variance]:
 
 
 def welch(a: Side, b: Side, variance_a: Variance, variance_b: Variance, *, shared: bool = False) -> Tested:
-    """Student's test where both variances are one estimate (shared: everywhere), else Welch's with Satterthwaite's
-    degrees of freedom."""
+    """Student's test where A and B share an estimate (shared: everywhere), else Welch's."""
     part_a, part_b = variance_a.value / a.n, variance_b.value / b.n
     own = variance_a.own | variance_b.own
     return tested(
@@ -195,8 +193,7 @@ def tested(
     own: Bools,
     shared: Bools | bool = False,
 ) -> Tested:
-    """The test from the variances of both means and their degrees of freedom. shared: the points with one estimate for
-    A and B."""
+    """From the variances of both means and their degrees, by Satterthwaite. shared: A and B have one estimate there."""
     total = part_a + part_b
     below = part_a**2 / np.maximum(degrees_a, 1e-9) + part_b**2 / np.maximum(degrees_b, 1e-9)
     apart = np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), degrees_a + degrees_b)
@@ -217,7 +214,7 @@ def quantile(degrees: Floats, probability: float) -> Floats:
 
 
 def together(tested: Tested) -> Tested:
-    """All points as one: the mean of the differences, with equal weights, on a last axis of length 1."""
+    """All points as one, with equal weights, on a last axis of length 1."""
     k = tested.difference.shape[-1]
     squares = tested.error**2
     total = squares.sum(axis=-1, keepdims=True)

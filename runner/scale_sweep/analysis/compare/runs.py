@@ -36,12 +36,8 @@ SINGLE = "there are single trials: the spread between trials is not known"
 
 
 def compare_runs(a: StoredRun, b: StoredRun, gate: Gate | None = None) -> Comparison:
-    """B against A. gate: what a script asks; it is not judged, because there is one run of each.
-
-    A point is called different if its p-value is below 5 % after Holm's step-down over all points and all of them
-    together. It is slower than allowed if it is called different and its ratio is below 1 − allowed.
-    Raises UsageError for runs that are not of one kind.
-    """
+    """B against A: a point differs if its p-value is below 5 % after Holm's step-down over all points and their mean.
+    UsageError for runs of different kinds. A gate is not judged: there is one run of each."""
     check_comparable((a, b))
     paired, unpaired = pair_points(a, b)
     result = compare_points(paired) if paired else None
@@ -73,7 +69,7 @@ def with_quick_cautions(comparison: Comparison, a: Sequence[TrialResult], b: Seq
 
 
 def plain(*points: PointLogs) -> PointRatio:
-    """The ratio alone, without interval or test, of one point or of all together with equal weights."""
+    """The ratio alone, of one point or of all with equal weights."""
     rate_a, rate_b = (math.exp(float(np.mean([np.mean(getattr(p, side)) for p in points]))) for side in ("a", "b"))
     return PointRatio(
         level=points[0].level if len(points) == 1 else None,
@@ -104,8 +100,8 @@ class TestedRatios:
     def with_tests(
         self, tested: Tested, whole: Tested | None, adjusted: Floats, spread: Spread, looks: int = 1
     ) -> TestedRatios:
-        """The ratios with intervals and p-values. adjusted: one p-value for each point and, if whole is given, a last
-        one for it. looks: how often the test is made while the run goes on; all together have the 5 % (Bonferroni)."""
+        """adjusted: the p-value of each point and, last, of whole. looks: how often the test is made; together they
+        have the 5 % (Bonferroni)."""
 
         def one(point: PointRatio, tests: Tested, at: int, p_adjusted: float) -> PointRatio:
             difference, error = float(tests.difference[at]), float(tests.error[at])
@@ -134,13 +130,13 @@ class TestedRatios:
         return replace(self, points=points, overall=overall, spread=spread)
 
     def with_ends(self, own: Tested, looks: int = 1) -> TestedRatios:
-        """The ratios with the one-sided intervals of other tests. A point without degrees of freedom has none."""
+        """With the one-sided intervals of other tests."""
         points = tuple(_with_ends(p, own, at, looks) for at, p in enumerate(self.points))
         return replace(self, points=points)
 
 
 def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
-    """The Comparison, with its sentence, its cautions and the answer to its gate."""
+    """With the sentence, the cautions and the answer to the gate."""
     axis, gate = sides.sweep.axis, sides.gate
     whole = (*ratios.points, ratios.overall) if ratios.overall is not None else ratios.points
     points = sorted([*ratios.points, *map(_missing, ratios.unpaired)], key=lambda p: (p.level or 0.0, p.variant))
@@ -186,7 +182,7 @@ def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
 
 
 def _with_ends(point: PointRatio, tested: Tested, at: int, looks: int) -> PointRatio:
-    """The point with its one-sided intervals, and the error and degrees of freedom behind them."""
+    """With its one-sided intervals."""
     difference, error, degrees = (float(one[at]) for one in (tested.difference, tested.error, tested.degrees))
     if degrees <= 0:
         return replace(point, error=None, degrees=None, low_one_sided=None, high_one_sided=None)
@@ -210,8 +206,7 @@ def _missing(point: Unpaired) -> PointRatio:
 
 
 def compare_with_first(runs: Sequence[StoredRun]) -> tuple[Comparison, ...]:
-    """Each later run against the first one. Raises UsageError for fewer than two runs, for a run that is named twice,
-    and for runs of two axes, two methods, or rows/s and requests/s."""
+    """Each later run against the first; UsageError for runs that cannot be compared."""
     if len(runs) < 2:
         raise UsageError("one run is named; the first is the base, the others are compared with it")
     if len({run.path for run in runs}) < len(runs):

@@ -52,7 +52,7 @@ class Sessions:
 
 
 def session_points(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[Sessions, list[Unpaired]]:
-    """Points that every session has, and points that a session lacks. The PointLogs hold the sessions' means."""
+    """Points that every session has, with the sessions' means, and points that one lacks."""
     counted = [[counted_trials(run) for run in side] for side in (a, b)]
     planned = [set().union(*(planned_points(run) for run in side)) for side in (a, b)]
     paired, missing = [], []
@@ -92,8 +92,7 @@ def _mean(of: Mapping[Key, Sequence[CountedTrial]], key: Key) -> float:
 
 
 def tested_sessions(a: Floats, b: Floats) -> Tested:
-    """The tests of each point and, if there are several, of all together (last). The sessions are the last axis but
-    one."""
+    """Each point and, last, several together. The sessions are the last axis but one."""
     if a.shape[-1] > 1:
         a = np.concatenate([a, a.mean(axis=-1, keepdims=True)], axis=-1)
         b = np.concatenate([b, b.mean(axis=-1, keepdims=True)], axis=-1)
@@ -109,12 +108,9 @@ def tested_sessions(a: Floats, b: Floats) -> Tested:
 
 
 def careful_degrees(part_a: Floats, part_b: Floats, degrees_a: Floats, degrees_b: Floats) -> Floats:
-    """Satterthwaite's degrees of freedom at the worst ratio of the variances within its interval (RATIO_LEVEL).
-
-    part_a, part_b: the estimated variances of the means of A and of B. Few sessions show the ratio of their variances
-    badly. If the noisier ones look steady by chance, the formula at the estimate gives too many degrees just where the
-    error is too small. The formula rises to a maximum and falls, so its least value is at an end of the interval.
-    """
+    """Satterthwaite's degrees at the worst ratio of the variances within its interval (RATIO_LEVEL). Few sessions show
+    that ratio badly: at the estimate the degrees are too many just where the error is too small. The formula rises and
+    falls, so its least value is at an end."""
     ends: list[Floats] = []
     for probability in ((1 - RATIO_LEVEL) / 2, (1 + RATIO_LEVEL) / 2):
         scaled = fdtri(degrees_a, degrees_b, probability) * part_b
@@ -125,7 +121,7 @@ def careful_degrees(part_a: Floats, part_b: Floats, degrees_a: Floats, degrees_b
 
 
 def session_share(a: Floats, b: Floats) -> float:
-    """The part of a point's spread between sessions that all points of a session have in common, from 0 to 1."""
+    """The share of a point's spread that all points of a session have in common."""
     sessions, points = a.shape[0] + b.shape[0], a.shape[1]
     left = np.concatenate([a - a.mean(axis=0), b - b.mean(axis=0)])
     whole = left.mean(axis=1)
@@ -137,7 +133,7 @@ def session_share(a: Floats, b: Floats) -> float:
 
 
 def adjusted(tested: Tested, sessions: Sessions) -> Floats:
-    """The adjusted p-values of all tests: the largest of those for equal noise and for noise that differs (NOISES)."""
+    """The largest p-values of those for equal noise and for noise that differs (NOISES)."""
     p_values = tested.p_value
     if len(p_values) < 2:
         return p_values
@@ -149,8 +145,7 @@ def adjusted(tested: Tested, sessions: Sessions) -> Floats:
 
 @lru_cache(maxsize=256)
 def _least(sessions_a: int, sessions_b: int, points: int, steps: int, noise: tuple[float, float]) -> Floats:
-    """The smallest p-value of each drawn pair without a difference, ascending. steps: the share in units of SHARE_STEP.
-    noise: of the sessions of A and of B."""
+    """The smallest p-value of each drawn pair without a difference, ascending. noise: of A and of B."""
     chance, share = np.random.default_rng(SEED), min(steps * SHARE_STEP, 1.0)
     drawn = [
         times * math.sqrt(share) * chance.normal(size=(DRAWS, count, 1))
@@ -161,7 +156,7 @@ def _least(sessions_a: int, sessions_b: int, points: int, steps: int, noise: tup
 
 
 def session_percent(sessions: Sessions) -> float:
-    """How far apart the sessions are: the standard deviation of their mean rates, pooled over A and B, in percent."""
+    """The standard deviation of the sessions' mean rates, in percent."""
     sides = [one.mean(axis=1) for one in (sessions.a, sessions.b)]
     squares = sum(float(np.sum((s - s.mean()) ** 2)) for s in sides)
     degrees = sum(len(s) - 1 for s in sides)
@@ -174,10 +169,8 @@ NO_POINT = "no point has VALID trials in every run"
 def compare_sessions(
     a: Sequence[StoredRun], b: Sequence[StoredRun], gate: Gate | None = None, *, any_order: bool = False
 ) -> Comparison:
-    """any_order: also test sessions whose order makes a drift look like a difference; else they have ratios alone.
-
-    Raises UsageError for fewer than three runs, a run that is given twice, or runs that are not of one kind.
-    """
+    """any_order: test also if the order makes a drift look like a difference. UsageError for runs that cannot be
+    compared."""
     runs = [*a, *b]
     if len(runs) < 3:
         raise UsageError("several runs a side: at least three in all are needed", remedy="give A1,A2,... B1,B2,...")
@@ -222,7 +215,7 @@ def _with_order(comparison: Comparison, doubt: str, ratios: TestedRatios, *, any
 
 
 def _largest_part(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[str, ...]:
-    """A sentence on the largest part of the noise. A and B have levels of their own: their difference is no noise."""
+    """A and B have levels of their own: their difference is no noise."""
     sessions = [
         [replace(one, subject=f"{side} {one.subject}") for one in observations(run.results, achieved)]
         for side, runs in (("A", a), ("B", b))
@@ -236,7 +229,7 @@ UNKNOWN = "the order of the sessions is not known: a change of the machine over 
 
 
 def order_of(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> str:
-    """The sessions by their start, like "ABBA"; "" if it is not known."""
+    """The sessions by their start, like "ABBA"; "" if unknown."""
     starts = [(start_of(run), name) for name, runs in (("A", a), ("B", b)) for run in runs]
     known = sorted((start, name) for start, name in starts if start is not None)
     if len({start for start, _ in known}) < len(starts):
@@ -245,7 +238,7 @@ def order_of(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> str:
 
 
 def start_of(run: StoredRun) -> datetime | None:
-    """The time at which a run was made, from its manifest; without a time zone it is UTC. None if it has none."""
+    """From the manifest, UTC if it has no time zone."""
     try:
         start = datetime.fromisoformat(str(run.manifest.get("created_utc") or ""))
     except ValueError:
@@ -254,11 +247,7 @@ def start_of(run: StoredRun) -> datetime | None:
 
 
 def share_of_drift(order: str) -> float:
-    """The distance of the mean places of A and of B in the order, as a share of the largest possible one.
-
-    A drift that is linear in the order moves the difference of the means in proportion to it. "ABBA": 0. "ABAB": 0.5.
-    "AABB": 1. Without an order: 0.
-    """
+    """The distance of the mean places of A and B, as a share of the largest one: "ABBA" 0, "ABAB" 0.5, "AABB" 1."""
     places = {name: [at for at, one in enumerate(order) if one == name] for name in "AB"}
     if not places["A"] or not places["B"]:
         return 0.0

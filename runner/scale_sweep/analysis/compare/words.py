@@ -24,7 +24,7 @@ _HOST_MATTERS = {"hostname", "cpu_model", "cpus", "kernel", "governor"}
 
 
 def ratio_words(point: PointRatio) -> str:
-    """The ratio as a change with its interval: "-4.2 (-6.1 to -2.3) %"."""
+    """ "-4.2 (-6.1 to -2.3) %"."""
     return change_words(point.ratio, point.low, point.high) if point.ratio is not None else point.missing
 
 
@@ -41,7 +41,7 @@ def nothing_words(unpaired: Sequence[Unpaired]) -> str:
 def sentence(
     ratios: Sequence[PointRatio], overall: PointRatio | None, axis: str, repeats: Repeats | None = None
 ) -> str:
-    """The answer, from one ratio or more. repeats: None if nothing shows the noise between trials."""
+    """repeats: None if nothing shows the noise between trials."""
     if ratios[0].low is None:
         return untested(ratios, axis, "single trials with short windows, so it may be noise")
     changed = [p for p in ratios if p.differs]
@@ -64,7 +64,7 @@ def untested(ratios: Sequence[PointRatio], axis: str, why: str) -> str:
 def _not_significant(
     ratios: Sequence[PointRatio], overall: PointRatio | None, whole: str, repeats: Repeats | None
 ) -> str:
-    """No difference, with the smallest that the trials would have shown, or how many repeats would show one."""
+    """With the smallest difference that would show, or the repeats that would show one."""
     seen = sorted(p.smallest_percent or 100.0 for p in ratios)
     together = overall.smallest_percent or 100.0 if overall is not None else 100.0
     measured = whole or f"B against A {ratio_words(ratios[0])}"
@@ -116,7 +116,7 @@ def name_of(run: StoredRun) -> str:
 def cautions(
     points: Sequence[PointRatio], tested: Sequence[PointRatio], sides: Sides, spread: Spread | None
 ) -> tuple[str, ...]:
-    """Sentences that a reader must know before the ratios. tested: the points with a ratio, and all points together."""
+    """tested: the points with a ratio, and all points together."""
     sentences = []
     if sides.same:
         sentences.append("A and B are the same run: the ratios are 1 by themselves, the false alarms are the answer")
@@ -156,7 +156,7 @@ def cautions(
 
 
 def quick_words(a: Sequence[TrialResult], b: Sequence[TrialResult]) -> tuple[str, ...]:
-    """A caution if numbers of A or B are quick. a, b: all trials of A and B; one without a window does not count."""
+    """A caution if numbers of A or B are quick."""
     sides = {name: [is_quick(r) for r in of if r.measurement.window_s] for name, of in (("A", a), ("B", b))}
     counts = [f"{sum(quick)} of {len(quick)} of {name}" for name, quick in sides.items() if any(quick)]
     if not counts:
@@ -178,11 +178,11 @@ class Repeats:
     degrees: float  # of freedom that this number gives
 
     def error_at(self, count: int, error: float) -> float:
-        """The standard error with so many repeats. error: with those that there are."""
+        """error: with the repeats that there are."""
         return error * math.sqrt(self.count / count)
 
     def degrees_at(self, count: int, degrees: float) -> float:
-        """The degrees of freedom with so many repeats, at least 1. degrees: with those that there are."""
+        """degrees: with the repeats that there are."""
         return max(degrees * (count - 1) / self.degrees, 1.0)
 
 
@@ -196,15 +196,14 @@ def repeats_of_sessions(sessions_a: int, sessions_b: int) -> Repeats:
 
 
 def repeats_of_trials(points: Sequence[PointRatio]) -> Repeats | None:
-    """The replicates of one run a side, by the point with the fewest; None for single trials."""
+    """By the point with the fewest; None for single trials."""
     counts = [2 / (1 / p.trials_a + 1 / p.trials_b) for p in points if p.trials_a and p.trials_b]
     least = min(counts, default=1.0)
     return Repeats(unit="replicates", count=least, degrees=least - 1) if least > 1 else None
 
 
 def repeats_to_see(percent: float, points: Sequence[PointRatio], tests: int, repeats: Repeats) -> int | None:
-    """The fewest repeats that show a B slower by this percentage at each single point, four times in five; None for
-    more than REPEATS_MAX. tests: the number of ratios that are tested together."""
+    """The fewest that show a B slower by this at each point, four times in five; None above REPEATS_MAX."""
     known = [(p.error, p.degrees) for p in points if p.error is not None and p.degrees is not None]
 
     def reach(count: int, error: float, degrees: float) -> float:
@@ -217,8 +216,7 @@ def repeats_to_see(percent: float, points: Sequence[PointRatio], tests: int, rep
 
 
 def enough_words(points: Sequence[PointRatio], tests: int, repeats: Repeats) -> str:
-    """How many repeats would show the smallest of SIZES that any number up to REPEATS_MAX shows: "27 blocks would show
-    10 % at every point"."""
+    """ "27 blocks would show 10 % at every point"."""
     where = " at every point" if len(points) > 1 else ""
     for percent in SIZES:
         if (needed := repeats_to_see(percent, points, tests, repeats)) is not None:

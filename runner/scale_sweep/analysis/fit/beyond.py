@@ -46,7 +46,7 @@ class Known:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """The percentiles of a 95 % interval. They are wider if only one model is plausible."""
+        """Of a 95 % interval; wider if only one model is plausible."""
         return LIMITS_OF_A_FALL if self.falls else LIMITS
 
     @property
@@ -55,7 +55,7 @@ class Known:
 
     @property
     def error(self) -> float:
-        """The relative spread of one row; without replicates, by the distance from the curve."""
+        """The relative spread of one row."""
         if self.noise is not None:
             return self.noise.std
         size = self.chosen.rse if self.chosen is not None else None
@@ -113,7 +113,7 @@ def _predict(known: Known, level: float) -> Prediction:
 
 
 def hull(known: Known, level: float) -> tuple[float | None, float | None]:
-    """The ends of the curve's interval at a level. A rate is never below 0, even on a straight line."""
+    """The curve's interval at a level, never below 0."""
     ends = [_interval(c, level, known.limits) for c in known.spanned(level)]
     if not ends or any(low is None or high is None for low, high in ends):
         return None, None
@@ -149,7 +149,7 @@ def _estimate(candidate: Candidate, level: float) -> Estimate:
 
 
 def refusal(known: Known, level: float) -> str:
-    """Why the curve has no rate at a level; "" if it has one."""
+    """Why the curve has no rate at a level."""
     rows = known.rows
     if known.chosen is None:
         return known.no_model
@@ -226,8 +226,7 @@ def _rejected_at(known: Known, barrier: RejectedLevel, where: str) -> str:
 
 
 def _crossings(candidate: Candidate, parameters: Floats, rate: float) -> tuple[Floats, Floats]:
-    """For every parameter set: the lowest level with that rate, and the level from which a falling curve is below
-    it."""
+    """By parameter set: the lowest level with that rate, and the one from which a falling curve is below."""
     arguments = candidate.model, parameters, rate, candidate.unit_level
     return levels_for(*arguments), level_where_it_falls(*arguments)
 
@@ -244,7 +243,7 @@ assert (LIMITS_OF_A_FALL[1], round(LIMITS[1], 6)) == (99.5, 97.5)
 
 
 def chances_below(known: Known, levels: Floats, rate: float) -> tuple[Floats, Floats]:
-    """(least, most) over the models and chords, from 0 to 1, for each level. NaN where nothing has samples."""
+    """(least, most) over the models and chords, by level; NaN without samples."""
     parts = [_chances(known, levels[at : at + LEVELS_AT_ONCE], rate) for at in range(0, len(levels), LEVELS_AT_ONCE)]
     if not parts:
         return np.zeros(0), np.zeros(0)
@@ -271,8 +270,7 @@ def _chances(known: Known, levels: Floats, rate: float) -> tuple[Floats, Floats]
 
 
 def below_mean(mean: float, error: float, rate: float, degrees: float) -> float:
-    """The chance that what was estimated as `mean`, with a standard error of these degrees of freedom, is below the
-    rate."""
+    """The chance that what was estimated as `mean` is below the rate."""
     if error <= 0:
         return float(mean < rate)
     return float(stdtr(degrees, (rate - mean) / error))

@@ -31,10 +31,8 @@ def resample(
     degrees: int,
     samples: int = SAMPLES,
 ) -> Floats:
-    """Parameters of every sample, (samples, parameters), for rates in rows.unit; no rows without a degree of freedom.
-
-    fitted, slopes: the curve and its derivatives at every level, in rows.unit. inverse: (JᵀWJ)⁻¹.
-    """
+    """(samples, parameters) for rates in rows.unit; none without a degree of freedom. slopes: the derivatives of the
+    fitted curve. inverse: (JᵀWJ)⁻¹."""
     if degrees < 1:
         return np.empty((0, 0))
     chance = np.random.default_rng([SEED, len(rows.rates)])
@@ -66,7 +64,7 @@ def _errors(rows: Rows, pool: Floats, count: int, chance: np.random.Generator) -
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """One form of the noise: its size at each level, the residuals in units of that, and how likely the form is."""
+    """One form of the noise."""
 
     spread: Floats
     pool: Floats
@@ -74,7 +72,7 @@ class Form:
 
 
 def _forms(rows: Rows, fitted: Floats, slopes: Floats, inverse: Floats | None) -> tuple[Form, Form]:
-    """Constant noise, and noise proportional to the rate. A weight that hardly counts is 0."""
+    """Constant noise, and noise proportional to the rate."""
     residuals = rows.rates / rows.unit - fitted[rows.of_level]
     constant = _visible(rows, np.ones_like(fitted), slopes, inverse)[rows.of_level]
     proportional = _visible(rows, fitted, slopes, inverse)[rows.of_level] if fitted.min() > 0 else constant
@@ -88,7 +86,7 @@ def _forms(rows: Rows, fitted: Floats, slopes: Floats, inverse: Floats | None) -
 
 
 def _pool(residuals: Floats, visible: Floats) -> Floats:
-    """The residuals without the effect of the fit, in units of the noise, about 0."""
+    """Residuals without the effect of the fit, in units of the noise."""
     pool = residuals / np.sqrt(visible)
     size = math.sqrt(float(np.mean(pool**2)))
     pool = pool - pool.mean()
@@ -97,7 +95,7 @@ def _pool(residuals: Floats, visible: Floats) -> Floats:
 
 
 def _visible(rows: Rows, spread: Floats, slopes: Floats, inverse: Floats | None) -> Floats:
-    """The variance of a residual at each level, for noise of size 1 × spread: (I − H) diag(spread²) (I − H)ᵀ."""
+    """The variance of a residual for noise of size `spread`: (I − H) diag(spread²) (I − H)ᵀ."""
     if inverse is None:
         return spread**2
     reach = slopes @ inverse
@@ -120,7 +118,7 @@ _SQUARE_MAX = 1e14
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A fitted model. values and samples are in the unit of the data;"""
+    """A fitted model, in the unit of the data."""
 
     model: ModelName
     values: Floats
@@ -161,14 +159,13 @@ class Candidate:
 
 
 def percentiles(values: Floats, limits: tuple[float, float] = LIMITS) -> tuple[float | None, float | None]:
-    """The ends of an interval of bootstrap values, 95 % unless limits say otherwise. Infinite ends are None."""
+    """The ends of an interval; infinite ends are None."""
     low, high = (float(v) for v in np.percentile(values, limits, method="inverted_cdf"))
     return (low if math.isfinite(low) else None, high if math.isfinite(high) else None)
 
 
 def fit_model(model: ModelName, rows: Rows, samples: int = SAMPLES) -> Candidate:
-    """Least squares on the rate. The rows must have at least as many levels as the model has parameters to fit, and a
-    knot if it has a break."""
+    """Least squares on the rate, for at least as many levels as parameters."""
     names = PARAMETERS[model]
     values = solve(model, rows.distinct, rows.weights, rows.means[None] / rows.unit, rows.unit_level, rows.knot)[0]
     curve: Floats = rates(model, values[None], rows.distinct, rows.unit_level)[0]
@@ -224,11 +221,8 @@ def _inverse(slopes: Floats, weights: Floats) -> Floats | None:
 
 
 def aicc(rss: float, trials: int, parameters: int, unit: float = 1.0) -> float | None:
-    """Akaike's criterion corrected for few points (Hurvich and Tsai, 1989). The variance counts as a parameter.
-
-    None if n − k − 1 ≤ 0: the correction is then undefined. rss is in units of `unit`; its square is multiplied back,
-    so that the criterion is that of the original data.
-    """
+    """Akaike's criterion for few points (Hurvich and Tsai, 1989), with the variance as a parameter. None if n − k − 1 ≤
+    0. rss is in units of `unit`, the criterion in those of the data."""
     k = parameters + 1
     if trials - k - 1 <= 0:
         return None
@@ -237,7 +231,7 @@ def aicc(rss: float, trials: int, parameters: int, unit: float = 1.0) -> float |
 
 
 def _left_out_error(model: ModelName, rows: Rows) -> float | None:
-    """The relative error at the last level if it is not fitted; None with too few levels, before or beyond a break."""
+    """At the last level if it is not fitted; None with too few levels."""
     if len(rows.distinct) - 1 < COUNTS[model] or model in WITH_BREAK and rows.distinct[-2] <= (rows.knot or 0.0):
         return None
     rest = rows.means[None, :-1] / rows.unit
@@ -248,7 +242,7 @@ def _left_out_error(model: ModelName, rows: Rows) -> float | None:
 
 
 def band(candidate: Candidate, grid: Floats) -> tuple[tuple[float, float, float], ...]:
-    """(level, low, high): 95 % for the curve, given the model. It does not include the doubt about the model."""
+    """(level, low, high): 95 % for the curve, given the model."""
     if not len(candidate.samples):
         return ()
     low, high = np.percentile(candidate.curves(grid), LIMITS, axis=0)

@@ -34,11 +34,7 @@ CONFOUNDS = (
 
 
 def superlinear_levels(points: tuple[PointSummary, ...], noise: Noise | None) -> tuple[str, ...]:
-    """Levels whose efficiency is above 1 beyond the noise (95 % for all of them together): "1.25 at 4".
-
-    Without replicates, the scatter of the later levels' rate per unit stands for the noise. The first level must then
-    be below everything that the noise explains, and there must be four levels.
-    """
+    """Levels whose efficiency is above 1 beyond the noise (95 % for all together): "1.25 at 4"."""
     if noise is None:
         return _below_the_others(points)
     probability = 1 - SIGNIFICANCE / 2 / max(len(points) - 1, 1)
@@ -68,7 +64,7 @@ def _below_the_others(points: tuple[PointSummary, ...]) -> tuple[str, ...]:
 
 
 def all_cautions(f: FitFindings) -> tuple[str, ...]:
-    """Sentences that a reader must know before using the fit's own, the most important first."""
+    """The most important first."""
     sentences = [c.sentence for c in f.confounds]
     for note, at in f.data.noted.items():
         sentences.append(f"{note} at {f.terms.named(level_words(at))}: these trials are fitted")
@@ -185,20 +181,19 @@ def _few(f: FitFindings) -> list[str]:
 
 
 def smallest_percent(points: Sequence[PointSummary], noise_percent: float | None) -> float | None:
-    """The difference of two levels that these points show four times in five at 5 %, in percent; None for one level,
-    and without replicates. noise_percent: the pooled relative spread of the replicates."""
+    """The difference of two levels seen four times in five; None for one level, or without replicates."""
     if noise_percent is None or len(points) < 2:
         return None
     return smallest_of(noise_percent / 100, degrees_of(points), min(p.n for p in points))
 
 
 def trials_percent(points: Sequence[PointSummary], noise_percent: float | None) -> float | None:
-    """Half of the range about a level's mean that holds 95 % of its trials, in percent; None without replicates."""
+    """Half of the range that holds 95 % of a level's trials; None without replicates."""
     return student(degrees_of(points)) * noise_percent if noise_percent is not None else None
 
 
 def degrees_of(points: Sequence[PointSummary]) -> int:
-    """The degrees of freedom of the pooled spread of the replicates; 1 at least."""
+    """Those of the pooled spread; 1 at least."""
     return max(1, sum(p.n - 1 for p in points))
 
 
@@ -222,8 +217,7 @@ def _enough(points: Sequence[PointSummary], noise: Noise) -> str:
 
 
 def misfit(f: FitFindings) -> bool:
-    """Whether the level means differ from the chosen curve by more than the replicates' spread: lack-of-fit F test at 1
-    %."""
+    """Whether the level means lie off the curve beyond the replicates' spread: lack-of-fit F test at 1 %."""
     if f.chosen is None:
         return False
     p = misfit_p(f.chosen, f.rows)

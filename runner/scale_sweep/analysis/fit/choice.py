@@ -21,8 +21,8 @@ _RESOLUTION = 1e-9  # of the mean rate; rates are not more exact
 
 
 def rejected_laws(candidates: Mapping[ModelName, Candidate], rows: Rows) -> set[ModelName]:
-    """Line and Amdahl, if a law with more parameters fits better than chance explains: the F test of nested models.
-    Only of rows too few for the USL's AICc, at more levels than the USL has parameters."""
+    """Line and Amdahl, if a law with more parameters fits better than chance (F test of nested models), for rows too
+    few for the USL's AICc."""
     laws = [candidates[name] for name in LAWS if name in candidates]
     if len(laws) < len(LAWS) or laws[-1].aicc is not None or len(rows.distinct) <= COUNTS["usl"]:
         return set()
@@ -51,7 +51,7 @@ _ORDER: tuple[ModelName, ...] = ("linear", "amdahl", "usl", "knee", "linear_brea
 
 @dataclass(frozen=True, kw_only=True)
 class ModelChoice:
-    """The chosen model (None: too few points), the other supported models, the verdict, and the reasons."""
+    """The chosen model (None: too few points), and the reasons."""
 
     model: ModelName | None
     supported: tuple[ModelName, ...]
@@ -104,8 +104,7 @@ def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: b
 
 
 def _able(candidates: Mapping[ModelName, Candidate], rows: Rows, retrograde: bool) -> list[Candidate]:
-    """The models that compete: those with an AICc, a knee only if it is clear, and only falling ones if the rate
-    falls."""
+    """Those that compete."""
     able = [c for c in candidates.values() if c.aicc is not None]
     if retrograde:
         falling = {c.model for c in _falling(_smooth_of(candidates), rows)}
@@ -120,7 +119,7 @@ def _able(candidates: Mapping[ModelName, Candidate], rows: Rows, retrograde: boo
 
 
 def _untested_fall(candidates: Mapping[ModelName, Candidate], rows: Rows, verdict: Shape) -> ModelChoice:
-    """The rate falls, and no model with an AICc does: the falling model that fits best without one, if any."""
+    """The falling model that fits best without an AICc."""
     chosen = min(_falling(_smooth_of(candidates), rows), key=lambda c: c.rss, default=None)
     return ModelChoice(
         model=chosen.model if chosen else None,
@@ -151,7 +150,7 @@ def _untested_law(candidates: Mapping[ModelName, Candidate], rows: Rows, rejecte
 def _skipped(
     candidates: Mapping[ModelName, Candidate], rows: Rows, chosen: Candidate, able: Sequence[Candidate], falling: bool
 ) -> list[str]:
-    """A sentence for each model whose AICc is lower than the chosen one's by more than 6, with the rule against it."""
+    """Why models with a much lower AICc are not chosen."""
     sentences = []
     for c in candidates.values():
         gain = _aicc(chosen) - c.aicc if c.aicc is not None else 0.0
@@ -177,7 +176,7 @@ def _skipped(
 
 
 def _falling(able: Sequence[Candidate], rows: Rows) -> list[Candidate]:
-    """Those that fall at the end. Where the rate rose before it fell: prefer models that rise, then fall."""
+    """Those that fall at the end; if the rate rose first, prefer those that rise, then fall."""
     curves = {c.model: c.rates(rows.distinct) for c in able}
     falling = [c for c in able if curves[c.model][-1] < curves[c.model].max()]
     rising = [c for c in falling if curves[c.model].argmax() > 0] if rows.means.argmax() > 0 else []
@@ -202,7 +201,7 @@ def _at_the_break(knee: Candidate, rows: Rows) -> bool:
 def _plausible(
     candidates: Mapping[ModelName, Candidate], rows: Rows, chosen: Candidate, retrograde: bool
 ) -> tuple[ModelName, ...]:
-    """The chosen model, and those within 6 of the lowest AICc; a knee only with two levels on either side."""
+    """Those within 6 of the lowest AICc; a knee only with two levels on either side."""
     able = [c for c in candidates.values() if c.aicc is not None and (c.model != "knee" or _inside(c, rows))]
     if retrograde:
         able = _falling(able, rows)
@@ -226,7 +225,7 @@ def _noise(candidate: Candidate, rows: Rows) -> float:
 
 
 def shape_of(c: Candidate, rows: Rows, superlinear: bool) -> Shape:
-    """The verdict of a model in one word, as far as its intervals support it."""
+    """The verdict of a model, as far as its intervals support it."""
     if c.model == "knee":
         return "knee"
     if c.model in WITH_BREAK and _by_interval(*c.interval("share"), 1.0) != "linear":
@@ -267,7 +266,7 @@ def _doubts(
     rows: Rows,
     superlinear: bool,
 ) -> list[str]:
-    """Contention that a line hides, and a model of another shape that predicts the last level better."""
+    """Contention that a line hides, and another shape that predicts the last level better."""
     doubts = []
     amdahl = candidates.get("amdahl")
     if shape == "linear" and amdahl is not None and len(amdahl.samples):

@@ -36,7 +36,7 @@ _SAMPLES_BESIDE = 500  # its intervals are not shown
 
 @dataclass(frozen=True, kw_only=True)
 class FitQuestions:
-    """Questions beyond the points: rates at these levels, and levels for these rates."""
+    """Questions beyond the points."""
 
     predict: Sequence[float] = ()
     need: Sequence[float] = ()
@@ -55,8 +55,8 @@ def fit_curve(
     breaks: Sequence[KnownBreak] = (),
     is_quick: bool = False,
 ) -> FitReport:
-    """The curve of the observations over the axis, with every caution. rate: the name of their value. breaks: of the
-    CPU placement. is_quick: short windows know no long-run rate, so points have the ratios of pairs, no intervals."""
+    """rate: the name of the values. is_quick: short windows know no long-run rate, so points have ratios of pairs, no
+    intervals."""
     data = replace(usable(observed), is_quick=is_quick)
     return _report(data, terms, rate, tuple(confounds), questions or FitQuestions(), tuple(breaks))
 
@@ -69,14 +69,14 @@ def fit_rows(
     breaks: Sequence[KnownBreak] = (),
     samples: int = SAMPLES,
 ) -> FitReport:
-    """The curve of plain (level, rate) rows, both above 0. samples: of the bootstrap; simulations need only few."""
+    """Of (level, rate), both above 0. samples: of the bootstrap."""
     return _report(_of_rows(rows), terms, terms.rate, (), questions or FitQuestions(), tuple(breaks), samples)
 
 
 def known_of(
     observed: Sequence[Observation], terms: Terms, *, breaks: Sequence[KnownBreak] = (), samples: int = SAMPLES
 ) -> beyond.Known:
-    """The input of answers beyond the points, for questions that `FitQuestions` does not have."""
+    """The input of further answers beyond the points."""
     data = usable(observed)
     return _known(data, _fitted(data, tuple(breaks), samples), terms)
 
@@ -96,7 +96,7 @@ def _of_rows(rows: Sequence[tuple[float, float]] | Floats) -> Usable:
 
 
 def value_at(fit: FitReport, level: float) -> float | None:
-    """The chosen model's rate at a level; None if no model is chosen or the level is not above 0."""
+    """The chosen model's rate; None without one."""
     model = next((m for m in fit.models if m.model == fit.chosen), None)
     if model is None or level <= 0:
         return None
@@ -229,7 +229,7 @@ def _known(data: Usable, fitted: _Fitted, terms: Terms) -> beyond.Known:
 
 
 def _figures(known: beyond.Known) -> tuple[Estimate | None, Estimate | None, Estimate | None, Estimate | None]:
-    """Peak, knee, maximum and the level at 90 % efficiency; None for one at or beyond a rejected level."""
+    """Peak, knee, maximum, level at 90 %; None for one at or beyond a rejected level."""
     chosen, above = known.chosen, known.above
     if chosen is None:
         return None, None, None, None
@@ -265,7 +265,7 @@ def _beside(data: Usable, terms: Terms, rate: str, breaks: tuple[KnownBreak, ...
 
 
 def _rises_faster(candidates: Mapping[ModelName, Candidate]) -> bool:
-    """Whether the power is above 1 and the intercept below 0, each in all of its interval."""
+    """Whether the power is above 1 and the intercept below 0, in all of their intervals."""
     if "power" not in candidates or "affine" not in candidates:
         return False
     low, high = candidates["power"].interval("exponent")[0], candidates["affine"].interval("intercept")[1]

@@ -42,8 +42,7 @@ def _ratio(above: Floats, below: Floats) -> Floats:
 
 
 def peak(candidate: Candidate) -> Estimate | None:
-    """The level at which the USL has its maximum. Its standard error is that of the delta method on the bootstrap's
-    spread."""
+    """The level of the USL's maximum, with the error of the delta method."""
     if candidate.model != "usl":
         return None
     unit = candidate.unit_level
@@ -65,8 +64,8 @@ def knee(candidate: Candidate) -> Estimate | None:
 
 
 def maximum(chosen: Candidate, others: Sequence[Candidate]) -> Estimate | None:
-    """The highest rate that the chosen model can reach: γ/α of Amdahl, C of the knee, X at the peak of the USL. Its
-    interval spans the others too; None if one of them has no maximum."""
+    """γ/α of Amdahl, C of the knee, X at the peak of the USL. Its interval spans the others too; None if one has
+    none."""
     spanned = [_of_model(c) for c in (chosen, *(c for c in others if c.model != chosen.model))]
     lows, highs = [e.low if e else None for e in spanned], [e.high if e else None for e in spanned]
     own = spanned[0]
@@ -99,7 +98,7 @@ def _maxima(model: ModelName, p: Floats, unit: float) -> Floats:
 
 
 def level_at_90(candidate: Candidate, rows: Rows) -> Estimate | None:
-    """The level at which the efficiency against the smallest level n₀, X(n) n₀ / (n X(n₀)), falls to 90 %."""
+    """Where X(n) n₀ / (n X(n₀)) falls to 90 %, n₀ being the smallest level."""
     first = float(rows.distinct[0])
     level = _known(candidate, lambda p: _levels_at_90(candidate.model, p, first, candidate.unit_level))
     return level if level is not None and level.value <= limit(rows) else None
@@ -125,7 +124,7 @@ def _levels_at_90(model: ModelName, p: Floats, first: float, unit: float) -> Flo
 
 
 def _levels_at_90_with_break(p: Floats, first: float, unit: float) -> Floats:
-    """The first level of 90 % on either side of the break. Beyond it, X(n) = k n is a quadratic equation in n."""
+    """The first on either side of the break. Beyond it, X(n) = k n is quadratic in n."""
     law, share, at = _law_of(p), p[:, -2], p[:, -1]
     before = _levels_at_90("amdahl", law, first, unit)
     ideal, alpha, whole = law[:, 0], law[:, 1], (1 - share) * at
@@ -145,7 +144,7 @@ def _law_of(p: Floats) -> Floats:
 
 
 def _usl_root(square: Floats, linear: Floats, constant: Floats, *, larger: bool) -> Floats:
-    """A root of a n² + b n + c with a ≥ 0; infinite if there is none above 0. This form is stable for a → 0."""
+    """Of a n² + b n + c with a ≥ 0; infinite if there is none above 0. Stable for a → 0."""
     inside = linear**2 - 4 * square * constant
     root = np.sqrt(np.maximum(inside, 0.0))
     solution = _ratio(-2 * constant, linear + root) if larger else _ratio(2 * constant, -linear + root)
@@ -153,7 +152,7 @@ def _usl_root(square: Floats, linear: Floats, constant: Floats, *, larger: bool)
 
 
 def levels_for(model: ModelName, p: Floats, rate: float, unit: float = 1.0) -> Floats:
-    """The lowest level with X(n) = rate, for every parameter set; infinite if the curve does not reach it."""
+    """The lowest level with X(n) = rate, by parameter set; infinite without one."""
     rates = np.full(len(p), float(rate))
     if model == "linear":
         return _ratio(rates, p[:, 0])
@@ -169,7 +168,7 @@ def levels_for(model: ModelName, p: Floats, rate: float, unit: float = 1.0) -> F
 
 
 def level_where_it_falls(model: ModelName, p: Floats, rate: float, unit: float = 1.0) -> Floats:
-    """The level from which a falling curve is below the rate, for every parameter set; infinite if it never is."""
+    """From which a falling curve is below the rate; infinite without one."""
     if model == "affine":
         return np.maximum(_ratio(p[:, 0] - rate, -p[:, 1]), 0.0)
     if model == "power":
@@ -182,8 +181,7 @@ def level_where_it_falls(model: ModelName, p: Floats, rate: float, unit: float =
 
 
 def _level_with_break(p: Floats, rate: float, unit: float, *, falling: bool) -> Floats:
-    """The level of a rate: by the law up to the break, and beyond it at the share of a unit. falling: where the curve
-    falls beyond the break."""
+    """By the law up to the break, beyond it by the share. falling: beyond the break."""
     worth, share, at = _law_level("amdahl", _law_of(p), rate, unit, larger=False), p[:, -2], p[:, -1]
     levels = np.full(len(p), np.inf)
     beyond = worth < at if falling else worth > at
@@ -204,7 +202,7 @@ def _law_level(model: ModelName, p: Floats, rate: float, unit: float, *, larger:
 
 
 def asymptote(candidate: Candidate) -> float:
-    """The highest rate that the curve can reach, without an interval; infinite if there is none."""
+    """The highest rate that the curve can reach; infinite if there is none."""
     if candidate.model not in _BOUNDED:
         return math.inf
     return float(_maxima(candidate.model, candidate.values[None], candidate.unit_level)[0])

@@ -19,7 +19,7 @@ MANY_LEVELS = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """The data of the fit, sorted: a level and a rate for every row, and the distinct levels with means and counts."""
+    """The data of the fit, sorted."""
 
     levels: Floats
     rates: Floats
@@ -40,12 +40,12 @@ class Rows:
 
     @cached_property
     def condensed(self) -> Rows:
-        """The same rows at MANY_LEVELS levels at most: themselves where they have no more."""
+        """At MANY_LEVELS levels at most."""
         return self if len(self.distinct) <= MANY_LEVELS else _condense(self)
 
 
 def make_rows(levels: Floats, rates: Floats, knot: float | None = None) -> Rows:
-    """Sorts rows and computes the levels' means. Levels and rates must be above 0."""
+    """Levels and rates must be above 0."""
     order = np.lexsort((rates, levels))
     levels, rates = levels[order], rates[order]
     distinct, of_level, counts = np.unique(levels, return_inverse=True, return_counts=True)
@@ -64,8 +64,8 @@ def make_rows(levels: Floats, rates: Floats, knot: float | None = None) -> Rows:
 
 
 def _condense(rows: Rows) -> Rows:
-    """Groups of neighbours. Half of the groups divide ln n evenly, half of them n: a group is narrow where a curve
-    bends, at the small levels, and never holds a large part of the axis."""
+    """Groups of neighbours, half of them even in ln n, half in n: narrow where a curve bends, never a large part of the
+    axis."""
     n = rows.distinct
     place = (np.log(n / n[0]) / np.log(n[-1] / n[0]) + (n - n[0]) / (n[-1] - n[0])) * (MANY_LEVELS // 2)
     joined = np.unique(np.minimum(place.astype(np.intp), MANY_LEVELS - 1), return_inverse=True)[1]
@@ -120,8 +120,7 @@ def far_off(rows: Rows) -> tuple[FarOff, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Judged:
-    """A row's distance in ln from what the others predict; and the sum and spread of the others' distances without
-    it."""
+    """A row against the others."""
 
     off: float
     left: float
@@ -129,16 +128,15 @@ class _Judged:
 
 
 def _suspects(levels: Floats, logs: Floats) -> list[int]:
-    """The rows that may be the worst. One outlier changes what its neighbours predict of each other, so several rows
-    are tried, unless every level has enough rows to keep its median."""
+    """Several, because one outlier changes what its neighbours predict of each other; one if every level keeps its
+    median."""
     off = np.abs(_distances(levels, logs))
     most = _SUSPECTS_MAX if np.unique(levels, return_counts=True)[1].min() <= _ROWS_OF_A_MEDIAN else 1
     return [int(i) for i in np.argsort(-off, kind="stable")[:most]]
 
 
 def _without(levels: Floats, logs: Floats, i: int) -> _Judged:
-    """A row against the others. Two neighbours can explain it (the one other row of its level, or the levels beside
-    it); the nearer one counts."""
+    """The row by its level or by the levels beside it; the nearer one counts."""
     other_levels, other_logs = np.delete(levels, i), np.delete(logs, i)
     left = np.abs(_distances(other_levels, other_logs))
     total, spread = float(left.sum()), _SIGMA_PER_MAD * float(np.median(left))
@@ -152,11 +150,8 @@ def _without(levels: Floats, logs: Floats, i: int) -> _Judged:
 
 
 def _distances(levels: Floats, logs: Floats) -> Floats:
-    """ln of each row's rate over its prediction: the median of its level, else a line between its neighbours.
-
-    A level with three rows or more is judged by its own median. Any other is judged by the two nearest levels in ln n,
-    between them or, at an end, beyond them.
-    """
+    """ln of each row's rate over the median of its level of three rows or more, else over a line in ln n through the
+    two nearest levels."""
     distinct, of_level, counts = np.unique(levels, return_inverse=True, return_counts=True)
     order = np.lexsort((logs, levels))
     starts = np.searchsorted(levels[order], distinct)
@@ -173,11 +168,8 @@ def _distances(levels: Floats, logs: Floats) -> Floats:
 
 
 def known_breaks(placements: Mapping[float, Placement]) -> tuple[KnownBreak, ...]:
-    """The breaks of an axis, ascending: where the CPUs of each level begin to be of another kind.
-
-    Where the level is a number of CPUs, SMT siblings and slower cores begin at the first CPU that is one. Of another
-    NUMA node only the levels are known: the break is then at the last level with one node.
-    """
+    """Where the CPUs begin to be of another kind, ascending. If the level is a number of CPUs, SMT siblings and slower
+    cores begin at the first that is one; another NUMA node after the last level with one node."""
     levels = sorted(placements)
     breaks = []
     for knob, label, words, field in (
@@ -197,14 +189,13 @@ def known_breaks(placements: Mapping[float, Placement]) -> tuple[KnownBreak, ...
 
 
 def _last_before(levels: Sequence[float], those: Sequence[float]) -> float | None:
-    """The last level before `those`; None if they are not the upper part of the levels."""
+    """None if `those` are not the upper part of the levels."""
     before = [level for level in levels if level not in those]
     return before[-1] if before and those and before[-1] < those[0] else None
 
 
 def best_knot(levels: Floats, measured: Floats, breaks: Sequence[KnownBreak]) -> float | None:
-    """The break at which two lines fit best, of each trial's level and rate; None if no break lies within the
-    levels."""
+    """The break at which two lines fit best; None if none lies within the levels."""
 
     def squares(at: float) -> float:
         scaled = measured / measured.mean()

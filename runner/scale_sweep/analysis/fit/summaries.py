@@ -40,7 +40,7 @@ class Speedup:
 
 
 def paired_speedups(levels: Floats, rates: Floats, blocks: Floats) -> Mapping[float, Speedup]:
-    """The speedup of each level that blocks join to the first, directly or through others; none with few trials."""
+    """Of each level that blocks join to the first, directly or through others."""
     if len(levels) == 0 or len(np.unique(blocks)) < 2:
         return {}
     logs = np.log(rates)
@@ -65,7 +65,7 @@ def paired_speedups(levels: Floats, rates: Floats, blocks: Floats) -> Mapping[fl
 
 
 def ratios_to_first(levels: Floats, logs: Floats, blocks: Floats) -> Mapping[float, Floats]:
-    """By level above the first: ln(rate of the level / rate of the first) of each block that holds both."""
+    """By level: ln(rate / rate of the first) of each block with both."""
     distinct, of_level = np.unique(levels, return_inverse=True)
     return {float(level): _ratios(logs, of_level, blocks, at) for at, level in enumerate(distinct) if at}
 
@@ -81,7 +81,7 @@ def _ratios(logs: Floats, of_level: NDArray[np.intp], blocks: Floats, at: int) -
 
 @dataclass(frozen=True, kw_only=True)
 class Usable:
-    """The data of the fit: one level and one rate for each trial, by level. The rest is counted by its mark."""
+    """One level and rate for each trial, by level."""
 
     levels: Floats
     rates: Floats
@@ -106,14 +106,14 @@ class Usable:
 
 @dataclass(frozen=True, kw_only=True)
 class Noise:
-    """The pooled spread of ln(rate) within the levels, which is relative, and its degrees of freedom."""
+    """The pooled spread of ln(rate) within the levels."""
 
     std: float
     degrees: int
 
 
 def usable(observed: Sequence[Observation]) -> Usable:
-    """The observations that count and have a value, by level. Drift checks and ablation trials are not on the curve."""
+    """Those that count and have a value, by level."""
     points = [o for o in observed if o.role == "point"]
     kept = sorted((o.level, o.value, o.block) for o in points if not o.mark and o.value is not None)
     rejected = tuple(_rejected(points, level) for level in sorted({o.level for o in points if o.mark}))
@@ -145,7 +145,7 @@ def _rejected(points: Sequence[Observation], level: float) -> RejectedLevel:
 
 
 def pooled_noise(data: Usable) -> Noise | None:
-    """The spread of the replicates about their level's mean; None if no level has two."""
+    """About the levels' means; None if no level has two."""
     squares, degrees = 0.0, 0
     for _, rates in data.by_level:
         logs = np.log(rates)
@@ -155,7 +155,7 @@ def pooled_noise(data: Usable) -> Noise | None:
 
 
 def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
-    """One summary for each level, ascending. Speedup and efficiency refer to the first."""
+    """By level; speedup and efficiency refer to the first."""
     paired = paired_speedups(data.levels, data.rates, data.blocks) if data.blocks is not None else {}
     points: list[PointSummary] = []
     for level, rates in data.by_level:
@@ -190,10 +190,7 @@ def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
 
 
 def cpu_points(per_cpu_s: Sequence[Observation], alone: Sequence[Observation]) -> tuple[CpuPoint, ...]:
-    """A point for each level that has a value, ascending.
-
-    per_cpu_s: rates for each CPU-second; alone: of the same trials, the rates if others had taken no CPU time.
-    """
+    """per_cpu_s: rates for each CPU-second. alone: rates if others had taken no CPU time."""
     data = usable(alone)
     levels, noise, means = data.by_level, pooled_noise(data), dict(usable(per_cpu_s).by_level)
     points = []
@@ -224,7 +221,7 @@ def holds_median(pairs: int) -> float:
 
 
 def with_pairs(points: Sequence[PointSummary], data: Usable) -> tuple[PointSummary, ...]:
-    """The points without 95 % intervals, each with the ratios of the blocks that hold it and the first level."""
+    """With the ratios of the blocks that hold it and the first level, without 95 % intervals."""
     ratios = ratios_to_first(data.levels, np.log(data.rates), data.blocks) if data.blocks is not None else {}
     return tuple(
         replace(
@@ -242,7 +239,7 @@ def with_pairs(points: Sequence[PointSummary], data: Usable) -> tuple[PointSumma
 
 
 def another_day(point: PointSummary, earlier: Sequence[float]) -> AnotherDay | None:
-    """The range in which the speedup of another day lies. earlier: speedups of stored repetitions, oldest first."""
+    """The range of another day's speedup. earlier: speedups of stored repetitions, oldest first."""
     if not point.pairs or not point.speedup:
         return None
     logs = [math.log(value) for value in earlier if 0 < value < math.inf]

@@ -41,7 +41,7 @@ class CsvColumns:
 
 
 def read_table(stream: BinaryIO, columns: CsvColumns) -> Mapping[str, Floats]:
-    """(rows, 2): level and rate, by group in the order of the file. Raises ValueError that begins with the line."""
+    """(rows, 2): level and rate, by group. Raises ValueError that begins with the line."""
     lines = _lines(stream)
     at, text = next(((n, line) for n, line in enumerate(lines, 1) if _is_row(line)), (1, ""))
     separator = _separator(text, columns)
@@ -114,7 +114,7 @@ def _separator(header: str, columns: CsvColumns) -> str:
 
 
 def _rows(lines: Iterator[str], first: int, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each row, with the line on which it begins. first: the number of the first line."""
+    """Each with the line on which it begins."""
     reader = csv.reader((line if _is_row(line) else "\n" for line in lines), delimiter=separator, strict=True)
     begin = first
     try:

@@ -30,7 +30,7 @@ class Terms:
 
     @property
     def unit(self) -> str:
-        """One step of the axis: core, disk. Derived from its plural if it was not given."""
+        """One step of the axis, by default from its plural."""
         if self.one:
             return self.one
         plural = self.axis.endswith("s") and not self.axis.endswith("ss") and len(self.axis) > 3
@@ -174,7 +174,7 @@ def speedup(f: FitFindings) -> str:
 
 
 def speedup_words(point: PointSummary) -> str:
-    """The speedup of a level with its 95 % interval: "1.84 (1.51 to 2.27)"."""
+    """ "1.84 (1.51 to 2.27)"."""
     value, low, high = point.speedup or 0.0, point.speedup_low, point.speedup_high
     if len(point.pairs) > 1:
         return f"{value:.2f} ({point.pairs[0]:.2f} to {point.pairs[-1]:.2f})"
@@ -184,7 +184,7 @@ def speedup_words(point: PointSummary) -> str:
 
 
 def slope(f: FitFindings, c: Candidate, name: str) -> str:
-    """The slope in rows/s per core, with its interval, which a run of short windows does not have."""
+    """In rows/s per core; a run of short windows has no interval."""
     interval = (None, None) if f.data.is_quick else c.interval(name)
     return f"{format_rate(c.value(name), *interval)} {f.terms.rate} per {f.terms.unit}"
 
@@ -259,7 +259,7 @@ _BODIES = {"linear": _linear, "amdahl": _law, "usl": _law, "knee": _knee, "affin
 
 
 def parameter_words(c: Candidate, name: str, against: float = 0.0) -> str:
-    """A parameter with its interval, and whether it differs significantly from the value that means linear."""
+    """With its interval, and whether that includes the value that means linear."""
     value, (low, high) = c.value(name), c.interval(name)
     value = value if abs(value) > _ERROR_LEAST else 0.0
     symbol = SYMBOLS[name]

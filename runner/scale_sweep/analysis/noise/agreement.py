@@ -18,19 +18,15 @@ Point = tuple[float, str]
 
 
 class PredictedSpread(NamedTuple):
-    """The variance of the mean of one window as its seconds predict it, relative, and that variance's degrees."""
+    """Of the mean of one window, by its seconds."""
 
     variance: float
     degrees: float
 
 
 def agreement_of(observed: Sequence[Observation]) -> Agreement | None:
-    """The tests of all points that have two replicates with known windows; None without any. A drift that is found is
-    removed first, as it is from the intervals.
-
-    The test of all points together leaves out those that disagree by themselves, so that one of them does not speak for
-    the others.
-    """
+    """Of the points with two replicates and known windows, without a drift. The test of all leaves out points that
+    disagree by themselves."""
     steady, line = steadied(observed)
     logs: dict[Point, list[float]] = {}
     predicted: dict[Point, PredictedSpread] = {}
@@ -65,7 +61,7 @@ def counting(observed: Sequence[Observation]) -> Mapping[Point, list[Observation
 
 
 def predicted_of(windows: Sequence[WindowNoise]) -> PredictedSpread | None:
-    """Pooled over the windows of a point; None if none is known, or if they hold too few independent seconds."""
+    """Pooled over a point's windows; None if they hold too few independent seconds."""
     known = [w for w in windows if w.spread > 0]
     seconds = sum(w.seconds for w in known)
     if not known:
@@ -81,7 +77,7 @@ def predicted_of(windows: Sequence[WindowNoise]) -> PredictedSpread | None:
 
 
 def correlation_of(window: WindowNoise) -> float:
-    """The correlation between neighbouring seconds that the window's own error contains; short windows have none."""
+    """Between neighbouring seconds, by the window's own error, which short windows lack."""
     if window.error is None or window.error <= 0:
         return min(CORRELATION_MAX, max(0.0, about_trend(window)))
     many = window.seconds * (window.error / window.spread) ** 2
@@ -89,21 +85,19 @@ def correlation_of(window: WindowNoise) -> float:
 
 
 def about_trend(window: WindowNoise) -> float:
-    """The correlation between neighbouring seconds without the trend, which lowers the estimate by about (1 + r) / n
-    more than the mean does. Of a few seconds it may come out below -1 or above 1."""
+    """Without the trend, which lowers the estimate by (1 + r) / n more than the mean does."""
     return (window.seconds * window.correlation + 1) / (window.seconds - 1)
 
 
 def inflation(r: float) -> float:
-    """The number of seconds with correlation r that count as one independent second."""
+    """Seconds that count as one independent second."""
     return (1 + r) / (1 - r)
 
 
 def _together(
     logs: Mapping[Point, Sequence[float]], predicted: Mapping[Point, PredictedSpread], is_drifting: bool
 ) -> tuple[float, int, PredictedSpread] | None:
-    """Several points: the variance of their replicates with its degrees of freedom, and that of their windows. None
-    without a degree of freedom. A drift that was removed has used one."""
+    """Variance of several points' replicates, its degrees, and that of the windows; None without degrees."""
     count = sum(len(of_it) - 1 for of_it in logs.values())
     if count - is_drifting < 1:
         return None

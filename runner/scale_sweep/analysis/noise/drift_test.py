@@ -38,7 +38,7 @@ class Coefficient(NamedTuple):
     spread: float
 
     def is_more(self, times: float, level: float) -> bool:
-        """Whether it is no 0 at this level, and not rounding: below 0.01 % of the values."""
+        """Whether it is neither 0 at this level nor rounding."""
         return self.p_value < level and abs(self.value) * times > ROUNDING
 
 
@@ -59,7 +59,7 @@ class Line:
 
     @property
     def terms(self) -> int:
-        """The number of terms that are removed with a drift: the slope, and a bend if there is one."""
+        """That are removed with a drift: slope and bend."""
         return 2 if self.bend else 1
 
     @property
@@ -73,14 +73,13 @@ class Line:
         return self.slope.is_more(self.length, SIGNIFICANCE) or self.is_bent
 
     def log_at(self, order: float) -> float:
-        """ln of the factor by which drift and bend changed the value of a trial; its mean over the run is 0."""
+        """ln of the factor by which drift and bend changed a trial; 0 on average."""
         from_middle = order - self.middle
         bend = self.bend.value if self.bend else 0.0
         return self.slope.value * from_middle + bend * (from_middle**2 - self.mean_square)
 
     def leverage(self, orders: Sequence[float]) -> float:
-        """The variance that removing drift and bend adds to a mean of these trials, in units of one trial's variance:
-        a mean far from the middle of the run is moved far by an inexact slope."""
+        """The variance that removing drift and bend adds to a mean of these trials, in units of one trial's."""
         from_middle = [order - self.middle for order in orders]
         added = (sum(from_middle) / len(orders)) ** 2 / self.slope.spread
         if self.bend is None:
@@ -96,13 +95,13 @@ def log_value(observed: Observation) -> float | None:
 
 
 def line_of(observed: Sequence[Observation]) -> Line | None:
-    """The regression; None if there are too few replicates, or all trials have the same order."""
+    """None with too few replicates, or trials of one order."""
     logs = [(order, log, group) for group, of_it in _groups(observed).items() for order, log in of_it]
     return _line(tuple(logs), min(one.order for one in observed)) if logs else None
 
 
 def _groups(observed: Sequence[Observation]) -> Mapping[Group, list[tuple[float, float]]]:
-    """(order, ln value) of the counting trials, by point. An ablation trial's knobs make it a group of its own."""
+    """(order, ln value) of the counting trials. An ablation trial's knobs make a group."""
     groups: dict[Group, list[tuple[float, float]]] = {}
     for one in observed:
         log = log_value(one)
@@ -174,8 +173,7 @@ class _Fit:
         return Coefficient(value=value, p_value=self._tails(abs(value), self._errors(at)), spread=1 / float(own @ own))
 
     def half(self, at: int) -> float:
-        """Half of the 95 % interval of the coefficient of the design's column `at`: the distance whose tails are
-        SIGNIFICANCE, by bisection."""
+        """Half of a coefficient's 95 % interval, by bisection of its tails."""
         errors = self._errors(at)
         low, high = 0.0, student(self.degrees) * float(errors.max())
         for _ in range(_STEPS):
@@ -197,8 +195,7 @@ class _Fit:
 
 
 def _fit(design: Floats, values: Floats, orders: Floats) -> _Fit | None:
-    """The model of this design, whose rows are in the order of the trials; None if it has too few degrees of freedom,
-    or if one of its columns follows from the others."""
+    """Of trials in their order; None with too few degrees of freedom, or if a column follows from the others."""
     degrees = len(values) - design.shape[1]
     if degrees < DEGREES_MIN or np.linalg.matrix_rank(design) < design.shape[1]:
         return None
@@ -221,7 +218,7 @@ def _fit(design: Floats, values: Floats, orders: Floats) -> _Fit | None:
 
 
 def _by_phi(design: Floats, values: Floats, gaps: Floats, phi: float) -> tuple[float, float]:
-    """ln(likelihood) and the sum of squares if neighbouring trials have the correlation φ."""
+    """ln(likelihood) and squares for a correlation φ of neighbouring trials."""
     alike = phi**gaps if phi else np.zeros(len(gaps))
     rest = np.sqrt(1 - alike**2)
     both = np.column_stack([design, values])
@@ -234,7 +231,7 @@ def _by_phi(design: Floats, values: Floats, gaps: Floats, phi: float) -> tuple[f
 
 
 def trend_of(observed: Sequence[Observation]) -> Trend | None:
-    """The drift from the first trial to the last, as a ratio; None if it cannot be estimated."""
+    """From the first trial to the last, as a ratio; None if it is not known."""
     line = line_of(observed)
     if line is None:
         return None
@@ -255,8 +252,7 @@ def trend_of(observed: Sequence[Observation]) -> Trend | None:
 
 
 def steadied(observed: Sequence[Observation]) -> tuple[Sequence[Observation], Line | None]:
-    """The values as they would be in the middle of a run that only drifts, and the drift that was removed; the
-    observations and None if there is none."""
+    """The values as in the middle of a run that only drifts, and the drift; None if there is none."""
     line = line_of(observed)
     if line is None or not line.is_drifting:
         return observed, None
@@ -265,12 +261,8 @@ def steadied(observed: Sequence[Observation]) -> tuple[Sequence[Observation], Li
 
 
 def without_drift(observed: Sequence[Observation]) -> tuple[Observation, ...]:
-    """The observations for a fit: unchanged, or without the drift if one is found.
-
-    The drift has used one degree of freedom, a bend another one. The counting values are therefore moved away from
-    their point's geometric mean by √(D / (D − 1)), where D is their degrees of freedom within the points; with a bend,
-    by √(D / (D − 2)). A spread pooled over D degrees is then that of the degrees that remain.
-    """
+    """For a fit. Drift and bend have used k = 1 or 2 of D degrees of freedom, so values are moved away from their
+    point's mean by √(D / (D − k)): a spread pooled over D is then that of the rest."""
     steady, line = steadied(observed)
     if line is None:
         return tuple(observed)

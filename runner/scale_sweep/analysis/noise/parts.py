@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 
 
 def parts_of(sessions: Sequence[Sequence[Observation]]) -> NoiseParts | None:
-    """From one run or several runs of the same. None if too few replicates are known, or no window."""
+    """From one run or several of the same; None with too few replicates, or without windows."""
     kept = [(at, one) for at, observed in enumerate(sessions) for of_it in counting(observed).values() for one in of_it]
     windows = [(one.point, one.window) for _, one in kept if one.window is not None]
     if not kept or not windows:
@@ -62,7 +62,7 @@ def parts_of(sessions: Sequence[Sequence[Observation]]) -> NoiseParts | None:
 
 
 def _members(names: Sequence[object]) -> Floats:
-    """One row for each trial; a column is 1 where the trial belongs to the member."""
+    """(trials, members): 1 where the trial belongs to the member."""
     distinct = {name: at for at, name in enumerate(dict.fromkeys(names))}
     columns = np.zeros((len(names), len(distinct)))
     columns[np.arange(len(names)), [distinct[name] for name in names]] = 1.0
@@ -71,7 +71,7 @@ def _members(names: Sequence[object]) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class _Residual:
-    """The rest that a model leaves: the sum of squares, its degrees of freedom, and the projection onto it."""
+    """The rest that a model leaves."""
 
     squares: float
     degrees: int
@@ -95,8 +95,8 @@ def _residual(logs: Floats, *factors: Floats) -> _Residual:
 def _between(
     logs: Floats, points: Floats, sessions: Floats, blocks: Floats
 ) -> tuple[dict[PartName, float], int] | None:
-    """The variances of trials ("start", with their windows), of sessions, and of blocks if they can be separated from
-    trials; and the degrees of freedom of the first."""
+    """The variances of trials ("start", with their windows), blocks and sessions, as far as they are apart; the degrees
+    of the first."""
     of_run, of_block = _residual(logs, points, sessions), _residual(logs, points, blocks)
     is_apart = of_block.degrees >= DEGREES_MIN and of_run.degrees > of_block.degrees
     inner = of_block if is_apart else of_run
@@ -117,8 +117,7 @@ def _between(
 
 
 def _within(windows: Sequence[tuple[Point, WindowNoise]]) -> dict[PartName, float]:
-    """The variances of a window's mean by its seconds, and by the drift between its halves that the windows of a point
-    do not share."""
+    """The variances of a window's mean by its seconds, and by a drift that a point's windows do not share."""
     by_point: dict[Point, list[WindowNoise]] = {}
     for point, window in windows:
         by_point.setdefault(point, []).append(window)
@@ -133,7 +132,7 @@ def _within(windows: Sequence[tuple[Point, WindowNoise]]) -> dict[PartName, floa
 
 
 def _of_seconds(windows: Sequence[WindowNoise]) -> float:
-    """The mean variance of the windows of a point by their seconds, whose correlation is pooled."""
+    """The mean variance of a point's windows by their seconds, whose correlation is pooled."""
     whole = sum(window.seconds for window in windows)
     r = sum(window.seconds * about_trend(window) for window in windows) / whole
     r = min(CORRELATION_MAX, max(0.0, r))
@@ -141,8 +140,7 @@ def _of_seconds(windows: Sequence[WindowNoise]) -> float:
 
 
 def _of_halves(halves: Mapping[Point, Sequence[WindowNoise]], degrees: int) -> float:
-    """The variance of the mean by the drift. Two halves differ by four times that, and four times that of its
-    seconds."""
+    """Two halves differ by four times this variance, and four times that of the seconds."""
     squares = seconds = 0.0
     for of_it in halves.values():
         apart = [window.halves or 0.0 for window in of_it]
@@ -154,8 +152,8 @@ def _of_halves(halves: Mapping[Point, Sequence[WindowNoise]], degrees: int) -> f
 
 
 def pooled_parts(runs: Sequence[NoiseParts]) -> NoiseParts | None:
-    """Of several runs, each counted by its degrees of freedom, at the windows of the first run; None without any.
-    Starts that one of the runs could not separate from blocks are not separated from them."""
+    """By degrees of freedom, at the windows of the first run. Starts that one run could not separate from blocks stay
+    joined."""
     if not runs:
         return None
     weights = sum(run.degrees for run in runs)
@@ -175,7 +173,7 @@ def pooled_parts(runs: Sequence[NoiseParts]) -> NoiseParts | None:
 
 
 def parts_sentence(parts: NoiseParts | None) -> tuple[str, ...]:
-    """The largest part of the noise and what reduces it; empty if the parts are not known."""
+    """The largest part and what reduces it."""
     largest = parts.largest if parts is not None else None
     if parts is None or largest is None:
         return ()

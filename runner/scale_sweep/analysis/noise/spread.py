@@ -29,7 +29,7 @@ class PooledRates:
 
 
 def rates_of(observed: Sequence[Observation]) -> PooledRates:
-    """ln(rate) by point, with the pooled spread. If a drift is found, it is removed."""
+    """With the pooled spread; a drift is removed."""
     agreement = agreement_of(observed)
     apart = frozenset((one.level, one.variant) for one in agreement.apart) if agreement is not None else frozenset()
     steady, line = steadied(observed)
@@ -49,7 +49,7 @@ def rates_of(observed: Sequence[Observation]) -> PooledRates:
 
 
 def _as_measured(observed: Sequence[Observation]) -> PooledRates:
-    """Drift checks and ablation trials are no points; the replicates of an ablation trial show noise."""
+    """Drift checks and ablation trials are no points; replicates of ablation trials show noise."""
     groups: dict[Point, list[float]] = {}
     ablations: dict[tuple[Point, float | None], list[float]] = {}
     points: dict[Point, None] = {}
@@ -81,8 +81,7 @@ def intervals(rates: PooledRates) -> tuple[LevelInterval, ...]:
 
 
 def with_intervals(points: Sequence[PointSummary], observed: Sequence[Observation]) -> tuple[PointSummary, ...]:
-    """The points of a fit with the intervals of their means, which allow for a drift that was taken out. Observations
-    of several subjects change nothing."""
+    """With intervals that allow for a removed drift; unchanged for several subjects."""
     if len({o.subject for o in observed}) > 1:
         return tuple(points)
     factors = {i.level: 1 + i.half_percent / 100 for i in intervals(rates_of(observed)) if i.half_percent is not None}
@@ -119,12 +118,9 @@ def smallest_difference_percent(rates: PooledRates) -> float | None:
 
 
 def replicates_for_drift(trend: Trend, points: int, percent: float) -> int | None:
-    """The replicates of each point with which a drift of this percentage would be found four times in five; None above
-    REPEATS_MAX. points: those with a counting trial.
-
-    With R replicates of L points in blocks, the standard error of the drift from the first to the last of independent
-    trials is proportional to (R L − 1) / √(R (R² − 1)). The correlation that the trend shows makes it larger.
-    """
+    """Replicates with which a drift of this percentage is seen four times in five; None above REPEATS_MAX. With R
+    replicates of L points in blocks, its standard error is proportional to (R L − 1) / √(R (R² − 1)) for independent
+    trials."""
     if trend.ratio.high is None or points < 1:
         return None
 
@@ -142,8 +138,8 @@ def replicates_for_drift(trend: Trend, points: int, percent: float) -> int | Non
 
 
 def _inflation_of_drift(replicates: int, points: int, alike: float) -> float:
-    """Σ cᵢ cⱼ φ^|i − j| / Σ cᵢ²: by how much a correlation φ of neighbouring trials (AR(1)) raises the variance of a
-    drift. The weight c of a trial is the distance of its block from the middle block."""
+    """Σ cᵢ cⱼ φ^|i − j| / Σ cᵢ², for AR(1) trials and weights c, the distance of a trial's block from the middle
+    block."""
     own = across = before = 0.0
     for trial in range(replicates * points):
         weight = trial // points - (replicates - 1) / 2
@@ -154,7 +150,7 @@ def _inflation_of_drift(replicates: int, points: int, alike: float) -> float:
 
 
 def ratio_of(later: Sequence[float], earlier: Sequence[float], rates: PooledRates) -> Ratio:
-    """exp of the difference of two means of logs, with the interval of the pooled spread. Neither may be empty."""
+    """Of two means of logs, with the interval of the pooled spread."""
     difference = sum(later) / len(later) - sum(earlier) / len(earlier)
     if rates.std is None:
         return Ratio(value=math.exp(difference), low=None, high=None)
@@ -163,7 +159,7 @@ def ratio_of(later: Sequence[float], earlier: Sequence[float], rates: PooledRate
 
 
 def ablation_splits(observed: Sequence[Observation], rates: PooledRates) -> tuple[AblationSplit, ...]:
-    """One split for each boundary that has counting trials before it, after it, and after it with the old knobs."""
+    """For each boundary with counting trials before it, after it, and after it with the old knobs."""
     ablated: dict[tuple[float, float, str], list[Observation]] = {}
     for one in observed:
         if one.role == "ablation" and one.knobs_of_level is not None:
@@ -186,7 +182,7 @@ def ablation_splits(observed: Sequence[Observation], rates: PooledRates) -> tupl
 
 
 def later_rates(observed: Sequence[Observation], rates: PooledRates) -> tuple[tuple[float, Ratio], ...]:
-    """By level with a sentinel: the rate in the second half of its window over the mean of the level's trials."""
+    """By level: the rate in the second half of a sentinel's window over the mean of the trials."""
     later = []
     for one in observed:
         logs, value = rates.logs.get(one.point), log_value(one)
@@ -197,7 +193,7 @@ def later_rates(observed: Sequence[Observation], rates: PooledRates) -> tuple[tu
 
 
 def drift_of(observed: Sequence[Observation], rates: PooledRates) -> Drift | None:
-    """The drift check against the first observation of its point; None without a drift check that has a value."""
+    """The drift check against the first trial of its point."""
     known = [(o, log) for o in observed if (log := log_value(o)) is not None]
     check = next((one for one in known if one[0].role == "drift_check"), None)
     same = [one for one in known if check and one[0].role == "point" and one[0].point == check[0].point]

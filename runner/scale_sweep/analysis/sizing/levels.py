@@ -35,10 +35,7 @@ LONE = (
 
 
 def level_need(run: StoredRun, wanted: float, also: Sequence[float] = ()) -> LevelNeed:
-    """The smallest level of the run that holds the rate `wanted`, in the unit of its fitted rate.
-
-    also: levels whose rates are wanted too, such as those of machines.
-    """
+    """The smallest level that holds the rate. also: levels whose rates are wanted too."""
     sweep = run.plan.sweep
     axis = load_axis(sweep.axis)
     rate = rate_of(sweep.work, durable=axis.is_durable, objective=sweep.load.objective)
@@ -114,8 +111,7 @@ def _lowest(known: Known, level: float, first: float) -> tuple[str, ...]:
 
 
 def _levels(known: Known) -> Floats:
-    """The levels that the fit allows, ascending: whole numbers if the measured ones are, else multiples of the smallest
-    measured one. Of more than LEVELS_MAX, an even choice."""
+    """Those that the fit allows: whole numbers, or multiples of the smallest measured one; of many, an even choice."""
     measured = known.rows.distinct
     step = 1.0 if np.all(measured == np.round(measured)) else float(measured[0])
     first, last = math.ceil(float(measured[0]) / REACH / step - 1e-9), math.floor(known.limit / step + 1e-9)
@@ -173,7 +169,7 @@ def _why_none(known: Known, wanted: float, last: float, miss: float) -> str:
 
 
 def _by_trials(answer: LevelNeed, known: Known, counted: Sequence[TrialResult]) -> LevelNeed:
-    """The answer of measured levels alone, which have too few points for a model."""
+    """Of measured levels alone, too few for a model."""
     chances = tuple(_of_level(known, at, counted, answer.wanted) for at in range(len(known.rows.distinct)))
     holds = [c for c in chances if c.miss is not None and c.miss <= ACCEPTED]
     safe = [c for c in chances if c.miss is not None and c.miss <= _END]
@@ -208,7 +204,7 @@ def _highest(known: Known) -> str:
 
 
 def _of_level(known: Known, at: int, counted: Sequence[TrialResult], wanted: float) -> LevelChance:
-    """A measured level: by the replicates' spread, else by the error of its only trial."""
+    """By the replicates' spread, else by the error of its only trial."""
     level, mean = float(known.rows.distinct[at]), float(known.rows.means[at])
     here = LevelChance(level=level, rate=mean, low=None, high=None, miss=None, is_measured=True)
     if known.noise is not None:
@@ -224,8 +220,7 @@ def _of_level(known: Known, at: int, counted: Sequence[TrialResult], wanted: flo
 
 
 def own_error(result: TrialResult) -> float | None:
-    """The relative standard error of one trial's rate by itself: of the search for its capacity, else of the seconds of
-    its window. None if it is not known."""
+    """Relative, of one trial: of its search, else of its window's seconds."""
     m = result.measurement
     if result.trial.load.objective is None:
         return m.rate_error_percent / 100 if m.rate_error_percent is not None else None

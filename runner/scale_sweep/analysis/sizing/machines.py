@@ -32,8 +32,7 @@ def sized(need: float, headroom: float, needs: Sequence[LevelNeed], prices: Pric
 
 
 def _decides(needs: Sequence[LevelNeed], prices: PriceList | None) -> str:
-    """The run with the larger need: that whose own cheapest machine costs more. Of runs of one axis, that with the
-    higher level. "" if there is one run, or none is larger."""
+    """The run whose own cheapest machine costs more; of one axis, that with the higher level."""
     known = [one for one in needs if one.level is not None]
     if len(needs) < 2 or len(known) < len(needs):
         return ""
@@ -51,7 +50,7 @@ def _least_price(one: LevelNeed, prices: PriceList | None) -> float | None:
 
 
 def needed(needs: Sequence[LevelNeed]) -> dict[str, float]:
-    """The least amount of each quantity that a machine must have, for all runs."""
+    """The least amount of each quantity, for all runs."""
     amounts: dict[str, float] = {}
     for one in needs:
         for name, value in {**one.granted, one.axis: one.level or 0.0}.items():
@@ -103,7 +102,7 @@ _ADDED_MAX = 4  # levels: sixteen times the highest one
 
 
 def next_sweep(plan: Plan, known: Known, answer: LevelNeed) -> NextSweep | None:
-    """The sweep that settles the answer; None if nothing is open, or if no sweep of this axis can settle it."""
+    """None if nothing is open, or if no sweep of this axis can settle it."""
     if not len(known.rows.distinct) or not _is_open(answer):
         return None
     if answer.level is not None:
@@ -151,7 +150,7 @@ def _upward(plan: Plan, known: Known, crossing: float) -> NextSweep:
 
 
 def _narrower(plan: Plan, known: Known, level: float) -> NextSweep:
-    """The level that halves the interval at a level; else the level itself if it was not measured; else replicates."""
+    """With the level that halves the interval; else the level itself, else replicates."""
     halved = with_next_level(known, predict(known, [level])[0]).halved_by
     place = halved if halved is not None else float(math.ceil(level)) if level > known.rows.distinct[-1] else None
     if place is not None and not np.any(known.rows.distinct == place):
