@@ -101,11 +101,7 @@ def _confirmed(
             lacks, words = _with_connections(capacity, steps[0], twice)
             sentences.append(f"with twice the connections ({result.trial.load.connections}) {words}")
     return Confirmed(
-        point=capacity.point,
-        rate=capacity.rate,
-        windows=windows,
-        lacks_connections=lacks,
-        sentences=tuple(sentences),
+        point=capacity.point, rate=capacity.rate, windows=windows, lacks_connections=lacks, sentences=tuple(sentences)
     )
 
 

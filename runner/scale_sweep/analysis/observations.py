@@ -8,14 +8,7 @@ from dataclasses import replace
 
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import (
-    Measurement,
-    Observation,
-    TrialResult,
-    VerdictKind,
-    WindowNoise,
-    is_quick,
-)
+from scale_sweep.model import Measurement, Observation, TrialResult, VerdictKind, WindowNoise, is_quick
 from scale_sweep.sweep.vary import slug
 
 RateOf = Callable[[TrialResult], float | None]

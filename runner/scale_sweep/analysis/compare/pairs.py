@@ -89,14 +89,6 @@ class Unpaired:
     is_disturbed: bool = False  # others took the CPUs of every trial of B there, so that B was not the reason
 
 
-@dataclass(frozen=True, kw_only=True)
-class CountedTrial:
-    """A VALID trial with the logarithm of its rate."""
-
-    result: TrialResult
-    log: float
-
-
 Key = tuple[float, str]
 
 
@@ -112,10 +104,10 @@ def pair_points(a: StoredRun, b: StoredRun) -> tuple[list[PointLogs], list[Unpai
                 PointLogs(
                     level=key[0],
                     variant=key[1],
-                    a=tuple(counted.log for counted in here_a),
-                    b=tuple(counted.log for counted in here_b),
-                    seconds_a=window_spread(window_rates(a, here_a[0].result)),
-                    seconds_b=window_spread(window_rates(b, here_b[0].result)),
+                    a=tuple(log for _, log in here_a),
+                    b=tuple(log for _, log in here_b),
+                    seconds_a=window_spread(window_rates(a, here_a[0][0])),
+                    seconds_b=window_spread(window_rates(b, here_b[0][0])),
                 )
             )
             continue
@@ -123,7 +115,8 @@ def pair_points(a: StoredRun, b: StoredRun) -> tuple[list[PointLogs], list[Unpai
         lacking: dict[str, list[str]] = {}
         for name, run, here in (("A", a, here_a), ("B", b, here_b)):
             if not here:
-                lacking.setdefault(_lacking(run, key), []).append(name)
+                why = "open loop in" if key in open_points(run) else "no VALID trial of"
+                lacking.setdefault(why if key in planned_points(run) else "not in the plan of", []).append(name)
         unpaired.append(
             Unpaired(
                 level=key[0],
@@ -155,12 +148,6 @@ def disturbed_sessions(runs: Sequence[StoredRun], key: Key) -> bool:
     return bool(lacking) and all(are_disturbed([r for r in run.results if _key(r) == key]) for run in lacking)
 
 
-def _lacking(run: StoredRun, key: Key) -> str:
-    if key not in planned_points(run):
-        return "not in the plan of"
-    return "open loop in" if key in open_points(run) else "no VALID trial of"
-
-
 def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
     """The rate of each whole second inside the window, in order."""
     start = result.measurement.transient_s or 0.0
@@ -172,14 +159,14 @@ def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
     ]
 
 
-def counted_trials(run: StoredRun) -> dict[Key, list[CountedTrial]]:
+def counted_trials(run: StoredRun) -> dict[Key, list[tuple[TrialResult, float]]]:
     """With ln(rate) corrected for the run's drift."""
     observed = without_drift(observations(run.results, achieved))
-    trials: dict[Key, list[CountedTrial]] = {}
+    trials: dict[Key, list[tuple[TrialResult, float]]] = {}
     for result, one in zip(run.results, observed, strict=True):
         if one.role == "point" and not one.mark:
-            counted = CountedTrial(result=result, log=math.log(one.value or 1.0))
-            trials.setdefault((one.level, label(result.trial.variant)), []).append(counted)
+            key = one.level, label(result.trial.variant)
+            trials.setdefault(key, []).append((result, math.log(one.value or 1.0)))
     return trials
 
 

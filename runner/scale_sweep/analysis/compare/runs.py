@@ -197,11 +197,7 @@ def _names(unpaired: Sequence[Unpaired], axis: str) -> tuple[str, ...]:
 
 def _missing(point: Unpaired) -> PointRatio:
     return PointRatio(
-        level=point.level,
-        variant=point.variant,
-        trials_a=point.trials_a,
-        trials_b=point.trials_b,
-        missing=point.why,
+        level=point.level, variant=point.variant, trials_a=point.trials_a, trials_b=point.trials_b, missing=point.why
     )
 
 

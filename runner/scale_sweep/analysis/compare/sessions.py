@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -13,8 +13,6 @@ from scipy.special import fdtri
 
 from scale_sweep.analysis.compare.manifests import differing
 from scale_sweep.analysis.compare.pairs import (
-    CountedTrial,
-    Key,
     PointLogs,
     Unpaired,
     check_comparable,
@@ -58,7 +56,7 @@ def session_points(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[Sess
     paired, missing = [], []
     for key in sorted(planned[0] | planned[1]):
         lacking = [sum(not of.get(key) for of in side) for side in counted]
-        means = [[_mean(of, key) for of in side if of.get(key)] for side in counted]
+        means = [[sum(log for _, log in of[key]) / len(of[key]) for of in side if of.get(key)] for side in counted]
         if not any(lacking):
             paired.append(PointLogs(level=key[0], variant=key[1], a=tuple(means[0]), b=tuple(means[1])))
             continue
@@ -85,10 +83,6 @@ def session_points(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[Sess
         )
     sides = [np.array([getattr(p, name) for p in paired], dtype=float).T for name in ("a", "b")]
     return Sessions(points=tuple(paired), a=sides[0], b=sides[1]), missing
-
-
-def _mean(of: Mapping[Key, Sequence[CountedTrial]], key: Key) -> float:
-    return sum(counted.log for counted in of[key]) / len(of[key])
 
 
 def tested_sessions(a: Floats, b: Floats) -> Tested:
@@ -200,18 +194,14 @@ def compare_sessions(
         repeats=repeats_of_sessions(len(a), len(b)),
         not_judged_because=("" if any_order else doubt) if sessions.points else NO_POINT,
     )
-    comparison = _with_order(assembled(sides, ratios), doubt, ratios, any_order=any_order)
-    comparison = replace(comparison, cautions=(*comparison.cautions, *_largest_part(a, b)))
+    comparison = assembled(sides, ratios)
+    cautions = list(comparison.cautions)
+    if ratios.points and doubt and not any_order:
+        comparison = replace(comparison, sentence=untested(ratios.points, comparison.axis, doubt))
+    elif ratios.points and (caution := doubt if order else UNKNOWN):
+        cautions.append(caution)
+    comparison = replace(comparison, cautions=(*cautions, *_largest_part(a, b)))
     return with_quick_cautions(comparison, [r for run in a for r in run.results], [r for run in b for r in run.results])
-
-
-def _with_order(comparison: Comparison, doubt: str, ratios: TestedRatios, *, any_order: bool) -> Comparison:
-    if not ratios.points:
-        return comparison
-    if doubt and not any_order:
-        return replace(comparison, sentence=untested(ratios.points, comparison.axis, doubt))
-    caution = UNKNOWN if not comparison.session_order else doubt
-    return replace(comparison, cautions=(*comparison.cautions, caution)) if caution else comparison
 
 
 def _largest_part(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[str, ...]:

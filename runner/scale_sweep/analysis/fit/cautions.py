@@ -71,8 +71,18 @@ def all_cautions(f: FitFindings) -> tuple[str, ...]:
     sentences += [*_left_out(f), *_outliers(f)]
     if len(f.points) < 2:
         return tuple(sentences)
-    sentences += [*_superlinear(f), *_limits(f), *_bounds(f), *f.choice.doubts, *_model_doubts(f), *_few(f), *_noise(f)]
-    return tuple(sentences)
+    sentences += _superlinear(f)
+    if f.choice.model == "knee":
+        sentences.append(
+            "a hard limit explains the points better than every smooth curve: look for another resource that is full "
+            "from there on"
+        )
+    amdahl = f.candidates.get("amdahl")
+    if amdahl is not None and f.choice.verdict == "superlinear" and amdahl.value("alpha") <= 0:
+        sentences.append(
+            "α and β are kept at 0 or above: a negative one would fit better, and would mean that waiting makes work"
+        )
+    return (*sentences, *f.choice.doubts, *_model_doubts(f), *_few(f), *_noise(f))
 
 
 def _left_out(f: FitFindings) -> list[str]:
@@ -112,11 +122,8 @@ def _superlinear(f: FitFindings) -> list[str]:
         sentences = ["superlinear: the curve rises faster than a line through the origin, beyond its error"]
     else:
         seen = [_efficiency_words(p) for p in f.points[1:] if (p.efficiency or 0.0) > _SUPERLINEAR_UNPROVEN]
-        return (
-            [f"superlinear: efficiency {_at_levels(seen, f)}; without replicates noise cannot be excluded"]
-            if seen and f.noise is None
-            else []
-        )
+        unsure = f"superlinear: efficiency {_at_levels(seen, f)}; without replicates noise cannot be excluded"
+        return [unsure] if seen and f.noise is None else []
     return [*sentences, CONFOUNDS]
 
 
@@ -126,35 +133,18 @@ def _at_levels(efficiencies: Sequence[str], f: FitFindings) -> str:
     return f"{', '.join(efficiencies)} {f.terms.unit if is_one else f.terms.axis}"
 
 
-def _limits(f: FitFindings) -> list[str]:
-    if f.choice.model != "knee":
-        return []
-    sentence = (
-        "a hard limit explains the points better than every smooth curve: look for another resource that is full "
-        "from there on"
-    )
-    return [sentence]
-
-
-def _bounds(f: FitFindings) -> list[str]:
-    amdahl = f.candidates.get("amdahl")
-    if amdahl is None or f.choice.verdict != "superlinear" or amdahl.value("alpha") > 0:
-        return []
-    return ["α and β are kept at 0 or above: a negative one would fit better, and would mean that waiting makes work"]
-
-
 def _model_doubts(f: FitFindings) -> list[str]:
     if f.choice.model is None:
         return []
     name = NAMES[f.choice.model]
     sentences = []
-    if misfit(f):
+    p = misfit_p(f.chosen, f.rows) if f.chosen is not None else None
+    if p is not None and p < _MISFIT_P:
         sentences.append(f"the levels lie off the {name} curve by more than the replicates' spread explains")
-    near = [NAMES[n] for n in f.choice.supported]
     sentences += f.choice.skipped
     if f.choice.untested:
         sentences.append(f"{name} is not tested: the points are too few for its AICc; {f.choice.untested}")
-    if near:
+    if near := [NAMES[n] for n in f.choice.supported]:
         verb = "explains" if len(near) == 1 else "explain"
         sentences.append(f"{_listed(near)} {verb} the points about as well as {name} (AICc within {NEAR_AICC:.0f})")
     return sentences
@@ -214,11 +204,3 @@ def _enough(points: Sequence[PointSummary], noise: Noise) -> str:
     count = replicates_for(SOUGHT_PERCENT, len(points), noise.std)
     many = counted(count, "replicate") if count is not None else f"more than {counted(REPEATS_MAX, 'replicate')}"
     return f"with {many} the limit is {percent_words(SOUGHT_PERCENT)}"
-
-
-def misfit(f: FitFindings) -> bool:
-    """Whether the level means lie off the curve beyond the replicates' spread: lack-of-fit F test at 1 %."""
-    if f.chosen is None:
-        return False
-    p = misfit_p(f.chosen, f.rows)
-    return p is not None and p < _MISFIT_P

@@ -11,12 +11,12 @@ import numpy as np
 from scale_sweep.analysis.fit import beyond, derived
 from scale_sweep.analysis.fit.candidates import SAMPLES, Candidate, document, fit_model
 from scale_sweep.analysis.fit.cautions import all_cautions, superlinear_levels
-from scale_sweep.analysis.fit.choice import ModelChoice, choose
+from scale_sweep.analysis.fit.choice import choose
 from scale_sweep.analysis.fit.models import COUNTS, MODELS, WITH_BREAK, Floats, ModelName, rate_at
 from scale_sweep.analysis.fit.next_level import with_next_level
 from scale_sweep.analysis.fit.partial_curves import may_miss, wider_curves
 from scale_sweep.analysis.fit.rows import Rows, best_knot, make_rows
-from scale_sweep.analysis.fit.summaries import Noise, Usable, pooled_noise, summaries, usable, with_pairs
+from scale_sweep.analysis.fit.summaries import Usable, pooled_noise, summaries, usable, with_pairs
 from scale_sweep.analysis.fit.words import FitFindings, Terms, sentence
 from scale_sweep.model import (
     Confound,
@@ -26,8 +26,6 @@ from scale_sweep.model import (
     KnownBreak,
     ModelFit,
     Observation,
-    PointSummary,
-    Prediction,
 )
 
 GRID_STEPS = 60
@@ -77,16 +75,14 @@ def known_of(
     observed: Sequence[Observation], terms: Terms, *, breaks: Sequence[KnownBreak] = (), samples: int = SAMPLES
 ) -> beyond.Known:
     """The input of further answers beyond the points."""
-    data = usable(observed)
-    return _known(data, _fitted(data, tuple(breaks), samples), terms)
+    return _known(_findings(usable(observed), terms, tuple(breaks), samples))
 
 
 def known_of_rows(
     rows: Sequence[tuple[float, float]], terms: Terms, *, breaks: Sequence[KnownBreak] = (), samples: int = SAMPLES
 ) -> beyond.Known:
     """The same of plain (level, rate) rows, both above 0."""
-    data = _of_rows(rows)
-    return _known(data, _fitted(data, tuple(breaks), samples), terms)
+    return _known(_findings(_of_rows(rows), terms, tuple(breaks), samples))
 
 
 def _of_rows(rows: Sequence[tuple[float, float]] | Floats) -> Usable:
@@ -116,48 +112,44 @@ def _report(
     breaks: tuple[KnownBreak, ...] = (),
     samples: int = SAMPLES,
 ) -> FitReport:
-    fitted = _fitted(data, breaks, samples)
-    points = with_pairs(fitted.points, data) if data.is_quick else fitted.points
-    known = _known(data, fitted, terms)
+    f = _findings(data, terms, breaks, samples)
+    known, grid = _known(f), _grid(f.rows)
     peak, knee, maximum, at_90 = _figures(known)
-    findings = FitFindings(
-        terms=terms,
-        data=data,
-        rows=fitted.rows,
-        noise=fitted.noise,
+    points = with_pairs(f.points, data) if data.is_quick else f.points
+    f = replace(f, points=points, confounds=confounds, peak=peak, knee=knee, maximum=maximum)
+    predictions = beyond.predict(known, questions.predict)
+    banded = (f.choice.model, "linear")
+    return FitReport(
         points=points,
-        candidates=fitted.candidates,
-        choice=fitted.choice,
-        confounds=confounds,
-        superlinear=fitted.superlinear,
+        models=tuple(document(c, grid if c.model in banded else None) for c in f.candidates.values()),
+        chosen=f.choice.model,
+        sentence=sentence(f),
+        cautions=all_cautions(f),
+        peak_level=peak.value if peak else None,
+        peak_std_err=peak.std_err if peak else None,
+        peak_extrapolated=bool(peak and peak.value > points[-1].level),
+        knee_level=knee.value if knee else None,
+        noise_percent=100 * f.noise.std if f.noise else None,
+        axis=terms.axis,
+        rate=rate,
+        verdict=f.choice.verdict,
         peak=peak,
         knee=knee,
         maximum=maximum,
-        breaks=breaks,
-    )
-    return replace(
-        _written(findings, known, rate),
         level_at_90=at_90,
+        supported=f.choice.supported,
+        extrapolation_limit=known.limit if len(points) else None,
+        rejected=data.rejected,
+        band=beyond.band(known, grid) if grid is not None and f.choice.model else (),
+        breaks=breaks,
         beside=_beside(data, terms, rate, breaks),
-        predictions=_predictions(known, questions),
+        predictions=tuple(with_next_level(known, p) for p in predictions) if questions.next_level else predictions,
         needs=beyond.need(known, questions.need),
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Fitted:
+def _findings(data: Usable, terms: Terms, breaks: tuple[KnownBreak, ...], samples: int) -> FitFindings:
     """Every model on the rows, and the choice between them."""
-
-    rows: Rows
-    noise: Noise | None
-    points: tuple[PointSummary, ...]
-    candidates: Mapping[ModelName, Candidate]
-    superlinear: tuple[str, ...]
-    choice: ModelChoice
-    wider: Sequence[Candidate]  # see `wider_curves`
-
-
-def _fitted(data: Usable, breaks: tuple[KnownBreak, ...], samples: int) -> _Fitted:
     rows = make_rows(data.levels, data.rates, best_knot(data.levels, data.rates, breaks))
     noise = pooled_noise(data)
     points = summaries(data, noise)
@@ -165,66 +157,32 @@ def _fitted(data: Usable, breaks: tuple[KnownBreak, ...], samples: int) -> _Fitt
     candidates = {m: fit_model(m, rows, samples) for m in models if COUNTS[m] <= len(points)}
     superlinear = superlinear_levels(points, noise)
     choice = choose(candidates, rows, bool(superlinear) or _rises_faster(candidates))
-    return _Fitted(
+    return FitFindings(
+        terms=terms,
+        data=data,
         rows=rows,
         noise=noise,
         points=points,
         candidates=candidates,
-        superlinear=superlinear,
         choice=choice,
+        superlinear=superlinear,
+        breaks=breaks,
         wider=wider_curves(candidates, choice, rows, samples),
     )
 
 
-def _written(findings: FitFindings, known: beyond.Known, rate: str) -> FitReport:
-    """The report without answers."""
-    points, choice, peak, knee = findings.points, findings.choice, findings.peak, findings.knee
-    noise, grid = findings.noise, _grid(known.rows)
-    banded = (choice.model, "linear")
-    return FitReport(
-        points=points,
-        models=tuple(document(c, grid if c.model in banded else None) for c in findings.candidates.values()),
-        chosen=choice.model,
-        sentence=sentence(findings),
-        cautions=all_cautions(findings),
-        peak_level=peak.value if peak else None,
-        peak_std_err=peak.std_err if peak else None,
-        peak_extrapolated=bool(peak and peak.value > points[-1].level),
-        knee_level=knee.value if knee else None,
-        noise_percent=100 * noise.std if noise else None,
-        axis=findings.terms.axis,
-        rate=rate,
-        verdict=choice.verdict,
-        peak=peak,
-        knee=knee,
-        maximum=findings.maximum,
-        supported=choice.supported,
-        extrapolation_limit=known.limit if len(points) else None,
-        rejected=findings.data.rejected,
-        band=beyond.band(known, grid) if grid is not None and choice.model else (),
-        breaks=findings.breaks,
-    )
-
-
-def _predictions(known: beyond.Known, questions: FitQuestions) -> tuple[Prediction, ...]:
-    predictions = beyond.predict(known, questions.predict)
-    return tuple(with_next_level(known, p) for p in predictions) if questions.next_level else predictions
-
-
-def _known(data: Usable, fitted: _Fitted, terms: Terms) -> beyond.Known:
+def _known(f: FitFindings) -> beyond.Known:
     """The input of the answers beyond the points."""
-    choice = fitted.choice
-    chosen = fitted.candidates[choice.model] if choice.model else None
     return beyond.Known(
-        chosen=chosen,
-        plausible=[fitted.candidates[m] for m in choice.plausible],
-        wider=fitted.wider,
-        rows=fitted.rows,
-        terms=terms,
-        lost=data.lost,
-        falls=choice.falls,
-        noise=fitted.noise,
-        is_missed=may_miss(chosen, fitted.rows),
+        chosen=f.chosen,
+        plausible=[f.candidates[m] for m in f.choice.plausible],
+        wider=f.wider,
+        rows=f.rows,
+        terms=f.terms,
+        lost=f.data.lost,
+        falls=f.choice.falls,
+        noise=f.noise,
+        is_missed=may_miss(f.chosen, f.rows),
     )
 
 

@@ -70,10 +70,7 @@ def _width_with(known: Known, place: float, mean: float, level: float) -> float:
     plausible = _left(fitted, [c.model for c in known.plausible])
     best = fitted[plausible[0]]
     choice = ModelChoice(
-        model=best.model,
-        supported=(),
-        verdict="retrograde" if known.falls else "undecided",
-        plausible=tuple(plausible),
+        model=best.model, supported=(), verdict="retrograde" if known.falls else "undecided", plausible=tuple(plausible)
     )
     again = replace(
         known,

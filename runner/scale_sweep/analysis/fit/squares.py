@@ -19,12 +19,7 @@ _ALPHA_START, _SHARE_START = 0.02, 0.05
 
 
 def solve(
-    model: ModelName,
-    levels: Floats,
-    weights: Floats,
-    measured: Floats,
-    unit: float = 1.0,
-    knot: float | None = None,
+    model: ModelName, levels: Floats, weights: Floats, measured: Floats, unit: float = 1.0, knot: float | None = None
 ) -> Floats:
     """(samples, parameters) for measured (samples, levels), of the order of 1. Levels ascend and are above 0. unit: u
     of the formulas in models.py, at most the first level. knot: b, which only models with a break need."""

@@ -50,10 +50,7 @@ def read_table(stream: BinaryIO, columns: CsvColumns) -> Mapping[str, Floats]:
         raise ValueError("line 1: the file is empty; it needs a header and a row for each measurement")
     places = [_place(at, header, name) for name in columns.names]
     tables: dict[str, array[float]] = {}
-    ends = [
-        ((math.inf, 0), (0.0, 0)),
-        ((math.inf, 0), (0.0, 0)),
-    ]  # least and most of a column, with lines
+    ends = [((math.inf, 0), (0.0, 0)), ((math.inf, 0), (0.0, 0))]  # least and most of a column, with lines
     for number, (line, cells) in enumerate(_rows(lines, at + 1, separator), 1):
         if number > ROWS_MAX:
             raise ValueError(f"line {line}: more than {ROWS_MAX:,} rows")

@@ -56,7 +56,7 @@ class Terms:
 
 @dataclass(frozen=True, kw_only=True)
 class FitFindings:
-    """Everything that the sentence depends on."""
+    """Every model on the rows, the choice between them, and what the sentences need besides."""
 
     terms: Terms
     data: Usable
@@ -65,12 +65,13 @@ class FitFindings:
     points: tuple[PointSummary, ...]
     candidates: Mapping[ModelName, Candidate]
     choice: ModelChoice
-    confounds: tuple[Confound, ...]
     superlinear: tuple[str, ...]
-    peak: Estimate | None
-    knee: Estimate | None
-    maximum: Estimate | None
-    breaks: tuple[KnownBreak, ...] = ()
+    breaks: tuple[KnownBreak, ...]
+    wider: Sequence[Candidate]  # see `wider_curves`
+    confounds: tuple[Confound, ...] = ()
+    peak: Estimate | None = None
+    knee: Estimate | None = None
+    maximum: Estimate | None = None
 
     @property
     def chosen(self) -> Candidate | None:
@@ -110,28 +111,17 @@ def sentence(f: FitFindings) -> str:
     if len(f.points) > 1 and moved:
         verb = "moves" if len(moved) == 1 else "move"
         words += f"; but {' and '.join(moved)} {verb} along the axis, so this is not the {f.terms.axis}' effect alone"
-    return f"{words}{_ends(f)}.{_doubts(f)}"
-
-
-def _ends(f: FitFindings) -> str:
-    words = ""
-    beyond = [r for r in f.data.lost if r.level > f.points[-1].level]
-    if beyond:
+    if beyond := [r for r in f.data.lost if r.level > f.points[-1].level]:
         most = max(beyond, key=lambda r: r.rate or 0.0)
-        where = level_words([r.level for r in beyond])
+        where = f.terms.named(level_words([r.level for r in beyond]))
         at = f" at {format_number(most.level)}" if len(beyond) > 1 else ""
-        rates = f"; measured: {rejected_words(most, f.terms)}{at}"
-        words += f"; the curve ends there: every trial at {f.terms.named(where)} was rejected{rates}"
-    return words
-
-
-def _doubts(f: FitFindings) -> str:
-    doubted = [r for r in f.data.rejected if r.is_doubted]
-    if not doubted:
-        return ""
+        measured = f"measured: {rejected_words(most, f.terms)}{at}"
+        words += f"; the curve ends there: every trial at {where} was rejected; {measured}"
+    if not (doubted := [r for r in f.data.rejected if r.is_doubted]):
+        return f"{words}."
     where, kept = f.terms.named(level_words([r.level for r in doubted])), sum(r.kept for r in doubted)
     trials = counted(kept + sum(r.rejected for r in doubted), "trial")
-    return f" In doubt: at {where} only {kept} of {trials} {'is' if kept == 1 else 'are'} valid."
+    return f"{words}. In doubt: at {where} only {kept} of {trials} {'is' if kept == 1 else 'are'} valid."
 
 
 def level_words(levels: Sequence[float]) -> str:

@@ -86,9 +86,7 @@ def _residual(logs: Floats, *factors: Floats) -> _Residual:
     projection = np.eye(len(logs)) - design @ np.linalg.pinv(design)
     left = projection @ logs
     return _Residual(
-        squares=float(left @ left),
-        degrees=len(logs) - int(np.linalg.matrix_rank(design)),
-        projection=projection,
+        squares=float(left @ left), degrees=len(logs) - int(np.linalg.matrix_rank(design)), projection=projection
     )
 
 

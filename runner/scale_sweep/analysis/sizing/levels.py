@@ -182,11 +182,7 @@ def _by_trials(answer: LevelNeed, known: Known, counted: Sequence[TrialResult]) 
     if holds[0] is chances[0]:
         notes.append(f"{known.terms.count(holds[0].level)} is the lowest level measured: fewer may hold it too")
     return replace(
-        answer,
-        level=holds[0].level,
-        low=maybe[0].level,
-        high=safe[0].level if safe else None,
-        notes=tuple(notes),
+        answer, level=holds[0].level, low=maybe[0].level, high=safe[0].level if safe else None, notes=tuple(notes)
     )
 
 
