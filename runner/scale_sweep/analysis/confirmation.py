@@ -92,12 +92,11 @@ def confirmations(plan: Plan, results: Sequence[TrialResult]) -> tuple[Confirmed
 def _confirmed(
     capacity: LevelCapacity, trials: Sequence[TrialResult], windows: tuple[Probe, ...], unit: str
 ) -> Confirmed:
-    steps = [step for result in trials if not _is_of_connections(result) and (step := _step(result)) is not None]
-    sentences = [_words(step, unit) for step in steps]
-    lacks = None
-    for result in trials:
-        twice = _step(result) if _is_of_connections(result) else None
-        if twice is not None and steps:
+    known = [(result, step) for result in trials if (step := _step(result)) is not None]
+    steps = [step for result, step in known if not _is_of_connections(result)]
+    sentences, lacks = [_words(step, unit) for step in steps], None
+    for result, twice in known:
+        if _is_of_connections(result) and steps:
             lacks, words = _with_connections(capacity, steps[0], twice)
             sentences.append(f"with twice the connections ({result.trial.load.connections}) {words}")
     return Confirmed(
@@ -124,7 +123,8 @@ def _with_connections(capacity: LevelCapacity, at: Step, twice: Step) -> tuple[b
         return None, f"there is no answer: {twice.why or at.why}"
     fall = capped(at.excess) - capped(twice.excess)
     margin = _margin(capacity.searches)
-    words = f"the percentile was {_percent(-fall)}"
+    percent = 100 * math.expm1(-fall)
+    words = f"the percentile was {abs(percent):.0f} % {'higher' if percent > 0 else 'lower'}"
     if fall > max(margin, FALL_LEAST):
         return True, f"{words}: requests wait for a connection"
     if margin > UNSEEN:
@@ -141,11 +141,6 @@ def _margin(searches: Sequence[TrialResult]) -> float:
         own = max(1.0, cross.worth - 2.0)
         squares, degrees = squares + own * cross.spread**2, degrees + own
     return student(degrees, PROBABILITY) * math.sqrt(2 * squares / degrees)
-
-
-def _percent(change: float) -> str:
-    percent = 100 * math.expm1(change)
-    return f"{abs(percent):.0f} % {'higher' if percent > 0 else 'lower'}"
 
 
 def with_confirmations(plan: Plan, results: Sequence[TrialResult]) -> tuple[TrialResult, ...]:

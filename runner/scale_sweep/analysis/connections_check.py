@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,8 +33,7 @@ class Check:
     sentence: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Rate:
+class _Rate(NamedTuple):
     """ln(rate) of a trial that counts."""
 
     point: Point
@@ -41,8 +41,7 @@ class _Rate:
     log: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Expected:
+class _Expected(NamedTuple):
     """ln(rate) of a point in a block, without the check."""
 
     log: float
@@ -58,7 +57,7 @@ def checks(plan: Plan, results: Sequence[TrialResult]) -> tuple[Check, ...]:
         if observed.role == "check":
             pairs.append((result, observed))
         elif observed.role == "point" and observed.value is not None and _counts(result.verdict):
-            rates.append(_Rate(point=observed.point, block=observed.block, log=math.log(observed.value)))
+            rates.append(_Rate(observed.point, observed.block, math.log(observed.value)))
     return tuple(_check(result, observed, rates) for result, observed in pairs)
 
 
@@ -80,14 +79,6 @@ def _counts(verdict: Verdict) -> bool:
     return VerdictKind.VALID is verdict.kind or verdict.once_checked is VerdictKind.SOFTWARE_BOTTLENECK
 
 
-def _expected(rates: Sequence[_Rate], point: Point, block: int) -> _Expected | None:
-    """None if none of the point's trials counts."""
-    curve = [one for one in rates if one.point[1] == point[1]]
-    if not any(one.point == point for one in curve):
-        return None
-    return _in_block(curve, point, block) or _as_mean(curve, point)
-
-
 def _as_mean(rates: Sequence[_Rate], point: Point) -> _Expected:
     """With the spread pooled over the points."""
     by_point: dict[Point, list[float]] = {}
@@ -100,9 +91,7 @@ def _as_mean(rates: Sequence[_Rate], point: Point) -> _Expected:
         degrees += len(logs) - 1
     spread = math.sqrt(squares / degrees) if degrees else ASSUMED_NOISE
     own = by_point[point]
-    return _Expected(
-        log=sum(own) / len(own), error=spread * math.sqrt(1 + 1 / len(own)), degrees=degrees or ASSUMED_DEGREES
-    )
+    return _Expected(sum(own) / len(own), spread * math.sqrt(1 + 1 / len(own)), degrees or ASSUMED_DEGREES)
 
 
 def _in_block(rates: Sequence[_Rate], point: Point, block: int) -> _Expected | None:
@@ -118,34 +107,30 @@ def _in_block(rates: Sequence[_Rate], point: Point, block: int) -> _Expected | N
         return None
     along = model.back.T @ moved
     of_mean = 1 / model.counts[at] + float(along @ along)
-    return _Expected(
-        log=float(model.mean_log[at] + moved @ model.effects),
-        error=math.sqrt(model.squares / model.degrees * (1 + of_mean)),
-        degrees=model.degrees,
-    )
+    log = float(model.mean_log[at] + moved @ model.effects)
+    return _Expected(log, math.sqrt(model.squares / model.degrees * (1 + of_mean)), model.degrees)
 
 
 def _check(result: TrialResult, observed: Observation, rates: Sequence[_Rate]) -> Check:
     many, point = f"with twice the connections ({result.trial.load.connections})", observed.point
-    expected = _expected(rates, point, observed.block)
+    curve = [one for one in rates if one.point[1] == point[1]]
+    expected = None
+    if any(one.point == point for one in curve):
+        expected = _in_block(curve, point, observed.block) or _as_mean(curve, point)
     if not _counts(result.verdict) or observed.value is None or expected is None:
         why = f"the trial {many} is {result.verdict.kind.value}"
         words = f"{why}, so it is not known whether the reason is inside the server"
         return Check(point=point, is_internal=None, sentence=words)
     rise = math.log(observed.value) - expected.log
     margin = student(expected.degrees, PROBABILITY) * expected.error
-    words = f"{many} the rate was {_percent(rise)}"
+    change = 100 * math.expm1(rise)
+    words = f"{many} the rate was {abs(change):.1f} % {'higher' if change > 0 else 'lower'}"
     if rise > max(margin, math.log1p(RISE_PERCENT / 100)):
         return Check(point=point, is_internal=False, sentence=f"{words}: the level lacks connections")
     if margin > math.log1p(UNSEEN_PERCENT / 100):
         hidden = f"the noise of the run could hide a rise of {100 * math.expm1(margin):.0f} %"
         return Check(point=point, is_internal=None, sentence=f"{words}, and {hidden}")
     return Check(point=point, is_internal=True, sentence=f"{words}: the reason is inside the server")
-
-
-def _percent(rise: float) -> str:
-    change = 100 * math.expm1(rise)
-    return f"{abs(change):.1f} % {'higher' if change > 0 else 'lower'}"
 
 
 def _judged(verdict: Verdict, check: Check) -> Verdict:

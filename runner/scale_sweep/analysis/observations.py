@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import load_axis
@@ -26,6 +27,7 @@ SENTINEL = "sentinel"  # its window is longer than those of its level
 CONFIRM = "confirmation"  # its rate was offered
 OPEN_LOOP = "open loop"  # its rate was offered, and is not a capacity
 SHORT_STEPS = "search with short steps"  # they show what held for so long, and no capacity
+_OF_ROLE = {"check": CHECK, "profile": PROFILE, "confirm": CONFIRM, "sentinel": SENTINEL}
 _OF_NO_WINDOW = ("durable_rows_per_s", "capacity_per_s")
 SECONDS_MIN = 4  # of a window with figures of its seconds
 PERCENT_MOST = 1e6  # a stored file may hold any number; nothing is known of a window that varied more
@@ -33,11 +35,13 @@ PERCENT_MOST = 1e6  # a stored file may hold any number; nothing is known of a w
 
 def observations(results: Sequence[TrialResult], rate: str | RateOf) -> tuple[Observation, ...]:
     """One for each trial. rate: a field of Measurement (ValueError if unknown), or a function of the trial."""
-    is_of_window = rate not in _OF_NO_WINDOW
-    read = _reader(rate)
-    return tuple(
-        replace(_observation(r, read(r)), window=window_noise(r.measurement) if is_of_window else None) for r in results
-    )
+    if isinstance(rate, str) and rate not in Measurement.__dataclass_fields__:
+        raise ValueError(f"{rate!r} is not a figure of a measurement")
+    read: RateOf = attrgetter(f"measurement.{rate}") if isinstance(rate, str) else rate
+    made = tuple(_observation(result, read(result)) for result in results)
+    if rate in _OF_NO_WINDOW:
+        return made
+    return tuple(replace(one, window=window_noise(r.measurement)) for one, r in zip(made, results, strict=True))
 
 
 def window_noise(m: Measurement) -> WindowNoise | None:
@@ -53,31 +57,22 @@ def window_noise(m: Measurement) -> WindowNoise | None:
         spread=cv / 100,
         rest=trend_error / 100 * math.sqrt(n * (n * n - 1) / 12) / (n - 1),
         correlation=correlation,
-        error=_share(m.rate_error_percent),
-        halves=_share(m.rate_halves_percent),
+        error=m.rate_error_percent / 100 if m.rate_error_percent is not None else None,
+        halves=m.rate_halves_percent / 100 if m.rate_halves_percent is not None else None,
     )
-
-
-def _share(percent: float | None) -> float | None:
-    return percent / 100 if percent is not None else None
 
 
 def cpu_observations(results: Sequence[TrialResult], rate: RateOf) -> tuple[Observation, ...]:
     """Also of trials that others disturbed. rate: rate_per_cpu_s or rate_alone_per_s."""
-    return tuple(_cpu_observation(result, rate(result)) for result in results)
-
-
-def _cpu_observation(result: TrialResult, value: float | None) -> Observation:
-    mark = _mark_of_role(result) or ("" if value is not None else NO_RATE)
-    return replace(_observation(result, value), mark=mark, note="")
-
-
-def _reader(rate: str | RateOf) -> RateOf:
-    if callable(rate):
-        return rate
-    if rate not in Measurement.__dataclass_fields__:
-        raise ValueError(f"{rate!r} is not a figure of a measurement")
-    return lambda result: getattr(result.measurement, rate)
+    values = [rate(result) for result in results]
+    return tuple(
+        replace(
+            _observation(result, value),
+            mark=_OF_ROLE.get(result.trial.role, "" if value is not None else NO_RATE),
+            note="",
+        )
+        for result, value in zip(results, values, strict=True)
+    )
 
 
 def _observation(result: TrialResult, value: float | None) -> Observation:
@@ -101,7 +96,7 @@ def _observation(result: TrialResult, value: float | None) -> Observation:
 
 def _mark(result: TrialResult, *, usable: bool) -> str:
     """Why a trial does not count."""
-    if mark := _mark_of_role(result):
+    if mark := _OF_ROLE.get(result.trial.role, ""):
         return mark
     if not result.verdict.kind.is_fitted:
         return result.verdict.kind.value
@@ -110,10 +105,6 @@ def _mark(result: TrialResult, *, usable: bool) -> str:
     if result.trial.load.searches and is_quick(result):
         return SHORT_STEPS
     return "" if usable else NO_RATE
-
-
-def _mark_of_role(result: TrialResult) -> str:
-    return {"check": CHECK, "profile": PROFILE, "confirm": CONFIRM, "sentinel": SENTINEL}.get(result.trial.role, "")
 
 
 def point_name(level: float | None, variant: str, axis: str) -> str:

@@ -84,8 +84,13 @@ def _period(seconds: Sequence[Second], first: int, last: int, usual: float) -> P
 
 
 def _seen(seconds: Sequence[Second], inside: Sequence[Second]) -> str:
-    disk = _times(seconds, inside, lambda s: s.disk_mb_per_s)
-    cores = _times(seconds, inside, lambda s: s.server_cores)
+    def times(read: Callable[[Second], float | None]) -> float | None:
+        whole = [v for s in seconds if (v := read(s)) is not None]
+        here = [v for s in inside if (v := read(s)) is not None]
+        usual = median(whole) if whole else 0.0
+        return fmean(here) / usual if here and usual > 0 else None
+
+    disk, cores = times(lambda s: s.disk_mb_per_s), times(lambda s: s.server_cores)
     parts = []
     if disk is not None and disk >= BUSY_DISK:
         parts.append(f"the disks took {disk:.1f} times their usual writes: a compaction, a checkpoint or a flush")
@@ -94,13 +99,6 @@ def _seen(seconds: Sequence[Second], inside: Sequence[Second]) -> str:
     if cores is not None and cores <= IDLE_CPU:
         parts.append(f"the server used {cores:.1f} of its usual CPU: it waited")
     return "; ".join(parts)
-
-
-def _times(seconds: Sequence[Second], inside: Sequence[Second], read: Callable[[Second], float | None]) -> float | None:
-    whole = [v for s in seconds if (v := read(s)) is not None]
-    here = [v for s in inside if (v := read(s)) is not None]
-    usual = median(whole) if whole else 0.0
-    return fmean(here) / usual if here and usual > 0 else None
 
 
 STEP_S = 5  # between the starts of two windows

@@ -19,11 +19,6 @@ _EFFICIENCY = 0.9
 Figure = Callable[[Floats], Floats]
 
 
-def limit(rows: Rows) -> float:
-    """The highest level with an answer."""
-    return REACH * float(rows.distinct[-1])
-
-
 def _known(candidate: Candidate, figure: Figure) -> Estimate | None:
     if not len(candidate.samples):
         return None
@@ -45,9 +40,8 @@ def peak(candidate: Candidate) -> Estimate | None:
     """The level of the USL's maximum, with the error of the delta method."""
     if candidate.model != "usl":
         return None
-    unit = candidate.unit_level
-    known = _known(candidate, lambda p: _peak_levels(p, unit))
-    value = usl_peak(candidate.value("alpha"), candidate.value("beta"), unit)
+    known = _known(candidate, lambda p: _peak_levels(p, candidate.unit_level))
+    value = usl_peak(candidate.value("alpha"), candidate.value("beta"), candidate.unit_level)
     if known is None or value is None or known.low is None or known.high is None:
         return None
     return Estimate(value=value, std_err=(known.high - known.low) / 3.92, low=known.low, high=known.high)
@@ -66,19 +60,17 @@ def knee(candidate: Candidate) -> Estimate | None:
 def maximum(chosen: Candidate, others: Sequence[Candidate]) -> Estimate | None:
     """γ/α of Amdahl, C of the knee, X at the peak of the USL. Its interval spans the others too; None if one has
     none."""
-    spanned = [_of_model(c) for c in (chosen, *(c for c in others if c.model != chosen.model))]
-    lows, highs = [e.low if e else None for e in spanned], [e.high if e else None for e in spanned]
+
+    def of(c: Candidate) -> Estimate | None:
+        return _known(c, lambda p: _maxima(c.model, p, c.unit_level)) if c.model in _BOUNDED else None
+
+    spanned = [of(c) for c in (chosen, *(c for c in others if c.model != chosen.model))]
+    ends = [(e.low, e.high) for e in spanned if e is not None and e.low is not None and e.high is not None]
     own = spanned[0]
-    if own is None or None in lows or None in highs:
+    if own is None or len(ends) < len(spanned):
         return None
-    low, high = min(v for v in lows if v is not None), max(v for v in highs if v is not None)
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
     return replace(own, low=low, high=high) if high - low <= 2 * own.value else None
-
-
-def _of_model(candidate: Candidate) -> Estimate | None:
-    if candidate.model not in _BOUNDED:
-        return None
-    return _known(candidate, lambda p: _maxima(candidate.model, p, candidate.unit_level))
 
 
 _BOUNDED: tuple[ModelName, ...] = ("amdahl", "knee", "usl")
@@ -101,7 +93,7 @@ def level_at_90(candidate: Candidate, rows: Rows) -> Estimate | None:
     """Where X(n) n₀ / (n X(n₀)) falls to 90 %, n₀ being the smallest level."""
     first = float(rows.distinct[0])
     level = _known(candidate, lambda p: _levels_at_90(candidate.model, p, first, candidate.unit_level))
-    return level if level is not None and level.value <= limit(rows) else None
+    return level if level is not None and level.value <= REACH * float(rows.distinct[-1]) else None
 
 
 def _levels_at_90(model: ModelName, p: Floats, first: float, unit: float) -> Floats:

@@ -58,7 +58,12 @@ def level_need(run: StoredRun, wanted: float, also: Sequence[float] = ()) -> Lev
         return replace(answer, by_model=False, reason=f"no rate is fitted ({_why_unfitted(run, observed)})")
     counted = [result for result, seen in zip(run.results, observed, strict=True) if not seen.mark]
     answer = _by_trials(answer, known, counted) if known.chosen is None else held(answer, known, also)
-    chances = tuple(replace(c, joules_per_million_rows=_joules(counted, c.level)) for c in answer.chances)
+    energies: dict[float, list[float]] = {}
+    for r in counted:
+        if r.measurement.joules_per_million_rows is not None:
+            energies.setdefault(r.trial.level, []).append(r.measurement.joules_per_million_rows)
+    joules = {level: sum(here) / len(here) for level, here in energies.items()}
+    chances = tuple(replace(c, joules_per_million_rows=joules.get(c.level)) for c in answer.chances)
     return replace(answer, chances=chances, settled_by=next_sweep(run.plan, known, answer))
 
 
@@ -77,11 +82,10 @@ def _joules(counted: Sequence[TrialResult], level: float) -> float | None:
 
 
 def _granted(run: StoredRun) -> dict[str, float]:
-    amounts = [(name, a.value) for r in run.on_curve for name, a in r.trial.resources.amounts.items()]
     granted: dict[str, float] = {}
-    for name, value in amounts:
+    for name, amount in (pair for r in run.on_curve for pair in r.trial.resources.amounts.items()):
         if name != run.plan.sweep.axis:
-            granted[name] = max(value, granted.get(name, 0.0))
+            granted[name] = max(amount.value, granted.get(name, 0.0))
     return granted
 
 
@@ -90,24 +94,20 @@ def held(answer: LevelNeed, known: Known, also: Sequence[float] = ()) -> LevelNe
     levels, wanted = _levels(known), answer.wanted
     least, most = chances_below(known, levels, wanted)
     level = _first(levels, most <= ACCEPTED)
-    shown = sorted({*_around(levels, level, need(known, [wanted])[0].level), *known.rows.distinct, *_able(known, also)})
+    able = [one for one in also if one > 0 and not refusal(known, one)]
+    shown = sorted({*_around(levels, level, need(known, [wanted])[0].level), *known.rows.distinct, *able})
     by_level = _chances(known, shown, wanted)
     if level is None:
         return replace(answer, chances=by_level, reason=_why_none(known, wanted, float(levels[-1]), float(most[-1])))
+    lowest = f"{known.terms.count(level)} is the lowest level that the fit allows: fewer may hold it too"
     return replace(
         answer,
         level=level,
         low=_first(levels, least <= 1 - _END),
         high=_first(levels, most <= _END),
         chances=by_level,
-        notes=_lowest(known, level, float(levels[0])),
+        notes=(lowest,) if level == float(levels[0]) and level != 1 else (),
     )
-
-
-def _lowest(known: Known, level: float, first: float) -> tuple[str, ...]:
-    if level != first or level == 1:
-        return ()
-    return (f"{known.terms.count(level)} is the lowest level that the fit allows: fewer may hold it too",)
 
 
 def _levels(known: Known) -> Floats:
@@ -115,17 +115,11 @@ def _levels(known: Known) -> Floats:
     measured = known.rows.distinct
     step = 1.0 if np.all(measured == np.round(measured)) else float(measured[0])
     first, last = math.ceil(float(measured[0]) / REACH / step - 1e-9), math.floor(known.limit / step + 1e-9)
-    numbers = np.arange(max(first, 1), last + 1) if last - first < LEVELS_MAX else _chosen(first, last)
+    numbers = np.arange(max(first, 1), last + 1)
+    if last - first >= LEVELS_MAX:
+        numbers = np.unique(np.round(np.geomspace(max(first, 1), last, LEVELS_MAX)))
     levels = np.unique(np.concatenate([np.round(numbers * step, 9), measured]))
     return levels[[not refusal(known, float(level)) for level in levels]]
-
-
-def _chosen(first: int, last: int) -> Floats:
-    return np.unique(np.round(np.geomspace(max(first, 1), last, LEVELS_MAX)))
-
-
-def _able(known: Known, levels: Sequence[float]) -> list[float]:
-    return [level for level in levels if level > 0 and not refusal(known, level)]
 
 
 def _around(levels: Floats, level: float | None, crossing: float | None) -> list[float]:
@@ -178,25 +172,21 @@ def _by_trials(answer: LevelNeed, known: Known, counted: Sequence[TrialResult]) 
     notes += [LONE] if known.noise is None else []
     answer = replace(answer, chances=chances, by_model=False, notes=tuple(notes))
     if not holds:
-        return replace(answer, reason=_none_measured(known, chances, answer))
+        best = max(chances, key=lambda c: c.rate or 0.0)
+        why = (
+            f"the chance to miss is {100 * (best.miss or 0.0):.0f} % at {known.terms.count(best.level)}, the best level"
+        )
+        if all(c.miss is None for c in chances):
+            why = "the trials have no error: no level has two trials, and their windows are too short for one"
+        elif (best.rate or 0.0) < answer.wanted:
+            last = known.terms.count(float(known.rows.distinct[-1]))
+            why = f"no measured level reaches it, and the points are too few to predict beyond {last}"
+        return replace(answer, reason=why)
     if holds[0] is chances[0]:
         notes.append(f"{known.terms.count(holds[0].level)} is the lowest level measured: fewer may hold it too")
     return replace(
         answer, level=holds[0].level, low=maybe[0].level, high=safe[0].level if safe else None, notes=tuple(notes)
     )
-
-
-def _none_measured(known: Known, chances: Sequence[LevelChance], answer: LevelNeed) -> str:
-    best = max(chances, key=lambda c: c.rate or 0.0)
-    if all(c.miss is None for c in chances):
-        return "the trials have no error: no level has two trials, and their windows are too short for one"
-    if (best.rate or 0.0) < answer.wanted:
-        return f"no measured level reaches it, and the points are too few to predict beyond {_highest(known)}"
-    return f"the chance to miss is {100 * (best.miss or 0.0):.0f} % at {known.terms.count(best.level)}, the best level"
-
-
-def _highest(known: Known) -> str:
-    return known.terms.count(float(known.rows.distinct[-1]))
 
 
 def _of_level(known: Known, at: int, counted: Sequence[TrialResult], wanted: float) -> LevelChance:
