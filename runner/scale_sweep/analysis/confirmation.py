@@ -166,9 +166,9 @@ def _updated(result: TrialResult, confirmation: Confirmed) -> TrialResult:
         return replace(result, measurement=measured, verdict=replace(verdict, kind=kind, reasons=(*added, *kept)))
     judged = replace(verdict, reasons=(*kept, *added))
     if confirmation.lacks_connections:
-        kind, remedy, why = BottleneckKind.CONNECTIONS, "more --connections", confirmation.sentences[-1]
-        before = verdict.bottleneck or Bottleneck(kind=kind, sentence=why, remedy=remedy)
-        judged = replace(judged, bottleneck=replace(before, kind=kind, sentence=why, remedy=remedy))
+        lacks, remedy, why = BottleneckKind.CONNECTIONS, "more --connections", confirmation.sentences[-1]
+        before = verdict.bottleneck or Bottleneck(kind=lacks, sentence=why, remedy=remedy)
+        judged = replace(judged, bottleneck=replace(before, kind=lacks, sentence=why, remedy=remedy))
     return replace(result, measurement=measured, verdict=judged)
 
 

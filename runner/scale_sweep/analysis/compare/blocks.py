@@ -10,8 +10,8 @@ from scale_sweep.analysis.compare.chance import family
 from scale_sweep.analysis.compare.manifests import differing_variants
 from scale_sweep.analysis.compare.pairs import PointLogs, Unpaired, are_disturbed
 from scale_sweep.analysis.compare.ratios import Side, Tested, moments_of, tested, together, variance_of
-from scale_sweep.analysis.compare.runs import Sides, TestedRatios, assembled, overall_row, plain, with_quick_cautions
-from scale_sweep.analysis.compare.words import name_of, repeats_of_blocks, untested
+from scale_sweep.analysis.compare.runs import TestedRatios, assembled, overall_row, plain, with_quick_cautions
+from scale_sweep.analysis.compare.words import Sides, name_of, repeats_of_blocks, untested
 from scale_sweep.analysis.noise.drift_test import log_value
 from scale_sweep.analysis.observations import achieved, observations, point_name
 from scale_sweep.base.errors import UsageError
@@ -131,8 +131,8 @@ def compare_variants(run: StoredRun, gate: Gate | None = None) -> Comparison:
     rows = [replace(plain(one), trials_a=p.trials_a, trials_b=p.trials_b) for one, p in zip(logs, points, strict=True)]
     overall = overall_row(logs)
     if overall is not None:
-        counts = {"trials_a": sum(p.trials_a for p in points), "trials_b": sum(p.trials_b for p in points)}
-        overall = replace(overall, **counts)
+        trials_a, trials_b = sum(p.trials_a for p in points), sum(p.trials_b for p in points)
+        overall = replace(overall, trials_a=trials_a, trials_b=trials_b)
     ratios = TestedRatios(points=tuple(rows), overall=overall, unpaired=tuple(missing))
     moments = moments_of([p.differences for p in points])
     is_tested, looks = moments.degrees.sum() > 0, run.plan.sweep.looks_ab

@@ -75,12 +75,6 @@ def _why_unfitted(run: StoredRun, observed: Sequence[Observation]) -> str:
     return "; ".join(f"{mark}: {reason}" if reason else mark for mark, reason in first.items()) or "no trial"
 
 
-def _joules(counted: Sequence[TrialResult], level: float) -> float | None:
-    here = [r.measurement.joules_per_million_rows for r in counted if r.trial.level == level]
-    energies = [energy for energy in here if energy is not None]
-    return sum(energies) / len(energies) if energies else None
-
-
 def _granted(run: StoredRun) -> dict[str, float]:
     granted: dict[str, float] = {}
     for name, amount in (pair for r in run.on_curve for pair in r.trial.resources.amounts.items()):
