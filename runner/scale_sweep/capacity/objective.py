@@ -39,15 +39,13 @@ def _clause(text: str) -> Clause:
         raise ValueError(f"{text!r}: an objective is an upper limit: {quantity} < ...")
     if quantity == ERRORS and operation:
         raise ValueError(f"{text!r}: errors count over all operations together: errors < 0.1%")
-    value = _percent(text, limit) if quantity == ERRORS else _milliseconds(text, limit)
+    if quantity == ERRORS:
+        value = parse_percent(limit) if limit.endswith("%") else math.nan
+        if not 0 < value < 100:
+            raise ValueError(f"{text!r}: errors are a share of the requests, like 0.1%")
+    else:
+        value = _milliseconds(text, limit)
     return Clause(quantity=quantity, limit=value, operation=operation or "")
-
-
-def _percent(text: str, limit: str) -> float:
-    value = parse_percent(limit) if limit.endswith("%") else math.nan
-    if not 0 < value < 100:
-        raise ValueError(f"{text!r}: errors are a share of the requests, like 0.1%")
-    return value
 
 
 def _milliseconds(text: str, limit: str) -> float:

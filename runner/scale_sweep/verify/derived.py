@@ -38,23 +38,23 @@ def check_derived(folder: Folder, run: StoredRun, again: Mapping[str, TrialAgain
     """run: with recomputed trials. again: those by trial, with their series."""
     points = points_text(run.plan, run.results)
     apart = _columns_of_one(folder, run, points)
-    notes = _columns_words(run, apart)
+    notes: tuple[str, ...] = ()
+    if apart:
+        by = f"scale {run.manifest.get('tool_version')} (method {run.manifest.get('method')})"
+        notes = (f"{POINTS} was written by {by}: compared without {', '.join(apart)}, which one version lacks",)
     disagreements = [*_points(folder, points, apart), *_series(folder, again)]
     if run.plan.sweep.work.counts_requests:
         disagreements += _text(folder, OPERATIONS, operations_text(run.results))
-    figures = sum(map(len, csv.reader(io.StringIO(points))))
-    if not run.results:
-        wrong = tuple(disagreements)
-        return DerivedCheck(figures=figures, disagreements=wrong, other_method=OtherMethod(), notes=notes)
-    made, by = _documents(folder, run), run.manifest.get("reported_by")
-    if (by if isinstance(by, Mapping) else run.manifest).get("method") == method.METHOD:
-        figures += made.figures
-        differing, other = made.missing + made.differing, OtherMethod()
-    else:
-        differing = made.missing
-        other = OtherMethod(compared=made.compared, differ=len({d.file for d in made.differing}))
-    wrong = (*disagreements, *differing)
-    return DerivedCheck(figures=figures, disagreements=wrong, other_method=other, notes=notes)
+    figures, other = sum(map(len, csv.reader(io.StringIO(points)))), OtherMethod()
+    if run.results:
+        made, by = _documents(folder, run), run.manifest.get("reported_by")
+        disagreements += made.missing
+        if (by if isinstance(by, Mapping) else run.manifest).get("method") == method.METHOD:
+            figures += made.figures
+            disagreements += made.differing
+        else:
+            other = OtherMethod(compared=made.compared, differ=len({d.file for d in made.differing}))
+    return DerivedCheck(figures=figures, disagreements=tuple(disagreements), other_method=other, notes=notes)
 
 
 def _columns_of_one(folder: Folder, run: StoredRun, made: str) -> tuple[str, ...]:
@@ -66,13 +66,6 @@ def _columns_of_one(folder: Folder, run: StoredRun, made: str) -> tuple[str, ...
         return ()
     both = (stored, next(csv.reader(io.StringIO(made))))
     return tuple(name for names, others in (both, both[::-1]) for name in names if name not in others)
-
-
-def _columns_words(run: StoredRun, apart: Sequence[str]) -> tuple[str, ...]:
-    if not apart:
-        return ()
-    by = f"scale {run.manifest.get('tool_version')} (method {run.manifest.get('method')})"
-    return (f"{POINTS} was written by {by}: compared without {', '.join(apart)}, which one version lacks",)
 
 
 def _points(folder: Folder, made: str, apart: Sequence[str]) -> Iterator[Disagreement]:
@@ -122,20 +115,15 @@ def _series(folder: Folder, again: Mapping[str, TrialAgain]) -> Iterator[Disagre
     except StoreError as error:
         yield unread(folder, name, error)
         return
-    parts = _by_trial(stored)
+    parts: dict[str, list[str]] = {}
+    for line in stored.splitlines(keepends=True)[1:]:
+        parts.setdefault(line.partition(",")[0], []).append(line)
     for trial_id, trial in again.items():
         wanted = timeseries_part(trial_id, trial.series)
-        if (held := parts.get(trial_id, "")) != wanted:
+        if (held := "".join(parts.get(trial_id, ()))) != wanted:
             yield _first_difference(name, held, wanted, f"of {trial_id} ")
     if not stored.startswith(TIMESERIES_HEADER):
         yield Disagreement(file=name, sentence="its header is not that of a time series")
-
-
-def _by_trial(timeseries: str) -> dict[str, str]:
-    parts: dict[str, list[str]] = {}
-    for line in timeseries.splitlines(keepends=True)[1:]:
-        parts.setdefault(line.partition(",")[0], []).append(line)
-    return {trial_id: "".join(lines) for trial_id, lines in parts.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,8 +132,8 @@ class _Documents:
 
     figures: int
     compared: int
-    missing: tuple[Disagreement, ...]
-    differing: tuple[Disagreement, ...]
+    missing: list[Disagreement]
+    differing: list[Disagreement]
 
 
 def _documents(folder: Folder, run: StoredRun) -> _Documents:
@@ -166,7 +154,7 @@ def _documents(folder: Folder, run: StoredRun) -> _Documents:
         of_page = [*_text(folder, name, text)]
         (differing if all(d.figure for d in of_page) else missing).extend(of_page)
     compared = len(made.fits) + len(made.pages) - len(missing)
-    return _Documents(figures=figures, compared=compared, missing=tuple(missing), differing=tuple(differing))
+    return _Documents(figures=figures, compared=compared, missing=missing, differing=differing)
 
 
 def _text(folder: Folder, name: str, wanted: str) -> Iterator[Disagreement]:

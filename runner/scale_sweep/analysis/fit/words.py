@@ -102,7 +102,10 @@ def sentence(f: FitFindings) -> str:
         what = ", ".join(f"{n} {kind}" for kind, n in f.data.left_out.items())
         return f"No {f.terms.row}, so nothing to fit{f' ({what})' if what else ''}."
     if len(f.points) == 1:
-        words = _one_level(f)
+        p = f.points[0]
+        alone = "" if p.mean_low is not None else " without an interval"
+        rate = f"{format_rate(p.rate_mean, p.mean_low, p.mean_high)} {f.terms.rate}{alone}"
+        words = f"{f.terms.count(p.level)} only: {rate}, {f.trials}; one level does not show scaling"
     elif f.chosen is None:
         words = _few_levels(f)
     else:
@@ -134,13 +137,6 @@ def rejected_words(lost: RejectedLevel, terms: Terms) -> str:
     """The rates of rejected trials: "6.2 M rows/s (2 UNSTEADY)"."""
     marks = ", ".join(f"{n} {kind}" for kind, n in lost.marks.items())
     return f"{format_rate(lost.rate)} {terms.rate} ({marks})" if lost.rate is not None else f"no rate ({marks})"
-
-
-def _one_level(f: FitFindings) -> str:
-    p = f.points[0]
-    alone = "" if p.mean_low is not None else " without an interval"
-    rate = f"{format_rate(p.rate_mean, p.mean_low, p.mean_high)} {f.terms.rate}{alone}"
-    return f"{f.terms.count(p.level)} only: {rate}, {f.trials}; one level does not show scaling"
 
 
 def _few_levels(f: FitFindings) -> str:
