@@ -1,4 +1,4 @@
-"""The 95 % of every interval and test, formulas of Student's t, and the model with effects of blocks."""
+"""The 95 % of every interval and test, Student's t, and the model with effects of blocks."""
 
 from __future__ import annotations
 

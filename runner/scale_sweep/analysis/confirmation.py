@@ -1,4 +1,4 @@
-"""Whether the capacity of a level holds in longer windows on fresh servers, and with twice the connections."""
+"""Whether a capacity holds in longer windows on fresh servers, and with twice the connections."""
 
 from __future__ import annotations
 
@@ -32,8 +32,6 @@ class LevelCapacity:
 
 @dataclass(frozen=True, kw_only=True)
 class Confirmed:
-    """The result of the confirming trials of a point."""
-
     point: Point
     rate: float  # its capacity before them
     windows: tuple[Probe, ...]  # in their order

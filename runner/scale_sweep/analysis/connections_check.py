@@ -1,4 +1,4 @@
-"""Tests with twice the connections whether the server itself leaves cores idle at a level."""
+"""Whether the server itself leaves cores idle, by a trial with twice the connections."""
 
 from __future__ import annotations
 
@@ -75,7 +75,6 @@ def with_checks(plan: Plan, results: Sequence[TrialResult]) -> tuple[TrialResult
 
 
 def _counts(verdict: Verdict) -> bool:
-    """Whether a trial has the rate of its point."""
     return VerdictKind.VALID is verdict.kind or verdict.once_checked is VerdictKind.SOFTWARE_BOTTLENECK
 
 
@@ -150,6 +149,5 @@ def _judged(verdict: Verdict, check: Check) -> Verdict:
 
 
 def sentences(plan: Plan, results: Sequence[TrialResult]) -> tuple[str, ...]:
-    """One sentence for each check, with its level."""
     ordered = sorted(checks(plan, results), key=lambda check: check.point)
     return tuple(f"{point_name(*check.point, plan.sweep.axis)}: {check.sentence}" for check in ordered)

@@ -1,4 +1,4 @@
-"""The speedup at one speed of the CPUs: a second answer beside the measured one, with an interval of its own."""
+"""The speedup at one speed of the CPUs, beside the measured one."""
 
 from __future__ import annotations
 
@@ -31,8 +31,6 @@ class Slope:
 
 @dataclass(frozen=True, kw_only=True)
 class EqualSpeed:
-    """The last level that counts against the first."""
-
     level: float
     slower: float  # by this share the CPUs of the level were slower; below 0: faster
     slope: Slope | None = None  # None: the speed differed by level, so that nothing is corrected

@@ -1,4 +1,4 @@
-"""Trials → observations: the one module that reads a rate out of a trial for fit, noise and compare."""
+"""Trials → observations: the one place that reads a rate out of a trial."""
 
 from __future__ import annotations
 

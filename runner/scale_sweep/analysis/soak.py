@@ -1,4 +1,4 @@
-"""A soak: one long trial whose rate over time shows how far short windows are from its mean."""
+"""A soak: how far short windows are from the mean of a long trial."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DISTANCES_MIN = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Second:
-    """A second of the soak; what was not measured is None."""
+    """What was not measured is None."""
 
     t_s: float
     rate: float
@@ -31,8 +31,6 @@ class Second:
 
 @dataclass(frozen=True, kw_only=True)
 class Period:
-    """A slow time."""
-
     start_s: float
     end_s: float
     rate_share: float  # of the median rate, 0..1
@@ -41,7 +39,6 @@ class Period:
 
     @property
     def name(self) -> str:
-        """A word for its kind."""
         return "stall" if self.still_s else "slow"
 
 
@@ -71,7 +68,6 @@ def regular_s(periods: Sequence[Period]) -> float | None:
 
 
 def _period(seconds: Sequence[Second], first: int, last: int, usual: float) -> Period:
-    """From its first to its last slow second."""
     below = [i for i in range(first, last + 1) if seconds[i].rate < SLOW_SHARE * usual]
     inside = seconds[below[0] : below[-1] + 1]
     return Period(
@@ -110,8 +106,6 @@ KINDS: tuple[tuple[str, int, int, Callable[[Sequence[float], int, int], tuple[fl
 
 @dataclass(frozen=True, kw_only=True)
 class WindowRatios:
-    """One kind of window."""
-
     name: str  # its length
     windows: int  # how many were tried
     valid: tuple[float, ...]  # the rate of each VALID one over the mean of the soak, ascending

@@ -1,4 +1,4 @@
-"""Reads an objective like `p99 < 20ms, p999 < 100ms, errors < 0.1%`, and says how far a step is from it."""
+"""Reads an objective like `p99 < 20ms, errors < 0.1%`, and says how far a step is from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search by steps of the highest rate that holds an objective, its answer, and the windows that confirm it."""
+"""The search of the highest rate that holds an objective, its answer, and windows that confirm it."""
 
 from __future__ import annotations
 
@@ -32,8 +32,6 @@ class Tried(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Crossing:
-    """Where the response time crosses its limit."""
-
     at: float  # ln(rate)
     slope: float  # there
     spread: float  # standard deviation of the excess around the line
@@ -99,8 +97,6 @@ AROUND = (0.0, -0.06, 0.04, -0.02, 0.06, -0.04, 0.02)  # from the crossing, in t
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """A step as the search sees it."""
-
     rate: float
     excess: float | None  # ln(value / limit) of the condition furthest from holding; None: the rate was over capacity
     usable: bool = True  # False for a step that others disturbed

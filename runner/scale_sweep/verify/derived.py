@@ -1,4 +1,4 @@
-"""Makes everything derived from the trials again: points.csv, series, timeseries.csv, fits and reports."""
+"""Makes everything derived from the trials again."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ POINTS = "points.csv"
 
 @dataclass(frozen=True, kw_only=True)
 class DerivedCheck:
-    """What was compared."""
-
     figures: int
     disagreements: tuple[Disagreement, ...]
     other_method: OtherMethod  # fits and texts of a report that another method made
@@ -128,8 +126,6 @@ def _series(folder: Folder, again: Mapping[str, TrialAgain]) -> Iterator[Disagre
 
 @dataclass(frozen=True, kw_only=True)
 class _Documents:
-    """Fits and pages made again."""
-
     figures: int
     compared: int
     missing: list[Disagreement]

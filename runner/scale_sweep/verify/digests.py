@@ -1,4 +1,4 @@
-"""What a check finds, the comparison of two JSON values, and of each file with its recorded digest."""
+"""What a check finds, by JSON values and by digests of files."""
 
 from __future__ import annotations
 
@@ -41,8 +41,6 @@ class OtherMethod:
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """The result of a check."""
-
     run: str
     fingerprint: str  # SHA-256 of the list of digests, which represents the whole run
     files: int  # compared with their digests
@@ -57,14 +55,13 @@ class Verification:
 
 
 def unread(run: stored.Folder, file: str, error: ScaleError) -> Disagreement:
-    """A file that cannot be read, without the path of the run."""
+    """Without the path of the run."""
     return Disagreement(file=file, sentence=error.message.replace(f"{run}/", ""))
 
 
 def figure_differs(
     file: str, difference: Difference, prefix: str = "", what: str = "the raw files give"
 ) -> Disagreement:
-    """A figure that is another one when it is made again."""
     figure, old, new = difference
     sentence = f"{prefix}{figure} is {old}, {what} {new}"
     return Disagreement(file=file, figure=f"{prefix}{figure}", stored=old, recomputed=new, sentence=sentence)
@@ -113,8 +110,6 @@ LAST = "report.html"  # the last file of a run
 
 @dataclass(frozen=True, kw_only=True)
 class DigestCheck:
-    """The result of comparing digests."""
-
     fingerprint: str  # the list's own digest; "" without a list
     files: int
     disagreements: tuple[Disagreement, ...]

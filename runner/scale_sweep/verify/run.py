@@ -1,4 +1,4 @@
-"""The whole check: digests, then trials from raw files, then everything derived from the trials."""
+"""The whole check: digests, trials from raw files, all that is derived."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Makes one trial again from its raw files: loadgen.jsonl, samples.jsonl, facts.json → figures, verdict, time
-series."""
+"""Makes one trial again from its raw files."""
 
 from __future__ import annotations
 
@@ -27,8 +26,6 @@ from scale_sweep.verify.digests import Disagreement, OtherMethod, differences, f
 
 @dataclass(frozen=True, kw_only=True)
 class TrialAgain:
-    """A trial made again."""
-
     result: TrialResult  # the stored one, with all replaced that can be computed; a verdict of another method is kept
     judged: Verdict  # by today's method
     series: str  # the text of series.csv

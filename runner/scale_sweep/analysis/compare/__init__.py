@@ -1,4 +1,4 @@
-"""Compares stored runs: the ratio at each point, a test that allows for few replicates, and what else differs."""
+"""Compares stored runs."""
 
 from scale_sweep.analysis.compare.blocks import compare_variants
 from scale_sweep.analysis.compare.runs import compare_runs, compare_with_first

@@ -1,4 +1,4 @@
-"""Tests one run of two variants in ABBA blocks by the difference of each block."""
+"""Compares two variants of one run in ABBA blocks."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ ONE_BLOCK = "no level has two blocks with VALID trials of both: the spread betwe
 
 @dataclass(frozen=True, kw_only=True)
 class BlockPoint:
-    """A level: ln(rate) of both variants by block."""
-
     level: float
     a: tuple[float, ...]
     b: tuple[float, ...]

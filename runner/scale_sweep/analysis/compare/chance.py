@@ -1,4 +1,4 @@
-"""Tests paired points, and answers how often the test would call two equal runs different."""
+"""Tests paired points, and how often that calls equal runs different."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gates: whether a comparison shows what a script asks for, how often a gate passes, and the repeats that it needs."""
+"""Whether a comparison shows what a script asks for, and the repeats that it needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences of two runs, or of two variants, besides their rates: tool, server, settings, host, knobs, sweep."""
+"""Differences of two runs or variants besides their rates."""
 
 from __future__ import annotations
 

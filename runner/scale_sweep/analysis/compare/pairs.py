@@ -1,4 +1,4 @@
-"""The data of two runs at each point: ln(rate) of their VALID trials, and the seconds of a single trial's window."""
+"""The data of two runs at each point."""
 
 from __future__ import annotations
 
@@ -32,8 +32,6 @@ PHI_MAX = 0.98
 
 @dataclass(frozen=True, kw_only=True)
 class WindowSpread:
-    """The spread of a mean rate by its seconds."""
-
     seconds: int
     variance: float
     degrees: float
@@ -76,8 +74,6 @@ class PointLogs:
 
 @dataclass(frozen=True, kw_only=True)
 class Unpaired:
-    """A point that cannot be compared."""
-
     level: float
     variant: str
     trials_a: int
@@ -138,7 +134,6 @@ def _key(result: TrialResult) -> Key:
 
 
 def are_disturbed(results: Sequence[TrialResult]) -> bool:
-    """Whether others took the CPUs of each of these trials."""
     return bool(results) and all(map(is_taken, results))
 
 
@@ -149,7 +144,6 @@ def disturbed_sessions(runs: Sequence[StoredRun], key: Key) -> bool:
 
 
 def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
-    """The rate of each whole second inside the window, in order."""
     start = result.measurement.transient_s or 0.0
     end = start + (result.measurement.window_s or 0.0)
     return [

@@ -1,4 +1,4 @@
-"""The test of a ratio: logarithms of rates, their spread, Student's and Welch's t."""
+"""The test of a ratio by Student's and Welch's t."""
 
 from __future__ import annotations
 
@@ -68,8 +68,6 @@ def bartlett(squares: Floats, degrees: Floats) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """Moments of ln(rate) at each point."""
-
     n: Floats
     mean: Floats
     squares: Floats
@@ -81,7 +79,7 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class Variance:
-    """Of one trial's ln(rate), at each point."""
+    """Of one trial's ln(rate)."""
 
     value: Floats
     degrees: Floats
@@ -91,7 +89,7 @@ class Variance:
 
 @dataclass(frozen=True, kw_only=True)
 class Tested:
-    """B against A in ln(rate), at each point."""
+    """B against A in ln(rate)."""
 
     difference: Floats
     error: Floats
@@ -108,12 +106,10 @@ def side(logs: Floats, axis: int = -1) -> Side:
 
 
 def moments_of(points: Sequence[Sequence[float]]) -> Side:
-    """The moments of points with different numbers of replicates."""
     return joined([side(np.asarray(logs, dtype=float)) for logs in points])
 
 
 def joined(points: Sequence[Side]) -> Side:
-    """Points as one side."""
     return Side(**{name: np.stack([getattr(p, name) for p in points], axis=-1) for name in ("n", "mean", "squares")})
 
 
@@ -209,7 +205,7 @@ def _student(difference: Floats, error: Floats, degrees: Floats, own: Bools) -> 
 
 
 def quantile(degrees: Floats, probability: float) -> Floats:
-    """The quantile of Student's t distribution."""
+    """Of Student's t distribution."""
     return np.asarray(stdtrit(np.maximum(degrees, 1e-9), probability))
 
 

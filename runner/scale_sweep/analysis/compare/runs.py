@@ -1,4 +1,4 @@
-"""`compare_runs` makes a Comparison of two stored runs; `assembled` makes one from tested ratios of any source."""
+"""Compares two runs; `assembled` makes a Comparison from tested ratios of any source."""
 
 from __future__ import annotations
 
@@ -64,12 +64,10 @@ def compare_runs(a: StoredRun, b: StoredRun, gate: Gate | None = None) -> Compar
 
 
 def with_quick_cautions(comparison: Comparison, a: Sequence[TrialResult], b: Sequence[TrialResult]) -> Comparison:
-    """Adds a caution if windows are too short for a claim."""
     return replace(comparison, cautions=(*comparison.cautions, *quick_words(a, b)))
 
 
 def plain(*points: PointLogs) -> PointRatio:
-    """The ratio alone, of one point or of all with equal weights."""
     rate_a, rate_b = (math.exp(float(np.mean([np.mean(getattr(p, side)) for p in points]))) for side in ("a", "b"))
     return PointRatio(
         level=points[0].level if len(points) == 1 else None,
@@ -83,7 +81,6 @@ def plain(*points: PointLogs) -> PointRatio:
 
 
 def overall_row(points: Sequence[PointLogs]) -> PointRatio | None:
-    """All points together; None for a single point."""
     return plain(*points) if len(points) > 1 else None
 
 
@@ -182,7 +179,6 @@ def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
 
 
 def _with_ends(point: PointRatio, tested: Tested, at: int, looks: int) -> PointRatio:
-    """With its one-sided intervals."""
     difference, error, degrees = (float(one[at]) for one in (tested.difference, tested.error, tested.degrees))
     if degrees <= 0:
         return replace(point, error=None, degrees=None, low_one_sided=None, high_one_sided=None)

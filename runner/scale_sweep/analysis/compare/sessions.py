@@ -150,7 +150,6 @@ def _least(sessions_a: int, sessions_b: int, points: int, steps: int, noise: tup
 
 
 def session_percent(sessions: Sessions) -> float:
-    """The standard deviation of the sessions' mean rates, in percent."""
     sides = [one.mean(axis=1) for one in (sessions.a, sessions.b)]
     squares = sum(float(np.sum((s - s.mean()) ** 2)) for s in sides)
     degrees = sum(len(s) - 1 for s in sides)

@@ -1,4 +1,4 @@
-"""A comparison in words: one sentence, the cautions that a reader needs, and how many repeats would show more."""
+"""A comparison in words: the sentence, the cautions, the repeats that would show more."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ def ratio_words(point: PointRatio) -> str:
 
 
 def nothing_words(unpaired: Sequence[Unpaired]) -> str:
-    """Why there is no answer."""
     if any(u.open_loop for u in unpaired):
         return (
             "Nothing can be compared: an open loop (--rate) measures response times at an offered rate, which is no "
@@ -93,8 +92,6 @@ def _direction(points: Sequence[PointRatio]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Sides:
-    """A comparison without its ratios."""
-
     name_a: str
     name_b: str
     sweep: Sweep  # of A
@@ -156,7 +153,6 @@ def cautions(
 
 
 def quick_words(a: Sequence[TrialResult], b: Sequence[TrialResult]) -> tuple[str, ...]:
-    """A caution if numbers of A or B are quick."""
     sides = {name: [is_quick(r) for r in of if r.measurement.window_s] for name, of in (("A", a), ("B", b))}
     counts = [f"{sum(quick)} of {len(quick)} of {name}" for name, quick in sides.items() if any(quick)]
     if not counts:
@@ -171,8 +167,6 @@ SIZES = (SOUGHT_PERCENT, 20.0, 50.0)  # differences in percent, the one that swe
 
 @dataclass(frozen=True, kw_only=True)
 class Repeats:
-    """The repeats that show the noise of a comparison."""
-
     unit: str  # in words, "blocks"
     count: float  # their number; for unequal numbers of A and of B, the equal number with the same error
     degrees: float  # of freedom that this number gives

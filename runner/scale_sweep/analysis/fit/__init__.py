@@ -1,4 +1,4 @@
-"""The curve through observations: points, models, the model that the points support, and its uncertainty."""
+"""The curve through observations, and its uncertainty."""
 
 from scale_sweep.analysis.fit.beyond import goes_on
 from scale_sweep.analysis.fit.cautions import smallest_percent, trials_percent

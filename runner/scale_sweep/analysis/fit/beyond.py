@@ -1,4 +1,4 @@
-"""Answers beyond the points: the rate at a level, its chance to be below a rate, and the level for a rate."""
+"""Answers beyond the points: the rate at a level, its chance, the level for a rate."""
 
 from __future__ import annotations
 
@@ -32,8 +32,6 @@ _LEVELS_OF_A_FALL = 3  # of so few, no falling model can be fitted
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """The input of the answers."""
-
     chosen: Candidate | None
     plausible: Sequence[Candidate]  # the models that intervals cover, with the chosen one
     wider: Sequence[Candidate]  # models that intervals also cover beyond the measured levels
@@ -55,7 +53,6 @@ class Known:
 
     @property
     def error(self) -> float:
-        """The relative spread of one row."""
         if self.noise is not None:
             return self.noise.std
         size = self.chosen.rse if self.chosen is not None else None
@@ -63,12 +60,10 @@ class Known:
 
     @property
     def above(self) -> RejectedLevel | None:
-        """The first lost level beyond the last fitted one."""
         return next((r for r in self.lost if len(self.rows.distinct) and r.level > self.rows.distinct[-1]), None)
 
     @property
     def below(self) -> RejectedLevel | None:
-        """The last lost level before the first fitted one."""
         lower = [r for r in self.lost if len(self.rows.distinct) and r.level < self.rows.distinct[0]]
         return lower[-1] if lower else None
 
@@ -78,7 +73,6 @@ class Known:
 
     @property
     def limit(self) -> float:
-        """The highest level with an answer."""
         return REACH * float(self.rows.distinct[-1])
 
 
@@ -113,7 +107,6 @@ def _predict(known: Known, level: float) -> Prediction:
 
 
 def hull(known: Known, level: float) -> tuple[float | None, float | None]:
-    """The curve's interval at a level, never below 0."""
     ends = [_interval(c, level, known.limits) for c in known.spanned(level)]
     if not ends or any(low is None or high is None for low, high in ends):
         return None, None
@@ -149,7 +142,7 @@ def _estimate(candidate: Candidate, level: float) -> Estimate:
 
 
 def refusal(known: Known, level: float) -> str:
-    """Why the curve has no rate at a level."""
+    """Why the curve has no rate there."""
     rows = known.rows
     if known.chosen is None:
         return known.no_model

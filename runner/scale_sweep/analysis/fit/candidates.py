@@ -1,4 +1,4 @@
-"""One model fitted to the rows: parameters, standard errors, AICc, holdout error, and the bootstrap of its curve."""
+"""One model fitted to the rows, with its errors and its bootstrap."""
 
 from __future__ import annotations
 
@@ -64,15 +64,12 @@ def _errors(rows: Rows, pool: Floats, count: int, chance: np.random.Generator) -
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """One form of the noise."""
-
     spread: Floats
     pool: Floats
     weight: float
 
 
 def _forms(rows: Rows, fitted: Floats, slopes: Floats, inverse: Floats | None) -> tuple[Form, Form]:
-    """Constant noise, and noise proportional to the rate."""
     residuals = rows.rates / rows.unit - fitted[rows.of_level]
     constant = _visible(rows, np.ones_like(fitted), slopes, inverse)[rows.of_level]
     proportional = _visible(rows, fitted, slopes, inverse)[rows.of_level] if fitted.min() > 0 else constant
@@ -141,12 +138,10 @@ class Candidate:
         return float(self.values[self.names.index(name)])
 
     def estimate(self, name: str) -> Estimate:
-        """A parameter with its standard error and interval."""
         low, high = self.interval(name)
         return Estimate(value=self.value(name), std_err=self.std_errs.get(name), low=low, high=high)
 
     def interval(self, name: str) -> tuple[float | None, float | None]:
-        """The 95 % percentile interval of a parameter."""
         return percentiles(self.samples[:, self.names.index(name)]) if len(self.samples) else (None, None)
 
     def rates(self, levels: Floats) -> Floats:
@@ -154,7 +149,7 @@ class Candidate:
         return curve
 
     def curves(self, levels: Floats) -> Floats:
-        """The curve of every bootstrap sample: (samples, levels)."""
+        """(samples, levels)."""
         return rates(self.model, self.samples, levels, self.unit_level)
 
 
@@ -254,7 +249,7 @@ def six_digits(value: float) -> float:
 
 
 def document(candidate: Candidate, grid: Floats | None) -> ModelFit:
-    """The candidate as it is stored."""
+    """As it is stored."""
     return ModelFit(
         model=candidate.model,
         parameters={name: candidate.estimate(name) for name in candidate.names},

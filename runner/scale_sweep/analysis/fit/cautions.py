@@ -1,4 +1,4 @@
-"""The cautions that a reader of the fit needs, the most important first."""
+"""The cautions of a fit."""
 
 from __future__ import annotations
 

@@ -104,7 +104,6 @@ def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: b
 
 
 def _able(candidates: Mapping[ModelName, Candidate], rows: Rows, retrograde: bool) -> list[Candidate]:
-    """Those that compete."""
     able = [c for c in candidates.values() if c.aicc is not None]
     if retrograde:
         falling = {c.model for c in _falling(_smooth_of(candidates), rows)}
@@ -150,7 +149,6 @@ def _untested_law(candidates: Mapping[ModelName, Candidate], rows: Rows, rejecte
 def _skipped(
     candidates: Mapping[ModelName, Candidate], rows: Rows, chosen: Candidate, able: Sequence[Candidate], falling: bool
 ) -> list[str]:
-    """Why models with a much lower AICc are not chosen."""
     sentences = []
     for c in candidates.values():
         gain = _aicc(chosen) - c.aicc if c.aicc is not None else 0.0
@@ -220,7 +218,6 @@ def _error(candidate: Candidate) -> float:
 
 
 def _noise(candidate: Candidate, rows: Rows) -> float:
-    """The residual standard error as a share of the last level's mean."""
     return max((candidate.rse or 0.0) / float(rows.means[-1]), _NOISE_LEAST)
 
 

@@ -1,4 +1,4 @@
-"""`fit_curve` and `fit_rows` make a FitReport of observations or plain rows from the parts of this package."""
+"""Makes a FitReport of observations or plain rows."""
 
 from __future__ import annotations
 
@@ -34,8 +34,6 @@ _SAMPLES_BESIDE = 500  # its intervals are not shown
 
 @dataclass(frozen=True, kw_only=True)
 class FitQuestions:
-    """Questions beyond the points."""
-
     predict: Sequence[float] = ()
     need: Sequence[float] = ()
     # also which level to measure so that an interval too wide to use becomes half as wide; this takes up to a second
@@ -149,7 +147,6 @@ def _report(
 
 
 def _findings(data: Usable, terms: Terms, breaks: tuple[KnownBreak, ...], samples: int) -> FitFindings:
-    """Every model on the rows, and the choice between them."""
     rows = make_rows(data.levels, data.rates, best_knot(data.levels, data.rates, breaks))
     noise = pooled_noise(data)
     points = summaries(data, noise)
@@ -172,7 +169,6 @@ def _findings(data: Usable, terms: Terms, breaks: tuple[KnownBreak, ...], sample
 
 
 def _known(f: FitFindings) -> beyond.Known:
-    """The input of the answers beyond the points."""
     return beyond.Known(
         chosen=f.chosen,
         plausible=[f.candidates[m] for m in f.choice.plausible],

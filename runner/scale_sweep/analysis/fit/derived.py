@@ -1,4 +1,4 @@
-"""Figures that follow from one model: peak, knee, maximum, the level at 90 % efficiency, the level for a rate."""
+"""Figures of one model: peak, knee, maximum, level at 90 %, level for a rate."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _known(candidate: Candidate, figure: Figure) -> Estimate | None:
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
-    """The ratio; infinite where the divisor is 0."""
+    """Infinite where the divisor is 0."""
     ratio: Floats = np.full_like(above, np.inf)
     np.divide(above, below, out=ratio, where=below > 0)
     return ratio
@@ -53,7 +53,6 @@ def _peak_levels(p: Floats, unit: float) -> Floats:
 
 
 def knee(candidate: Candidate) -> Estimate | None:
-    """The level at which the hard limit starts."""
     return _known(candidate, lambda p: _ratio(p[:, 1], p[:, 0])) if candidate.model == "knee" else None
 
 

@@ -1,4 +1,4 @@
-"""The models of scaling as formulas, and nothing about how they are fitted."""
+"""The models of scaling as formulas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The level to measure next, so that an interval too wide to use becomes half as wide."""
+"""The level to measure next, so that a wide interval becomes half as wide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curves of a part of the levels: what the models may have missed, for intervals to cover."""
+"""Curves of a part of the levels, which intervals cover besides the models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data of the fit: sorted rows with each level's mean, rows that are far off, and known breaks."""
+"""The data of the fit: sorted rows, rows that are far off, known breaks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Rows:
 
     @property
     def starts(self) -> NDArray[np.intp]:
-        """The index of each level's first row."""
+        """Of each level's first row."""
         places: NDArray[np.intp] = np.searchsorted(self.levels, self.distinct)
         return places
 
@@ -94,8 +94,6 @@ _SUSPECTS_MAX = 12
 
 @dataclass(frozen=True, kw_only=True)
 class FarOff:
-    """A row, and its rate over the expected rate."""
-
     level: float
     rate: float
     factor: float
@@ -120,8 +118,6 @@ def far_off(rows: Rows) -> tuple[FarOff, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Judged:
-    """A row against the others."""
-
     off: float
     left: float
     spread: float

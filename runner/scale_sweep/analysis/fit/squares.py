@@ -1,4 +1,4 @@
-"""Least squares on X for many samples at once: the same levels and weights, one row of rates for each sample."""
+"""Least squares for many samples at once: the same levels and weights, one row of rates each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Observations → points: which count, each level's mean, spread and speedup, the ranges of pairs and of another day."""
+"""Observations → points, with speedups, ranges of pairs and of another day."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ OWN_FROM = 3  # ratios of a level
 
 @dataclass(frozen=True, kw_only=True)
 class Speedup:
-    """Of a level against the first."""
-
     log: float  # ln(speedup)
     error: float  # standard, of log
     degrees: int  # of the error
@@ -34,7 +32,6 @@ class Speedup:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval by Student's t."""
         half = student(self.degrees) * self.error
         return math.exp(self.log - half), math.exp(self.log + half)
 

@@ -29,8 +29,6 @@ _LEVEL_DIGITS = 9  # 0.1 + 0.2 and 0.3 are one level
 
 @dataclass(frozen=True, kw_only=True)
 class CsvColumns:
-    """Which columns to read."""
-
     n: str
     x: str
     group: str | None = None  # None means that all rows are one curve

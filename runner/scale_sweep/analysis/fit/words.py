@@ -21,8 +21,6 @@ RATE_UNITS = {"rows_per_s": "rows/s", "requests_per_s": "requests/s", "durable_r
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """Terms of the sentences: the axis, the measured quantity, and one measurement."""
-
     axis: str = "cores"
     rate: str = "rows/s"
     row: str = "valid trial"
@@ -37,20 +35,20 @@ class Terms:
         return self.axis[:-1] if plural else self.axis
 
     def count(self, level: float) -> str:
-        """A level with its unit: "1 core", "4 cores"."""
+        """ "1 core", "4 cores"."""
         return self.named(format_number(level))
 
     def named(self, levels: str) -> str:
-        """Levels in words with their unit: "1 core", "2, 3 cores"."""
+        """ "1 core", "2, 3 cores"."""
         return f"{levels} {self.unit if levels == '1' else self.axis}"
 
     @property
     def whole(self) -> str:
-        """All measurements together: "this run", "these rows"."""
+        """ "this run", "these rows"."""
         return "these rows" if self.row == "row" else "this run"
 
     def rows(self, number: int) -> str:
-        """A number of measurements: "12 valid trials"."""
+        """ "12 valid trials"."""
         return counted(number, self.row)
 
 
@@ -79,20 +77,17 @@ class FitFindings:
 
     @property
     def known_break(self) -> KnownBreak | None:
-        """The break that the chosen model has."""
         if self.chosen is None or self.chosen.model not in WITH_BREAK:
             return None
         return next((one for one in self.breaks if one.after == self.chosen.value("break")), None)
 
     @property
     def span(self) -> str:
-        """The range of levels, and the number of measurements."""
         first, last = self.points[0].level, self.points[-1].level
         return f"{format_number(first)} → {self.terms.count(last)}, {self.trials}"
 
     @property
     def trials(self) -> str:
-        """The number of fitted measurements."""
         return self.terms.rows(len(self.data.rates))
 
 
@@ -128,13 +123,12 @@ def sentence(f: FitFindings) -> str:
 
 
 def level_words(levels: Sequence[float]) -> str:
-    """Up to three levels by name; more by their ends."""
     names = [format_number(v) for v in levels]
     return ", ".join(names) if len(names) <= 3 else f"{names[0]} to {names[-1]}"
 
 
 def rejected_words(lost: RejectedLevel, terms: Terms) -> str:
-    """The rates of rejected trials: "6.2 M rows/s (2 UNSTEADY)"."""
+    """ "6.2 M rows/s (2 UNSTEADY)"."""
     marks = ", ".join(f"{n} {kind}" for kind, n in lost.marks.items())
     return f"{format_rate(lost.rate)} {terms.rate} ({marks})" if lost.rate is not None else f"no rate ({marks})"
 
@@ -153,7 +147,6 @@ def _few_levels(f: FitFindings) -> str:
 
 
 def speedup(f: FitFindings) -> str:
-    """The speedup at the last level against the first, with the efficiency."""
     last = f.points[-1]
     efficiency = f"efficiency {100 * (last.efficiency or 0):.0f} %"
     return f"{f.terms.count(last.level)}: speedup {speedup_words(last)}, {efficiency}"
@@ -260,7 +253,7 @@ def parameter_words(c: Candidate, name: str, against: float = 0.0) -> str:
 
 
 def ranged(estimate: Estimate, *, rate: bool = False) -> str:
-    """A figure with its interval: "4.0 (3.8 to 4.3)"."""
+    """ "4.0 (3.8 to 4.3)"."""
     if rate:
         return format_rate(estimate.value, estimate.low, estimate.high)
     if estimate.low is None:

@@ -1,4 +1,4 @@
-"""How certain the points are, from observations alone: spread, drift, ablations, agreement, parts of the noise."""
+"""How certain the points are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The course of the rate over a run: does it drift, does it bend, was the first trial different? And values without."""
+"""The course of the rate over a run: drift, bend, first trial; and values without it."""
 
 from __future__ import annotations
 
@@ -30,8 +30,6 @@ Group = tuple[float, str, float | None]  # level, subject, and the level whose k
 
 
 class Coefficient(NamedTuple):
-    """A coefficient of the model."""
-
     value: float
     p_value: float  # two-sided, of 0
     # the divisor of one trial's variance that gives the variance of the coefficient of independent trials
@@ -59,17 +57,14 @@ class Line:
 
     @property
     def terms(self) -> int:
-        """That are removed with a drift: slope and bend."""
         return 2 if self.bend else 1
 
     @property
     def is_bent(self) -> bool:
-        """Whether the values rise and fall, or fall and rise."""
         return self.bend is not None and self.bend.is_more((self.length / 2) ** 2, 1.0)
 
     @property
     def is_drifting(self) -> bool:
-        """Whether the values drift, at 5 %, or bend."""
         return self.slope.is_more(self.length, SIGNIFICANCE) or self.is_bent
 
     def log_at(self, order: float) -> float:
@@ -89,7 +84,7 @@ class Line:
 
 
 def log_value(observed: Observation) -> float | None:
-    """ln of the value; None if there is no value above 0."""
+    """None without a value above 0."""
     value = observed.value
     return math.log(value) if value is not None and math.isfinite(value) and value > 0 else None
 
@@ -157,8 +152,6 @@ def _line(logs: tuple[tuple[float, float, Group], ...], first_order: float) -> L
 
 @dataclass(frozen=True, kw_only=True)
 class _Fit:
-    """Least squares."""
-
     inverse: Floats  # of the design; its rows are the weights of the values in each coefficient
     values: Floats
     squares: float

@@ -1,4 +1,4 @@
-"""Where the noise of a run comes from: seconds, drift within a window, server starts, blocks, sessions."""
+"""Where the noise of a run comes from."""
 
 from __future__ import annotations
 
@@ -71,8 +71,6 @@ def _members(names: Sequence[object]) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class _Residual:
-    """The rest that a model leaves."""
-
     squares: float
     degrees: int
     projection: Floats
@@ -171,7 +169,6 @@ def pooled_parts(runs: Sequence[NoiseParts]) -> NoiseParts | None:
 
 
 def parts_sentence(parts: NoiseParts | None) -> tuple[str, ...]:
-    """The largest part and what reduces it."""
     largest = parts.largest if parts is not None else None
     if parts is None or largest is None:
         return ()

@@ -1,4 +1,4 @@
-"""The spread of the replicates about their point's mean, and the ratios that are judged by it."""
+"""The spread of the replicates, and the ratios that are judged by it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Sizes: the smallest level of a run that holds a rate, and the machines of a price list that have it."""
+"""The smallest level that holds a rate, and the machines that have it."""

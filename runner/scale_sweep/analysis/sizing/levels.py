@@ -1,4 +1,4 @@
-"""The smallest level of one run that holds a rate, with its interval, and the chance that each level misses it."""
+"""The smallest level of a run that holds a rate, and each level's chance to miss it."""
 
 from __future__ import annotations
 

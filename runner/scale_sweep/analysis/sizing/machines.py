@@ -1,4 +1,4 @@
-"""The machines of a price list against what the runs need, and the sweep that settles what a run leaves open."""
+"""The machines of a price list against the needs, and the sweep that settles what is open."""
 
 from __future__ import annotations
 
