@@ -17,7 +17,7 @@ from scale_sweep.report.operation_figures import upper_quantile
 from scale_sweep.report.operation_times import times_caption, times_rows, times_svg
 from scale_sweep.report.operations import cautions_of_answers, operations_html, operations_table
 from scale_sweep.report.rows_and_answers import checks_table, trial_checks_table, unchecked_words
-from scale_sweep.results.store.operations import operations_text
+from scale_sweep.results.store.texts import operations_text
 from tests.unit.synthetic_run import synthetic_run
 
 

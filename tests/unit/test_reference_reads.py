@@ -21,7 +21,7 @@ from scale_sweep.report.reference import compare, reference_table
 from scale_sweep.report.reference_curve import speedup_svg
 from scale_sweep.report.reference_reads import reads_tables
 from scale_sweep.report.response_curve import response_curve
-from scale_sweep.results.store.reference import read_reference
+from scale_sweep.results.store.outside import read_reference
 from scale_sweep.server.targets import load_facts
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import reading
@@ -189,6 +189,8 @@ def test_operations_of_a_level_without_a_trial_that_counts_are_marked():
 @pytest.mark.parametrize("name", ["curve"])
 def test_means_of_a_dashboard_tell_trials_that_count_from_others(name):
     board = json.loads((BOARDS / f"{name}.json").read_text())
-    means = [t["expr"] for p in board["panels"] for t in p.get("targets", ()) if t["expr"].startswith("avg by (level, of)")]
+    means = [
+        t["expr"] for p in board["panels"] for t in p.get("targets", ()) if t["expr"].startswith("avg by (level, of)")
+    ]
     counts = 'scale_trial_verdict{run="$run",verdict=~"VALID|SOFTWARE_BOTTLENECK"}'
     assert means and all(counts in expr and '"$1 †"' in expr for expr in means)

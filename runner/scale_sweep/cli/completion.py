@@ -36,7 +36,7 @@ def workloads(incomplete: str) -> list[str]:
 
 def tables(incomplete: str) -> list[str]:
     """The names of bundled tables."""
-    from scale_sweep.results.store.reference import bundled_tables
+    from scale_sweep.results.store.outside import bundled_tables
 
     return [name for name in bundled_tables() if name.startswith(incomplete)]
 

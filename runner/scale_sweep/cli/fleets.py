@@ -22,7 +22,7 @@ from scale_sweep.fleet.engine import FleetOrder, HereRun, Task, engine_of
 from scale_sweep.fleet.run import RunEnding, refuse_few, run_all, without_missing
 from scale_sweep.machine.host import Host
 from scale_sweep.machine.state import check_nearest
-from scale_sweep.measure.executing import Sink
+from scale_sweep.measure.executing.execute import Sink
 from scale_sweep.model import Event, StoredRun, Sweep, TrialStarted, counted_verdicts
 from scale_sweep.plan.preparing import refuse_blocking
 from scale_sweep.results.store.reader import read_run

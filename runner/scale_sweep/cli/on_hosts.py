@@ -19,7 +19,7 @@ from scale_sweep.hosts.place import HostsPlace
 from scale_sweep.model import StoredRun
 from scale_sweep.plan.preparing import refuse_blocking
 from scale_sweep.plan.preparing.on_hosts import prepare_again_on, prepare_on
-from scale_sweep.results.store.held import Held
+from scale_sweep.results.store.run_lock import RunLock
 from scale_sweep.sweep.resolve import resolve_sweep
 
 
@@ -45,7 +45,7 @@ def sweep(flags: Flags, request: SweepRequest, hosts: Path) -> None:
         run_and_show(prepared, writer, begin, request.as_json, metrics_port, execute)
 
 
-def resume(stored: StoredRun, held: Held, as_json: bool, metrics_port: int) -> None:
+def resume(stored: StoredRun, held: RunLock, as_json: bool, metrics_port: int) -> None:
     """Continues a run on its hosts."""
     hosts = stored.manifest.get("hosts")
     named = hosts if isinstance(hosts, dict) else {}

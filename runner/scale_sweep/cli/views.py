@@ -28,7 +28,7 @@ from scale_sweep.report.open_loop import is_open_loop, response_table
 from scale_sweep.report.run_headline import headline_of
 from scale_sweep.report.table import Table
 from scale_sweep.report.variants_headline import headline_of_variants
-from scale_sweep.results.store.held import status_of
+from scale_sweep.results.store.run_lock import status_of
 from scale_sweep.results.store.stored import Folder, is_there
 
 _REPORT = "report.html"

@@ -2,7 +2,7 @@
 
 Knobs are part of the plan (its confounds). This module covers what only the results show. New memory pages: a sentence
 names each level at which a page cost the server more in one trial than in another. The samples of each window are added
-up; the rule is that of the halves of one window (scale_sweep/judge/verdict/new_pages.py). Refuses trials without these
+up; the rule is that of the halves of one window (scale_sweep/judge/verdict/diagnose.py). Refuses trials without these
 counters, and a difference that the cost of pages does not explain.
 """
 
@@ -14,7 +14,8 @@ from statistics import median
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import AxisFacts, load_axis
 from scale_sweep.experiment.work import takes_fixed_work
-from scale_sweep.judge.verdict import LoadHalf, new_pages_between
+from scale_sweep.judge.verdict.diagnose import new_pages_between
+from scale_sweep.judge.verdict.evidence import LoadHalf
 from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.report.series import window_of
 

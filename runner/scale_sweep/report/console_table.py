@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from scale_sweep.analysis.fit import speedup_words
 from scale_sweep.base.units import format_number
 from scale_sweep.model import StoredRun, TrialResult, counted_verdicts, marks
-from scale_sweep.model.marks import SHORT
+from scale_sweep.model.derived import SHORT
 from scale_sweep.report.columns import CONSOLE
 from scale_sweep.report.cpu_time import cpu_rate_cell
 from scale_sweep.report.figures import (

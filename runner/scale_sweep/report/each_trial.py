@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scale_sweep.base.units import counted, format_number, part_of
-from scale_sweep.judge.verdict import Transient, transient
 from scale_sweep.judge.verdict.thresholds import BATCH_S, BATCHES_MIN
+from scale_sweep.judge.verdict.window_start import Transient, transient
 from scale_sweep.model import StoredRun, TrialResult, verdict_words
 from scale_sweep.report.figures import axis_facts, by_run_order
 from scale_sweep.report.markup import broken, css_of, escape, table_html
