@@ -37,8 +37,8 @@ def check_derived(folder: Folder, run: StoredRun, again: Mapping[str, TrialAgain
     apart = _columns_of_one(folder, run, points)
     notes: tuple[str, ...] = ()
     if apart:
-        by = f"scale {run.manifest.get('tool_version')} (method {run.manifest.get('method')})"
-        notes = (f"{POINTS} was written by {by}: compared without {', '.join(apart)}, which one version lacks",)
+        version = f"scale {run.manifest.get('tool_version')} (method {run.manifest.get('method')})"
+        notes = (f"{POINTS} was written by {version}: compared without {', '.join(apart)}, which one version lacks",)
     disagreements = [*_points(folder, points, apart), *_series(folder, again)]
     if run.plan.sweep.work.counts_requests:
         disagreements += _text(folder, OPERATIONS, operations_text(run.results))
