@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from scale_sweep.analysis.confirmation import sentences
 from scale_sweep.base.units import counted, format_number, format_rate
-from scale_sweep.capacity import held_words
+from scale_sweep.capacity.search import held_words
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import FitReport, Step, StoredRun, TrialResult, is_quick
 from scale_sweep.report.open_loop import response_table
