@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 
 from scale_sweep.base.units import format_number, format_rate
-from scale_sweep.capacity import PROBES
-from scale_sweep.capacity.search import OPENING_S, WARMUP_S
+from scale_sweep.capacity.search import OPENING_S, PROBES, WARMUP_S
 from scale_sweep.experiment.work import row_logical_bytes, stores
 from scale_sweep.model import KnobRole, NewPages, Plan, Sweep, Trial
 from scale_sweep.server.targets import load_facts

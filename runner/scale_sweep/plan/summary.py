@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from scale_sweep.base.units import counted, format_levels, format_rate, format_seconds
-from scale_sweep.capacity import PROBES
-from scale_sweep.capacity.search import BETWEEN_S, OPENING_S, WARMUP_S
+from scale_sweep.capacity.search import BETWEEN_S, OPENING_S, PROBES, WARMUP_S
 from scale_sweep.experiment.axes import axis_of, load_axis
 from scale_sweep.loadgen.split import seconds_to_begin
 from scale_sweep.model import Load, Plan, Sweep, Trial

@@ -9,7 +9,7 @@ from dataclasses import replace
 from scale_sweep.base.errors import CannotAsk, UsageError
 from scale_sweep.base.texts import not_one_of
 from scale_sweep.base.units import counted, format_number
-from scale_sweep.capacity import requests_needed
+from scale_sweep.capacity.objective import requests_needed
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.setting.readers import rule_value
 from scale_sweep.experiment.work import offered_per_s, queries_of, stores

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from scale_sweep.capacity import parse_objective
+from scale_sweep.capacity.objective import parse_objective
 from scale_sweep.experiment.axes import all_axes
 from scale_sweep.experiment.setting import Setting, settings_of
 from scale_sweep.experiment.setting.readers import OneOf
