@@ -10,7 +10,7 @@ from jsonschema import Draft7Validator
 from scale_sweep.base.errors import UsageError
 from scale_sweep.cli.commands import load_command
 from scale_sweep.experiment.axes import all_axes
-from scale_sweep.experiment.setting import readers
+from scale_sweep.experiment.setting import readers, workload_readers
 from scale_sweep.machine.host import read_host
 from scale_sweep.sweep.file import SCHEMA_FILE, bundled_sweeps, first_file, sweep_schema
 from scale_sweep.sweep.resolve import resolve_sweep
@@ -55,11 +55,11 @@ def test_rules_of_levels_and_columns_are_read_written_and_refused():
     assert [readers.rule_value(rule, level) for level in (1, 4, 5, 99)] == ["4", "4", "12", "12"]
     for text in ("8", "1..4=4,5..=12", "1=2,2=4"):
         assert readers.rule_text(readers.rule(text)) == text
-    assert readers.columns("a:float,b:binary(24)") == ("a:float", "b:binary(24)")
-    assert readers.columns("3:double") == ("m1:double", "m2:double", "m3:double")
+    assert workload_readers.columns("a:float,b:binary(24)") == ("a:float", "b:binary(24)")
+    assert workload_readers.columns("3:double") == ("m1:double", "m2:double", "m3:double")
     bad_rules = [(readers.rule, text) for text in ("1..4=", "=4,", "4..1=3", "")]
     bad_columns = ("a:flaot", "b:binary", "a:int,a:int", "", "a:int; drop table x")
-    for read, text in (*bad_rules, *((readers.columns, text) for text in bad_columns)):
+    for read, text in (*bad_rules, *((workload_readers.columns, text) for text in bad_columns)):
         with pytest.raises(ValueError, match=r"."):
             read(text)
 
