@@ -10,6 +10,7 @@ import pytest
 from scale_sweep.base.errors import UsageError
 from scale_sweep.machine.host.machine_file import read_machine
 from scale_sweep.model import TrialFinished
+from scale_sweep.plan.preparing import machines
 from scale_sweep.plan.preparing import prepared as prepare
 from scale_sweep.plan.preparing.refusals import RefusesSameServer
 from scale_sweep.server.targets import load_target
@@ -49,7 +50,7 @@ def test_other_variants_are_planned(b, tmp_path):
 
 
 def test_the_number_of_tables_follows_the_connections_as_in_a_sweep(monkeypatch, tmp_path):
-    monkeypatch.setattr(prepare, "read_host", lambda: read_machine(Path("sweeps/machines/two-sockets.toml")))
+    monkeypatch.setattr(machines, "read_host", lambda: read_machine(Path("sweeps/machines/two-sockets.toml")))
     plan = prepared("--cores 64", "--cores 64 --knob work_mem=1GB", tmp_path).plan
     assert {trial.work.data.tables for trial in plan.trials} == {300}
     assert any("300 tables" in note for note in plan.notes)
