@@ -10,13 +10,16 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.model import Operation, OperationFigures, StoredRun, TrialResult
-from scale_sweep.report.asked import asked_operations_table
-from scale_sweep.report.each_trial import trials_html
 from scale_sweep.report.markup import code_html
-from scale_sweep.report.operation_figures import upper_quantile
-from scale_sweep.report.operation_times import times_caption, times_rows, times_svg
+from scale_sweep.report.operation_pictures import times_caption, times_rows, times_svg, upper_quantile
+from scale_sweep.report.operation_questions import (
+    asked_operations_table,
+    checks_table,
+    trial_checks_table,
+    unchecked_words,
+)
 from scale_sweep.report.operations import cautions_of_answers, operations_html, operations_table
-from scale_sweep.report.rows_and_answers import checks_table, trial_checks_table, unchecked_words
+from scale_sweep.report.trials import trials_html
 from scale_sweep.results.store.operations import operations_text
 from tests.unit.synthetic_run import synthetic_run
 

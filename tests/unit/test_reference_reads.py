@@ -15,12 +15,10 @@ from scale_sweep.model import DiskFigures, OperationFigures, StoredRun, VerdictK
 from scale_sweep.plan.complete import complete, left_out
 from scale_sweep.report.disk_tables import ceiling_points, disk_table, shares_svg
 from scale_sweep.report.documents import comparison_table, documents
-from scale_sweep.report.operation_figures import trials_by_level
+from scale_sweep.report.operation_pictures import response_curve, trials_by_level
 from scale_sweep.report.operations import operations_table, quantiles_table
-from scale_sweep.report.reference import compare, reference_table
-from scale_sweep.report.reference_curve import speedup_svg
+from scale_sweep.report.reference import compare, reference_table, speedup_svg
 from scale_sweep.report.reference_reads import reads_tables
-from scale_sweep.report.response_curve import response_curve
 from scale_sweep.results.store.reference import read_reference
 from scale_sweep.server.targets import load_facts
 from scale_sweep.sweep.resolve import resolve_sweep
@@ -189,6 +187,8 @@ def test_operations_of_a_level_without_a_trial_that_counts_are_marked():
 @pytest.mark.parametrize("name", ["curve"])
 def test_means_of_a_dashboard_tell_trials_that_count_from_others(name):
     board = json.loads((BOARDS / f"{name}.json").read_text())
-    means = [t["expr"] for p in board["panels"] for t in p.get("targets", ()) if t["expr"].startswith("avg by (level, of)")]
+    means = [
+        t["expr"] for p in board["panels"] for t in p.get("targets", ()) if t["expr"].startswith("avg by (level, of)")
+    ]
     counts = 'scale_trial_verdict{run="$run",verdict=~"VALID|SOFTWARE_BOTTLENECK"}'
     assert means and all(counts in expr and '"$1 †"' in expr for expr in means)

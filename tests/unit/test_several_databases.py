@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from scale_sweep.cli.sweeps import has_failed
+from scale_sweep.cli.running import has_failed
 from scale_sweep.model import Operation, StoredRun, VerdictKind
 from scale_sweep.plan import complete
 from scale_sweep.plan.make import PlannedArm, plan_arms

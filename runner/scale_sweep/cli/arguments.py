@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, and commands that take their flags as one value (`from_flags`)."""
+"""Arguments and options that several commands share, and commands that take their flags as one value."""
 
 from __future__ import annotations
 

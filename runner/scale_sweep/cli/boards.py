@@ -1,4 +1,4 @@
-"""`scale dashboards up | down | status | load`. Wiring only; see scale_sweep/watch/dashboards."""
+"""`scale dashboards up | down | status | load`."""
 
 from __future__ import annotations
 

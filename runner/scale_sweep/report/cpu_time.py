@@ -1,8 +1,4 @@
-"""The server's CPUs in the report: the rate for each CPU-second, and whether the CPUs of all trials were equally fast.
-
-The rate for each CPU-second gives a table with an estimate of the speedup. Pure. Refuses an estimate in the sentence of
-the run, which a reader would take for a measured number: if others took the CPUs of all trials, the sentence says so.
-"""
+"""The server's CPUs in the report: the rate for each CPU-second, and whether the CPUs were equally fast."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The curve as SVG, with its caption and its data.
-
-Axes start at 0. Every trial with a rate is drawn; those that do not count are hollow.
-"""
+"""The curve as SVG, with its caption and its data."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A disk sweep in the report: what each disk did and can do alone, as a table and as bars, and where the data was.
-
-A bar starts at 0, and the mark above it is the disk's own ceiling by fio.
-"""
+"""A disk sweep in the report: what each disk did and can do alone, as a table and as bars."""
 
 from __future__ import annotations
 

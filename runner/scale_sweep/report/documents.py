@@ -1,8 +1,4 @@
-"""All documents of a run, by file name, with their fits: one set, or one for each variant and an index.
-
-Pure. Only this module decides which documents a run has: the store writes them, `scale verify` makes them again. The
-index shows the variants side by side. Refuses to fit across variants: two methods are two curves.
-"""
+"""All documents of a run, by file name, with their fits: one set, or one for each variant and an index."""
 
 from __future__ import annotations
 
@@ -14,19 +10,17 @@ from scale_sweep.model import Agreement, FitReport, StoredRun, TrialResult, coun
 from scale_sweep.report import run_facts, subjects
 from scale_sweep.report.ab import ab_markdown, ab_sections
 from scale_sweep.report.figures import agreement_in, axis_facts, cpu_cost, fit_again
-from scale_sweep.report.headline import CAUTIONS, Headline, headline_html
+from scale_sweep.report.headlines import headline_of_ab, headline_of_variants
 from scale_sweep.report.markdown import markdown, table_markdown
 from scale_sweep.report.markup import escape, safe, table_html
-from scale_sweep.report.once import once
 from scale_sweep.report.page import Facts, body_html, facts_html, html
+from scale_sweep.report.page_parts import CAUTIONS, Headline, Section, headline_html, sections_html, shell
 from scale_sweep.report.reference import Reference
 from scale_sweep.report.reference_reads import reads_tables
 from scale_sweep.report.replicates import beside_verdicts
 from scale_sweep.report.run_facts import settings_table
-from scale_sweep.report.section import Section, sections_html
-from scale_sweep.report.shell import shell
+from scale_sweep.report.shared_values import once
 from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, marked, mean, short, shown_trials
-from scale_sweep.report.variants_headline import headline_of_ab, headline_of_variants
 from scale_sweep.sweep.vary import label, slug
 
 

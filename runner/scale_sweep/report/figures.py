@@ -1,10 +1,8 @@
-"""The run's figures by level, from which its tables and pictures are made: the fit, the trials of a level, the knobs.
-
-A level without a VALID trial is shown from its other trials, and marked.
-"""
+"""The run's figures by level, from which its tables and pictures are made."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from scale_sweep.analysis.fit import FitQuestions, Terms, another_day, fit_curve, known_breaks
@@ -16,14 +14,13 @@ from scale_sweep.experiment.work import Rate, rate_of, rates_of
 from scale_sweep.model import (
     Agreement,
     FitReport,
+    Measurement,
     PointSummary,
     StoredRun,
     TrialResult,
 )
-from scale_sweep.report.capacity import with_held
-from scale_sweep.report.columns import knob_at
 from scale_sweep.report.cpu_time import speed_cautions, with_cpu_points
-from scale_sweep.report.open_loop import with_answer
+from scale_sweep.report.offered_rates import with_answer, with_held
 from scale_sweep.report.replicates import agreement_words
 from scale_sweep.report.table import ABSENT, Table, known, mean, quick_words, shown_trials
 
@@ -179,3 +176,16 @@ def measured_words(shown: float, point: PointSummary | None) -> str:
         return format_rate(shown)
     scale = shown / point.rate_mean
     return format_rate(shown, point.mean_low * scale, point.mean_high * scale)
+
+
+def knob_at(trials: Sequence[TrialResult], name: str) -> str:
+    """The values of a knob in these trials."""
+    return " / ".join(dict.fromkeys(r.trial.knobs[name] for r in trials if name in r.trial.knobs)) or ABSENT
+
+
+def disk_mb_per_s(axis: AxisFacts, m: Measurement) -> float | None:
+    """The disks' write rate in MB/s: over the whole load to the end of flush and sync if the axis' rate is of that
+    time; else in the window."""
+    rates = [disk.write_mb_per_s for disk in m.disks.values() if disk.write_mb_per_s is not None]
+    whole = axis.is_durable and len(rates) == len(m.disks) > 0
+    return sum(rates) if whole else m.disk_write_mb_per_s

@@ -1,8 +1,4 @@
-"""Flame graphs of profiled trials, and what grew between two of them, as our own SVG. Pure.
-
-A frame's width is the share of the samples in which it was on the stack. Frames narrower than half a pixel are not
-drawn; the folded stacks in the trial's directory contain them.
-"""
+"""Flame graphs of profiled trials, and what grew between two of them, as our own SVG."""
 
 from __future__ import annotations
 

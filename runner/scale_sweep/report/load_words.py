@@ -1,7 +1,4 @@
-"""The load of a run in words: what the connections send, how long, and the limit of the load generator.
-
-Refuses a ceiling for reads: only a database gives answers, so none was measured.
-"""
+"""The load of a run in words: what the connections send, how long, and the limit of the load generator."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""report.md: the run for a terminal, a pull request or a wiki. Plain tables, no picture, no HTML.
-
-Texts from outside are escaped, so that a server's message cannot become markup.
-"""
+"""report.md: the run for a terminal, a pull request or a wiki. Plain tables, no picture, no HTML."""
 
 from __future__ import annotations
 
@@ -12,30 +9,28 @@ from scale_sweep.base.texts import visible
 from scale_sweep.model import FitReport, StoredRun, counted_verdicts
 from scale_sweep.report import run_facts
 from scale_sweep.report.article import ARTICLE_HEADING, article_table, is_as_published
-from scale_sweep.report.asked import asked_operations_table
 from scale_sweep.report.bottlenecks import bottleneck_notes, bottlenecks_table, remedies
-from scale_sweep.report.capacity import offered_tables
 from scale_sweep.report.cpu_time import cpu_table
 from scale_sweep.report.curve import with_fit
 from scale_sweep.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words
-from scale_sweep.report.each_trial import warmup_words
 from scale_sweep.report.figures import fit_of, knobs_table
 from scale_sweep.report.fitted import asked_table, derived_table, interval_words, models_table, rejected_table
-from scale_sweep.report.heading import eyebrow_of, title_of
-from scale_sweep.report.levels import levels_table
+from scale_sweep.report.headlines import eyebrow_of, title_of
+from scale_sweep.report.level_tables import levels_table
 from scale_sweep.report.markup import safe
 from scale_sweep.report.noise import ablations_table, noise_of, noise_sentences
-from scale_sweep.report.once import once
-from scale_sweep.report.operation_figures import has_operations
+from scale_sweep.report.offered_rates import offered_tables
+from scale_sweep.report.operation_pictures import has_operations
+from scale_sweep.report.operation_questions import asked_operations_table, checked_words, checks_table, preload_words
 from scale_sweep.report.operations import cautions_of_answers, operations_table, quantiles_table
 from scale_sweep.report.reference import Reference, reference_table
 from scale_sweep.report.reference_reads import is_of_reads, reads_tables
 from scale_sweep.report.replicates import parts_table
-from scale_sweep.report.rows_and_answers import checked_words, checks_table, preload_words
 from scale_sweep.report.run_facts import settings_table
+from scale_sweep.report.shared_values import once
 from scale_sweep.report.soak import soak_of, soak_tables
 from scale_sweep.report.table import Table
-from scale_sweep.report.trials import trial_table
+from scale_sweep.report.trials import trial_table, warmup_words
 
 
 def markdown(run: StoredRun, reference: Reference | None = None) -> str:

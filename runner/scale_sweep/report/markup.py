@@ -1,8 +1,4 @@
-"""Texts, tables and the names of verdicts as HTML, and texts as Markdown.
-
-The only way of a text from outside into a report: a name, a question, a tag or a server's message is shown as it is and
-is never markup. Refuses to be called twice on one text: what it returns is markup.
-"""
+"""Texts, tables and the names of verdicts as HTML, and texts as Markdown: the only way of a text into a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How certain the points are, in words and tables: intervals, drift, ablation trials, conditions that moved. Pure."""
+"""How certain the points are, in words and tables: intervals, drift, ablation trials."""
 
 from __future__ import annotations
 

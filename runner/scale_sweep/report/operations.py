@@ -1,8 +1,4 @@
-"""The operations of a load: what each asks, how long its answers take, its rates, and which answers were checked.
-
-They use trials of the curve only. Refuses a picture of each rate: the rates of a mix are in the proportion of its
-weights, so they are one curve.
-"""
+"""The operations of a load on the page: their rates, response times, and cautions on their answers."""
 
 from __future__ import annotations
 
@@ -10,12 +6,9 @@ from collections import Counter
 
 from scale_sweep.base.units import counted, format_rate
 from scale_sweep.model import StoredRun, TrialResult
-from scale_sweep.report.asked import asked_operations_table
-from scale_sweep.report.figure import figure_html
 from scale_sweep.report.figures import axis_facts
 from scale_sweep.report.markup import code_html, table_html
-from scale_sweep.report.once import once
-from scale_sweep.report.operation_figures import (
+from scale_sweep.report.operation_pictures import (
     MIDDLE,
     QUANTILES,
     Read,
@@ -23,13 +16,22 @@ from scale_sweep.report.operation_figures import (
     mean_of,
     names_of,
     response,
+    response_curve,
+    times_caption,
+    times_rows,
+    times_svg,
     trials_by_level,
     upper_quantile,
 )
-from scale_sweep.report.operation_times import times_caption, times_rows, times_svg
-from scale_sweep.report.response_curve import response_curve
-from scale_sweep.report.rows_and_answers import checked_words, checks_table, preload_words, unchecked_words
-from scale_sweep.report.section import folded
+from scale_sweep.report.operation_questions import (
+    asked_operations_table,
+    checked_words,
+    checks_table,
+    preload_words,
+    unchecked_words,
+)
+from scale_sweep.report.page_parts import figure_html, folded
+from scale_sweep.report.shared_values import once
 from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, short
 
 

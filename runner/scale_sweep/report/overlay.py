@@ -1,7 +1,4 @@
-"""A comparison in pictures: the curves of A and B with their trials and fits, ratios with intervals, and tables.
-
-A and B differ not only in colour: A's marks are hollow squares and its line is dashed. Axes of rates start at 0.
-"""
+"""A comparison in pictures: the curves of A and B with their trials and fits, ratios with intervals, and tables."""
 
 from __future__ import annotations
 
@@ -12,14 +9,19 @@ from scale_sweep.base.units import EXPLAINED, format_number, format_rate
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import StoredRun, TrialResult, VerdictKind
 from scale_sweep.model.compared import Comparison, PointRatio
-from scale_sweep.report.comparison_headline import tiles_of_comparison, title_of_comparison
 from scale_sweep.report.curve import model_line
-from scale_sweep.report.figure import figure_html
 from scale_sweep.report.figures import fit_of
-from scale_sweep.report.headline import Headline, headline_html, valid_words
+from scale_sweep.report.headlines import tiles_of_comparison, title_of_comparison
 from scale_sweep.report.markup import escape, table_html
-from scale_sweep.report.section import Section, sections_html
-from scale_sweep.report.shell import shell
+from scale_sweep.report.page_parts import (
+    Headline,
+    Section,
+    figure_html,
+    headline_html,
+    sections_html,
+    shell,
+    valid_words,
+)
 from scale_sweep.report.svg import (
     Frame,
     axes,

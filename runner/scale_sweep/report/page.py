@@ -1,7 +1,4 @@
-"""report.html: one file that needs no other. The answer comes first, then the cautions, then everything else.
-
-No address that is loaded, no text that is not escaped; the script of the page adds nothing that a reader needs.
-"""
+"""report.html: one file that needs no other. The answer comes first, then the cautions, then everything else."""
 
 from __future__ import annotations
 
@@ -13,35 +10,28 @@ from scale_sweep.model import StoredRun, verdict_words
 from scale_sweep.report import run_facts
 from scale_sweep.report.article import ARTICLE_HEADING, article_table, is_as_published
 from scale_sweep.report.bottlenecks import bottleneck_notes, bottlenecks_table, remedies
-from scale_sweep.report.capacity import offered_tables
 from scale_sweep.report.cpu_time import cpu_table
 from scale_sweep.report.curve import caption, curve_rows, curve_svg, with_fit
 from scale_sweep.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words, shares_svg
-from scale_sweep.report.each_trial import NOTE, trials_html, warmup_panels, warmup_words
-from scale_sweep.report.figure import figure_html
 from scale_sweep.report.figures import axis_name, fit_of, knobs_table
-from scale_sweep.report.fitted import FORMULA, asked_table, derived_table, models_table, rejected_table
+from scale_sweep.report.fitted import FORMULA, asked_table, derived_table, models_table, rejected_table, residuals_svg
 from scale_sweep.report.flame import profile_html
-from scale_sweep.report.headline import headline_html
-from scale_sweep.report.levels import levels_table
+from scale_sweep.report.headlines import headline_of
+from scale_sweep.report.level_tables import levels_table
 from scale_sweep.report.markup import escape, meaning_of, table_html
 from scale_sweep.report.noise import ablations_table, noise_of, noise_sentences
-from scale_sweep.report.once import once
+from scale_sweep.report.offered_rates import offered_tables
 from scale_sweep.report.operations import operations_html
-from scale_sweep.report.reference import Reference, compare, reference_table
-from scale_sweep.report.reference_curve import speedup_svg
+from scale_sweep.report.page_parts import Section, figure_html, folded, headline_html, listed, sections_html, shell
+from scale_sweep.report.reference import Reference, compare, reference_table, speedup_svg
 from scale_sweep.report.reference_reads import is_of_reads, reads_tables
 from scale_sweep.report.replicates import parts_table
-from scale_sweep.report.residuals import residuals_svg
 from scale_sweep.report.run_facts import load_hosts
-from scale_sweep.report.run_headline import headline_of
-from scale_sweep.report.same_cautions import unsaid
 from scale_sweep.report.search_figure import searches_html
-from scale_sweep.report.section import Section, folded, listed, sections_html
-from scale_sweep.report.shell import shell
+from scale_sweep.report.shared_values import once, unsaid
 from scale_sweep.report.soak import CAPTION, soak_of, soak_svg, soak_tables
 from scale_sweep.report.table import Table, verdict_counts
-from scale_sweep.report.trials import trial_table
+from scale_sweep.report.trials import NOTE, trial_table, trials_html, warmup_panels, warmup_words
 
 Facts = Sequence[tuple[str, str]]
 

@@ -1,7 +1,4 @@
-"""The picture of `scale fit --png`: rows and fitted curves, drawn by matplotlib, which the extra [png] installs.
-
-Returns bytes and writes nothing. Refuses to draw runs: their plots are SVG (curve.py, series.py).
-"""
+"""The picture of `scale fit --png`, drawn by matplotlib, which the extra [png] installs."""
 
 from __future__ import annotations
 

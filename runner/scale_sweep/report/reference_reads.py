@@ -1,10 +1,4 @@
-"""Published response times of reads beside ours: a row for each operation, a column for each database. Pure.
-
-A table of reads has the columns operation (its name in the mix), target and response_s (seconds); several rows of the
-same operation and target are averaged. It may have the columns table (its number in the publication),
-stored_bytes_per_row and written_rows_per_s, which make a second table. Machines differ, so only ratios between
-databases are compared. Refuses operations that the run does not have.
-"""
+"""Published response times of reads beside ours, from a table with the columns operation, target and response_s."""
 
 from __future__ import annotations
 

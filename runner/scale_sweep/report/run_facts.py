@@ -1,9 +1,4 @@
-"""Facts of a run that a reader needs to judge and repeat it: machine, server, placement, settings, command.
-
-They come from the manifest, which is JSON from disk: if a key is missing or has another type, its line is left out. The
-settings are those that differ from the vendors' defaults, as each server reported them in its trials. Refuses to know a
-default: the manifest has those of the targets, as the run was begun.
-"""
+"""Facts of a run from its manifest, of which any may be missing, and the settings that its servers reported."""
 
 from __future__ import annotations
 
@@ -15,11 +10,10 @@ from scale_sweep.base.same_value import is_same_value
 from scale_sweep.base.units import counted, format_cpus, format_number, format_seconds
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.model import DEFAULTS, KnobRole, StoredRun, TrialResult
+from scale_sweep.report.conditions import old_servers, quota_words
 from scale_sweep.report.disk_tables import limit_words
 from scale_sweep.report.load_words import ceiling_words, load_words, rows_words
 from scale_sweep.report.noise import slow_changes
-from scale_sweep.report.old_servers import old_servers
-from scale_sweep.report.quota import quota_words
 from scale_sweep.report.replicates import replicates_words
 from scale_sweep.report.table import Table, fixed, known, mean, unseen_words
 

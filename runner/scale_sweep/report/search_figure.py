@@ -1,8 +1,4 @@
-"""The picture of a search: the offered rates against the response times that were seen at them. Pure.
-
-Its vertical axis is logarithmic, because the response time grows by powers of ten near the capacity. Refuses to hide a
-step: one that was left out has the shape of its verdict, and one over capacity is drawn at the upper edge.
-"""
+"""The picture of a search: the offered rates against the response times that were seen at them."""
 
 from __future__ import annotations
 
@@ -11,8 +7,8 @@ from collections.abc import Sequence
 from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import ERRORS, Clause, Objective, Step, StoredRun, TrialResult, VerdictKind
-from scale_sweep.report.figure import figure_html
 from scale_sweep.report.markup import escape
+from scale_sweep.report.page_parts import figure_html
 from scale_sweep.report.svg import (
     LogFrame,
     axes,

@@ -1,10 +1,4 @@
-"""The time series of every trial as small panels, second by second: rate, CPU of server and load generator, page
-faults, and disk.
-
-The window is shaded and coloured; the time outside it (warm-up, discarded transient, drain) is grey. All trials of a
-level share a scale from 0, so that replicates can be compared. Refuses to smooth: long series keep the lowest and
-highest value of each pixel.
-"""
+"""The time series of every trial as small panels, second by second."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Several servers on one page: facts, curves, ratios to the first one, rates for the money, every trial.
-
-A host is named as its fleet names it. Refuses to rank, and a ratio without its interval where one is known.
-"""
+"""Several servers on one page: facts, curves, ratios to the first one, rates for the money, every trial."""
 
 from __future__ import annotations
 
@@ -11,13 +8,20 @@ from dataclasses import dataclass, field, replace
 from scale_sweep.base.units import change_words, counted, format_number, format_rate
 from scale_sweep.model import StoredRun, counted_verdicts
 from scale_sweep.model.compared import Comparison, PointRatio
-from scale_sweep.report.figure import figure_html
 from scale_sweep.report.figures import axis_name, fitted_rate
-from scale_sweep.report.headline import Headline, Tile, headline_html, valid_words
 from scale_sweep.report.markup import table_html
+from scale_sweep.report.page_parts import (
+    Headline,
+    Section,
+    Tile,
+    figure_html,
+    folded,
+    headline_html,
+    sections_html,
+    shell,
+    valid_words,
+)
 from scale_sweep.report.run_facts import Fact, load_hosts, machine_facts
-from scale_sweep.report.section import Section, folded, sections_html
-from scale_sweep.report.shell import shell
 from scale_sweep.report.subject_curves import overlaid_svg
 from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
 from scale_sweep.report.table import ABSENT, Table, mean

@@ -1,8 +1,4 @@
-"""A static site of stored runs: an index with the chosen curves in one picture, and each run's report. Pure.
-
-Without script the index is the whole table with its links; the script adds filters and the picture. No page loads
-anything from elsewhere. Refuses text from a run as markup: what the script reads is JSON, and it writes text alone.
-"""
+"""A static site of stored runs: an index with the chosen curves in one picture, and each run's report."""
 
 from __future__ import annotations
 
@@ -18,7 +14,8 @@ from scale_sweep.report import run_facts
 from scale_sweep.report.documents import HTML, documents, labels_of, only
 from scale_sweep.report.figures import axis_facts, fit_of, shown_rates
 from scale_sweep.report.markup import escape
-from scale_sweep.report.shell import part, shell
+from scale_sweep.report.page_parts import shell
+from scale_sweep.report.style import part
 from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
 from scale_sweep.report.svg import Frame, drawing, line
 from scale_sweep.report.table import ABSENT

@@ -1,7 +1,4 @@
-"""The answer of `scale size` in words, tables and as a page with pictures. Pure: text in, text out.
-
-Refuses a level without its chance to miss, and hides no machine: one that has too little says of what.
-"""
+"""The answer of `scale size` in words and tables."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The answer of `scale size` as one page: sentences, tables, and pictures of the rate for each unit and for money.
-
-Pure: values in, HTML out. Refuses to load anything from elsewhere.
-"""
+"""The answer of `scale size` as one page: sentences, tables, and pictures of the rate for each unit and for money."""
 
 from __future__ import annotations
 
@@ -12,11 +9,9 @@ from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.model import ModelFit, StoredRun, VerdictKind
 from scale_sweep.model.sizing import LevelChance, LevelNeed, Offer, Sizing
 from scale_sweep.report.curve import drawn_model
-from scale_sweep.report.figure import figure_html
 from scale_sweep.report.figures import fit_of
 from scale_sweep.report.markup import escape, table_html
-from scale_sweep.report.section import Section, listed, sections_html
-from scale_sweep.report.shell import shell
+from scale_sweep.report.page_parts import Section, figure_html, listed, sections_html, shell
 from scale_sweep.report.sizing import (
     answer_words,
     levels_table,

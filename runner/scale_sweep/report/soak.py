@@ -1,7 +1,4 @@
-"""A soak on the page: its rate over time, its slow periods, and how far short windows are from its mean.
-
-Refuses trials that are not soaks.
-"""
+"""A soak on the page: its rate over time, its slow periods, and how far short windows are from its mean."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The curves of several databases in one drawing: a panel for each rate of the run, and each name with its terms.
-
-Refuses to tell databases apart by colour alone: each has a shape and a dash of its own. No line
-connects levels where no trial counts. Axes start at 0; rates that differ by more than 10 times have a logarithmic one.
-"""
+"""The curves of several databases in one drawing: a panel for each rate of the run, and each name with its terms."""
 
 from __future__ import annotations
 

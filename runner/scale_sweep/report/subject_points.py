@@ -1,7 +1,4 @@
-"""Figures of each database of a run at each level: the tables and pictures of several databases read them. Pure.
-
-Refuses to rank: a difference is one where intervals do not overlap, and `overlaps` says where they do.
-"""
+"""Figures of each database of a run at each level: the tables and pictures of several databases read them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Several databases in one run, side by side: rates and terms, and the response times of each operation.
-
-Refuses to name a winner: terms differ, and a difference is one where intervals do not overlap. Refuses to compare the
-rates of mixes that differ: who is asked fewer kinds of requests answers more of them.
-"""
+"""Several databases in one run, side by side: rates and terms, and the response times of each operation."""
 
 from __future__ import annotations
 
@@ -11,9 +7,9 @@ from collections.abc import Sequence
 from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.experiment.work import stores
 from scale_sweep.model import StoredRun, TrialResult
-from scale_sweep.report.figure import figure_html as picture_html
 from scale_sweep.report.figures import axis_facts, shown_rates
-from scale_sweep.report.headline import valid_words
+from scale_sweep.report.page_parts import figure_html as picture_html
+from scale_sweep.report.page_parts import valid_words
 from scale_sweep.report.run_facts import starting_point
 from scale_sweep.report.subject_curves import curves_svg
 from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves, curves_rows, overlaps

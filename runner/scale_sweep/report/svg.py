@@ -1,8 +1,4 @@
-"""The SVG elements of the report: an axis frame, lines, areas, markers, text. Text stays text.
-
-They are written here rather than by matplotlib, so that colours follow the reader's light or dark theme through CSS
-classes, and a run of fifty trials stays small. Refuses raw text: everything written is escaped here.
-"""
+"""The SVG elements of the report: an axis frame, lines, areas, markers, text. Everything written is escaped here."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A table as data, and numbers as the report writes them, with the words for what their windows could not observe.
-
-Knows no format: Markdown, HTML and console render it. Refuses to judge: a quick number may be right, and nothing here
-proves it.
-"""
+"""A table as data, numbers as the report writes them, and words on what windows could not observe."""
 
 from __future__ import annotations
 

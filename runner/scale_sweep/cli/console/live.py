@@ -1,8 +1,4 @@
-"""Shows a running sweep: one view in a terminal, plain lines elsewhere. A sink of events.
-
-Finished trials, notes and sentences stay in the scroll-back. The view below them shows the plan, the running trial and
-the time left. Computes nothing itself: rates and progress come from `live`.
-"""
+"""Shows a running sweep: one view in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 

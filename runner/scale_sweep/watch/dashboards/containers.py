@@ -1,4 +1,4 @@
-"""A service in a container, through the Docker Engine. Refuses to publish ports: the service listens on loopback."""
+"""A service in a container, through the Docker Engine."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Every metric, declared once: name, type, labels, meaning. docs/metrics.md is generated from this table, and a test
-compares both with what is served."""
+"""Every metric, declared once: docs/metrics.md is generated from this table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exporter: a sink of events that serves them as metrics on the one open port, in the text format 0.0.4."""
+"""The exporter: a sink of events that serves them as metrics in the text format 0.0.4."""
 
 from __future__ import annotations
 

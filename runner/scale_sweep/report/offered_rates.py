@@ -1,7 +1,4 @@
-"""An open loop in the report: response times at the offered rate, level by level, and no scaling curve. Pure.
-
-Refuses a maximum rate: the server was never asked for more than was offered.
-"""
+"""Runs in which a rate was offered: response times of open loops, capacities of searches with their steps."""
 
 from __future__ import annotations
 
@@ -11,9 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scale_sweep.analysis.confidence import half_of_mean
-from scale_sweep.base.units import format_number, format_rate, with_interval
+from scale_sweep.analysis.confirmation import sentences
+from scale_sweep.base.units import counted, format_number, format_rate, with_interval
+from scale_sweep.capacity import held_words
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import FitReport, StoredRun, TrialResult, VerdictKind, counted_verdicts
+from scale_sweep.model import FitReport, Step, StoredRun, TrialResult, VerdictKind, counted_verdicts, is_quick
+from scale_sweep.report.search_figure import came_of
 from scale_sweep.report.table import ABSENT, Table, level_cell, mean, short, shown_trials
 
 PERCENTILES = ("p50", "p95", "p99", "p99.9", "max")
@@ -129,3 +129,96 @@ def is_near_saturation(result: TrialResult) -> bool:
 def _mean_ms(trials: Sequence[TrialResult], name: str) -> str:
     value = mean(getattr(r.measurement, name) for r in trials)
     return short(value) if value is not None else ABSENT
+
+
+TIMES = ("p50", "p99", "p999")
+
+
+def has_objective(run: StoredRun) -> bool:
+    """Whether its trials searched a capacity."""
+    return run.plan.sweep.load.objective is not None
+
+
+def capacity_table(run: StoredRun) -> Table:
+    """One row for each trial; none without an objective."""
+    sweep = run.plan.sweep
+    objective, unit = sweep.load.objective, sweep.work.rate_words
+    rows = tuple(_capacity_row(result) for result in run.results if result.trial.load.searches)
+    note = (
+        f"Capacity is the highest offered rate that holds {objective.words if objective is not None else ''}, with its "
+        "95 % interval. In a closed loop each connection sends its next request when the last one is answered."
+    )
+    return Table(
+        title="Capacity",
+        headers=(load_axis(sweep.axis).title, "Trial", f"Capacity {unit}", f"Closed loop {unit}", "Steps", "Verdict"),
+        rows=rows,
+        words=(1, 4, 5),
+        notes=(note, *sentences(run.plan, run.results)),
+    )
+
+
+def with_held(fit: FitReport, run: StoredRun) -> FitReport:
+    """The fit with the rates that held for a short step, if no trial has a capacity: they are no curve."""
+    short = [r for r in run.results if r.trial.load.searches and is_quick(r) and r.measurement.steps]
+    objective, axis = run.plan.sweep.load.objective, load_axis(run.plan.sweep.axis)
+    if objective is None or not short or fit.points:
+        return fit
+    held = dict.fromkeys(f"{_held(r)} at {axis.count(format_number(r.trial.level))}" for r in short)
+    return replace(fit, sentence=f"No capacity from short steps. {objective.words}: {'; '.join(held)}.", cautions=())
+
+
+def _held(result: TrialResult) -> str:
+    m, trial = result.measurement, result.trial
+    return held_words(m.steps, trial.work.rate_words, trial.load.duration_s or 0.0)
+
+
+def _capacity_row(result: TrialResult) -> tuple[str, ...]:
+    m, trial = result.measurement, result.trial
+    left_out = sum(not step.usable for step in m.steps)
+    steps = counted(len(m.steps), "step") + (f", {left_out} left out" if left_out else "")
+    rate, none = m.capacity_per_s, _held(result) if is_quick(result) and m.steps else ABSENT
+    opening = m.requests_per_s if trial.work.counts_requests else m.rows_per_s
+    return (
+        format_number(trial.level),
+        trial.trial_id,
+        format_rate(rate, m.capacity_low_per_s, m.capacity_high_per_s) if rate is not None else none,
+        format_rate(opening),
+        f"{steps}, {counted(trial.load.connections, 'connection')}",
+        result.verdict.kind.value,
+    )
+
+
+def steps_table(run: StoredRun) -> Table:
+    """Every step of every search by rate, and the rates of the confirming trials: the curve of response times."""
+    unit = run.plan.sweep.work.rate_words
+    rows = tuple(
+        _step_row(result.trial.trial_id, step)
+        for result in run.results
+        for step in sorted(result.measurement.steps, key=lambda step: step.rate)
+    )
+    return Table(
+        title="Steps of the searches",
+        headers=("Trial", f"Offered {unit}", f"Achieved {unit}", "p50 (ms)", "p99", "p99.9", "Late p99 (ms)", "Step"),
+        rows=rows,
+        words=(0, 7),
+        notes=("Each cell has the response time and the service time, as the table of an open loop.",),
+    )
+
+
+def offered_tables(run: StoredRun) -> tuple[Table, ...]:
+    """The tables of a run in which rates were offered; none of a closed loop."""
+    return tuple(table for table in (response_table(run), capacity_table(run), steps_table(run)) if table.rows)
+
+
+def _step_row(trial_id: str, step: Step) -> tuple[str, ...]:
+    def ms(value: float | None) -> str:
+        return short(value) if value is not None else ABSENT
+
+    return (
+        trial_id,
+        format_rate(step.rate),
+        format_rate(step.achieved_per_s),
+        *(f"{ms(step.response_ms.get(name))} / {ms(step.service_ms.get(name))}" for name in TIMES),
+        ms(step.late_ms.get("p99")),
+        came_of(step),
+    )

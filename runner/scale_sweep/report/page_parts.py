@@ -1,18 +1,88 @@
-"""The top of every page: the result as heading and sentence, its figures as tiles, the verdicts, and what weakens it.
-
-Refuses a page without the number of its valid trials.
-"""
+"""Parts of every page: sections, pictures with their data, the frame around a body, and the top with its tiles."""
 
 from __future__ import annotations
 
+import base64
+import csv
+import io
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from scale_sweep.base.texts import visible
 from scale_sweep.base.units import counted
 from scale_sweep.model import TrialResult, VerdictKind, counted_verdicts
-from scale_sweep.report.markup import VERDICT_MEANINGS, css_of, escape
-from scale_sweep.report.section import folded, listed
+from scale_sweep.report.markup import VERDICT_MEANINGS, css_of, escape, sentence_html
+from scale_sweep.report.style import PAGE_STYLE, part
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """One part of a page."""
+
+    name: str  # of its link, one plain word
+    title: str
+    body: str  # HTML; "" leaves the part out
+
+
+def sections_html(sections: Sequence[Section], within: str = "") -> str:
+    """The list of links, then the parts. within: before the names of links, for a page that has several such lists."""
+    shown = [section for section in sections if section.body]
+    links = "".join(f'<li><a href="#{_link(s, within)}">{escape(s.title)}</a></li>' for s in shown)
+    parts = "".join(f'<section id="{_link(s, within)}"><h2>{escape(s.title)}</h2>{s.body}</section>\n' for s in shown)
+    return f'<nav class="contents" aria-label="Contents"><ul>{links}</ul></nav>\n{parts}' if shown else ""
+
+
+def folded(summary: str, body: str) -> str:
+    """A part that a reader opens; on paper it is open. "" without a body."""
+    return f'<details class="fold"><summary>{escape(summary)}</summary>{body}</details>' if body else ""
+
+
+def listed(lines: Sequence[str]) -> str:
+    """A list of sentences; "" without any."""
+    return "<ul>" + "".join(f"<li>{sentence_html(line)}</li>" for line in lines) + "</ul>" if lines else ""
+
+
+def _link(section: Section, within: str) -> str:
+    return escape(f"{within}-{section.name}" if within else section.name)
+
+
+Rows = Sequence[Sequence[object]]
+
+
+def figure_html(name: str, drawn: str, caption: str, rows: Rows, *, narrow: str = "", width: int = 0) -> str:
+    """name: of the files that a reader saves; the script of the page adds those of pictures. drawn: SVG. narrow: the
+    same picture for a phone. rows: its data, the headers first. width: the most, in pixels; 0: of the page."""
+    most = f' style="max-width:{width}px"' if width else ""
+    pictures = f'<div class="wide">{drawn}</div><div class="narrow">{narrow}</div>' if narrow else drawn
+    data = base64.b64encode(_csv(rows).encode()).decode()
+    link = f'<a download="{escape(name)}.csv" href="data:text/csv;base64,{data}">CSV</a>'
+    words = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    return f'<figure data-name="{escape(name)}"{most}>{pictures}{words}<p class="save">{link}</p></figure>\n'
+
+
+def _csv(rows: Rows) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(map(_cell, row) for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: object) -> str:
+    """A number with nine digits: `scale verify` may compute a whole number, or another last bit."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:.9g}"
+    return "" if value is None else visible(str(value))
+
+
+def shell(title: str, body: str) -> str:
+    """The page. The title is escaped here; the body is HTML. Without its script the page shows the same."""
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f'<link rel="icon" href="data:,"><title>{escape(title)}</title>\n<style>{PAGE_STYLE}</style></head>\n'
+        f"<body><main>\n{body}</main>\n<script>{part('page.js')}</script></body></html>\n"
+    )
+
 
 Tile = tuple[str, str]
 CAUTIONS = "Before you believe it"

@@ -1,18 +1,78 @@
-"""Rows that were there before each load, and the checks of the answers of each operation, for the report.
-
-Of the rows: their size, how they were loaded, how much of them was in memory. Refuses to judge: that is the verdict's
-part.
-"""
+"""What each operation asks, the rows that were there before the load, and which answers were checked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scale_sweep.base.units import counted
+from scale_sweep.base.units import counted, format_number, format_seconds
 from scale_sweep.experiment.work import operation_of
 from scale_sweep.experiment.work.devices import from_text
-from scale_sweep.model import Operation, OperationFigures, StoredRun, TrialResult, VerdictKind, Work
+from scale_sweep.model import Operation, OperationFigures, Query, StoredRun, TrialResult, VerdictKind, Work
 from scale_sweep.report.table import ABSENT, Table, mean, short
+
+_HEADERS = ("Operation", "Kind", "Share of requests", "Query", "Devices", "Span", "Bucket", "Bound")
+_WHEN = {"always": "all time", "at": "one moment", "before": "all time before a moment"}
+
+
+def asked_operations_table(run: StoredRun) -> Table:
+    """A row for each operation of the mix."""
+    work = run.plan.sweep.work
+    total = sum(o.weight for o in work.operations if not o.is_apart) or 1.0
+    rows = tuple((o.name, o.kind_name, _share(o, total), *_cells_of(work, o)) for o in work.operations)
+    note = "Devices, starts of spans and bounds within LOW..HIGH are drawn for each request."
+    return Table(title="Queries", headers=_HEADERS, rows=rows, words=(0, 1, 3, 4, 5, 6, 7), notes=(note,))
+
+
+def _share(operation: Operation, total: float) -> str:
+    return "on separate connections" if operation.is_apart else f"{100 * operation.weight / total:.3g} %"
+
+
+def _cells_of(work: Work, operation: Operation) -> tuple[str, str, str, str, str]:
+    try:
+        query = operation_of(operation.kind_name).query(work, operation)
+    except ValueError:
+        written = " ".join(f"{name}={value}" for name, value in operation.parameters.items())
+        return (written or ABSENT, ABSENT, ABSENT, ABSENT, ABSENT)
+    if query is None:
+        return ("writes rows", ABSENT, ABSENT, ABSENT, ABSENT)
+    span = f"{format_seconds(query.span_ms / 1000)}" if query.span_ms else _WHEN.get(query.when, ABSENT)
+    bucket = format_seconds(query.bucket_ms / 1000) if query.bucket_ms else ABSENT
+    filled = f", empty ones: {query.fill}" if query.fill else ""
+    return (_wanted(query), _devices(query), span, bucket + filled, _bound(query))
+
+
+def _wanted(query: Query) -> str:
+    if query.text:
+        return query.text
+    columns = ", ".join(query.columns) or "all columns"
+    wanted = f"{', '.join(query.functions)} of {columns}" if query.function else columns
+    parts = (
+        "the last row of each: " if query.latest else "",
+        wanted,
+        f", for each value of {query.each_tag}" if query.each_tag else "",
+        ", for each device" if query.by_device else "",
+        f", the first {query.limit} rows" if query.limit else "",
+        f", by {query.by_value}{' descending' if query.largest_first else ''}" if query.by_value else "",
+        f"; {query.sets} of two ranges" if query.sets else "",
+    )
+    return "".join(parts)
+
+
+def _devices(query: Query) -> str:
+    if query.with_tag is not None:
+        return "those with {} = {}".format(*query.with_tag)
+    if query.tag:
+        return f"those of {query.groups or 'all'} values of {query.tag}"
+    return format_number(query.devices) if query.devices else ABSENT if query.text else "all"
+
+
+def _bound(query: Query) -> str:
+    drawn = format_number(query.low) if query.low == query.high else f"{query.low:g}..{query.high:g}"
+    sign = "<" if query.is_below else ">"
+    bounds = [f"{column} {sign} {drawn}" for column in query.bounds]
+    bounds += [f"{c.column} {c.sign} {c.value:g}" for c in query.conditions]
+    return ", ".join(bounds) or ABSENT
+
 
 AT_REST = "at_rest"  # among the settings of a trial: how its server knows that it is at rest
 
@@ -58,7 +118,7 @@ def _size(result: TrialResult) -> str:
     return f"{size}{log}, when the server was at rest" + (f" ({rest})" if rest else "")
 
 
-_HEADERS = (
+_CHECK_HEADERS = (
     "Operation",
     "Kind",
     "Parameters",
@@ -70,7 +130,7 @@ _HEADERS = (
     "CPU, s",
     "After the load, s",
 )
-_NOTE = (
+_CHECK_NOTE = (
     "Devices are those whose values were compared. Rows within the bounds are those that these queries compare. The "
     "CPU time is the load generator's for these requests, the seconds after the load are the comparison's."
 )
@@ -78,7 +138,7 @@ _NOTE = (
 
 def checks_table(run: StoredRun) -> Table:
     """The numbers of compared answers of each operation that reads, over all trials."""
-    work, note = run.plan.sweep.work, f"These answers of all trials were compared with the right ones. {_NOTE}"
+    work, note = run.plan.sweep.work, f"These answers of all trials were compared with the right ones. {_CHECK_NOTE}"
     return _table("Answers checked", work, run.results, f"{note} Bounds are means over the trials.")
 
 
@@ -88,7 +148,7 @@ def trial_checks_table(result: TrialResult) -> Table:
     before = sum(one.checked_before or 0 for one in figures)
     within = sum(one.checked_within or 0 for one in figures)
     title = f"Answers checked in {result.trial.trial_id}: {before:,} before the load, {within:,} of the load"
-    note = f"These answers of this trial were compared with the right ones. {_NOTE}"
+    note = f"These answers of this trial were compared with the right ones. {_CHECK_NOTE}"
     return _table(title, work, (result,) if before else (), note)
 
 
@@ -112,7 +172,7 @@ def unchecked_words(run: StoredRun) -> str:
 def _table(title: str, work: Work, results: Sequence[TrialResult], note: str) -> Table:
     reading = [o for o in work.operations if operation_of(o.kind_name).answers] if results else []
     rows = tuple(_row(work, operation, results) for operation in reading)
-    return Table(title=title, headers=_HEADERS, rows=rows, words=(0, 1, 2), notes=(note,))
+    return Table(title=title, headers=_CHECK_HEADERS, rows=rows, words=(0, 1, 2), notes=(note,))
 
 
 def _row(work: Work, operation: Operation, results: Sequence[TrialResult]) -> tuple[str, ...]:
