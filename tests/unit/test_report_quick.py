@@ -20,8 +20,8 @@ from scale_sweep.report.fitted import interval_words
 from scale_sweep.report.headlines import eyebrow_of
 from scale_sweep.report.level_tables import console_table
 from scale_sweep.report.noise import noise_sentences
-from scale_sweep.report.page import html
 from scale_sweep.report.run_facts import method_facts
+from scale_sweep.report.sections import html
 from scale_sweep.report.table import quick_words
 from tests.unit.raw_run import Shape, raw_run
 from tests.unit.synthetic_run import synthetic_run

@@ -17,7 +17,7 @@ from scale_sweep.report.bottlenecks import remedies
 from scale_sweep.report.conditions import conditions, quota_words
 from scale_sweep.report.figures import fit_again
 from scale_sweep.report.offered_rates import capacity_table
-from scale_sweep.report.page import html
+from scale_sweep.report.sections import html
 from scale_sweep.report.svg import SHAPES
 from scale_sweep.report.table import quick_words, unseen_words
 from scale_sweep.verify import verify_run

@@ -16,7 +16,6 @@ from scale_sweep.cli.arguments import JSON, RESULTS, from_flags
 if TYPE_CHECKING:
     from scale_sweep.model import StoredRun
     from scale_sweep.model.compared import Comparison, Gate
-    from scale_sweep.report.side_by_side import HostRun
 if TYPE_CHECKING:  # the model costs as much as the rest of a command's help
     from scale_sweep.model.compared import Comparison, Gate, GateKind
 
@@ -270,17 +269,21 @@ def _compare_servers(request: CompareRequest, gates: GateFlags) -> None:
     if request.html is not None:
         write_outside(request.html, side_by_side.side_by_side_html(hosts, money).encode())
     if request.as_json:
-        console.show_json([_host_document(host) for host in hosts])
+        console.show_json(
+            [
+                {
+                    "host": host.name,
+                    "run": host.run.path,
+                    "price_per_hour": host.price_per_hour,
+                    "against_first": asdict(host.comparison) if host.comparison is not None else None,
+                }
+                for host in hosts
+            ]
+        )
         return
-    for table in (
-        side_by_side.facts_table(hosts),
-        side_by_side.ratio_table(hosts),
-        side_by_side.money_table(hosts, money),
-    ):
-        if table.rows:
-            console.show_table(table.title, table.headers, table.rows)
-            for note in table.notes:
-                console.show_line(note, "dim")
+    console.show_report_table(side_by_side.facts_table(hosts))
+    console.show_report_table(side_by_side.ratio_table(hosts))
+    console.show_report_table(side_by_side.money_table(hosts, money))
     for caution in side_by_side.cautions(hosts):
         console.show_line(f"  but: {caution}", "yellow")
     if request.html is not None:
@@ -300,12 +303,3 @@ def _prices(what: str | None, names: set[str]) -> tuple[dict[str, float], str]:
             f"--prices {what}: no machine has the name of a host", remedy=f"the hosts are {', '.join(sorted(names))}"
         )
     return prices, listed.money
-
-
-def _host_document(host: HostRun) -> dict[str, object]:
-    return {
-        "host": host.name,
-        "run": host.run.path,
-        "price_per_hour": host.price_per_hour,
-        "against_first": asdict(host.comparison) if host.comparison is not None else None,
-    }

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from scale_sweep.analysis.fit import Terms
     from scale_sweep.analysis.fit.table import CsvColumns, RowsByGroup
     from scale_sweep.model import FitReport
-    from scale_sweep.report.table import Table
 
 _EXAMPLE = "Example: scale fit tdengine-cpu --n cores --x rows_per_s --predict 16,24 --need 7M"
 
@@ -104,7 +103,7 @@ def _show(report: FitReport, title: str, terms: Terms) -> None:
 
     if title:
         console.show_line(title, "bold")
-    _table(levels_table(report, terms))
+    console.show_report_table(levels_table(report, terms), "  ")
     console.show_line(f"  {interval_words(report, 'rows')}", "dim")
     console.show_line("")
     console.show_line(report.sentence, "bold")
@@ -113,13 +112,5 @@ def _show(report: FitReport, title: str, terms: Terms) -> None:
     for table in (models_table(report), derived_table(report), asked_table(report)):
         if table.rows:
             console.show_line("")
-            _table(table)
+        console.show_report_table(table, "  ")
     console.show_line("")
-
-
-def _table(table: Table) -> None:
-    from scale_sweep.cli import console
-
-    console.show_table(table.title, table.headers, table.rows)
-    for note in table.notes:
-        console.show_line(f"  {note}", "dim")

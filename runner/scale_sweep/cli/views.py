@@ -6,7 +6,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from scale_sweep.analysis.compare import compare_variants
@@ -96,9 +96,8 @@ def show_answers(stored: StoredRun) -> None:
     for name, table in _answers(stored).items():
         if table.rows:
             console.show_line("")
-            console.show_table(f"{table.title}: {name}" if name else table.title, table.headers, table.rows)
-            for note in table.notes:
-                console.show_line(f"  {note}", "dim")
+            title = f"{table.title}: {name}" if name else table.title
+            console.show_report_table(replace(table, title=title), "  ")
 
 
 def _answers(stored: StoredRun) -> dict[str, Table]:

@@ -2,9 +2,8 @@
 
 from scale_sweep.report.article import article_table
 from scale_sweep.report.level_tables import console_table
-from scale_sweep.report.markdown import markdown
-from scale_sweep.report.page import html
 from scale_sweep.report.reference import reference_table
+from scale_sweep.report.sections import html, markdown
 from scale_sweep.report.table import Table
 from scale_sweep.report.trials import trial_table
 

@@ -11,39 +11,33 @@ from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import StoredRun, VerdictKind
 from scale_sweep.model.compared import Comparison, PointRatio
-from scale_sweep.report.markdown import table_markdown
-from scale_sweep.report.markup import table_html
+from scale_sweep.report.forms import Form
 from scale_sweep.report.overlay import differing_table, ratio_table
 from scale_sweep.report.page_parts import Section, figure_html
 from scale_sweep.report.svg import Frame, axes, drawing, line, marker, text
 
-_DIFFERS, _NOTHING = "Differences between A and B", "No recorded difference."
 _CAPTION = (
     "One mark for each block of A B B A: how much B's rate differs from A's in that block. The bar is the mean of the "
     "level with its 95 % interval, for that level alone."
 )
 
 
-def ab_sections(run: StoredRun) -> tuple[Section, ...]:
-    """The comparison as the first parts of a page, below its top."""
+def ab_sections(run: StoredRun, form: Form) -> tuple[Section, ...]:
+    """The comparison as the first parts of a report, below its top."""
     comparison = compare_variants(run)
-    points = block_points(run)[0]
-    picture = _picture(comparison, points)
-    narrow = _picture(comparison, points, 400, 280)
-    rows = _rows(comparison, points)
-    drawn = figure_html("blocks", picture, _CAPTION, rows, narrow=narrow, width=760) if picture else ""
-    differ = table_html(differing_table(comparison)) if comparison.differing else f"<p>{_NOTHING}</p>"
+
+    def drawn() -> str:
+        points = block_points(run)[0]
+        picture, narrow = _picture(comparison, points), _picture(comparison, points, 400, 280)
+        rows = _rows(comparison, points)
+        return figure_html("blocks", picture, _CAPTION, rows, narrow=narrow, width=760) if picture else ""
+
+    table = form.table(ratio_table(comparison))
+    differ = form.table(differing_table(comparison)) or form.words("No recorded difference.")
     return (
-        Section(name="ab", title="B against A", body=drawn + table_html(ratio_table(comparison))),
-        Section(name="differs", title=_DIFFERS, body=differ),
+        Section(name="ab", title="B against A", body=form.joined(form.on_page(drawn), table), is_titled=False),
+        Section(name="differs", title="Differences between A and B", body=differ),
     )
-
-
-def ab_markdown(run: StoredRun) -> str:
-    """The comparison for report.md, below its top."""
-    comparison = compare_variants(run)
-    differ = table_markdown(differing_table(comparison)) if comparison.differing else _NOTHING
-    return f"{table_markdown(ratio_table(comparison))}\n\n## {_DIFFERS}\n\n{differ}"
 
 
 def _rows(comparison: Comparison, points: Sequence[BlockPoint]) -> list[tuple[object, ...]]:

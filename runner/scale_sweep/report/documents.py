@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from scale_sweep.base.units import format_rate
 from scale_sweep.model import Agreement, FitReport, StoredRun, TrialResult, counted_verdicts
 from scale_sweep.report import run_facts, subjects
-from scale_sweep.report.ab import ab_markdown, ab_sections
+from scale_sweep.report.ab import ab_sections
 from scale_sweep.report.figures import agreement_in, axis_facts, cpu_cost, fit_again
+from scale_sweep.report.forms import Form, Markdown, Page
 from scale_sweep.report.headlines import headline_of_ab, headline_of_variants
-from scale_sweep.report.markdown import markdown, table_markdown
-from scale_sweep.report.markup import escape, safe, table_html
-from scale_sweep.report.page import Facts, body_html, facts_html, html
-from scale_sweep.report.page_parts import CAUTIONS, Headline, Section, headline_html, sections_html, shell
+from scale_sweep.report.markup import escape
+from scale_sweep.report.page_parts import Headline, Section
 from scale_sweep.report.reference import Reference
 from scale_sweep.report.reference_reads import reads_tables
 from scale_sweep.report.replicates import beside_verdicts
 from scale_sweep.report.run_facts import settings_table
+from scale_sweep.report.sections import Facts, body_of, facts_html, html, markdown
 from scale_sweep.report.shared_values import once
 from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, marked, mean, short, shown_trials
 from scale_sweep.sweep.vary import label, slug
@@ -107,56 +107,37 @@ def _headline(run: StoredRun, fits: Mapping[str, FitReport]) -> Headline:
     return headline_of_ab(run, fits) if run.plan.sweep.variants_ab else headline_of_variants(run, fits)
 
 
-def index_markdown(run: StoredRun, fits: Mapping[str, FitReport], reference: Reference | None = None) -> str:
-    """The comparison, with links to each variant's own report. fits: by the variant in words. reference: rows of a
-    published table."""
-    is_ab = bool(run.plan.sweep.variants_ab)
-    headline = _headline(run, fits)
-    links = "".join(f"- [{safe(_variant_words(run, name))}](report-{name}.md)\n" for name in labels_of(run))
-    blocks = (
-        f"# {safe(headline.title)}",
-        safe(headline.above),
-        safe(headline.question),
-        *(f"**{safe(words)}**" for words in headline.answer),
-        f"Verdicts: {safe(counted_verdicts(run.results) or 'no trial')}.",
-        headline.note,
-        f"## {CAUTIONS}\n\n" + "\n".join(f"- {safe(c)}" for c in headline.cautions) if headline.cautions else "",
-        ab_markdown(run) if is_ab else "",
-        *(table_markdown(table) for table in _tables(run, reference)),
-        links,
-    )
-    return "\n\n".join(filter(None, blocks))
-
-
-def index_html(
-    run: StoredRun,
-    bodies: Mapping[str, str],
-    fits: Mapping[str, FitReport],
-    shared: Facts,
-    reference: Reference | None = None,
+def _index(
+    run: StoredRun, fits: Mapping[str, FitReport], form: Form, reference: Reference | None, shared: Facts = ()
 ) -> str:
-    """The comparison and the whole report of each variant, as one page that can be mailed.
-
-    bodies: HTML by the variant's short name; fits: by the variant in words; shared: facts of method and machine that
-    are the same for all, which no body has; reference: rows of a published table.
-    """
-    is_ab = bool(run.plan.sweep.variants_ab)
-    headline = _headline(run, fits)
-    links = "".join(f'<li><a href="#{escape(n)}">{escape(_variant_words(run, n))}</a></li>' for n in labels_of(run))
-    command = run_facts.command_of(run)
-    repeat = f"<h3>To repeat it</h3><pre>{escape(command)}</pre>" if command else ""
+    """The comparison, with links to the reports of the variants. fits: by the variant in words. shared: facts of method
+    and machine that are the same for all variants."""
+    links = form.links([(name, _variant_words(run, name)) for name in labels_of(run)])
+    tables = enumerate(_tables(run, reference), start=1)
     sections = (
-        *(ab_sections(run) if is_ab else (Section(name="curves", title="The curves", body=subjects.figure_html(run)),)),
-        *(_table_section(number, table) for number, table in enumerate(_tables(run, reference), start=1)),
-        Section(name="reports", title="Report of each variant", body=f"<ul>{links}</ul>"),
-        Section(name="method", title="Method and machine", body=facts_html(shared) + repeat),
+        *_first_sections(run, form),
+        *(
+            Section(name=f"table-{n}", title=table.title, body=_as_one(table, form), is_titled=False)
+            for n, table in tables
+        ),
+        Section(name="reports", title="Report of each variant", body=links, is_titled=False),
+        Section(
+            name="method",
+            title="Method and machine",
+            body=form.on_page(lambda: facts_html(shared) + form.command(run_facts.command_of(run))),
+        ),
     )
-    parts = "".join(f'<section class="variant" id="{escape(n)}">{bodies[n]}</section>\n' for n in labels_of(run))
-    return shell(headline.title, headline_html(headline, run.results) + sections_html(sections) + parts)
+    return form.body(_headline(run, fits), run.results, sections, "")
 
 
-def _table_section(number: int, table: Table) -> Section:
-    return Section(name=f"table-{number}", title=table.title, body=table_html(once(table), dense=True))
+def _first_sections(run: StoredRun, form: Form) -> tuple[Section, ...]:
+    if run.plan.sweep.variants_ab:
+        return ab_sections(run, form)
+    return (Section(name="curves", title="The curves", body=form.on_page(lambda: subjects.figure_html(run))),)
+
+
+def _as_one(table: Table, form: Form) -> str:
+    return form.table(once(table) if form.is_page else table, dense=True)
 
 
 def _tables(run: StoredRun, reference: Reference | None) -> tuple[Table, ...]:
@@ -196,11 +177,17 @@ def documents(run: StoredRun, reference: Reference | None = None, makers: Makers
     parts = {name: _single(only(run, name), f"-{name}", reference, makers) for name in labels}
     shared = _shared_facts([one.run for one in parts.values()])
     named = {_variant_words(run, name): next(iter(one.fits.values())) for name, one in parts.items()}
-    above = _headline(run, named).cautions
-    bodies = {name: body_html(one.run, reference, name, shared, above) for name, one in parts.items()}
+    headline = _headline(run, named)
     pages = {page: text for one in parts.values() for page, text in one.pages.items()}
-    pages |= {"report.md": index_markdown(run, named, reference)} if ".md" in makers else {}
-    pages |= {"report.html": index_html(run, bodies, named, shared, reference)}
+    if ".md" in makers:
+        pages["report.md"] = Markdown().document(headline, _index(run, named, Markdown(), reference))
+    bodies = [
+        f'<section class="variant" id="{escape(name)}">'
+        f"{body_of(one.run, Page(), reference, name, shared, headline.cautions)}</section>\n"
+        for name, one in parts.items()
+    ]
+    page = _index(run, named, Page(), reference, shared)
+    pages["report.html"] = Page().document(headline, page + "".join(bodies))
     fits = {file: fit for one in parts.values() for file, fit in one.fits.items()}
     return Documents(run=run, fits=fits, pages=pages)
 

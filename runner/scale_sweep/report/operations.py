@@ -7,7 +7,7 @@ from collections import Counter
 from scale_sweep.base.units import counted, format_rate
 from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.report.figures import axis_facts
-from scale_sweep.report.markup import code_html, table_html
+from scale_sweep.report.forms import Form
 from scale_sweep.report.operation_pictures import (
     MIDDLE,
     QUANTILES,
@@ -30,7 +30,7 @@ from scale_sweep.report.operation_questions import (
     preload_words,
     unchecked_words,
 )
-from scale_sweep.report.page_parts import figure_html, folded
+from scale_sweep.report.page_parts import figure_html
 from scale_sweep.report.shared_values import once
 from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, short
 
@@ -87,21 +87,26 @@ def quantiles_table(run: StoredRun) -> Table:
     return Table(title="Response times by operation (ms)", headers=headers, rows=tuple(rows), words=(0,), notes=(note,))
 
 
-def operations_html(run: StoredRun) -> str:
-    """The part of the page; "" if the load only writes."""
+def operations_part(run: StoredRun, form: Form) -> str:
+    """The section of a report; "" if the load only writes."""
     if not has_operations(run):
         return ""
-    written = (checked_words(run), *preload_words(run))
-    items = "".join(f"<li>{code_html(words)}</li>" for words in written if words)
-    wide, narrow = times_svg(run), times_svg(run, 400)
-    drawn = figure_html("response-times", wide, times_caption(run), times_rows(run), narrow=narrow) if wide else ""
-    tables = table_html(quantiles_table(run), dense=True) + table_html(checks_table(run), dense=True)
-    listed = f"<ul>{items}</ul>" if items else ""
-    return (
-        f"{listed}{drawn}{table_html(asked_operations_table(run), dense=True)}"
-        f"{table_html(operations_table(run), dense=True)}"
-        f"<h3>Throughput against response time</h3>{response_curve(run, trials_by_level(run))}"
-        f"{folded('All quantiles of the response times, and the checked answers of each operation', tables)}"
+
+    def times() -> str:
+        wide, narrow = times_svg(run), times_svg(run, 400)
+        return figure_html("response-times", wide, times_caption(run), times_rows(run), narrow=narrow) if wide else ""
+
+    def curve() -> str:
+        return f"<h3>Throughput against response time</h3>{response_curve(run, trials_by_level(run))}"
+
+    each = form.joined(*(form.table(table, dense=True) for table in (quantiles_table(run), checks_table(run))))
+    return form.joined(
+        form.bullets([words for words in (checked_words(run), *preload_words(run)) if words], code=True),
+        form.on_page(times),
+        form.table(asked_operations_table(run), dense=True),
+        form.table(operations_table(run), dense=True),
+        form.on_page(curve),
+        form.folded("All quantiles of the response times, and the checked answers of each operation", each),
     )
 
 

@@ -22,7 +22,8 @@ class Section:
 
     name: str  # of its link, one plain word
     title: str
-    body: str  # HTML; "" leaves the part out
+    body: str  # in a form of forms.py; "" leaves the part out
+    is_titled: bool = True  # in Markdown, where some tables say enough
 
 
 def sections_html(sections: Sequence[Section], within: str = "") -> str:

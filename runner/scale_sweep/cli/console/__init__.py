@@ -126,6 +126,14 @@ def show_table(
         show_line(f"In a wider terminal: {', '.join(left_out)}.", "dim")
 
 
+def show_report_table(table: Any, indent: str = "") -> None:
+    """Prints a table of the report with its notes; nothing without rows. indent: of the notes."""
+    if table.rows:
+        show_table(table.title, table.headers, table.rows, table.essential)
+        for note in table.notes:
+            show_line(f"{indent}{note}", "dim")
+
+
 NAME_CHARACTERS = 48  # of the longest name that stays on one line
 GAP = 2
 _WHOLE = 28  # characters of a cell that stay on one line if a table has essential columns
