@@ -26,7 +26,6 @@ _EXAMPLE = (
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command."""
     app.command("ab", cls=VariantsHelp, epilog=_EXAMPLE)(with_settings(from_flags(ab)))
 
 
@@ -103,10 +102,7 @@ def ab(flags: Flags, request: AbRequest, gates: GateFlags) -> None:
 
 
 def _refuse_equal(request: AbRequest) -> None:
-    """Two equal variants take as long as two that differ, so they are measured only on request.
-
-    Raises UsageError.
-    """
+    """Raises UsageError: two equal variants are measured only on request."""
     differs = request.what_b is not None or bool(request.only_a or request.only_b)
     if request.against_itself and differs:
         raise UsageError(

@@ -67,8 +67,7 @@ def asked_of(predict: str | None, need: str | None) -> tuple[tuple[float, ...], 
 
 
 def confirm_format(source: DiskSource, yes: bool) -> None:
-    """A question before --format deletes the data of a device: only the typed word, or -y, counts as yes. Raises
-    UsageError for any other answer."""
+    """Raises UsageError unless the user types the word, or gave -y: --format deletes the data of a device."""
     if not source.format or yes:
         return
     devices = ", ".join(source.devices)
@@ -79,10 +78,7 @@ def confirm_format(source: DiskSource, yes: bool) -> None:
 
 
 def from_flags(command: Callable[..., None]) -> Callable[..., None]:
-    """Returns the command with a parameter for each field of each dataclass that it takes, in the order of the fields.
-
-    Its other parameters stay.
-    """
+    """The command with a parameter for each field of each dataclass that it takes. Its other parameters stay."""
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
     kinds: dict[str, Any] = {}
@@ -104,7 +100,6 @@ def from_flags(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _fields(kind: Any) -> list[inspect.Parameter]:
-    """A parameter for each field, with its default."""
     hints = get_type_hints(kind, include_extras=True)
     return [
         inspect.Parameter(

@@ -115,7 +115,6 @@ class LazyGroup(PlainGroup):
 
 
 def load_command(name: str) -> Any:
-    """Imports a command's module and returns the command with its options."""
     app = typer.Typer(
         rich_markup_mode="rich", add_completion=False, context_settings={"help_option_names": ["-h", "--help"]}
     )
@@ -128,7 +127,6 @@ def load_command(name: str) -> Any:
 
 
 def _write_help_plainly(app: typer.Typer) -> None:
-    """Sets the class of each command and group that has the class of Typer."""
     for command in app.registered_commands:
         if command.cls in (None, TyperCommand):
             command.cls = PlainCommand
@@ -168,7 +166,6 @@ def _root(
 
 
 def with_help(words: Sequence[str]) -> list[str]:
-    """`help` and `help COMMAND` as `--help` and `COMMAND --help`."""
     return [*words[1:], "--help"] if words[:1] == ["help"] else list(words)
 
 
@@ -181,8 +178,7 @@ def refuse_bytes(words: Sequence[str]) -> None:
 
 
 def run() -> None:
-    """Runs the command of the command line. Raises SystemExit: a ScaleError is shown as one message and gives its
-    code."""
+    """Runs the command line. Raises SystemExit: a ScaleError is shown as one message and gives its code."""
     listen()
     try:
         refuse_bytes(sys.argv[1:])

@@ -25,8 +25,6 @@ _NEEDS = "It needs a run of scale ab, or several runs of A and of B."
 
 @dataclass(frozen=True, kw_only=True)
 class GateFlags:
-    """The options of the gates, as they were written."""
-
     fail_if_slower: Annotated[
         str | None,
         typer.Option(
@@ -89,10 +87,8 @@ IN_TURN = "measure the sessions in turn, A B B A, or use scale ab; --any-order j
 
 
 def judged(comparison: Comparison, remedy: str = MORE_RUNS) -> None:
-    """Ends the process with code 11 if B is slower than the gate accepts, and with 13 if its condition is not shown.
-
-    Raises UsageError if the runs cannot answer. remedy: runs that can.
-    """
+    """Ends with code 11 if B is slower than the gate accepts, 13 if that is not shown. Raises UsageError if not
+    judged."""
     gate = comparison.gate
     if gate is None:
         return
@@ -124,14 +120,11 @@ _EXAMPLE = "Example: scale compare A1,A2,A3 B1,B2,B3 --prove-not-slower 5%"
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command."""
     app.command("compare", epilog=_EXAMPLE)(from_flags(compare))
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareRequest:
-    """The runs, and how they are compared and shown."""
-
     runs_a: Annotated[str, typer.Argument(metavar="A[,A2,...]", help="Runs to compare with; or a run of scale ab.")]
     runs_b: Annotated[
         str | None,

@@ -24,14 +24,11 @@ NEWLINE = b"\n"
 
 
 class ExportTable(StrEnum):
-    """The tables that `scale export` can write."""
-
     POINTS = "points"
     TIMESERIES = "timeseries"
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command."""
     app.command("export", epilog="Example: scale export last --what timeseries --csv seconds.csv")(from_flags(export))
     app.command("site", epilog="Example: scale site results --out public")(site)
 
@@ -164,8 +161,7 @@ def _runs_of(folder: Path) -> list[Path]:
 
 
 def _prepared(out: Path) -> Folder:
-    """The folder, made if it is missing, without an earlier site's pages of runs. Raises UsageError for a folder with
-    other files, OSError if it cannot be written."""
+    """The folder, without an earlier site's runs. Raises UsageError for one with other files, OSError."""
     from scale_sweep.results.store.stored import is_there, own_folder, remove_folder, write
 
     folder = own_folder(out, makes=True)
@@ -180,7 +176,6 @@ def _prepared(out: Path) -> Folder:
 
 
 def _read(paths: list[Path]) -> Iterator[StoredRun]:
-    """The runs with at least one finished trial. A run that cannot be read is named and left out."""
     from scale_sweep.cli import console
     from scale_sweep.results.store.reader import read_run
 

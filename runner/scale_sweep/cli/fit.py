@@ -23,7 +23,6 @@ _EXAMPLE = "Example: scale fit tdengine-cpu --n cores --x rows_per_s --predict 1
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command."""
     app.command("fit", epilog=_EXAMPLE)(from_flags(fit))
 
 

@@ -24,14 +24,11 @@ _STYLES = {"SUCC": "green", "ERROR": "red", "WARN": "yellow"}
 
 
 class TableSharing(StrEnum):
-    """How threads share the tables."""
-
     STOCK = "stock"
     OWNED = "owned"
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command."""
     app.command(
         "load",
         epilog=EXAMPLE,
@@ -45,7 +42,6 @@ def register(app: typer.Typer) -> None:
 
 
 def _help() -> str:
-    """The supported options, one on each line."""
     lines = [
         f"  {'-' + o.short + ',' if o.short else '   '} --{o.long}{' ' + o.metavar if o.metavar else ''}".ljust(34)
         + (f" {o.text}" + (f" [{o.default}]" if o.default else ""))
@@ -120,7 +116,6 @@ def load(
 
 
 def _say(as_json: bool, level: str, line: str) -> None:
-    """As there, results of queries go to standard output; not beside a JSON document."""
     from scale_sweep.cli import console
     from scale_sweep.taosbenchmark.loading import RESULT
 
@@ -131,7 +126,6 @@ def _say(as_json: bool, level: str, line: str) -> None:
 
 
 def _ask(command: LoadCommand) -> None:
-    """A question before a database is dropped, if a person can answer."""
     from scale_sweep.cli import console
 
     if command.ask and sys.stdin.isatty():

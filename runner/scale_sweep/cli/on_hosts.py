@@ -129,8 +129,6 @@ def _order(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> FleetOrder
 
 @dataclass(frozen=True)
 class _Campaign:
-    """Executes one server's run and stores it."""
-
     metrics_port: int  # the first that is tried; 0: no metrics
 
     def __call__(self, run: HereRun) -> Path:
@@ -168,7 +166,6 @@ def _announce(tasks: Sequence[Task], yes: bool) -> None:
 
 
 def _show(endings: Sequence[RunEnding], request: SweepRequest) -> None:
-    """Shows each host's run, and ends the process if one failed."""
     stored = {ending.host: read_run(ending.path) for ending in endings if ending.path is not None}
     failed = [one.host for one in endings if one.host not in stored or has_failed(stored[one.host])]
     if request.as_json:

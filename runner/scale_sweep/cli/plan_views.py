@@ -42,8 +42,8 @@ def plan_rows(plan: Plan) -> Rows:
 
 
 def set_rows(prepared: Prepared) -> Rows:
-    """Settings that each trial sends to its server, with derived ones, and which of the server's own limits it uses.
-    A setting that differs between the variants of a server has a row for each variant."""
+    """What each trial sends to its server, and its own limits. Settings that differ between variants have rows of
+    each."""
     by_server: dict[tuple[str, ...], dict[str, list[Trial]]] = {}
     for trial in prepared.plan.trials:
         by_server.setdefault(trial.subject.server, {}).setdefault(label(trial.variant), []).append(trial)
@@ -64,7 +64,6 @@ def set_rows(prepared: Prepared) -> Rows:
 
 
 def _with(name: str, *of: str) -> str:
-    """The name of a setting, and of which server and variant it is."""
     names = ", ".join(filter(None, of))
     return f"{name} ({names})" if names else name
 
@@ -76,7 +75,6 @@ def _settings_sent(prepared: Prepared, trial: Trial) -> dict[str, str]:
 
 
 def _along(values: Mapping[float, str]) -> str:
-    """One value if it is the same at all levels; else each value with its levels."""
     if len(set(values.values())) == 1:
         return next(iter(values.values()))
     by_value: dict[str, list[float]] = {}
@@ -86,7 +84,6 @@ def _along(values: Mapping[float, str]) -> str:
 
 
 def setting_rows(sweep: Sweep) -> Rows:
-    """Every setting that has a value, the value, and its origin."""
     values = setting_values(sweep)
     rows = []
     for setting in SETTINGS:

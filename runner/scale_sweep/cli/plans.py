@@ -29,7 +29,6 @@ MACHINE = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command."""
     app.command("plan", cls=SweepHelp, epilog="Example: scale plan cpu --cores 1..all")(with_settings(plan))
     app.command("init", epilog="Example: scale init cpu --target postgres > my.toml")(init)
     app.command("schema", epilog="Example: scale schema > scale-sweep.schema.json")(schema)

@@ -29,8 +29,8 @@ ASK_ABOVE_S = 1800.0
 
 
 def announce(prepared: Prepared, yes: bool, gate: GatePower | None = None) -> str:
-    """Shows the findings with a remedy, and confirms a long sweep; returns the plan in one line. gate: of `scale ab`.
-    Raises if it must not start."""
+    """Shows findings with a remedy, confirms a long sweep, returns the plan in one line. Raises if it must not
+    start."""
     from scale_sweep.cli import console
     from scale_sweep.plan import gate_sentence, plan_sentence, power_of, power_sentence
     from scale_sweep.plan.preparing import refuse_blocking
@@ -55,7 +55,6 @@ def ask(seconds: float, yes: bool, plan: str = "") -> None:
 
 
 def ask_format(sweep: Sweep, yes: bool) -> None:
-    """Confirms that devices are formatted, if they are."""
     if sweep.disks is not None and sweep.disks.kind == "device":
         confirm_format(sweep.disks, yes)
 
@@ -94,14 +93,12 @@ def say_if_lost(stored: StoredRun) -> None:
 
 
 def end_if_failed(stored: StoredRun) -> None:
-    """Ends the process with its exit code if the run failed."""
     if has_failed(stored):
         sys.exit(EXIT_TRIALS_FAILED)
 
 
 def has_failed(stored: StoredRun) -> bool:
-    """Whether trials failed, or one of the databases has no trial that counts. Which trials the target of an absent
-    package would count is not known."""
+    """Whether trials failed, or a database has no trial that counts. Targets of an absent package are not known."""
     from scale_sweep.model import VerdictKind
     from scale_sweep.server.targets import TARGETS, load_facts
 
@@ -118,8 +115,7 @@ def has_failed(stored: StoredRun) -> bool:
 def run_watched(
     prepared: Prepared, writer: RunWriter, begin: str, metrics_port: int, execute: Execute | None = None
 ) -> StoredRun:
-    """Runs the trials that the run still lacks, with progress and metrics (metrics_port 0: none). begin: its first
-    words. execute: as `compose.execute`, which is the default. Ends the process after Ctrl-C."""
+    """Runs the missing trials with progress and metrics (port 0: none). begin: its first words. Ends after Ctrl-C."""
     from scale_sweep.base import output
     from scale_sweep.cli import boards, compose, console
     from scale_sweep.cli.console.live import LiveView

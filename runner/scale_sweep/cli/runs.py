@@ -23,7 +23,6 @@ WHOLE = Annotated[bool, typer.Option("--all", help="Also every warning, the nois
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the commands."""
     app.command("list", epilog="Example: scale list --json")(list_runs)
     app.command("show", epilog="Example: scale show last")(show)
     app.command("report", epilog="Example: scale report last --predict 16,24 --need 2M")(report)

@@ -26,14 +26,11 @@ PAGES = (".html", ".htm")
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command."""
     app.command("size", epilog=_EXAMPLE)(from_flags(size))
 
 
 @dataclass(frozen=True, kw_only=True)
 class SizeRequest:
-    """The runs, the need, and the price list."""
-
     run: Annotated[
         list[str],
         typer.Option(

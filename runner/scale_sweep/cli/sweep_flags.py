@@ -68,8 +68,6 @@ class SweepRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class FleetFlags:
-    """The options as they were written."""
-
     each_server: Annotated[
         bool,
         typer.Option(
@@ -96,7 +94,6 @@ class FleetFlags:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether the sweep is that of a fleet."""
         return self.each_server or self.cluster is not None
 
     def refuse_alone(self) -> None:

@@ -45,28 +45,24 @@ class SweepHelp(PlainCommand):
         raise typer.Exit
 
     def get_help_option(self, ctx: Any) -> Any:
-        """With the section that it takes."""
         option: Any = super().get_help_option(ctx)
         option.metavar = "[SECTION|WORD]"
         option.help = "Show this message, all flags of a section, or those with this word in their text."
         return option
 
     def example(self, swept: Axis | None) -> str:
-        """The command's own example, or that of the axis."""
         if swept is None:
             return str(self.epilog)
         _, _, *words = shlex.split(swept.facts.example)
         return "Example: " + shlex.join(["scale", str(self.name), *words])
 
     def _offered(self, ctx: Any) -> list[Any]:
-        """The arguments and flags that the command accepts."""
         return [param for param in self.get_params(ctx) if _KEYS.get(param.name) not in self.refuses]
 
     def _asks(self, ctx: Any, word: str) -> bool:
         return word.partition("=")[0] in (*ctx.help_option_names, ALL)
 
     def _sections(self, ctx: Any) -> list[str]:
-        """The words after --help, in the order of the help."""
         return [*dict.fromkeys(panel_of(p).partition(",")[0].lower() for p in self.get_params(ctx)), "all"]
 
     def _help(self, ctx: Any, swept: Axis | None, section: str) -> str:
@@ -93,7 +89,6 @@ class SweepHelp(PlainCommand):
 
 
 def _flags_with(word: str, params: Sequence[Any]) -> list[Any]:
-    """The flags with this word in their names or texts, those with it in their names first."""
     flags = [param for param in params if not is_argument(param)]
     named = [param for param in flags if any(word in name.lower() for name in param.opts)]
     return named + [param for param in flags if param not in named and word in (param.help or "").lower()]
@@ -135,8 +130,7 @@ Flags = Mapping[str, str | list[str]]
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Returns the command, which takes `flags`, with one option for each setting. `flags` holds only those that the
-    user gave."""
+    """The command with one option for each setting; its `flags` hold those that the user gave."""
     hints = get_type_hints(command, include_extras=True)
     own = [
         p.replace(annotation=hints[p.name]) for p in inspect.signature(command).parameters.values() if p.name != "flags"

@@ -25,7 +25,6 @@ Again = list[str] | None
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the commands."""
     app.command("sweep", cls=SweepHelp, epilog="Example: scale sweep cpu --cores 1..all --replicates 3")(
         with_settings(from_flags(sweep))
     )
@@ -77,14 +76,11 @@ class RepeatedFlags:
     text: Annotated[Again, _again("--text", "Its statement for the database")] = None
 
     def by_flag(self) -> Mapping[str, Sequence[str]]:
-        """The values by their flag."""
         return {"--" + name.replace("_", "-"): values or () for name, values in vars(self).items()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResumeRequest:
-    """The run, and the output while it goes on."""
-
     run: RUN
     results: RESULTS = Path("results")
     as_json: JSON = False

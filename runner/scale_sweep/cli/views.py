@@ -62,9 +62,7 @@ def run_document(run: Folder, stored: StoredRun) -> dict[str, Any]:
 
 
 def show_run(run: Folder, stored: StoredRun, *, is_whole: bool = False) -> None:
-    """Shows the table, the answer, the first warnings and the report; for `scale ab` the comparison. is_whole: and all
-    else that is known. A run without a finished trial gets one sentence, an interrupted one the command that continues
-    it."""
+    """The table, the answer, the first warnings and the report; of `scale ab` the comparison. is_whole: everything."""
     hidden = 0
     if not stored.results:
         console.show_line("no trial is finished")
@@ -101,7 +99,6 @@ def show_answers(stored: StoredRun) -> None:
 
 
 def _answers(stored: StoredRun) -> dict[str, Table]:
-    """By the name of the variant. A run of several variants is stored without a fit of all."""
     if stored.fit:
         return {"": asked_table(stored.fit)}
     questions = stored.plan.sweep.predict or stored.plan.sweep.need
@@ -109,7 +106,6 @@ def _answers(stored: StoredRun) -> dict[str, Table]:
 
 
 def _show_table(title: str, table: Table, *, is_whole: bool) -> None:
-    """Shows a table with its notes. A note on a mark is shown if a cell has that mark."""
     rows = [[_LARGE.sub(_in_units, cell) for cell in row] for row in table.rows]
     console.show_table(title, table.headers, rows, table.essential)
     cells = " ".join(cell for row in rows for cell in row)
@@ -123,7 +119,6 @@ def _in_units(number: re.Match[str]) -> str:
 
 
 def _show_results(stored: StoredRun, *, is_whole: bool) -> int:
-    """Shows the table, the answer and the warnings; returns how many warnings are left out."""
     is_single = len(labels_of(stored)) < 2
     fitted = with_fit(stored)
     if is_open_loop(stored) or not is_single:
@@ -161,7 +156,6 @@ def _rejected(stored: StoredRun, out: Sequence[TrialResult]) -> list[str]:
 
 
 def _show_rest(stored: StoredRun) -> None:
-    """Shows how sure the result is, every reason and every remedy."""
     if stored.fit and (words := interval_words(stored.fit)):
         console.show_line(words, "dim")
     if has_objective(stored):

@@ -57,7 +57,6 @@ def _names(run: StoredRun) -> tuple[str, ...]:
 
 
 def _rate(run: StoredRun, level: float, otherwise: str) -> str:
-    """The fitted rate of a level with its 95 % interval; without an interval, the text of the column."""
     point = next((p for p in fit_of(run).points if p.level == level), None)
     shown = measured_rate(run, level)
     if point is None or point.mean_low is None or point.mean_high is None or not shown:
@@ -67,10 +66,8 @@ def _rate(run: StoredRun, level: float, otherwise: str) -> str:
 
 
 def article_table(run: StoredRun) -> Table:
-    """The article's table with its columns: the mean over the VALID trials of a level, else over all trials, marked †.
-
-    A level whose resources the server does not use for reasons of its own is marked ‡. Its number counts.
-    """
+    """Means over the VALID trials of a level, else over all, marked †. ‡: a level bound by the server itself, which
+    counts."""
     axis = axis_facts(run)
     columns = article_columns(run)
     fitted = fitted_rate(run).field.removesuffix("_per_s")
@@ -123,6 +120,5 @@ def _figures(axis: AxisFacts) -> Mapping[str, Column]:
 
 
 def _marked(field: str) -> Callable[[Sequence[TrialResult]], str]:
-    """The mean of a rate with its words."""
     say = mean_of(lambda m: getattr(m, field), format_rate)
     return lambda trials: marked(say(trials), trials, field=field)

@@ -32,7 +32,6 @@ def conditions(results: Sequence[TrialResult], axis: AxisFacts) -> tuple[str, ..
 
 
 def _means(results: Sequence[TrialResult], read: Read) -> dict[float, float]:
-    """The mean of a figure at each level where it is known."""
     values: dict[float, list[float]] = {}
     for result in results:
         value = read(result)
@@ -42,7 +41,6 @@ def _means(results: Sequence[TrialResult], read: Read) -> dict[float, float]:
 
 
 def _moves(means: Mapping[float, float], factor: float) -> bool:
-    """Whether the largest mean is that many times the smallest; no where none is known."""
     return bool(means) and max(means.values()) >= factor * min(means.values())
 
 
@@ -61,7 +59,6 @@ def _shared(results: Sequence[TrialResult], unit: str) -> str:
 
 
 def _taken(result: TrialResult) -> float:
-    """Cores that the load generator used on CPUs that it shares with the server."""
     placement = result.trial.placement
     used = result.measurement.generator_cpu_cores
     if not placement.shared or used is None:
@@ -146,8 +143,7 @@ def pages_between_trials(run: StoredRun) -> tuple[str, ...]:
 
 
 def _used(run: StoredRun, result: TrialResult, speed: float) -> LoadHalf | None:
-    """The server's work in the window; None if a second of it was not counted. speed: of its CPUs, by which CPU times
-    are multiplied: 1 for the usual one."""
+    """The server's work in the window; None if a second was not counted. speed: of its CPUs; 1 is the usual one."""
     window, rate = window_of(result), result.achieved_per_s
     series = run.timeseries.get(result.trial.trial_id, ())
     if window is None or not rate:
@@ -188,8 +184,6 @@ def quota_words(run: StoredRun) -> tuple[str, ...]:
 
 
 def _of_capacity(run: StoredRun, levels: Set[float]) -> str:
-    """The effect of the pauses on a capacity at these levels, with the time in which the kernel stopped the server; ""
-    without an objective of response times, and if it did not stop the server."""
     objective = run.plan.sweep.load.objective
     if objective is None or all(clause.quantity == ERRORS for clause in objective.clauses):
         return ""
@@ -212,8 +206,7 @@ def _percents(shares: Sequence[float]) -> str:
 
 
 def old_servers(run: StoredRun) -> tuple[str, ...]:
-    """One sentence about all servers whose versions were older than OLD_YEARS when the run was made; empty if none
-    was."""
+    """One sentence about all servers that were older than OLD_YEARS when the run was made; empty if none was."""
     released, made = run.manifest.get("released"), str(run.manifest.get("created_utc") or "")
     if not isinstance(released, Mapping) or not made:
         return ()

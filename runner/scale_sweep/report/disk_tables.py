@@ -23,8 +23,7 @@ def has_prepared_disks(run: StoredRun) -> bool:
 
 
 def ceiling_points(run: StoredRun) -> list[tuple[float, float]]:
-    """(level, rows/s) that the disks alone would allow, with the bytes for each row that the database writes at that
-    level; of levels with trials that count."""
+    """(level, rows/s) that the disks alone would allow, at the bytes for each row that the database writes there."""
     points = []
     for level in levels_of(run):
         trials, valid = at_level(run, level)
@@ -129,8 +128,7 @@ def _number(value: object) -> float | None:
 
 
 def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
-    """Bars side by side: each disk's MB/s at each level, hollow if no trial of it counts, with a mark at its own
-    ceiling."""
+    """Each disk's MB/s at each level as a bar, hollow if no trial of it counts, with a mark at its own ceiling."""
     bars = []
     for level in levels_of(run):
         trials, valid = at_level(run, level)

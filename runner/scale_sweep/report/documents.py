@@ -40,7 +40,6 @@ def _products(run: StoredRun) -> list[tuple[str, ...]]:
 
 
 def only(run: StoredRun, name: str) -> StoredRun:
-    """The run with the trials of this variant only."""
     trials = tuple(t for t in run.plan.trials if slug(t.variant) == name)
     variant = label(trials[0].variant)
     sweep = replace(run.plan.sweep, name=f"{run.plan.sweep.name}: {variant}", vary={})
@@ -81,7 +80,6 @@ def _of_variant(run: StoredRun, level: float, name: str) -> list[TrialResult]:
 
 
 def _base(results: Sequence[TrialResult]) -> float | None:
-    """The rate that others are compared with; None if no trial counts."""
     trials, is_counted = shown_trials(results)
     return mean(r.achieved_per_s for r in trials) if is_counted else None
 
@@ -110,8 +108,8 @@ def _headline(run: StoredRun, fits: Mapping[str, FitReport]) -> Headline:
 def _index(
     run: StoredRun, fits: Mapping[str, FitReport], form: Form, reference: Reference | None, shared: Facts = ()
 ) -> str:
-    """The comparison, with links to the reports of the variants. fits: by the variant in words. shared: facts of method
-    and machine that are the same for all variants."""
+    """The comparison, with links to the reports of the variants. shared: facts of method and machine of all
+    variants."""
     links = form.links([(name, _variant_words(run, name)) for name in labels_of(run)])
     tables = enumerate(_tables(run, reference), start=1)
     sections = (
@@ -141,8 +139,7 @@ def _as_one(table: Table, form: Form) -> str:
 
 
 def _tables(run: StoredRun, reference: Reference | None) -> tuple[Table, ...]:
-    """The tables of several databases, or of several variants of one. Databases have their own: a ratio to the first
-    would not say whether it is a difference."""
+    """Several databases have their own tables: a ratio to the first would not say whether it is a difference."""
     settings = settings_table(run)
     return (
         *reads_tables(run, reference),
@@ -193,7 +190,6 @@ def documents(run: StoredRun, reference: Reference | None = None, makers: Makers
 
 
 def _shared_facts(runs: Sequence[StoredRun]) -> Facts:
-    """The facts of method and machine that all variants have."""
     each = [(*run_facts.machine_facts(run), *run_facts.method_facts(run)) for run in runs]
     return tuple(fact for fact in each[0] if all(fact in facts for facts in each))
 

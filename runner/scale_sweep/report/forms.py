@@ -21,8 +21,6 @@ from scale_sweep.report.table import Table
 
 
 class Page:
-    """HTML."""
-
     is_page = True
 
     def joined(self, *parts: str) -> str:
@@ -48,7 +46,6 @@ class Page:
         return folded(summary, body)
 
     def on_page(self, drawn: Callable[[], str]) -> str:
-        """HTML that Markdown has no form for, such as a picture."""
         return drawn()
 
     def command(self, command: str) -> str:
@@ -68,8 +65,6 @@ class Page:
 
 
 class Markdown:
-    """Plain tables, no picture, no HTML."""
-
     is_page = False
 
     def joined(self, *parts: str) -> str:
@@ -104,7 +99,6 @@ class Markdown:
         return ""
 
     def command(self, command: str) -> str:
-        """Indented, which is code in every Markdown."""
         return f"To repeat it:\n\n    {visible(' '.join(command.splitlines()))}" if command else ""
 
     def links(self, names: Sequence[tuple[str, str]]) -> str:

@@ -34,10 +34,7 @@ from scale_sweep.report.table import marked, mean
 
 
 def title_of(run: StoredRun, fit: FitReport) -> str:
-    """The result as a heading: "postgres 16.14: 1 → 2 cores, 1.80×". Without a speedup, the name of the sweep.
-
-    A speedup in doubt is not in the heading.
-    """
+    """ "postgres 16.14: 1 → 2 cores, 1.80×"; without a speedup, the name of the sweep."""
     last = fit.points[-1] if len(fit.points) > 1 else None
     if last is None or not last.speedup:
         return f"{run.plan.sweep.name}: {server_name(run)}"
@@ -54,7 +51,6 @@ def eyebrow_of(run: StoredRun) -> str:
 
 
 def headline_of(run: StoredRun) -> Headline:
-    """The top of the page of a run with its fit."""
     fit = fit_of(run)
     return Headline(
         title=title_of(run, fit),
@@ -89,7 +85,6 @@ def _rate_tile(run: StoredRun, point: PointSummary, words: str) -> Tile:
 
 
 def _written_tile(run: StoredRun, level: float) -> list[Tile]:
-    """The rows that a mix of reads and writes wrote meanwhile."""
     if not run.plan.sweep.work.counts_requests:
         return []
     where = axis_facts(run).count(format_number(level))
@@ -99,7 +94,6 @@ def _written_tile(run: StoredRun, level: float) -> list[Tile]:
 
 
 def _least(fit: FitReport) -> list[Tile]:
-    """The smallest difference between levels that the run can show; none of one level."""
     if len(fit.points) < 2:
         return []
     smallest = smallest_percent(fit.points, fit.noise_percent)
@@ -114,8 +108,7 @@ _SHOWN = 4  # levels that have a tile, the last ones
 
 
 def title_of_comparison(comparison: Comparison, name: str) -> str:
-    """ "B is slower than A: -7.1 % (-7.6 to -6.6 %)", or that no difference was found; of points that differ alone, the
-    first words of the answer."""
+    """ "B is slower than A: -7.1 % (-7.6 to -6.6 %)", or that no difference was found."""
     whole = comparison.overall or (comparison.points[0] if len(comparison.points) == 1 else None)
     if whole is not None and whole.ratio is not None and whole.low is not None and whole.differs:
         kind = "slower" if whole.ratio < 1 else "faster"
@@ -158,7 +151,6 @@ def headline_of_variants(run: StoredRun, fits: Mapping[str, FitReport]) -> Headl
 
 
 def _title(run: StoredRun, measured: Sequence[SubjectCurve]) -> str:
-    """ "questdb 1.99×, postgres 1.52×: 1 → 2 cores"; the name of the sweep where no curve has a speedup."""
     levels = sorted({p.level for curve in measured for p in curve.points})
     speedups = {curve.name: s for curve in measured if curve.points and (s := _speedup(curve, levels[-1]))}
     if len(levels) < 2 or not speedups:
@@ -186,7 +178,6 @@ def _tile(run: StoredRun, curve: SubjectCurve) -> Tile | None:
 
 
 def _cautions(run: StoredRun, fits: Mapping[str, FitReport]) -> tuple[str, ...]:
-    """The cautions of all fits, those of the same kind in one sentence."""
     return cautions_of(run, joined_cautions({name: fit.cautions for name, fit in fits.items()}))
 
 

@@ -64,7 +64,6 @@ def levels_table(run: StoredRun) -> Table:
 
 
 def _scaled(run: StoredRun, level: float, common: Sequence[str]) -> tuple[str, str, str, str]:
-    """The level with its mark, the rate, the speedup and the efficiency, with their intervals."""
     point = next((p for p in fit_of(run).points if p.level == level), None)
     trials, is_valid = at_level(run, level)
     shown = measured_rate(run, level)
@@ -101,7 +100,6 @@ def _cores(trials: Sequence[TrialResult]) -> str:
 
 
 def _values_per_s(run: StoredRun, trials: Sequence[TrialResult]) -> float | None:
-    """The values of the written rows; None for rows of one value, and for a load of requests."""
     columns = len(run.plan.sweep.work.data.columns)
     if run.plan.sweep.work.counts_requests or columns < 2:
         return None
@@ -220,8 +218,7 @@ def range_notes(cells: Iterable[str]) -> tuple[str, ...]:
 
 
 def disk_range(run: StoredRun, trials: Sequence[TrialResult]) -> tuple[float, float] | None:
-    """The 5th and the 95th percentile in MB/s of the seconds of all windows together; None for fewer than
-    SECONDS_MIN."""
+    """The 5th and the 95th percentile in MB/s of the windows' seconds; None for fewer than SECONDS_MIN."""
     seconds: list[float] = []
     for result in trials:
         window = window_of(result)

@@ -29,15 +29,12 @@ _INTERVAL = (
 
 
 def is_open_loop(run: StoredRun) -> bool:
-    """Whether a rate was offered."""
     return bool(run.plan.sweep.load.rate)
 
 
 def response_table(run: StoredRun) -> Table:
-    """Means over the trials of a level that achieved the offered rate; else over all its trials, marked.
-
-    A closed loop has no rows.
-    """
+    """Means over the trials of a level that achieved the offered rate; else over all, marked. No rows of closed
+    loops."""
     axis = load_axis(run.plan.sweep.axis)
     levels = sorted({r.trial.level for r in run.on_curve}) if is_open_loop(run) else []
     unit = run.plan.sweep.work.rate_words
@@ -135,7 +132,6 @@ TIMES = ("p50", "p99", "p999")
 
 
 def has_objective(run: StoredRun) -> bool:
-    """Whether its trials searched a capacity."""
     return run.plan.sweep.load.objective is not None
 
 

@@ -22,12 +22,10 @@ Level = tuple[float, list[TrialResult], bool]  # with whether its trials count
 
 
 def has_operations(run: StoredRun) -> bool:
-    """Whether the load has an operation other than writing rows."""
     return run.plan.sweep.work.counts_requests and any(r.measurement.operations for r in run.results)
 
 
 def names_of(run: StoredRun) -> list[str]:
-    """The names of the operations, in the order of the mix."""
     return list(dict.fromkeys(name for r in run.results for name in r.measurement.operations))
 
 
@@ -63,8 +61,6 @@ _ROW, _GAP, _TOP, _BOTTOM, _RIGHT = 17, 9, 40, 22, 66
 
 @dataclass(frozen=True, kw_only=True)
 class OperationTime:
-    """An operation at a level."""
-
     name: str
     level: float
     # middle, upper: quantiles of the response time in ms; None: too few requests
@@ -90,7 +86,6 @@ def operation_times(run: StoredRun) -> list[OperationTime]:
 
 
 def times_caption(run: StoredRun) -> str:
-    """A sentence on the marks of the picture."""
     upper = upper_quantile(run)
     few = "" if upper == "p99" else " Too few requests for p99."
     return (
@@ -100,7 +95,6 @@ def times_caption(run: StoredRun) -> str:
 
 
 def times_rows(run: StoredRun) -> list[tuple[object, ...]]:
-    """The data of the picture, for a file."""
     headers = ("operation", run.plan.sweep.axis, f"{MIDDLE}_ms", f"{upper_quantile(run)}_ms", "is_fitted")
     return [headers, *((t.name, t.level, t.middle, t.upper, t.is_fitted) for t in operation_times(run))]
 
@@ -140,7 +134,6 @@ class _Scale:
         return cls(low=low, high=high, left=left, right=right)
 
     def x(self, value: float) -> float:
-        """The horizontal position in pixels."""
         share = math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
         return self.left + share * (self.right - self.left)
 
@@ -152,7 +145,6 @@ class _Scale:
 
 
 def _left(times: list[OperationTime], width: int) -> float:
-    """Room for the names of operations and levels."""
     return min(40 + 7.2 * max(len(t.name) for t in times), width / 2.5)
 
 
@@ -193,8 +185,7 @@ _Points = Sequence[tuple[float, Point, bool]]  # level, rate and time, whether t
 
 
 def response_curve(run: StoredRun, levels: Sequence[Level]) -> str:
-    """The drawing, with a point for each level; "" if no level has a rate and a response time. levels: the trials of
-    each level that are shown."""
+    """A point for each level; "" if no level has a rate and a response time."""
     curves = [(name, line_css, dot_css, _points(levels, field)) for field, name, line_css, dot_css in _CURVES]
     points = [point for *_, at_levels in curves for _, point, _ in at_levels]
     if not points:

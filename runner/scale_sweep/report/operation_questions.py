@@ -15,7 +15,6 @@ _WHEN = {"always": "all time", "at": "one moment", "before": "all time before a 
 
 
 def asked_operations_table(run: StoredRun) -> Table:
-    """A row for each operation of the mix."""
     work = run.plan.sweep.work
     total = sum(o.weight for o in work.operations if not o.is_apart) or 1.0
     rows = tuple((o.name, o.kind_name, _share(o, total), *_cells_of(work, o)) for o in work.operations)
@@ -78,7 +77,6 @@ AT_REST = "at_rest"  # among the settings of a trial: how its server knows that 
 
 
 def preload_words(run: StoredRun) -> list[str]:
-    """Sentences for each database; none where nothing was loaded before."""
     by_target: dict[str, list[TrialResult]] = {}
     for result in run.results:
         if result.measurement.preload_rows:

@@ -18,8 +18,6 @@ from scale_sweep.report.style import PAGE_STYLE, part
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """One part of a page."""
-
     name: str  # of its link, one plain word
     title: str
     body: str  # in a form of forms.py; "" leaves the part out
@@ -52,8 +50,8 @@ Rows = Sequence[Sequence[object]]
 
 
 def figure_html(name: str, drawn: str, caption: str, rows: Rows, *, narrow: str = "", width: int = 0) -> str:
-    """name: of the files that a reader saves; the script of the page adds those of pictures. drawn: SVG. narrow: the
-    same picture for a phone. rows: its data, the headers first. width: the most, in pixels; 0: of the page."""
+    """name: of the files that a reader saves. narrow: the same picture for a phone. rows: its data. width: in
+    pixels."""
     most = f' style="max-width:{width}px"' if width else ""
     pictures = f'<div class="wide">{drawn}</div><div class="narrow">{narrow}</div>' if narrow else drawn
     data = base64.b64encode(_csv(rows).encode()).decode()
@@ -93,8 +91,6 @@ _INTERVAL = r"\([\d.,+-]+ to [\d.,+-]+(?: [kMG%])?\)"
 
 @dataclass(frozen=True, kw_only=True)
 class Headline:
-    """Plain texts."""
-
     title: str  # the result
     above: str  # the small line over it
     question: str
@@ -155,11 +151,9 @@ def _chip(kind: VerdictKind, results: Sequence[TrialResult]) -> str:
 
 
 def _answer(words: str) -> str:
-    """The verdict in bold, its basis in plain text."""
     verdict, colon, rest = words.partition(": ")
     return f"<b>{_unbroken(verdict)}:</b> {_unbroken(rest)}" if colon else f"<b>{_unbroken(words)}</b>"
 
 
 def _unbroken(words: str, pattern: str = rf"[\d.,]+ (?:[kMG%] )?{_INTERVAL}|[\d.]+ [kMG]\b") -> str:
-    """The escaped text, with a number and its interval on the same line."""
     return re.sub(pattern, lambda number: number[0].replace(" ", "&nbsp;"), escape(words))

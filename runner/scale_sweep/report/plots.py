@@ -20,7 +20,6 @@ _ABOVE_ROWS = 3.0  # times the highest row: the top of a picture whose band reac
 
 
 def _figure() -> tuple[Figure, Axes]:
-    """An empty picture of 1000 by 560 pixels."""
     figure = Figure(figsize=(10.0, 5.6), dpi=100, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
@@ -69,7 +68,6 @@ def _is_refused(point: PointSummary | Prediction) -> bool:
 
 
 def _predicted(axes: Axes, fit: FitReport, colour: str) -> None:
-    """The answers beyond the rows as hollow marks, each with its interval."""
     predictions = [(p.level, p.rate, p.low, p.high) for p in fit.predictions]
     shown = [(n, x, x - a, b - x) for n, x, a, b in predictions if x is not None and a is not None and b is not None]
     if shown:

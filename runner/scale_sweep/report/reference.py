@@ -89,8 +89,7 @@ def compare(run: StoredRun, reference: Reference) -> ReferenceComparison | None:
 
 
 def rows_of(run: StoredRun, reference: Reference) -> list[Mapping[str, str]]:
-    """The rows of the run's variant: those with its values in the columns that are named like what it varies, and with
-    its target where the table has several."""
+    """The rows with the values of the run's variant, and with its target where the table has several."""
     varied = run.plan.trials[0].variant if run.plan.trials else {}
     wanted = {"target": run.plan.trials[0].subject.target, **varied} if run.plan.trials else {}
     return [row for row in reference if all(row.get(key, value) == value for key, value in wanted.items())]
@@ -142,7 +141,6 @@ def reference_table(run: StoredRun, reference: Reference) -> Table | None:
 
 
 def _published_knobs(run: StoredRun) -> dict[str, str]:
-    """Columns of a published table that may be knobs of any database, with their names in sentences."""
     own = {knob.column: knob.label.lower() for knob in run.plan.knobs if knob.column}
     return {column: column.replace("_", " ") for column in PUBLISHED_KNOBS} | own
 

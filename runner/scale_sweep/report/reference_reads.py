@@ -22,13 +22,11 @@ _FIGURES: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (  # colu
 
 
 def is_of_reads(reference: Reference | None) -> bool:
-    """Whether the rows have the columns of a table of reads."""
     return reference is not None and any(all(column in row for column in NEEDS) for row in reference[:1])
 
 
 def reads_tables(run: StoredRun, reference: Reference | None) -> tuple[Table, ...]:
-    """The response times, and the figures of storing and writing, if any are published. At the highest level of the
-    run; none without a table of reads, or without a common operation."""
+    """Response times, and figures of storing and writing, at the highest level; none without a common operation."""
     if reference is None or not is_of_reads(reference):
         return ()
     times = _times(run, reference)
@@ -143,14 +141,11 @@ def _all_count(ours: Sequence[SubjectCurve]) -> bool:
 
 
 def _preloaded(curve: SubjectCurve) -> float | None:
-    """The rate in rows/s of the trials that loaded their rows themselves, to the moment at which the server is at
-    rest."""
     measured = [result.measurement for result in curve.results]
     return mean(m.preload_rows / m.preload_s for m in measured if m.preload_rows and m.preload_s)
 
 
 def _ratio(values: Sequence[float | None], all_count: bool = True) -> tuple[str, ...]:
-    """The second figure over the first one, if both count; no cell unless there are two."""
     if len(values) != 2:
         return ()
     first, second = values

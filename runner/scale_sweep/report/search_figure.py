@@ -100,7 +100,6 @@ def _frame(
 
 
 def _interval(frame: LogFrame, result: TrialResult, divisor: float) -> str:
-    """The interval of the capacity as an area; "" without an answer."""
     low, high = result.measurement.capacity_low_per_s, result.measurement.capacity_high_per_s
     if result.measurement.capacity_per_s is None or low is None or high is None:
         return ""
@@ -109,7 +108,6 @@ def _interval(frame: LogFrame, result: TrialResult, divisor: float) -> str:
 
 
 def _answer(frame: LogFrame, result: TrialResult, divisor: float) -> str:
-    """The capacity as a line; "" without an answer."""
     rate = result.measurement.capacity_per_s
     if rate is None:
         return ""
@@ -118,7 +116,6 @@ def _answer(frame: LogFrame, result: TrialResult, divisor: float) -> str:
 
 
 def _places(frame: LogFrame, steps: Sequence[Step], divisor: float) -> list[tuple[float, float]]:
-    """Where every point of the steps is drawn."""
     return [
         (frame.x(step.rate / divisor), _y(frame, ms))
         for step in steps
@@ -172,7 +169,6 @@ def _mark(frame: LogFrame, step: Step, own: str, divisor: float) -> str:
 
 
 def _keys(objective: Objective, result: TrialResult, own: str) -> list[tuple[str, str]]:
-    """Symbols and words of what the drawing has."""
     steps, name = result.measurement.steps, next(words for key, words, _ in CURVES if key == own)
     words = {VerdictKind.VALID: f"{name}, holds", VerdictKind.OFFERED_NOT_MET: f"{name}, does not hold"}
     shapes = dict.fromkeys(shape_of(step) for step in sorted(steps, key=lambda step: (not step.usable, not step.holds)))
@@ -202,7 +198,6 @@ def _caption(run: StoredRun, objective: Objective, result: TrialResult) -> str:
 
 
 def search_rows(run: StoredRun, result: TrialResult) -> list[Sequence[object]]:
-    """The steps in their order, the headers first."""
     unit = run.plan.sweep.work.rate_counts
     headers = ("step", f"offered_{unit}_per_s", "achieved", *(f"response_ms_{name}" for name, *_ in CURVES), "came")
     return [
@@ -215,7 +210,6 @@ def search_rows(run: StoredRun, result: TrialResult) -> list[Sequence[object]]:
 
 
 def came_of(step: Step) -> str:
-    """The result of a step in words."""
     if not step.usable:
         return f"left out: {step.why}"
     return "holds" if step.holds else "over capacity" if step.excess is None else "does not hold"

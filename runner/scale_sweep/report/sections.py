@@ -55,8 +55,8 @@ def body_of(
     shared: Facts = (),
     above: Sequence[str] = (),
 ) -> str:
-    """The report without its frame. within: before the names of links, on a page that has several such bodies. shared:
-    facts of method and machine that this page has elsewhere. above: cautions that it has elsewhere."""
+    """The report without its frame. within: before the names of links. shared, above: facts and cautions shown
+    elsewhere."""
     run = with_fit(run)
     headline = headline_of(run)
     headline = replace(headline, cautions=unsaid(headline.cautions, above))
@@ -115,7 +115,6 @@ def _soak_picture(soak: Soak) -> str:
 
 
 def _published(run: StoredRun, form: Form, reference: Reference | None) -> Sequence[Section]:
-    """The article's table if it has the run's columns; and the published rates, if there are any of such levels."""
     shown = run.on_curve and not is_of_reads(reference) and (reference is not None or is_as_published(run))
     both = compare(run, reference) if reference else None
     rates = reference_table(run, reference) if reference else None
@@ -170,7 +169,6 @@ def _warmup(run: StoredRun, form: Form) -> str:
 
 
 def _certainty(run: StoredRun, form: Form) -> str:
-    """The answers of the fit; its models and their intervals are folded on the page."""
     fit = fit_of(run)
     if not fit.points:
         return ""

@@ -25,8 +25,6 @@ _GAP = 3.5  # times the usual step; a longer gap breaks the line
 
 @dataclass(frozen=True, kw_only=True)
 class PanelMetric:
-    """One panel of a trial."""
-
     name: str
     title: str
     css: str
@@ -66,7 +64,6 @@ def pick(series: Series, name: str, most: int = _POINTS_MAX) -> list[tuple[float
 
 
 def runs_of(points: Points) -> list[list[tuple[float, float]]]:
-    """The points in parts without a gap."""
     if len(points) < 3:
         return [list(points)]
     usual = statistics.median(b[0] - a[0] for a, b in itertools.pairwise(points))
@@ -197,7 +194,6 @@ def _panel_axes(frame: Frame, unit: float, marks: Sequence[float]) -> str:
 
 
 def _in_and_out(frame: Frame, stretch: Points, window: Window | None, css: str) -> str:
-    """Grey outside the window, coloured inside. Both parts meet at the window's edge."""
     start, end = window or (0.0, float("inf"))
     parts: list[str] = []
     piece: list[tuple[float, float]] = []
@@ -235,5 +231,4 @@ def trial_panels(run: StoredRun) -> list[tuple[float, list[tuple[TrialResult, li
 
 
 def label_of(result: TrialResult) -> str:
-    """A trial's name, escaped."""
     return escape(result.trial.trial_id)

@@ -38,16 +38,12 @@ def once(table: Table, kept: Collection[int] = (0,)) -> Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Remark:
-    """A reason of a trial's verdict."""
-
     words: str
     is_cause: bool  # the trial is not fitted because of it, so that it stays with it
 
 
 def shared_remarks(of_trials: Sequence[Sequence[Remark]], places: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The remarks that stay with each trial, and a sentence for each remark of three trials or more. Remarks that
-    differ in their numbers alone are one; the sentence then has the least and the greatest of them. places: the level
-    of each trial, in words."""
+    """The remarks that stay with each trial, and a sentence for each of three trials or more. places: of the trials."""
     by_shape: dict[str, dict[int, str]] = {}
     causes = {_shape(r.words) for remarks in of_trials for r in remarks if r.is_cause}
     for at, remarks in enumerate(of_trials):
@@ -62,7 +58,6 @@ def shared_remarks(of_trials: Sequence[Sequence[Remark]], places: Sequence[str])
 
 
 def _named(some: Sequence[str], places: Sequence[str]) -> str:
-    """ "7 of 18 trials, all at 2 cores"."""
     is_one_level = len(set(some)) == 1 and len(some) < len(places)
     return part_of(len(some), len(places), "trial").capitalize() + (f", all at {some[0]}" if is_one_level else "")
 
@@ -88,8 +83,7 @@ _SUBJECT = "target "  # before the name of a database, if the databases are what
 
 
 def joined_cautions(cautions_of: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """One sentence for each kind of caution, in the order of its first one, with the names of those that have it if
-    not all have. cautions_of: by the names of databases or variants."""
+    """One sentence for each kind of caution, with the names of those that have it if not all have."""
     by_kind: dict[str, dict[str, list[str]]] = {}
     for name, cautions in cautions_of.items():
         for caution in cautions:
@@ -121,7 +115,6 @@ def _joined(sentences: Sequence[str]) -> str:
 
 
 def _span(numbers_of: Sequence[tuple[str, str, str]]) -> str:
-    """ "5 to 8" of "5" and "6 to 8"; "up to 8" of "up to 5" and "up to 8"."""
     numbers = [number for _, low, high in numbers_of for number in (low, high) if number]
     least, most = min(numbers, key=_value_of), max(numbers, key=_value_of)
     before = numbers_of[0][0]

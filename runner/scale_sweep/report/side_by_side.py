@@ -33,8 +33,6 @@ _NOT_OF_A_HOST = ("Host", "Chosen because")  # the first is the row's name
 
 @dataclass(frozen=True, kw_only=True)
 class HostRun:
-    """A run and the name of its host."""
-
     name: str
     run: StoredRun
     comparison: Comparison | None  # with the first run; None for that one itself
@@ -45,8 +43,7 @@ class HostRun:
 def host_runs(
     runs: Sequence[StoredRun], comparisons: Sequence[Comparison], prices: Mapping[str, float]
 ) -> tuple[HostRun, ...]:
-    """The runs under the names of their hosts; a name that two runs share gets the number of the run. prices: for an
-    hour, by the name of the host."""
+    """The runs under the names of their hosts; a name that two runs share gets a number. prices: for an hour."""
     names = [host_name(run) for run in runs]
     unique = [f"{name} ({at})" if names.count(name) > 1 else name for at, name in enumerate(names, start=1)]
     return tuple(
@@ -62,7 +59,6 @@ def host_runs(
 
 
 def host_name(run: StoredRun) -> str:
-    """The host as its fleet names it, else its own name."""
     for key, of in (("fleet", "host"), ("host", "hostname")):
         part = run.manifest.get(key)
         if isinstance(part, Mapping) and part.get(of):
@@ -115,7 +111,6 @@ def _tile(host: HostRun, base: str) -> Tile:
 
 
 def _overall(host: HostRun) -> PointRatio | None:
-    """All levels together, or the only one with a ratio."""
     if host.comparison is None:
         return None
     points = [point for point in host.comparison.points if point.ratio is not None]

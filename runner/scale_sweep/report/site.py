@@ -26,8 +26,6 @@ _PLAIN = re.compile(r"[A-Za-z0-9][\w.+-]*")
 
 @dataclass(frozen=True, kw_only=True)
 class SiteCurve:
-    """One curve of the index."""
-
     page: str
     title: str
     planned: str  # the levels of the sweep, in words
@@ -61,7 +59,6 @@ def folder_of(run: StoredRun) -> str:
 
 
 def curves_of(run: StoredRun) -> tuple[SiteCurve, ...]:
-    """A curve for each database or variant of the run."""
     named = dict(zip(labels_of(run), curves(run), strict=False))
     several = len(named) > 1
     return tuple(_curve(only(run, label) if several else run, curve, several) for label, curve in named.items())
@@ -127,7 +124,6 @@ def index_html(listed: Sequence[SiteCurve], title: str) -> str:
 
 
 def _count(listed: Sequence[SiteCurve]) -> str:
-    """ "2 curves of 3 runs, 1 database; 1 row without a fitted trial"."""
     runs, databases = ({getattr(curve, name) for curve in listed} for name in ("page", "database"))
     without = sum(not curve.levels for curve in listed)
     many = counted(len(listed) - without, "curve"), counted(len(runs), "run"), counted(len(databases), "database")
@@ -147,7 +143,6 @@ def _row(number: int, curve: SiteCurve) -> str:
 
 
 def _small(curve: SiteCurve) -> str:
-    """The curve without numbers, from 0 on both axes."""
     if len(curve.levels) < 2:
         return ""
     frame = Frame(

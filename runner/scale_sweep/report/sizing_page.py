@@ -30,7 +30,6 @@ _NAMES, _VALUES = 190, 120  # pixels left and right of the bars
 
 
 def sizing_html(sizing: Sizing, runs: Sequence[StoredRun]) -> str:
-    """The whole page. It loads nothing."""
     title = f"The machine for {wanted_words(sizing)}"
     answers = "".join(f'<p class="answer">{escape(words)}</p>' for words in answer_words(sizing))
     parts = [_run_section(at, one, run) for at, (one, run) in enumerate(zip(sizing.needs, runs, strict=True), start=1)]

@@ -8,7 +8,6 @@ from pkgutil import get_data
 
 @functools.cache
 def part(name: str) -> str:
-    """The text of a file beside this one."""
     return (get_data("scale_sweep.report", name) or b"").decode()
 
 

@@ -37,8 +37,7 @@ def curves_svg(run: StoredRun, width: int = 940, height: int = 380) -> str:
 
 
 def overlaid_svg(run: StoredRun, named: Named, width: int = 940, height: int = 380) -> str:
-    """Panels under one legend, beside each other if the width has room, else one below the other; "" if no curve has
-    the fitted rate. run: whose axis and rates are shown. height: of a panel."""
+    """A panel for each rate, side by side if there is room; "" without the fitted rate. height: of a panel."""
     kept = [(words, curve) for words, curve in named if any(p.rates[0] for p in curve.points)]
     if not kept:
         return ""

@@ -44,15 +44,12 @@ class SubjectPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectCurve:
-    """A database, or another variant."""
-
     name: str  # its values alone
     reported: Mapping[str, str]  # its settings, from its first trial
     results: tuple[TrialResult, ...]  # on the curve, by level and replicate
     points: tuple[SubjectPoint, ...]  # its levels ascending
 
     def term(self, key: str) -> str:
-        """One of its terms, or UNKNOWN."""
         return self.reported.get(key) or UNKNOWN
 
 
@@ -120,7 +117,6 @@ def _point(
 
 
 def _around(value: float | None, half_percent: float | None) -> tuple[float | None, float | None]:
-    """An interval that is symmetrical in logarithms; None, None if either is not known."""
     if value is None or half_percent is None:
         return None, None
     factor = 1 + half_percent / 100
@@ -128,7 +124,6 @@ def _around(value: float | None, half_percent: float | None) -> tuple[float | No
 
 
 def _speedup(rate: float | None, base: float | None, is_first: bool) -> float | None:
-    """Against the rate of the first level; None if no trial of that level counts."""
     if rate is None:
         return None
     return 1.0 if is_first else rate / base if base else None

@@ -30,13 +30,10 @@ TERMS_OF_READS = {heading: key for heading, key in TERMS.items() if key != "ackn
 
 
 def has_several(run: StoredRun) -> bool:
-    """Whether the run measured more than one database."""
     return len({trial.subject.target for trial in run.plan.trials}) > 1
 
 
 def tables(run: StoredRun) -> tuple[Table, ...]:
-    """The rates, each operation of a load of several, what they cost, and the terms; none where there is one
-    database."""
     if not has_several(run):
         return ()
     each = operations_table(run)
@@ -57,8 +54,6 @@ def figure_html(run: StoredRun) -> str:
 
 
 def first_words(run: StoredRun) -> tuple[str, ...]:
-    """The sentences before everything else: how many trials are VALID, and whether the databases were asked the same;
-    none where there is one database."""
     valid = valid_words((curve.name, curve.results) for curve in curves(run))
     return tuple(filter(None, (valid, mixes_words(run)))) if has_several(run) else ()
 
@@ -198,7 +193,6 @@ def operations_table(run: StoredRun) -> Table:
 
 
 def operation_names(curve: SubjectCurve) -> tuple[str, ...]:
-    """The names of the operations, in the order of the mix."""
     return tuple(operation.name for operation in curve.results[0].trial.work.operations)
 
 

@@ -82,8 +82,7 @@ class Frame:
 
     @classmethod
     def over_levels(cls, size: tuple[int, int], above: int, last: float, y_max: float, y_min: float = 0.0) -> Frame:
-        """For a rate over the levels of an axis, from 0 to beyond the last one. size: width and height in pixels, to
-        which the height of a legend above the plot is added."""
+        """For a rate over levels, from 0 to beyond the last. above: pixels of a legend, added to the height of size."""
         return cls(
             width=size[0],
             height=size[1] + above,
@@ -98,21 +97,17 @@ class Frame:
         )
 
     def x(self, value: float) -> float:
-        """The horizontal position in pixels."""
         span = self.x_max - self.x_min or 1.0
         return self.left + (value - self.x_min) / span * (self.width - self.left - self.right)
 
     def y(self, value: float) -> float:
-        """The vertical position in pixels."""
         span = self.y_max - self.y_min or 1.0
         return self.height - self.bottom - (value - self.y_min) / span * (self.height - self.top - self.bottom)
 
     def at(self, points: Points) -> str:
-        """The points as pixel pairs."""
         return " ".join(f"{self.x(x):.1f},{self.y(y):.1f}" for x, y in points)
 
     def y_ticks(self, unit: float) -> list[float]:
-        """Round numbers of the vertical axis, in units."""
         return ticks(self.y_min / unit, self.y_max / unit, 5)
 
 
@@ -134,7 +129,6 @@ class LogFrame(Frame):
 
 
 def ticks(low: float, high: float, count: int) -> list[float]:
-    """Round numbers from low to high, about `count` of them."""
     if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
         return [low]
     rough = (high - low) / max(count, 1)
@@ -150,7 +144,6 @@ def rate_scale(largest: float, words: str = "rows/s") -> tuple[float, str]:
 
 
 def text(x: float, y: float, words: str, css: str = "", anchor: str = "start") -> str:
-    """A line of text."""
     where = f' text-anchor="{anchor}"' if anchor != "start" else ""
     return f'<text x="{x:.1f}" y="{y:.1f}"{where} class="t {css}">{escape(words)}</text>'
 
@@ -163,7 +156,6 @@ def upright(frame: Frame, level: float, words: str, y: float) -> str:
 
 
 def line(frame: Frame, points: Points, css: str) -> str:
-    """A line through points."""
     return f'<polyline points="{frame.at(points)}" class="{css}"/>' if len(points) > 1 else ""
 
 
@@ -179,7 +171,6 @@ def counted_lines(frame: Frame, points: Sequence[tuple[Point, bool]], css: str) 
 
 
 def area(frame: Frame, low: Points, high: Points, css: str) -> str:
-    """The area between two lines."""
     return f'<polygon points="{frame.at([*low, *reversed(high)])}" class="{css}"/>' if len(low) > 1 else ""
 
 
@@ -197,7 +188,6 @@ def shaped(x: float, y: float, shape: str, css: str, title: str = "", size: floa
 
 
 def clipped(frame: Frame, inner: str) -> str:
-    """A drawing that is cut at the plot area's edges."""
     w, h = frame.width - frame.left - frame.right, frame.height - frame.top - frame.bottom
     box = f"{frame.left} {frame.top} {w} {h}"
     return f'<svg x="{frame.left}" y="{frame.top}" width="{w}" height="{h}" viewBox="{box}">{inner}</svg>'
@@ -241,12 +231,10 @@ def legend(items: Sequence[tuple[str, str]], width: int, x: float, y: float) -> 
 
 
 def swatch(css: str) -> str:
-    """A short line as a symbol for the legend."""
     return f'<line x1="0" x2="17" y1="0" y2="0" class="{css}"/>'
 
 
 def drawing(width: int, height: int, label: str, inner: str, css: str = "") -> str:
-    """The whole drawing, with a label for screen readers."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" class="plot {css}" '
         f'aria-label="{escape(label)}">{inner}</svg>'

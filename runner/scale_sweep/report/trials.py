@@ -29,8 +29,7 @@ from scale_sweep.report.table import Table, fixed, known, marked, ordinal, short
 
 
 def trial_table(run: StoredRun) -> Table:
-    """Every trial with its figures and its verdict. The reasons are the row notes; a remark of three trials or more is
-    a note of the table, and so are figures that all trials share."""
+    """Every trial with its figures and verdict. Reasons are row notes; remarks of three trials or more are notes."""
     rows, work, common = [], run.plan.sweep.work, common_marks(run.results)
     results, axis, agreement = by_run_order(run), axis_facts(run), agreement_in(run)
     for r in results:
@@ -133,7 +132,6 @@ def _trial(result: TrialResult, panels: Sequence[str]) -> str:
 
 
 def _checked(result: TrialResult) -> str:
-    """The compared answers of each operation, behind a line with their sum; "" for a trial without any."""
     table = trial_checks_table(result)
     if not table.rows:
         return ""

@@ -39,18 +39,15 @@ err = OwnConsole(
 
 
 def as_it_is(console: Console, text: str) -> bool:
-    """Whether the terminal itself wraps the text's lines. True for a file, and for a word (an address, a path) that is
-    longer than a line, because a break in it would make it impossible to copy."""
+    """Whether the terminal itself wraps: in a file, and for a word longer than a line, which people copy."""
     return not console.is_terminal or any(len(word) > console.width for word in text.split())
 
 
 def say(sentence: str, style: str = "") -> None:
-    """Prints a sentence for people on standard error."""
     _print(err, sentence, style)
 
 
 def show_error(error: ScaleError) -> None:
-    """Prints what happened and what to do."""
     err.print(f"[bold red]scale:[/] {escape(error.message)}")
     if remedy := error.remedy or error.usual_remedy:
         err.print(f"  → {escape(remedy)}")
@@ -64,7 +61,6 @@ def show_findings(findings: Sequence[Finding]) -> None:
 
 
 def show_obstacles(findings: Sequence[Finding]) -> None:
-    """Prints why a sweep could not start, and what to do."""
     for f in findings:
         text = f"{escape(f.subject)}: {escape(f.sentence)}" + (f" → {escape(f.remedy)}" if f.remedy else "")
         err.print(f"[bold red]Cannot start:[/] {text}", soft_wrap=as_it_is(err, text))
@@ -80,7 +76,6 @@ def show_json(document: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """A dataclass as its fields, and what JSON has no type for as text."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     return str(value)
@@ -93,7 +88,6 @@ def show_bytes(content: bytes) -> None:
 
 
 def show_line(text: str, style: str = "") -> None:
-    """Prints a line of the result on standard output."""
     _print(out, text, style)
 
 
@@ -107,11 +101,7 @@ def _print(console: Console, text: str, style: str) -> None:
 def show_table(
     title: str, headers: Sequence[str], rows: Sequence[Sequence[str]], essential: Sequence[int] = ()
 ) -> None:
-    """Prints a table on standard output. No line of it breaks inside a word.
-
-    essential: the columns to keep if the terminal has no room for all; the others are named below. A table whose words
-    have no room side by side is printed row by row.
-    """
+    """No line breaks inside a word. essential: the columns to keep if there is no room for all; else row by row."""
     kept = fitting(headers, rows, essential, out.width)
     shown, cells = [headers[i] for i in kept], [[row[i] for i in kept] for row in rows]
     if is_narrow(shown, cells, out.width):
@@ -148,7 +138,6 @@ def fitting(headers: Sequence[str], rows: Rows, essential: Sequence[int], width:
 
 
 def is_narrow(headers: Sequence[str], rows: Rows, width: int) -> bool:
-    """Whether words would have to break."""
     least = [_least(headers, rows, i) for i in range(len(headers))]
     return sum(least) + GAP * (len(least) - 1) > width
 
@@ -160,8 +149,7 @@ def record(headers: Sequence[str], row: Sequence[str]) -> list[str]:
 
 
 def table_of(title: str, headers: Sequence[str], rows: Rows, width: int) -> Table:
-    """A table of this width at most. Numbers are right-aligned. Names in the first column stay on one line, so that
-    they can be copied."""
+    """A table of this width at most. Names in the first column stay on one line, so that they can be copied."""
     table = Table(
         title=title or None,
         title_justify="left",
@@ -193,7 +181,6 @@ def _widths(headers: Sequence[str], rows: Rows, width: int) -> list[int]:
 
 
 def _least(headers: Sequence[str], rows: Rows, index: int) -> int:
-    """The width of a column in which no word breaks, and no name."""
     cells = [row[index] for row in rows]
     words = [word for cell in (headers[index], *cells) for word in cell.split()]
     return max(len(text) for text in (*words, *(cells if _is_name(rows, index) else ()), ""))

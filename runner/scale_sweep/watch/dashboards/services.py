@@ -33,7 +33,6 @@ def stop(started: StartedService) -> None:
 
 
 def url_of(started: StartedService) -> str:
-    """Its address for a browser."""
     return f"http://127.0.0.1:{started.port}"
 
 
@@ -66,8 +65,6 @@ def wait_ready(started: StartedService, state: StateDirectory) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceLeftover:
-    """One thing to remove."""
-
     kind: str  # always dashboards
     name: str  # for people. At most one of the other fields is set; without one, it is the empty folders
     record: StartedService | None = None
@@ -99,7 +96,6 @@ def _empty(state: StateDirectory) -> list[ServiceLeftover]:
 
 
 def remove(state: StateDirectory, leftover: ServiceLeftover) -> None:
-    """Removes it. No error if it does not exist any more."""
     if leftover.file is not None:
         leftover.file.unlink(missing_ok=True)
     if leftover == ServiceLeftover(kind=leftover.kind, name=leftover.name):
@@ -127,9 +123,8 @@ class RunningSweep:
 
 @contextlib.contextmanager
 def announced(state: StateDirectory, run: str, port: int, host: str = "") -> Iterator[None]:
-    """Inside the block, a Prometheus of this state directory reads the sweep's metrics. A state directory that cannot
-    be written is ignored, because a sweep must not fail when nobody can watch it. Raises PreflightError for one that is
-    not this user's alone. host: of a fleet; all its metrics get it as a label."""
+    """Prometheus reads the sweep's metrics inside the block; a directory that cannot be written is ignored. Raises
+    PreflightError for one of others. host: a label, of a fleet."""
     pid = os.getpid()
     own = run.rpartition("-")[2]  # of several runs of one process, each has a file
     path = state.targets / f"sweep-{pid}-{started_ticks(pid)}-{own}.json"
@@ -160,7 +155,6 @@ def remove_empty(state: StateDirectory) -> bool:
 
 
 def running_sweeps(state: StateDirectory) -> tuple[RunningSweep, ...]:
-    """The sweeps that run now; the newest is the last."""
     sweeps = []
     for path in sorted(state.targets.glob("sweep-*.json"), key=_age):
         if path in stale(state):

@@ -74,9 +74,8 @@ def page_of(
 
 
 def up(state: StateDirectory, how: str, images: Mapping[str, str], say: Say) -> Status:
-    """Starts what does not run. how: docker, process or auto. images: images to use instead of the pinned ones, by
-    service. Raises PreflightError if there is no Prometheus, ProvisionError if it does not
-    start. If only Grafana cannot, it says so."""
+    """Starts what does not run. images: instead of the pinned ones. Raises PreflightError without Prometheus,
+    ProvisionError if it does not start. If only Grafana cannot, it says so."""
     running = dict(status(state).services)
     if set(PORTS) <= set(running):
         return status(state)
@@ -117,8 +116,7 @@ def pinned_image(name: str) -> str:
 
 
 def _way(name: str, how: str, image: str, say: Say) -> How | None:
-    """How to run a service: Docker before a process, a present image before one that must be pulled. None: neither
-    works."""
+    """Docker before a process, a present image before one that must be pulled; None if neither works."""
     if how != "process" and containers.usable():
         if containers.is_local(image):
             return "docker"
@@ -217,15 +215,13 @@ _TIMES = (b"scale_trial_start_time_seconds{", b"scale_trial_end_time_seconds{")
 
 
 def span_of(openmetrics: bytes) -> tuple[float, float]:
-    """The time from the start of the first trial to the end of the last, in seconds since 1970, with some seconds on
-    both sides."""
+    """From the first trial's start to the last one's end, in seconds since 1970, with some seconds on both sides."""
     times = [float(line.split(b" ")[-2]) for line in openmetrics.splitlines() if line.startswith(_TIMES)]
     return (min(times) - MARGIN_S, max(times) + MARGIN_S) if times else (0.0, 0.0)
 
 
 def load_run(state: StateDirectory, run: str, openmetrics: bytes) -> bool:
-    """Loads the run. False: it was loaded before. Raises UsageError if nothing runs, ProvisionError if loading
-    fails."""
+    """False: it was loaded before. Raises UsageError if nothing runs, ProvisionError if loading fails."""
     prometheus = state.started().get("prometheus")
     if prometheus is None or not lives(prometheus):
         raise UsageError("no Prometheus of ours runs", remedy="scale dashboards up")
@@ -264,8 +260,8 @@ def _blocks(state: StateDirectory, prometheus: StartedService, openmetrics: byte
 
 
 def _as_late(block: Path) -> None:
-    """Marks the block as data that came late. Without the mark, Prometheus takes the end of its newest block as the
-    time up to which its log is complete, and forgets at its next start what it scraped before that time."""
+    """Marks the block as late data: else Prometheus takes its end for the time up to which its log is complete, and
+    forgets at the next start what it scraped before."""
     path = block / "meta.json"
     # The directory belongs to another user, so a link in place of the file is not followed.
     with os.fdopen(os.open(path, os.O_RDWR | os.O_NOFOLLOW), "r+", encoding="utf-8") as file:

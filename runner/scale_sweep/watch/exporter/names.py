@@ -11,9 +11,6 @@ Part = Literal["run", "now", "trial", "curve"]
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """name: as served; counters end in _total, infos in _info. labels: beside run and sweep. when: the condition for a
-    sample; "" means always."""
-
     name: str
     kind: Kind
     labels: tuple[str, ...]
