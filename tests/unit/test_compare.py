@@ -21,7 +21,7 @@ from scale_sweep.base.errors import EXIT_SLOWER, UsageError
 from scale_sweep.base.units import parse_percent
 from scale_sweep.cli import app
 from scale_sweep.model import VerdictKind
-from scale_sweep.report.overlay import ratio_table
+from scale_sweep.report.comparison import ratio_table
 from scale_sweep.results.store.reader import read_run
 from tests.unit.factories import SLOWER, offered, with_rates, with_trials
 from tests.unit.raw_run import Shape, raw_run

@@ -173,7 +173,7 @@ def compare(request: CompareRequest, gates: GateFlags) -> None:
     if request.prices is not None:
         raise UsageError("--prices: only servers side by side have prices", remedy="--side-by-side")
     from scale_sweep.cli import console
-    from scale_sweep.report.overlay import overlay_html
+    from scale_sweep.report.comparison import comparison_html
     from scale_sweep.results.store.outside import write_outside
 
     gate = gate_of(gates)
@@ -183,7 +183,7 @@ def compare(request: CompareRequest, gates: GateFlags) -> None:
     if html is not None and not b:
         raise UsageError(f"--html: {a[0].path}/report.html has the picture of a run of scale ab")
     if html is not None:
-        write_outside(html, overlay_html(comparison, a, b).encode())
+        write_outside(html, comparison_html(comparison, a, b).encode())
     if request.as_json:
         console.show_json(asdict(comparison))
     else:
@@ -219,7 +219,7 @@ def _compared(a: list[StoredRun], b: list[StoredRun], gate: Gate | None, *, any_
 def show_comparison(comparison: Comparison) -> None:
     """Shows the answer, the points, the cautions and other differences."""
     from scale_sweep.cli import console
-    from scale_sweep.report.overlay import differing_table, false_alarm_words, ratio_table, session_words
+    from scale_sweep.report.comparison import differing_table, false_alarm_words, ratio_table, session_words
 
     console.show_line(f"A: {comparison.run_a}")
     console.show_line(f"B: {comparison.run_b}")

@@ -145,18 +145,7 @@ def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
     keys, above = legend([*((_block(css), words) for css, words in sorted(kinds)), *ceiling], width, 8, 14)
     top = 1.12 * max(max(bar[3], bar[4] or 0.0) for bar in bars)
     groups = len({level for level, *_ in bars})
-    frame = Frame(
-        width=width,
-        height=height + above,
-        left=54,
-        right=14,
-        top=above + 34,
-        bottom=58,
-        x_min=0.0,
-        x_max=float(groups),
-        y_min=0.0,
-        y_max=top,
-    )
+    frame = Frame.within((width, height + above), (54, 14, above + 34, 58), (0.0, float(groups)), (0.0, top))
     parts = [keys, axes(frame, [], "", "MB/s")]
     for at, level in enumerate(sorted({level for level, *_ in bars})):
         group = [b for b in bars if b[0] == level]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from scale_sweep.base.units import format_rate
 from scale_sweep.model import Agreement, FitReport, StoredRun, TrialResult, counted_verdicts
 from scale_sweep.report import run_facts, subjects
-from scale_sweep.report.ab import ab_sections
+from scale_sweep.report.comparison import ab_sections
 from scale_sweep.report.figures import agreement_in, axis_facts, cpu_cost, fit_again
 from scale_sweep.report.forms import Form, Markdown, Page
 from scale_sweep.report.headlines import headline_of_ab, headline_of_variants

@@ -192,17 +192,8 @@ def response_curve(run: StoredRun, levels: Sequence[Level]) -> str:
         return ""
     rates, times = [x for x, _ in points], [y for _, y in points]
     divisor, unit = rate_scale(max(rates), run.plan.sweep.work.rate_words)
-    frame = Frame(
-        width=_WIDTH,
-        height=_HEIGHT,
-        left=60,
-        right=40,
-        top=52,
-        bottom=48,
-        x_min=0.0,
-        x_max=max(rates) * 1.08 / divisor,
-        y_min=0.0,
-        y_max=max(times) * 1.12,
+    frame = Frame.within(
+        (_WIDTH, _HEIGHT), (60, 40, 52, 48), (0.0, max(rates) * 1.08 / divisor), (0.0, max(times) * 1.12)
     )
     scaled = [
         (name, line_css, dot_css, [(level, (x / divisor, y), is_counted) for level, (x, y), is_counted in at_levels])

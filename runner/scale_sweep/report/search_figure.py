@@ -85,17 +85,11 @@ def _frame(
     low, high = min(rates), max(rates)
     margin = max(ROOM * (high - low), (SPAN_LEAST * high - (high - low)) / 2)
     highest = min(TALLEST * max(limits), 1.4 * max((*times, *limits)))
-    return LogFrame(
-        width=size[0],
-        height=size[1],
-        left=60,
-        right=24,
-        top=38 + keys_height,
-        bottom=48,
-        x_min=max(0.0, low - margin),
-        x_max=high + margin,
-        y_min=0.7 * min((*times, *limits)),
-        y_max=highest,
+    return LogFrame.within(
+        size,
+        (60, 24, 38 + keys_height, 48),
+        (max(0.0, low - margin), high + margin),
+        (0.7 * min((*times, *limits)), highest),
     )
 
 

@@ -113,18 +113,7 @@ def _limit_of(result: TrialResult, metric: PanelMetric) -> float | None:
 
 def panel_frame(x_min: float, x_max: float, y_max: float) -> Frame:
     """The frame of a small panel of one trial, from 0 to y_max."""
-    return Frame(
-        width=WIDTH,
-        height=HEIGHT,
-        left=36,
-        right=6,
-        top=20,
-        bottom=18,
-        x_min=x_min,
-        x_max=x_max,
-        y_min=0.0,
-        y_max=y_max,
-    )
+    return Frame.within((WIDTH, HEIGHT), (36, 6, 20, 18), (x_min, x_max), (0.0, y_max))
 
 
 class SharedParts:

@@ -145,18 +145,7 @@ def _row(number: int, curve: SiteCurve) -> str:
 def _small(curve: SiteCurve) -> str:
     if len(curve.levels) < 2:
         return ""
-    frame = Frame(
-        width=90,
-        height=34,
-        left=2,
-        right=2,
-        top=2,
-        bottom=2,
-        x_min=0.0,
-        x_max=curve.levels[-1],
-        y_min=0.0,
-        y_max=max(curve.rates),
-    )
+    frame = Frame.within((90, 34), (2, 2, 2, 2), (0.0, curve.levels[-1]), (0.0, max(curve.rates)))
     points = list(zip(curve.levels, curve.rates, strict=True))
     return drawing(90, 34, f"Rate over {curve.axis}: {curve.answer}", line(frame, points, "fit"), "small")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from scale_sweep.base.units import format_number
 from scale_sweep.model import VerdictKind
@@ -49,7 +50,7 @@ _PATHS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Frame:
     """A plot area inside a drawing, with the ranges that its edges mean."""
 
@@ -65,36 +66,23 @@ class Frame:
     y_max: float
 
     @classmethod
-    def about_zero(cls, width: int, height: int, x_max: float, reach: float) -> Frame:
-        """For differences: from -reach to reach, from 0 to x_max, with room for the labels of the axes."""
-        return cls(
-            width=width,
-            height=height,
-            left=54,
-            right=14,
-            top=34,
-            bottom=42,
-            x_min=0.0,
-            x_max=x_max,
-            y_min=-reach,
-            y_max=reach,
-        )
+    def within(
+        cls, size: tuple[int, int], edges: tuple[int, int, int, int], x: tuple[float, float], y: tuple[float, float]
+    ) -> Self:
+        """size: width and height. edges: room left, right, above and below, in pixels. x, y: the ranges."""
+        (width, height), (left, right, top, bottom), (x_min, x_max), (y_min, y_max) = size, edges, x, y
+        return cls(width, height, left, right, top, bottom, x_min, x_max, y_min, y_max)
 
     @classmethod
-    def over_levels(cls, size: tuple[int, int], above: int, last: float, y_max: float, y_min: float = 0.0) -> Frame:
+    def about_zero(cls, width: int, height: int, x_max: float, reach: float) -> Self:
+        """For differences: from -reach to reach, from 0 to x_max, with room for the labels of the axes."""
+        return cls.within((width, height), (54, 14, 34, 42), (0.0, x_max), (-reach, reach))
+
+    @classmethod
+    def over_levels(cls, size: tuple[int, int], above: int, last: float, y_max: float, y_min: float = 0.0) -> Self:
         """For a rate over levels, from 0 to beyond the last. above: pixels of a legend, added to the height of size."""
-        return cls(
-            width=size[0],
-            height=size[1] + above,
-            left=54,
-            right=18,
-            top=above + 36,
-            bottom=44,
-            x_min=0.0,
-            x_max=PAST_LAST * last,
-            y_min=y_min,
-            y_max=y_max,
-        )
+        size = size[0], size[1] + above
+        return cls.within(size, (54, 18, above + 36, 44), (0.0, PAST_LAST * last), (y_min, y_max))
 
     def x(self, value: float) -> float:
         span = self.x_max - self.x_min or 1.0

@@ -1,27 +1,25 @@
-"""A comparison in pictures: the curves of A and B with their trials and fits, ratios with intervals, and tables."""
+"""A and B on one page: curves, ratios with their intervals, blocks of `scale ab`, and what else differs.
+
+A and B differ not only in colour: A's marks are hollow squares and its line is dashed.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+from scale_sweep.analysis.compare import compare_variants
+from scale_sweep.analysis.compare.blocks import BlockPoint, block_points
 from scale_sweep.analysis.compare.words import smallest_words
 from scale_sweep.base.units import EXPLAINED, format_number, format_rate
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import StoredRun, TrialResult, VerdictKind
+from scale_sweep.model import StoredRun, VerdictKind
 from scale_sweep.model.compared import Comparison, PointRatio
 from scale_sweep.report.curve import model_line
 from scale_sweep.report.figures import fit_of
+from scale_sweep.report.forms import Form, Page
 from scale_sweep.report.headlines import tiles_of_comparison, title_of_comparison
-from scale_sweep.report.markup import escape, table_html
-from scale_sweep.report.page_parts import (
-    Headline,
-    Section,
-    figure_html,
-    headline_html,
-    sections_html,
-    shell,
-    valid_words,
-)
+from scale_sweep.report.page_parts import Headline, Section, figure_html, shell, valid_words
 from scale_sweep.report.svg import (
     Frame,
     axes,
@@ -33,7 +31,7 @@ from scale_sweep.report.svg import (
     marker,
     rate_axes,
     swatch,
-    x_levels,
+    text,
 )
 from scale_sweep.report.table import ABSENT, Table
 
@@ -45,44 +43,60 @@ _SPREADS = {
     "sessions": "sessions",
     "blocks": "blocks",
 }
+_CAPTION = (
+    "One mark for each block of A B B A: how much B's rate differs from A's in that block. The bar is the mean of the "
+    "level with its 95 % interval, for that level alone."
+)
 
 
-def overlay_html(comparison: Comparison, a: Sequence[StoredRun], b: Sequence[StoredRun]) -> str:
-    """The whole page: the answer, both curves, the ratio, tables. It loads nothing from elsewhere."""
+def comparison_html(comparison: Comparison, a: Sequence[StoredRun], b: Sequence[StoredRun]) -> str:
+    """The whole page of `scale compare`."""
+    form = Page()
+    sides: Sides = (("run-a", a), ("run-b", b))
+    of_a, of_b = ([result for run in runs for result in run.results] for _, runs in sides)
     headline = Headline(
         title=title_of_comparison(comparison, b[0].plan.sweep.name),
         above=f"A: {comparison.run_a} · B: {comparison.run_b}",
         question="",
-        answer=(comparison.sentence, valid_words((("A", _results(a)), ("B", _results(b))))),
+        answer=(comparison.sentence, valid_words((("A", of_a), ("B", of_b)))),
         tiles=tiles_of_comparison(comparison),
         note=f"{EXPLAINED}.",
         cautions=comparison.cautions,
     )
-    sides: Sides = (("run-a", a), ("run-b", b))
-    curve, ratios = _curves(comparison, sides), _ratio_svg(comparison)
-    words = ". ".join(filter(None, (session_words(comparison), false_alarm_words(comparison))))
-    points = table_html(ratio_table(comparison))
-    if ratios:
-        caption = "The ratio with its 95 % interval, each point for itself."
-        points += figure_html("ratios", ratios, caption, _ratio_rows(comparison), width=640)
-    points += f'<p class="note">{escape(words)}</p>' if words else ""
+    curve, ratios = _curves(comparison, sides), _ratios(comparison, (), 640, 240)
     caption = "Every VALID trial of both runs, and both fits."
-    differ = table_html(differing_table(comparison)) if comparison.differing else ""
+    curves = figure_html("curves", curve, caption, _curve_rows(comparison, sides)) if curve else ""
+    caption = "The ratio with its 95 % interval, each point for itself."
+    picture = figure_html("ratios", ratios, caption, _ratio_rows(comparison), width=640) if ratios else ""
+    words = ". ".join(filter(None, (session_words(comparison), false_alarm_words(comparison))))
+    note = form.words(words, note=True) if words else ""
+    differ = form.table(differing_table(comparison)) or form.words("No other recorded difference.")
     sections = (
-        Section(
-            name="curves",
-            title="Both curves",
-            body=figure_html("curves", curve, caption, _curve_rows(comparison, sides)) if curve else "",
-        ),
-        Section(name="points", title="Point by point", body=points),
-        Section(name="differs", title="Other differences", body=differ or "<p>No other recorded difference.</p>"),
+        Section(name="curves", title="Both curves", body=curves),
+        Section(name="points", title="Point by point", body=form.table(ratio_table(comparison)) + picture + note),
+        Section(name="differs", title="Other differences", body=differ),
     )
-    top = headline_html(headline, (*_results(a), *_results(b)))
-    return shell(f"{comparison.run_b} against {comparison.run_a}", top + sections_html(sections))
+    return shell(f"{comparison.run_b} against {comparison.run_a}", form.body(headline, (*of_a, *of_b), sections, ""))
 
 
-def _results(runs: Sequence[StoredRun]) -> list[TrialResult]:
-    return [result for run in runs for result in run.results]
+def ab_sections(run: StoredRun, form: Form) -> tuple[Section, ...]:
+    """The comparison as the first parts of the report of `scale ab`, below its top."""
+    comparison = compare_variants(run)
+
+    def drawn() -> str:
+        points = block_points(run)[0]
+        picture, narrow = _ratios(comparison, points, 760, 300), _ratios(comparison, points, 400, 280)
+        rows: list[tuple[object, ...]] = [(comparison.axis, "block", "b_against_a_percent")]
+        for point in points:
+            rows += [(point.level, n, 100 * math.expm1(d)) for n, d in enumerate(point.differences, start=1)]
+        return figure_html("blocks", picture, _CAPTION, rows, narrow=narrow, width=760) if points else ""
+
+    table = form.table(ratio_table(comparison))
+    differ = form.table(differing_table(comparison)) or form.words("No recorded difference.")
+    return (
+        Section(name="ab", title="B against A", body=form.joined(form.on_page(drawn), table), is_titled=False),
+        Section(name="differs", title="Differences between A and B", body=differ),
+    )
 
 
 def _curve_rows(comparison: Comparison, sides: Sides) -> list[tuple[object, ...]]:
@@ -222,23 +236,44 @@ def _mark(x: float, y: float, css: str, title: str) -> str:
     return drawn.replace('class="m invalid"', f'class="m {css}"').replace('class="m valid"', f'class="m {css}"')
 
 
-def _ratio_svg(comparison: Comparison, width: int = 640, height: int = 240) -> str:
-    points = [p for p in comparison.points if p.ratio is not None and p.low is not None and p.high is not None]
+def _ratios(comparison: Comparison, blocks: Sequence[BlockPoint], width: int, height: int) -> str:
+    """The points side by side, each with its blocks in order, and the limits of a gate."""
+    by_level = {p.level: p for p in comparison.points if p.level is not None}
+    points = [by_level[one.level] for one in blocks] or [p for p in comparison.points if p.low is not None]
     if not points:
         return ""
-    off = [100 * (v - 1) for p in points for v in (p.low, p.high) if v is not None]
-    reach = 1.15 * max(*map(abs, off), comparison.allowed_percent or 0.0, 1.0)
-    last = max(p.level or 0.0 for p in points)
-    frame = Frame.about_zero(width, height, 1.06 * last, reach)
-    parts = [axes(frame, x_levels([p.level or 0.0 for p in points], width - 80), comparison.axis, "B against A, %")]
-    if comparison.allowed_percent is not None:
-        beyond = comparison.allowed_percent
-        is_same = comparison.gate is not None and comparison.gate.kind == "same_within"
-        limits = (-beyond, beyond) if is_same else (-beyond,)
-        parts += [line(frame, [(0, limit), (frame.x_max, limit)], "limit") for limit in limits]
-    for p in points:
-        x, low, high = frame.x(p.level or 0.0), 100 * ((p.low or 0) - 1), 100 * ((p.high or 0) - 1)
-        parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.y(low):.1f}" y2="{frame.y(high):.1f}" class="mean"/>')
-        title = f"{format_number(p.level or 0.0)}: {100 * ((p.ratio or 1) - 1):+.1f} %"
-        parts.append(_mark(x, frame.y(100 * ((p.ratio or 1) - 1)), "run-b", title))
-    return drawing(width, height, "The ratio of B to A at each point", "".join(parts), "small")
+    limit, gate = 0.0 if blocks else comparison.allowed_percent or 0.0, comparison.gate
+    off = [100 * math.expm1(d) for one in blocks for d in one.differences] + [limit]
+    off += [100 * (v - 1) for p in comparison.points for v in (p.low, p.high) if v is not None]
+    reach = 1.15 * max(*map(abs, off), 1.0)
+    frame = Frame.within((width, height), (54, 14, 34, 44), (0.0, float(len(points))), (-reach, reach))
+    parts = [axes(frame, [], "", "B against A, %")]
+    if limit:
+        limits = (-limit, limit) if gate is not None and gate.kind == "same_within" else (-limit,)
+        parts += [line(frame, [(0, one), (frame.x_max, one)], "limit") for one in limits]
+    for at, point in enumerate(points):
+        name = f"{load_axis(comparison.axis).count(format_number(point.level or 0.0))} {point.variant}".rstrip()
+        parts.append(text(frame.x(at + 0.5), height - 26, name, anchor="middle"))
+        parts += _blocks(frame, blocks[at], at) if blocks else []
+        parts += _mean(frame, point, at + (0.82 if blocks else 0.5))
+    label = "B against A in each block" if blocks else "B against A at each point"
+    return drawing(width, height, f"{label}. {comparison.sentence}", "".join(parts), "small")
+
+
+def _blocks(frame: Frame, point: BlockPoint, at: int) -> list[str]:
+    markers = []
+    for n, difference in enumerate(point.differences):
+        x, percent = frame.x(at + 0.12 + 0.60 * (n + 0.5) / len(point.differences)), 100 * math.expm1(difference)
+        markers.append(marker(x, frame.y(percent), VerdictKind.VALID, f"block {n + 1}: {percent:+.1f} %"))
+    return markers
+
+
+def _mean(frame: Frame, row: PointRatio, at: float) -> list[str]:
+    if row.ratio is None or row.low is None or row.high is None:
+        return []
+    low, high, mean = (100 * (v - 1) for v in (row.low, row.high, row.ratio))
+    return [
+        line(frame, [(at, low), (at, high)], "fit"),
+        *(line(frame, [(at - 0.05, y), (at + 0.05, y)], "fit") for y in (low, mean, high)),
+        text(frame.x(at), frame.y(high) - 8, f"{mean:+.1f} %", anchor="middle"),
+    ]
