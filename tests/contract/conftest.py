@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.server.runtimes.docker_facts import image_state
+from scale_sweep.server.runtimes.docker_engine import image_state
 from tests.contract.tdengine_contract import HOME, IMAGE, TdengineServer, running
 
 

@@ -14,7 +14,7 @@ import pytest
 from tdengine_server import listens
 
 from scale_sweep.machine.host.server_user import server_user
-from scale_sweep.server.runtimes.docker_facts import image_state
+from scale_sweep.server.runtimes.docker_engine import image_state
 from tests.contract.tdengine_contract import HOME, IMAGE, NEEDS_SERVER
 from tests.integration.cli import run
 from tests.integration.short_trial import watched

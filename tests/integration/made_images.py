@@ -23,7 +23,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from scale_sweep.server.runtimes.docker_facts import docker_facts
+from scale_sweep.server.runtimes.docker_engine import docker_facts
 from tests.needs import missing, need
 
 HOME = "/usr/lib/postgresql/16"  # of PostgreSQL in its image

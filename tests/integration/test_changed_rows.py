@@ -13,8 +13,8 @@ import pytest
 from scale_sweep.experiment.work.sums import figures_of
 from scale_sweep.model import Event, Trial, VerdictKind
 from scale_sweep.server.targets.postgres import postgres_session
+from scale_sweep.server.targets.postgres.postgres_facts import SUMS
 from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
-from scale_sweep.server.targets.postgres.sums import SUMS
 from tests.integration import changing
 from tests.integration.cli import assert_measured, run
 from tests.integration.real_server import with_rows

@@ -22,7 +22,7 @@ from scale_sweep.server.targets.iotdb.iotdb_session import IotdbSession
 from scale_sweep.server.targets.mariadb.mariadb_session import MariadbSession
 from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
 from scale_sweep.server.targets.questdb.questdb_session import QuestdbSession
-from scale_sweep.server.targets.victoriametrics.victoriametrics_session import VictoriametricsSession
+from scale_sweep.server.targets.victoriametrics.victoriametrics_target import VictoriametricsSession
 from tests.integration import changing
 from tests.integration.real_server import required, with_rows
 from tests.unit.trial_orders import result_of, trial_order

@@ -92,11 +92,15 @@ def assert_side_by_side(path, folder):
     blocks_of(folder / "run.om", folder / "tsdb")
     with prometheus(folder) as server:
         seen = watch(server.url, path)
-        rates = {one["of"]: value for one, value in shown(seen, "targets", "Throughput", "A")}
-        for ref, title in (("A", "Response time"), ("A", "Client CPU"), *((ref, "Figures") for ref in "ABEF")):
-            found = shown(seen, "targets", title, ref)
+        rates = {one["of"]: value for one, value in shown(seen, "curve", "Throughput of each", "A")}
+        for ref, title in (
+            ("A", "Response time of each"),
+            ("A", "Client CPU"),
+            *((ref, "Figures of each") for ref in "ABEF"),
+        ):
+            found = shown(seen, "curve", title, ref)
             assert {one["of"].removesuffix(REJECTED) for one, _ in found} == {"null", "postgres"}, (title, ref)
-        cores = {one["of"]: value for one, value in shown(seen, "targets", "Per server core", "A")}
+        cores = {one["of"]: value for one, value in shown(seen, "curve", "Per server core", "A")}
         own_rate = next(name for name in rates if name.startswith("postgres"))
         assert rates[own_rate] / 1.2 < cores[own_rate] and math.isfinite(sum(cores.values()))
         results = [json.loads(one.read_text()) for one in path.glob("trials/*/trial.json")]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.server.runtimes.docker_files import copy_out
+from scale_sweep.server.runtimes.docker_engine import copy_out
 from tests.integration.cli import run, start
 from tests.integration.made_images import require_docker
 from tests.integration.real_server import required

@@ -67,7 +67,7 @@ def test_the_dashboards_have_data_of_each_operation_of_a_mix(swept):
     need("prometheus")
     (path,) = folder.glob("r/*")
     seen = watch(server.url, path)
-    (panel,) = (t["expr"] for title, t in targets("operations") if title == "Requests")
+    (panel,) = (t["expr"] for title, t in targets("live") if title == "Requests by operation")
     now = {one["metric"]["operation"]: float(one["value"][1]) for one in seen.instant(panel, seen.at, values_of(seen))}
     assert now.keys() == {"range", "write"} and all(now.values())
     results = [json.loads(one.read_text()) for one in path.glob("trials/*/trial.json")]
@@ -77,7 +77,7 @@ def test_the_dashboards_have_data_of_each_operation_of_a_mix(swept):
     mark = "" if valid else MARK
     columns = {"A": ("requests_per_s",), "B": ("response_ms", "p50"), "C": ("response_ms", "p99")}
     for ref, keys in columns.items():
-        table = shown(seen, "operations", "Operations", ref)
+        table = shown(seen, "curve", "Operations", ref)
         for name in ("range", "write"):
             each = [
                 functools.reduce(lambda found, key: found.get(key), keys, stored[trial]["operations"][name])

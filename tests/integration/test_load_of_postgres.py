@@ -20,7 +20,7 @@ from scale_sweep.model import ArtifactMade, Sample, SampleTaken, VerdictKind
 from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.texts import samples_text
 from scale_sweep.server.targets import Address
-from scale_sweep.server.targets.postgres import queries
+from scale_sweep.server.targets.postgres import postgres_queries as queries
 from scale_sweep.server.targets.postgres.postgres_session import TABLE, PostgresSession
 from tests.integration.loaded_server import send_loads_through
 from tests.integration.real_server import with_rows

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.server.runtimes.copying import can_reflink, copy_tree
+from scale_sweep.server.runtimes.data_files import can_reflink, copy_tree
 from tests.integration.cli import run
 from tests.needs import needs
 

@@ -135,8 +135,8 @@ import os, sys, time
 from pathlib import Path
 from tests.integration.test_runtimes import start
 from scale_sweep.base.errors import ProvisionError
-from scale_sweep.server.runtimes import own_memory
-own_memory.WAYS = own_memory.WAYS if sys.argv[3] == "own" else ()
+from scale_sweep.server.runtimes import local
+local.WAYS = local.WAYS if sys.argv[3] == "own" else ()
 for _ in sys.stdin:
     if forked := os.fork():
         os.waitpid(forked, 0)

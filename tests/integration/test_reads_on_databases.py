@@ -15,7 +15,7 @@ from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work import queries_of
 from scale_sweep.model import VerdictKind
 from scale_sweep.server.targets import load_facts
-from scale_sweep.server.targets.postgres import queries
+from scale_sweep.server.targets.postgres import postgres_queries as queries
 from tests.integration.real_server import from_elsewhere, required
 from tests.unit import reading_trials as reading
 from tests.unit.trial_orders import here, result_of

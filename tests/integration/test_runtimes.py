@@ -24,7 +24,7 @@ from scale_sweep.machine.sampling.subjects import subject_reader
 from scale_sweep.machine.state import save
 from scale_sweep.model import Placement, Resources, ServerOrder, ServerSpec, SiteRequest
 from scale_sweep.server.runtimes import load_runtime
-from scale_sweep.server.runtimes.docker_facts import docker_facts
+from scale_sweep.server.runtimes.docker_engine import docker_facts
 from scale_sweep.server.runtimes.local import remove_directories
 from scale_sweep.server.targets import load_target
 from tests.integration.cli import waited_for

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from scale_sweep.server.targets import load_facts
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, ON_DISK
+from scale_sweep.server.targets.records import ACKNOWLEDGED, ON_DISK
 from tests.integration.real_server import RealServer, real_server, required
 from tests.integration.short_trial import short_trial
 from tests.loadgen.postgres_server import find_install, running_postgres

@@ -21,7 +21,7 @@ from scale_sweep.loadgen.protocol import ReportedAnswer, parse_line
 from scale_sweep.loadgen.rows import rows_of
 from scale_sweep.measure.trial.answers_within import Within
 from scale_sweep.model import Drawn, Operation, Query, Work
-from scale_sweep.server.targets.answer_rows import in_ms
+from scale_sweep.server.targets.records import in_ms
 from tests.unit.factories import make_trial
 
 COLUMNS = ("current", "voltage", "phase")

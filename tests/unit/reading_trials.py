@@ -64,7 +64,7 @@ def functions_order(
     said |= {
         f"{name}_each": ["kind=group_by_time", "step=10m", f"function={name}", f"column={column}"] for name in known
     }
-    if SEVERAL_FUNCTIONS in facts.says:
+    if SEVERAL_FUNCTIONS in facts.can_query:
         said["several"] = ["kind=aggregate", f"functions=avg,{known[0]},max", "column=current"]
         said["several_each"] = ["kind=group_by_time", "step=10m", "functions=min,count,spread", "column=voltage"]
     asked = {name: lines for name, lines in said.items() if name not in without}

@@ -13,10 +13,8 @@ import pytest
 from scale_sweep.base.errors import ProvisionError, TargetError
 from scale_sweep.measure.trial import waiting
 from scale_sweep.measure.trial.waiting import with_cause
-from scale_sweep.server.runtimes.cgroup import Group, limit_memory
-from scale_sweep.server.runtimes.docker_groups import accounting_of
-from scale_sweep.server.runtimes.docker_state import refuse_unpublished
-from scale_sweep.server.runtimes.out_of_memory import OutOfMemory, read_out_of_memory
+from scale_sweep.server.runtimes.cgroup import Group, OutOfMemory, limit_memory, read_out_of_memory
+from scale_sweep.server.runtimes.docker_engine import accounting_of, refuse_unpublished
 
 CLOSED = TargetError("it did not answer: Remote end closed connection")
 TRIAL = SimpleNamespace(resources=SimpleNamespace(memory_bytes=64 * 2**20))

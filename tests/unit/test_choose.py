@@ -9,7 +9,7 @@ import pytest
 from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.plan.preparing import choose
 from scale_sweep.server.runtimes import docker
-from scale_sweep.server.runtimes.docker_facts import DockerFacts
+from scale_sweep.server.runtimes.docker_engine import DockerFacts
 from scale_sweep.server.targets import Installation
 from scale_sweep.server.targets.kairosdb.kairosdb_target import KairosdbTarget
 from tests.unit.factories import executable, make_sweep

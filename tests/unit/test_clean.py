@@ -12,10 +12,9 @@ import pytest
 from scale_sweep.machine.host.alive import alive, started_ticks
 from scale_sweep.machine.state import SERVER_VARIABLE, folder, read_records, record_of, save
 from scale_sweep.model import SiteRequest
-from scale_sweep.server.runtimes.clean import find_caches, find_ignored, find_leftovers, remove
-from scale_sweep.server.runtimes.local import fresh_directories
-from scale_sweep.server.runtimes.own_memory import WAYS
-from scale_sweep.server.runtimes.segments import remove_segments, remove_shared, shared_by
+from scale_sweep.server.runtimes.clean import find_caches, find_leftovers, remove
+from scale_sweep.server.runtimes.local import WAYS, fresh_directories
+from scale_sweep.server.runtimes.processes import remove_segments, remove_shared, shared_by
 
 
 @pytest.fixture(autouse=True)
@@ -129,7 +128,7 @@ def test_caches_are_removed_only_if_wanted_and_a_broken_record_is_named_and_igno
     (cache,) = find_caches()
     remove(cache)
     assert not any(programs.iterdir())
-    assert sum(one.startswith(f"{bad}: ") for one in find_ignored()) == 1 and bad.exists()
+    assert sum(one.startswith(f"{bad}: ") for one in read_records().ignored) == 1 and bad.exists()
 
 
 MAKER = "import ctypes; print(ctypes.CDLL(None).shmget(0, 56, 0o1600), flush=True)"  # IPC_PRIVATE, IPC_CREAT

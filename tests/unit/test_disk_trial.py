@@ -20,7 +20,7 @@ from scale_sweep.measure.trial.loading import LOCAL, Loading
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.model import DiskCeiling, DiskFigures, DiskSample, Measurement, Noted, Sample, SubjectSample
 from scale_sweep.report.figures import disk_mb_per_s
-from scale_sweep.server.runtimes.ram_dir import mounted
+from scale_sweep.server.runtimes.data_dir import mounted
 from scale_sweep.server.targets import Address, Part
 from scale_sweep.server.targets.null import NullSession
 from tests.needs import needs

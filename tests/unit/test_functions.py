@@ -251,12 +251,12 @@ def test_a_database_fills_or_has_a_function_or_says_why_not(target, kind):
     one = ["a.kind=aggregate", "a.column=voltage", f"a.function={function}"]
     asked = [*ASKED, f"a.fill={kind}"] if kind in FILLS else one
     if kind in (*facts.fills, *facts.functions):
-        assert lacking not in facts.lacks
+        assert lacking not in facts.cannot
         assert rendered(facts, *asked)
     else:
         with pytest.raises(CannotAsk) as refused:
             rendered(facts, *asked)
-        assert refused.value.message == facts.lacks[lacking]
+        assert refused.value.message == facts.cannot[lacking]
 
 
 def test_what_single_databases_would_fill_otherwise_is_refused_or_left_out():

@@ -26,7 +26,7 @@ from scale_sweep.plan.preparing.on_hosts import refuse_elsewhere
 from scale_sweep.results.store.codec import plain
 from scale_sweep.server.pinned.whole import corrupt_servers, keep_digest
 from scale_sweep.server.targets import load_facts
-from scale_sweep.server.targets.installed import installed
+from scale_sweep.server.targets.installations import installed
 from tests.unit.factories import make_sweep
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
 

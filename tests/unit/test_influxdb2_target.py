@@ -8,8 +8,8 @@ import pytest
 from scale_sweep.base.errors import TargetError
 from scale_sweep.model import Site
 from scale_sweep.server.targets import Address, load_facts, load_target
-from scale_sweep.server.targets.influxdb.influxdb2_session import shard_seconds
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, IN_LOG, ON_DISK
+from scale_sweep.server.targets.influxdb.influxdb2_target import shard_seconds
+from scale_sweep.server.targets.records import ACKNOWLEDGED, IN_LOG, ON_DISK
 from tests.unit.factories import make_trial
 from tests.unit.web_server import Answer, web_server
 

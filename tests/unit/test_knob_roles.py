@@ -11,7 +11,7 @@ from scale_sweep.report.article import article_columns
 from scale_sweep.report.figures import knobs_table
 from scale_sweep.results.store.texts import point_columns, point_row
 from scale_sweep.server.targets import all_facts, load_facts
-from scale_sweep.server.targets.heap import heap
+from scale_sweep.server.targets.common_facts import heap
 from scale_sweep.server.targets.java import heap_bytes
 from scale_sweep.sweep.resolve import resolve_sweep
 from scale_sweep.sweep.server_settings import KNOB_NAMES, KNOB_SETTINGS

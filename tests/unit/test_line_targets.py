@@ -11,10 +11,10 @@ from scale_sweep.base.errors import PreflightError, TargetError, UsageError
 from scale_sweep.model import Site
 from scale_sweep.server import targets
 from scale_sweep.server.targets import Address, Installation, Target, load_facts, load_target, series
-from scale_sweep.server.targets.debian import packaged
-from scale_sweep.server.targets.influxdb.spelling import spelled
+from scale_sweep.server.targets.influxdb.influxdb_session import spelled
+from scale_sweep.server.targets.installations import packaged
 from scale_sweep.server.targets.java import effective, heap_bytes
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, IN_LOG, ON_DISK
+from scale_sweep.server.targets.records import ACKNOWLEDGED, IN_LOG, ON_DISK
 from scale_sweep.server.targets.web import Web, metrics
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.web_server import Answer, Request, web_server
@@ -133,7 +133,9 @@ def test_questdb_takes_inserts_with_the_secret_of_the_trial_and_waits_for_its_di
 def cassandra(monkeypatch):
     """The installations of Cassandra that are found."""
     found = [Installation(home="/c", version="5.0.9", source="there")]
-    monkeypatch.setattr("scale_sweep.server.targets.kairosdb.on_cassandra.find", lambda home: next(iter(found), None))
+    monkeypatch.setattr(
+        "scale_sweep.server.targets.kairosdb.kairosdb_stores.find", lambda home: next(iter(found), None)
+    )
     return found
 
 

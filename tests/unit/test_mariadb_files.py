@@ -7,7 +7,7 @@ import pytest
 
 from scale_sweep.model import Site
 from scale_sweep.server.targets import load_target
-from scale_sweep.server.targets.mariadb.files import Layout
+from scale_sweep.server.targets.mariadb.mariadb_target import Layout
 from tests.unit.test_servers import program
 from tests.unit.trial_orders import trial_order
 

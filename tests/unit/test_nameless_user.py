@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.server.targets import installed
+from scale_sweep.server.targets import installations
 from scale_sweep.watch.dashboards.state_directory import StateDirectory
 
 
@@ -17,12 +17,12 @@ def nameless(monkeypatch):
 
     monkeypatch.setattr(pwd, "getpwuid", unknown)
     monkeypatch.setattr(os, "geteuid", lambda: 54321)
-    for name in ("HOME", "XDG_CACHE_HOME", installed.CACHE_VARIABLE):
+    for name in ("HOME", "XDG_CACHE_HOME", installations.CACHE_VARIABLE):
         monkeypatch.delenv(name, raising=False)
 
 
 def test_no_server_is_installed_for_it_and_the_dashboards_run_as_its_number(tmp_path):
-    assert installed.servers_folder() == Path("/nonexistent/.cache/scale/servers")
-    assert installed.installed("questdb") == ()
+    assert installations.servers_folder() == Path("/nonexistent/.cache/scale/servers")
+    assert installations.installed("questdb") == ()
     owner = StateDirectory(path=tmp_path).owner
     assert (owner.pw_name, owner.pw_uid, owner.pw_gid) == ("54321", 54321, os.getegid())

@@ -15,10 +15,10 @@ from scale_sweep.base.errors import CannotAsk, TargetError
 from scale_sweep.experiment.work import queries_of, spec_lines
 from scale_sweep.model import Drawn, Site
 from scale_sweep.server.targets import Address, load_facts, load_target
-from scale_sweep.server.targets.marks import filled
-from scale_sweep.server.targets.opentsdb.files import JARS, MADE, ROOT, script
-from scale_sweep.server.targets.opentsdb.opentsdb_session import NAMES_AT_ONCE
-from scale_sweep.server.targets.opentsdb.queries import rows_of
+from scale_sweep.server.targets.opentsdb.opentsdb_queries import rows_of
+from scale_sweep.server.targets.opentsdb.opentsdb_session import JARS, MADE, NAMES_AT_ONCE, ROOT
+from scale_sweep.server.targets.opentsdb.opentsdb_target import script
+from scale_sweep.server.targets.placeholders import filled
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_reads import START, work_of
 

@@ -12,8 +12,7 @@ from scale_sweep.plan.preparing import choose
 from scale_sweep.plan.preparing.choice import chosen_arms, refuse_unable, runtimes_of, subject_key
 from scale_sweep.plan.preparing.prepared import prepare, with_order_seed
 from scale_sweep.plan.preparing.server_findings import client, without_root
-from scale_sweep.server.runtimes import RUNTIMES, load_runtime
-from scale_sweep.server.runtimes.capabilities import Capabilities
+from scale_sweep.server.runtimes import RUNTIMES, Capabilities, load_runtime
 from scale_sweep.server.targets import load_facts, load_target
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep

@@ -3,8 +3,8 @@
 import pytest
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.server.targets.prometheus import prometheus_session
-from scale_sweep.server.targets.prometheus.prometheus_session import _until_still
+from scale_sweep.server.targets.prometheus import prometheus_target
+from scale_sweep.server.targets.prometheus.prometheus_target import _until_still
 
 MOVED = "Prometheus refused /api/v1/query: HTTP status 422: cannot populate chunk 8 from block 00: not found"
 
@@ -31,6 +31,6 @@ def test_another_refusal_is_not_repeated():
 
 
 def test_samples_that_stay_missing_are_an_error(monkeypatch):
-    monkeypatch.setattr(prometheus_session, "_MOVED_S", 0.3)
+    monkeypatch.setattr(prometheus_target, "_MOVED_S", 0.3)
     with pytest.raises(TargetError, match="cannot populate chunk"):
         _until_still(asked([MOVED] * 100))

@@ -17,7 +17,7 @@ from scale_sweep.plan.preparing import data_place, machine_findings
 from scale_sweep.plan.preparing.data_place import sized, with_data
 from scale_sweep.plan.preparing.findings import rows_space
 from scale_sweep.server.runtimes.clean import find_leftovers, remove
-from scale_sweep.server.runtimes.ram_dir import mounted, unmount
+from scale_sweep.server.runtimes.data_dir import mounted, unmount
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.needs import needs
 from tests.unit.test_plan import planned
@@ -142,7 +142,7 @@ import sys
 from pathlib import Path
 from scale_sweep.machine.host import ram
 from scale_sweep.machine.host.ram import RamDirectory
-from scale_sweep.server.runtimes.ram_dir import mounted
+from scale_sweep.server.runtimes.data_dir import mounted
 with mounted(RamDirectory(path=Path(sys.argv[1]), size_bytes=2**22, is_mounted=True)):
     print("there", flush=True)
     sys.stdin.read()

@@ -18,17 +18,16 @@ from scale_sweep.loadgen.rows import Tables
 from scale_sweep.measure.trial.answers import _times
 from scale_sweep.model import Drawn, Interval, Query, Work
 from scale_sweep.server.targets import load_facts
-from scale_sweep.server.targets.answer_rows import exact_ms
-from scale_sweep.server.targets.cassandra import queries as cassandra
-from scale_sweep.server.targets.cassandra import schema
-from scale_sweep.server.targets.iotdb.queries import cells_of
-from scale_sweep.server.targets.kairosdb import queries as kairosdb
-from scale_sweep.server.targets.marks import filled
+from scale_sweep.server.targets.cassandra import cassandra_queries as cassandra
+from scale_sweep.server.targets.iotdb.iotdb_queries import cells_of
+from scale_sweep.server.targets.kairosdb import kairosdb_queries as kairosdb
+from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.postgres.postgres_session import _plain
-from scale_sweep.server.targets.promql.answers import rows_of
-from scale_sweep.server.targets.promql.answers import rows_of as samples
-from scale_sweep.server.targets.questdb.queries import timed
+from scale_sweep.server.targets.promql import rows_of
+from scale_sweep.server.targets.promql import rows_of as samples
+from scale_sweep.server.targets.questdb.questdb_queries import timed
 from scale_sweep.server.targets.questdb.questdb_session import _milliseconds
+from scale_sweep.server.targets.records import exact_ms
 from scale_sweep.sweep.file import read_sweep_file
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep
@@ -233,14 +232,14 @@ def test_methods_on_the_port_of_victoriametrics_ask_the_same():
 def test_cassandra_stores_the_tags_of_each_device_once():
     data = replace(every().data, tags=("groupid:int", "area:binary(8)", "shape:geometry"), columns=("v:float",))
     columns = 'device text, ts timestamp, "groupid" int STATIC, "area" text STATIC, "v" float'
-    assert schema.table(data) == f"CREATE TABLE scale.measurement ({columns}, PRIMARY KEY (device, ts))"
-    assert list(schema.indexes(data)) == ["CREATE INDEX ON scale.measurement (\"groupid\") USING 'sai'"]
-    names = tuple(f"d{i}" for i in range(schema.DEVICES + 1))
+    assert cassandra.table(data) == f"CREATE TABLE scale.measurement ({columns}, PRIMARY KEY (device, ts))"
+    assert list(cassandra.indexes(data)) == ["CREATE INDEX ON scale.measurement (\"groupid\") USING 'sai'"]
+    names = tuple(f"d{i}" for i in range(cassandra.DEVICES + 1))
     cells = {"groupid": tuple("7" for _ in names), "area": tuple("O'B" for _ in names), "shape": names}
-    first, rest = schema.tag_batches(data.tags, Tables(names=names, tags=cells))
+    first, rest = cassandra.tag_batches(data.tags, Tables(names=names, tags=cells))
     row = f"INSERT INTO scale.measurement (device, \"groupid\", \"area\") VALUES ('{names[-1]}', 7, 'O''B');"
     assert rest == f"BEGIN UNLOGGED BATCH {row} APPLY BATCH"
-    assert first.count("INSERT") == schema.DEVICES
+    assert first.count("INSERT") == cassandra.DEVICES
 
 
 def test_cassandra_says_0_of_nothing_so_that_the_rows_are_counted_too():

@@ -15,7 +15,7 @@ from scale_sweep.server.pinned import install, install_each, lacking, listed, re
 from scale_sweep.server.pinned.pins import PinnedFile
 from scale_sweep.server.pinned.whole import JAVA as JAVA_FOLDER
 from scale_sweep.server.pinned.whole import corrupt_servers, file_digest, keep_digest
-from scale_sweep.server.runtimes.docker_facts import DockerFacts
+from scale_sweep.server.runtimes.docker_engine import DockerFacts
 from scale_sweep.server.targets import load_facts, load_target
 from scale_sweep.server.targets.java import java
 from tests.needs import needs

@@ -14,7 +14,7 @@ import pytest
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.machine import state
 from scale_sweep.machine.host.alive import started_ticks
-from scale_sweep.server.runtimes.clean import find_ignored, find_leftovers, remove
+from scale_sweep.server.runtimes.clean import find_leftovers, remove
 from tests.needs import needs
 
 OTHER = 12345
@@ -157,7 +157,7 @@ def test_records_that_another_user_wrote_end_and_delete_nothing(place, tmp_path,
         (records / "link.json").symlink_to(tmp_path / "second name")
         os.mkfifo(records / "fifo.json")
         assert servers() == []
-    ignored = [sentence.replace(str(records), "RECORDS") for sentence in find_ignored()]
+    ignored = [sentence.replace(str(records), "RECORDS") for sentence in state.read_records().ignored]
     wording(*sorted(sentence for sentence in ignored if "RECORDS" in sentence))
 
 

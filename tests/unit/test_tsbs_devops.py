@@ -12,7 +12,7 @@ from scale_sweep.experiment.work.columns import TableRows
 from scale_sweep.model import Drawn, Query
 from scale_sweep.plan import complete, left_out
 from scale_sweep.server.targets import load_facts
-from scale_sweep.server.targets.promql.answers import rows_of
+from scale_sweep.server.targets.promql import rows_of
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep
 

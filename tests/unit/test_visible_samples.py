@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from scale_sweep.server.targets import Address, load_target
-from scale_sweep.server.targets.victoriametrics import victoriametrics_session as module
+from scale_sweep.server.targets.victoriametrics import victoriametrics_target as module
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.web_server import Answer, web_server
 

@@ -30,7 +30,7 @@ from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.events import plain_event
 from scale_sweep.server.pinned import lacking as lacking_of
 from scale_sweep.server.targets import load_target
-from scale_sweep.server.targets.installed import installed
+from scale_sweep.server.targets.installations import installed
 
 ONE_ROW_S = 30.0
 _CONTROLLER = Path("controller")  # the source of values, for messages

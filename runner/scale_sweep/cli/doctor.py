@@ -15,7 +15,7 @@ from scale_sweep.machine.host import Host, cpu_order, read_host
 from scale_sweep.machine.host.new_pages import measure_new_pages
 from scale_sweep.machine.host.server_user import remedy_of, server_user, why_stuck
 from scale_sweep.server.pinned import corrupt_servers, lacking, read_pins
-from scale_sweep.server.runtimes.docker_facts import docker_facts, image_state
+from scale_sweep.server.runtimes.docker_engine import docker_facts, image_state
 from scale_sweep.server.targets import TARGETS, Installation, Target, load_target
 
 FIRST_SWEEP = "scale sweep cpu --quick --cores 1..all"

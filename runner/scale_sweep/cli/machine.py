@@ -79,12 +79,13 @@ def clean(
     """Remove containers, processes, data directories, cgroups and disks that a crash or a power cut left."""
     from scale_sweep.base.errors import ProvisionError
     from scale_sweep.cli import console
-    from scale_sweep.server.runtimes.clean import find_caches, find_ignored, find_leftovers, remove
+    from scale_sweep.machine.state import read_records
+    from scale_sweep.server.runtimes.clean import find_caches, find_leftovers, remove
 
     folders = data_dir or []
     for path in folders:
         require_directory(path, "--data-dir")
-    for ignored in find_ignored():
+    for ignored in read_records().ignored:
         console.say(f"ignored {ignored}")
     leftovers = (*find_leftovers(folders), *(find_caches() if caches else ()))
     removed: list[dict[str, Any]] = []

@@ -23,7 +23,7 @@ from scale_sweep.hosts.inventory import HostEntry
 from scale_sweep.hosts.servers import FOLDER
 from scale_sweep.machine.disks import kept_limit
 from scale_sweep.machine.host import new_pages
-from scale_sweep.server.targets.installed import COPIES_VARIABLE
+from scale_sweep.server.targets.installations import COPIES_VARIABLE
 
 READY_S = 60.0
 ANSWER_S = 120.0

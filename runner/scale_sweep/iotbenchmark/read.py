@@ -70,7 +70,7 @@ def read_job(
         host=_first(config, "HOST"),
         port=_port(config),
         user=config.text("USERNAME"),
-        password=password or config.text("TOKEN" if facts and "token" in facts.takes else "PASSWORD"),
+        password=password or config.text("TOKEN" if facts and "token" in facts.accepts else "PASSWORD"),
         database_name=config.text("DB_NAME"),
         drops=config.flag("IS_DELETE_DATA") and not reads_only,
         creates=config.flag("CREATE_SCHEMA") and not reads_only,
@@ -213,7 +213,7 @@ def _notes(config: ConfigValues, facts: Facts | None, work: Work) -> Sequence[st
     """Notes on keys that are read, and done in another way."""
     notes = []
     title = facts.title if facts else ""
-    taken = facts.takes if facts else ()
+    taken = facts.accepts if facts else ()
     for key, what in (("USERNAME", "user"), ("DB_NAME", "database"), ("TOKEN", "token")):
         if config.says(key) and what not in taken:
             notes.append(f"{key} has no effect: the target {title} {_OWN.get(what, f'has a {what} of its own')}")

@@ -98,7 +98,7 @@ def run_job(job: IotJob, program: str, say: Say, stop: Stop) -> IotResult:
         say(note)
     store_config(job, socket.gethostname())
     with ExitStack() as cleanup:
-        reached = _reach(job, order, home, facts.takes, cleanup)
+        reached = _reach(job, order, home, facts.accepts, cleanup)
         with closed_at_last(reached):
             wait_for(reached.server, until_ready(reached, reached.session.not_ready), _unready(job), stop, READY_S)
             schema_s = _schema(job, reached, stop)

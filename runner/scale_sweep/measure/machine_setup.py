@@ -17,8 +17,7 @@ from scale_sweep.machine.host.held_memory import HeldMemory
 from scale_sweep.machine.host.ram import RamDirectory
 from scale_sweep.machine.state import make_ready
 from scale_sweep.model import CEILING_S, DataDisk, DiskCeiling, Finding, Plan
-from scale_sweep.server.runtimes.data_dir import made_directory
-from scale_sweep.server.runtimes.ram_dir import mounted
+from scale_sweep.server.runtimes.data_dir import made_directory, mounted
 from scale_sweep.server.targets import load_facts
 
 BLOCK_BYTES = 64 * 2**10

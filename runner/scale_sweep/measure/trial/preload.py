@@ -34,9 +34,8 @@ from scale_sweep.measure.trial.waiting import (
 )
 from scale_sweep.model import Preloaded, ServerOrder, Site
 from scale_sweep.server.runtimes import Runtime, load_runtime
-from scale_sweep.server.runtimes.copying import can_reflink, copy_tree
+from scale_sweep.server.runtimes.data_files import can_reflink, copy_tree, drop_files, read_files, resident_percent
 from scale_sweep.server.runtimes.local import CONSOLE
-from scale_sweep.server.runtimes.page_cache import drop_files, read_files, resident_percent
 from scale_sweep.server.targets import Facts, load_target
 
 LEAST_S = 300.0

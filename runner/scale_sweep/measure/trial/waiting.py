@@ -22,7 +22,7 @@ from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached, prove_pinning
 from scale_sweep.model import DataDisk, Placement
 from scale_sweep.server.runtimes import Server
-from scale_sweep.server.runtimes.out_of_memory import out_of_memory_words
+from scale_sweep.server.runtimes.cgroup import out_of_memory_words
 
 READY_S = 60.0
 LOG_LINES = 40

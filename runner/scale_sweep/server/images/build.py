@@ -20,7 +20,7 @@ from scale_sweep.server.images.root_files import (
     tree,
     write_root,
 )
-from scale_sweep.server.runtimes.docker_images import BUILT_FROM, import_image, labels_of
+from scale_sweep.server.runtimes.docker_engine import BUILT_FROM, import_image, labels_of
 from scale_sweep.server.targets import Target, all_facts, load_target
 
 

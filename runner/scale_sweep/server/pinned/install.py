@@ -31,7 +31,7 @@ from scale_sweep.server.pinned.whole import (
     is_installed,
     keep_digest,
 )
-from scale_sweep.server.targets.installed import CACHE_VARIABLE, COMPLETE
+from scale_sweep.server.targets.installations import CACHE_VARIABLE, COMPLETE
 from scale_sweep.server.targets.java import java
 
 MAVEN_S = 900.0

@@ -10,7 +10,7 @@ from scale_sweep.base.errors import PreflightError
 from scale_sweep.server.pinned.go_programs import go_program
 from scale_sweep.server.pinned.pins import Pinned, PinnedGo, read_pins
 from scale_sweep.server.targets import load_facts
-from scale_sweep.server.targets.installed import CACHE_VARIABLE, distrusted, installed
+from scale_sweep.server.targets.installations import CACHE_VARIABLE, distrusted, installed
 from scale_sweep.server.targets.java import java
 
 OLDEST_FOR_MVN = 8

@@ -13,7 +13,7 @@ from scale_sweep.base.errors import PreflightError
 from scale_sweep.machine.state.copies import tree_digest
 from scale_sweep.machine.state.trusted import open_trusted
 from scale_sweep.server.pinned.pins import Pinned, read_pins
-from scale_sweep.server.targets.installed import COMPLETE, copies_folder, servers_folder
+from scale_sweep.server.targets.installations import COMPLETE, copies_folder, servers_folder
 
 JAVA, BIN, LIB = "java", "bin", "lib"
 

@@ -4,19 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.registry import Registry
 from scale_sweep.base.texts import not_one_of
-from scale_sweep.model import Accounting, ServerOrder, Site, SiteRequest
-from scale_sweep.server.runtimes.capabilities import Capabilities, Obstacle
-from scale_sweep.server.runtimes.out_of_memory import OutOfMemory
+from scale_sweep.model import Accounting, ServerOrder, ServerSource, Site, SiteRequest
+from scale_sweep.server.runtimes.cgroup import OutOfMemory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    # the quantities of `Resources.amounts` that its servers get exactly: of cores the CPUs of the placement and no
+    # others, of disks a directory on each, of memory no more
+    gives: frozenset[str]
+    is_local: bool  # the server runs on this machine, with its files, processes and user
+    owns_server: bool  # the runtime starts a server for each trial and stops it; else it loads somebody else's server
+    has_images: bool  # servers come from images, and so does the client library (`copy_out`)
+    # why it does not give a quantity, as a clause, by the quantity
+    why_not: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def source(self) -> ServerSource:
+        if not self.owns_server:
+            return ServerSource.ENDPOINT
+        return ServerSource.IMAGE if self.has_images else ServerSource.INSTALLATION
+
+
+@dataclass(frozen=True, kw_only=True)
+class Obstacle:
+    sentence: str
+    remedy: str
+    installing_helps: bool = True  # an installed server would help
+    lacks_image: bool = False  # only the image is missing, which the target may have to be built for
 
 
 class Server(Protocol):
-    """One server. `stop` may be called twice and at any time. Ctrl-C waits until it has finished."""
+    """`stop` may be called twice and at any time. Ctrl-C waits until it has finished."""
 
     host: str
     port: int
@@ -30,11 +56,8 @@ class Server(Protocol):
         """Host PIDs of every process of the server, with children."""
 
     def cpus_allowed(self) -> tuple[int, ...]:
-        """The union of the CPUs that the kernel allows to any thread of any of its processes. It proves the pinning.
-
-        The call is cheap and can be repeated; it then includes threads that started or moved. Empty if no process
-        lives, and for a server that is not ours.
-        """
+        """The CPUs that the kernel allows to any thread of its processes, as the proof of the pinning. Cheap enough to
+        be repeated. Empty if no process lives, and for a server that is not ours."""
 
     def log_tail(self, lines: int) -> str: ...
     def out_of_memory(self) -> OutOfMemory:
@@ -44,11 +67,11 @@ class Server(Protocol):
         """How its first process ended: a code, or below 0 the number of a signal. None if it lives or is not seen."""
 
     def facts(self) -> Mapping[str, str]:
-        """Facts for the manifest: image digest, container id, user, cgroup."""
+        """For the manifest: image digest, container id, user, cgroup."""
 
     def shut_down(self, within_s: float) -> bool:
-        """Ends it the clean way (`ServerSpec.clean_stop_signal`); its files stay until `stop`, and another server may
-        be started on them. Whether it ended by itself in time: else it was killed. Nothing of it lives afterwards."""
+        """Ends it the clean way (`ServerSpec.clean_stop_signal`); nothing of it lives afterwards, and its files stay
+        until `stop`. Whether it ended by itself in time."""
 
     def stop(self) -> None: ...
 
@@ -65,16 +88,15 @@ class Runtime(Protocol):
         """How its servers run, for a sentence. place: the image, the address, or how the installation was found."""
 
     def site(self, wanted: SiteRequest) -> Site:
-        """Reserves a fresh data directory, a port (a free one if port is None), and a directory on each disk. The
-        caller removes the directories (`remove_directories`)."""
+        """Reserves a fresh data directory, a port (a free one if it is None), and a directory on each disk, which the
+        caller removes (`remove_directories`)."""
 
     def start(self, order: ServerOrder, cleanup: ExitStack) -> Server:
         """Runs the setup and starts the server. `cleanup` stops it, even if it has only half started. Raises
         ProvisionError."""
 
     def copy_out(self, image: str, path: str) -> Path:
-        """Copies a file of the image into this user's state, once. Only for a runtime with images. Raises
-        ProvisionError."""
+        """Copies a file of the image into this user's state, once; for a runtime with images. Raises ProvisionError."""
 
 
 RUNTIMES = Registry(
@@ -88,7 +110,7 @@ RUNTIMES = Registry(
 
 
 def load_runtime(name: str) -> Runtime:
-    """The module of a runtime. Raises UsageError that lists the known ones."""
+    """Raises UsageError that lists the known ones."""
     if name not in RUNTIMES:
         raise UsageError(f"--runtime: {not_one_of(name, ('auto', *RUNTIMES.names()))}")
     try:

@@ -1,14 +1,17 @@
-"""Control groups for a server that runs as a process: CPU time (also of exited children), and limits by quantity."""
+"""Control groups of servers: CPU time (also of exited children), limits by quantity, and what the kernel killed for
+want of memory."""
 
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from scale_sweep.base.errors import ProvisionError
+from scale_sweep.base.units import format_bytes
 from scale_sweep.machine.host.host_facts import cgroup_version
 from scale_sweep.model import CORES, MEMORY, Accounting, Resources
 
@@ -18,8 +21,6 @@ _BASE = Path("/sys/fs/cgroup")
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """One control group: its directory in each hierarchy, by controller ("unified" on v2)."""
-
     version: str
     paths: dict[str, str]
 
@@ -29,18 +30,16 @@ class Group:
         return tuple(dict.fromkeys(f"{path}/cgroup.procs" for path in self.paths.values()))
 
     def accounting(self) -> Accounting:
-        """Where the sampler reads its CPU time and memory."""
         return Accounting(kind="cgroup1" if self.version == "v1" else "cgroup2", paths=self.paths)
 
     def pids(self) -> tuple[int, ...]:
-        """Its members."""
         try:
             return tuple(int(line) for line in Path(self.procs_files[0]).read_text(encoding="utf-8").split())
         except OSError:
             return ()
 
     def remove(self) -> None:
-        """Removes the directories. The kernel needs a moment after the last member ended."""
+        """The kernel needs a moment after the last member ended."""
         for path in set(self.paths.values()):
             for _ in range(50):
                 try:
@@ -54,10 +53,8 @@ class Group:
 
 
 def make_group(name: str, resources: Resources) -> Group | None:
-    """A group with its limits; None if groups are not permitted and no limit was requested.
-
-    Raises ProvisionError if a requested limit cannot be set.
-    """
+    """A group with its limits; None if groups are not permitted and no limit was requested. Raises ProvisionError if a
+    requested limit cannot be set."""
     version, limits = cgroup_version(), limits_of(resources)
     try:
         group = _make_v1(name) if version == "v1" else _make_v2(name) if version == "v2" else None
@@ -102,8 +99,8 @@ def _make_v2(name: str) -> Group:
 
 
 def keep_disk_limits(base: Path, path: Path, own: Path = Path("/proc/self/cgroup")) -> None:
-    """On v2, copies the disk limits of the group that the server leaves to its new group: limits are set in groups
-    below the root."""
+    """On v2, copies the disk limits of the group that the server leaves to its new group: limits are set below the
+    root."""
     lines = own.read_text(encoding="utf-8").splitlines()
     mine = next((line[3:] for line in lines if line.startswith("0::")), "/").strip("/")
     limits = base / mine.partition("/")[0] / "io.max"
@@ -113,7 +110,7 @@ def keep_disk_limits(base: Path, path: Path, own: Path = Path("/proc/self/cgroup
 
 
 def limits_of(resources: Resources) -> dict[str, float]:
-    """The amounts that a group limits, by quantity. Whole cores are CPUs of the placement and need no limit."""
+    """Whole cores are CPUs of the placement and need no limit."""
     limits = {quantity: granted.value for quantity, granted in resources.amounts.items() if quantity in LIMITS}
     quota = resources.placement.quota_cores
     return {**limits, CORES: quota} if quota is not None else {q: limits[q] for q in limits if q != CORES}
@@ -130,7 +127,7 @@ def limit_cores(group: Group, cores: float) -> None:
 
 
 def limit_memory(group: Group, size_bytes: float) -> None:
-    """Memory without swap. Raises ProvisionError if the kernel keeps a larger limit, or swap cannot be closed."""
+    """Memory without swap. Raises ProvisionError."""
     if group.version == "v1":
         _set_limit(Path(group.paths["memory"]), "memory.limit_in_bytes", int(size_bytes))
         _set_limit(Path(group.paths["memory"]), "memory.memsw.limit_in_bytes", int(size_bytes))
@@ -144,10 +141,8 @@ LIMITS: Mapping[str, Callable[[Group, float], None]] = {CORES: limit_cores, MEMO
 
 
 def _set_limit(group: Path, name: str, limit: int) -> None:
-    """Sets a limit and reads it back. Without a file for swap, swap is closed where the machine has none.
-
-    Raises OSError, and ProvisionError if the kernel keeps a larger limit, or swap cannot be closed.
-    """
+    """Without a file for swap, swap is closed where the machine has none. Raises OSError, and ProvisionError if the
+    kernel keeps a larger limit, or swap cannot be closed."""
     path, is_of_swap = group / name, "sw" in name
     if is_of_swap and not path.exists():
         if _has_swap():
@@ -164,3 +159,50 @@ def _set_limit(group: Path, name: str, limit: int) -> None:
 
 def _has_swap(swaps: Path = Path("/proc/swaps")) -> bool:
     return len(swaps.read_text(encoding="utf-8").splitlines()) > 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutOfMemory:
+    killed: int = 0
+    at_limit: int = 0
+
+
+def read_out_of_memory(paths: Mapping[str, str]) -> OutOfMemory:
+    """The counts of a group, by its directories as in `Accounting.paths`; zero where the group is gone."""
+    if unified := paths.get("unified"):
+        events = _text(unified, "memory.events")
+        return OutOfMemory(killed=_count(events, "oom_kill"), at_limit=_count(events, "max"))
+    group = paths.get("memory", "")
+    # Of two equal limits, the kernel counts at the one of memory and swap together.
+    reached = [_text(group, name).strip() for name in ("memory.failcnt", "memory.memsw.failcnt")]
+    return OutOfMemory(
+        killed=_count(_text(group, "memory.oom_control"), "oom_kill"),
+        at_limit=max(int(count) if count.isdigit() else 0 for count in reached),
+    )
+
+
+def out_of_memory_words(seen: OutOfMemory, memory_bytes: int | None, level: str = "") -> str:
+    """A sentence on what the kernel killed, why, and what to do; "" if it killed nothing. level: like "2 cores"."""
+    if not seen.killed:
+        return ""
+    some = "a process" if seen.killed == 1 else f"{seen.killed:,} processes"
+    event = f"the kernel killed {some} of the server" + (f" at {level}" if level else "")
+    if memory_bytes is None:
+        return f"{event}: this machine had no memory left; stop other programs, or give the server less with --knob"
+    often = f", which it reached {seen.at_limit:,} times" if seen.at_limit else ""
+    return (
+        f"{event}: it needed more than its memory limit of {format_bytes(memory_bytes)}{often}; "
+        "raise --memory, or make the server's buffers smaller with --knob"
+    )
+
+
+def _text(group: str, name: str) -> str:
+    try:
+        return Path(group, name).read_text(encoding="ascii")
+    except OSError:
+        return ""
+
+
+def _count(text: str, name: str) -> int:
+    match = re.search(rf"^{name} (\d+)$", text, re.MULTILINE)
+    return int(match.group(1)) if match else 0

@@ -6,10 +6,8 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import psutil
@@ -17,30 +15,35 @@ import psutil
 from scale_sweep.machine.host.alive import boot_id, may_live
 from scale_sweep.machine.state import Record, folder_path, is_running, read_records, remove_folder, remove_recorded
 from scale_sweep.server.runtimes.cgroup import Group
-from scale_sweep.server.runtimes.docker_facts import client
-from scale_sweep.server.runtimes.processes import has_left, is_server, own_groups
-from scale_sweep.server.runtimes.ram_dir import unmount
-from scale_sweep.server.runtimes.segments import Shared, remove_segments, remove_shared, shared_by
+from scale_sweep.server.runtimes.data_dir import unmount
+from scale_sweep.server.runtimes.docker_engine import client
+from scale_sweep.server.runtimes.processes import (
+    Shared,
+    has_left,
+    is_server,
+    own_groups,
+    remove_segments,
+    remove_shared,
+    shared_by,
+    wait_until,
+)
 
 LABEL = "scale.run"
 RUNNER_LABEL = "scale.runner"
-CACHES = ("programs", "clients")
 END_S = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Leftover:
-    """kind: server, data, memory, scratch, container or cache. name: for people. `remove` uses the rest."""
-
-    kind: str
-    name: str
+    kind: str  # server, data, memory, scratch, container or cache
+    name: str  # for people; `remove` uses the rest
     record: Record | None = None
     container_id: str = ""
 
 
 def find_leftovers(folders: Sequence[Path] = ()) -> tuple[Leftover, ...]:
-    """Everything of this user whose run has ended, without caches. folders: only what lies there; empty: everything.
-    Memory comes after the servers that wrote there."""
+    """Everything of this user whose run has ended, without caches; memory after the servers that wrote there. folders:
+    only what lies there; empty: everything."""
     records = read_records().records
     dead = [record for record in records if not is_running(record) and _lies_in(record, folders)]
     dead.sort(key=lambda record: record.is_mounted)
@@ -53,13 +56,8 @@ def find_caches() -> tuple[Leftover, ...]:
     """Copies of programs and client libraries, which every run can make again; none while a run lives."""
     if any(map(is_running, read_records().records)):
         return ()
-    paths = [folder_path(name) for name in CACHES]
+    paths = [folder_path(name) for name in ("programs", "clients")]
     return tuple(Leftover(kind="cache", name=str(path)) for path in paths if path.is_dir() and any(path.iterdir()))
-
-
-def find_ignored() -> tuple[str, ...]:
-    """Files in the folder of records that are not believed, each with its reason."""
-    return read_records().ignored
 
 
 def _lies_in(record: Record, folders: Sequence[Path]) -> bool:
@@ -78,7 +76,6 @@ def _containers() -> list[Leftover]:
 
 
 def owner_label(record: Record) -> str:
-    """The process that owns a container, as a label of it."""
     return f"{record.runner_pid}:{record.runner_started}:{record.pid_namespace}"
 
 
@@ -88,7 +85,7 @@ def _owner_of(label: str) -> tuple[int, int, int]:
 
 
 def remove(leftover: Leftover) -> str:
-    """Removes it. No error if it does not exist any more. Returns what is still there: "" if nothing is."""
+    """Removes it. Returns what is still there: "" if nothing is."""
     if leftover.kind == "cache":
         remove_folder(os.path.basename(leftover.name))
     if leftover.container_id:
@@ -111,34 +108,29 @@ def _remove_recorded(record: Record) -> bool:
 
 
 def _end_server(record: Record) -> None:
-    """Ends what the record's control group has, and the server's first process, and removes what they shared."""
     shared, uid = Shared(), _owner(record)
     paths = own_groups(record)
     if paths:
         group = Group(version="v1", paths={str(i): p for i, p in enumerate(paths)})
         shared = shared_by(group.pids())
         for pid in group.pids():
-            _kill(pid, partial(_is_member, group, pid))
-        _wait_gone(group)
+            _kill(pid, group.pids)
+        wait_until(lambda: not group.pids(), END_S)
         group.remove()
     if is_server(record):
-        _kill(record.server_pid, partial(is_server, record))
-    _wait_ended(record)
+        _kill(record.server_pid, lambda: (record.server_pid,) if is_server(record) else ())
+    wait_until(lambda: not is_server(record) or _is_zombie(record.server_pid), END_S)  # a parent handles a zombie
     remove_segments(record.server_pid, record.server_started)
     remove_shared(shared, uid, record.server_started)
 
 
-def _is_member(group: Group, pid: int) -> bool:
-    return pid in group.pids()
-
-
-def _kill(pid: int, is_it: Callable[[], bool]) -> None:
-    """Kills a process that is still the one that is meant when its descriptor is open, so that no other process can
-    have got its number."""
+def _kill(pid: int, living: Callable[[], Sequence[int]]) -> None:
+    """Kills the process if it is still one of the living once its descriptor is open: no other can then get its
+    number."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         process = os.pidfd_open(pid)
         try:
-            if is_it():
+            if pid in living():
                 signal.pidfd_send_signal(process, signal.SIGKILL)
         finally:
             os.close(process)
@@ -151,16 +143,7 @@ def _owner(record: Record) -> int:
     return os.geteuid()
 
 
-def _wait_ended(record: Record) -> None:
-    deadline = time.monotonic() + END_S
-    while is_server(record) and time.monotonic() < deadline:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            if psutil.Process(record.server_pid).status() == psutil.STATUS_ZOMBIE:
-                return  # its memory is gone; its parent handles the rest
-        time.sleep(0.02)
-
-
-def _wait_gone(group: Group) -> None:
-    deadline = time.monotonic() + END_S
-    while group.pids() and time.monotonic() < deadline:
-        time.sleep(0.02)
+def _is_zombie(pid: int) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    return False

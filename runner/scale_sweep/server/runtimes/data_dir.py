@@ -1,26 +1,31 @@
-"""Creates a missing data directory for a run, with its parents, and removes them with the run."""
+"""Data directories of a run: a missing one with its parents, or one in memory; removed with the run."""
 
 from __future__ import annotations
 
 import contextlib
+import os
+import subprocess
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.interrupts import deferred
+from scale_sweep.base.spawning import run_within
+from scale_sweep.machine.host.ram import RamDirectory, mount_source
+from scale_sweep.machine.state import Directory, directory_at, ready, record_of, remove_recorded, save
 
 
 def missing_directories(folder: Path) -> tuple[Path, ...]:
-    """The folder and its parents that do not exist, the deepest first."""
+    """The deepest first."""
     return tuple(path for path in (folder.absolute(), *folder.absolute().parents) if not path.exists())
 
 
 @contextlib.contextmanager
 def made_directory(folder: Path) -> Iterator[None]:
-    """Creates the folder for the block. At the end, it removes what it created, if it is empty.
-
-    Raises ProvisionError if the folder cannot be created.
-    """
+    """Creates the folder for the block, and removes at its end what it created, if it is empty. Raises
+    ProvisionError."""
     made = missing_directories(folder)
     try:
         try:
@@ -32,3 +37,68 @@ def made_directory(folder: Path) -> Iterator[None]:
         with deferred(), contextlib.suppress(OSError):  # it contains somebody else's file, or is already removed
             for path in made:
                 path.rmdir()
+
+
+_MOUNT_S = 10.0
+_TRIES = 5
+_PAUSE_S = 0.2
+
+
+@contextlib.contextmanager
+def mounted(directory: RamDirectory) -> Iterator[None]:
+    """Makes the directory for the block, with its tmpfs. Raises ProvisionError, PreflightError if another user can
+    change its place."""
+    path = directory.path
+    try:
+        with deferred():
+            _make(directory)
+            if directory.is_mounted:
+                _mount(path, directory.size_bytes)
+        yield
+    finally:
+        with deferred():
+            if directory.is_mounted:
+                unmount(path)
+            remove_recorded(path.name)
+
+
+def _make(directory: RamDirectory) -> None:
+    path = directory.path
+    record = replace(record_of(path.name, (), kind="memory"), is_mounted=directory.is_mounted)
+    try:
+        save(replace(record, directories=(Directory(path=str(path)),)))
+        at = ready(path.parent)
+        try:
+            os.mkdir(path.name, 0o755 if directory.is_mounted else 0o711, dir_fd=at)
+        finally:
+            os.close(at)
+    except OSError as error:
+        reason = f"no data directory in memory, {path}: {error.strerror}"
+        raise ProvisionError(reason, remedy="--data-dir DIR") from None
+    save(replace(record, directories=(directory_at(str(path)),)))
+
+
+def _mount(path: Path, size_bytes: int) -> None:
+    options = f"size={size_bytes},mode=0755,nosuid,nodev"
+    done = _run("mount", "-t", "tmpfs", "-o", options, mount_source(), str(path))
+    if done.returncode:
+        raise ProvisionError(
+            f"no tmpfs at {path}: {done.stderr.strip()}", remedy="--data-dir DIR, a directory on a disk"
+        )
+
+
+def unmount(path: Path) -> None:
+    """A busy mount is detached."""
+    for _ in range(_TRIES):
+        if not path.is_mount():
+            return
+        if _run("umount", str(path)).returncode:
+            time.sleep(_PAUSE_S)
+    _run("umount", "--lazy", str(path))
+
+
+def _run(*command: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return run_within(_MOUNT_S, command)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return subprocess.CompletedProcess(command, 1, "", str(error))

@@ -15,24 +15,32 @@ from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.units import format_cpus
 from scale_sweep.machine.host.alive import alive, started_ticks
-from scale_sweep.machine.host.server_user import privileges, server_user
-from scale_sweep.machine.state import record_of, save
+from scale_sweep.machine.host.server_user import privileges
+from scale_sweep.machine.state import save
 from scale_sweep.model import CORES, DISKS, MEMORY, Accounting, Resources, ServerOrder, Site, SiteRequest
-from scale_sweep.server.runtimes.capabilities import Capabilities, Obstacle
+from scale_sweep.server.runtimes import Capabilities, Obstacle
+from scale_sweep.server.runtimes.cgroup import OutOfMemory, read_out_of_memory
 from scale_sweep.server.runtimes.clean import LABEL, RUNNER_LABEL, owner_label
-from scale_sweep.server.runtimes.docker_facts import can_pull, client, docker_facts, image_state
-from scale_sweep.server.runtimes.docker_files import copy_out as copy_out
-from scale_sweep.server.runtimes.docker_groups import accounting_of, join_root_blkio
-from scale_sweep.server.runtimes.docker_state import ended_state, refuse_unpublished
+from scale_sweep.server.runtimes.docker_engine import (
+    accounting_of,
+    can_pull,
+    client,
+    docker_facts,
+    ended_state,
+    image_state,
+    join_root_blkio,
+    refuse_unpublished,
+)
+from scale_sweep.server.runtimes.docker_engine import copy_out as copy_out
 from scale_sweep.server.runtimes.local import (
-    allowed_cpus,
+    LocalServer,
     free_port,
     fresh_directories,
     lay_out,
     remove_directories,
     tail,
 )
-from scale_sweep.server.runtimes.out_of_memory import OutOfMemory, out_of_memory_words, read_out_of_memory
+from scale_sweep.server.runtimes.processes import wait_until
 
 NANO = 1_000_000_000
 PID_S = 20.0
@@ -74,8 +82,6 @@ def phrase(place: str) -> str:
 
 
 def site(wanted: SiteRequest) -> Site:
-    """A fresh directory and a loopback port. In the container, the server listens on all of the container's
-    addresses."""
     data_dir, disks = fresh_directories(wanted)
     port = wanted.port or free_port(wanted.address)
     return Site(
@@ -90,41 +96,25 @@ def site(wanted: SiteRequest) -> Site:
 
 
 def start(order: ServerOrder, cleanup: ExitStack) -> DockerServer:
-    """Runs setup commands and server in one container. Raises ProvisionError with the end of its output."""
     server = DockerServer(order)
     cleanup.callback(server.stop)
     server.launch()
     return server
 
 
-class DockerServer:
-    """One container, and everything made for it."""
-
+class DockerServer(LocalServer):
     def __init__(self, order: ServerOrder) -> None:
-        self._order, self._spec, self._site = order, order.spec, order.site
-        data_dir = Path(self._site.data_dir)
-        self._record = record_of(data_dir.name, (self._site.data_dir, *self._site.disks))
+        super().__init__(order)
         self._container: Any = None
         self._pid = self._started = 0
         self._last_words = ""
-        self._out_of_memory = OutOfMemory()
-        self._user = server_user(needs_root=bool(self._spec.needs_root))
-        self._uid, self._gid = (self._user.pw_uid, self._user.pw_gid) if self._user else (os.geteuid(), os.getegid())
-        self.host, self.port = self._site.address, self._site.port
-
-    @property
-    def network_namespace(self) -> str:
-        """The container's namespace, if this user may enter it: the load then passes no proxy process."""
-        return f"/proc/{self._pid}/ns/net" if os.geteuid() == 0 and self._pid else ""
 
     def launch(self) -> None:
-        """Writes the files and starts the container."""
         engine = client()
         if engine is None:
             raise ProvisionError("no Docker Engine answers", remedy="start dockerd, or use --runtime process")
         save(self._record)
-        lay_out(self._spec, (self._site.data_dir, *self._site.disks), self._user)
-        limits = self._limits()
+        lay_out(self._spec, self._trees, self._user)
         labels = {
             LABEL: self._order.run_id,
             "scale.trial": self._order.trial_id,
@@ -135,7 +125,11 @@ class DockerServer:
                 engine.images.pull(self._spec.image)
             with deferred():
                 self._container = engine.containers.create(
-                    self._spec.image, labels=labels, name=f"scale-{self._record.name}", **self._command(), **limits
+                    self._spec.image,
+                    labels=labels,
+                    name=f"scale-{self._record.name}",
+                    **self._command(),
+                    **self._limits(),
                 )
             self._container.start()
         except Exception as error:
@@ -156,11 +150,11 @@ class DockerServer:
             "entrypoint": ["/bin/sh", "-e", "-c", "\n".join(lines)],
             "command": [],
             "environment": {"HOME": self._site.data_dir, **self._spec.env},
-            "user": f"{self._uid}:{self._gid}",
+            "user": f"{self._uid}:{self._user.pw_gid if self._user else os.getegid()}",
             "working_dir": self._site.data_dir,
             "hostname": self._spec.hostname or "scale",
             "ports": {f"{port}/tcp": (self._site.address, port) for port in self._spec.ports},
-            "volumes": {p: {"bind": p, "mode": "rw"} for p in (self._site.data_dir, *self._site.disks)},
+            "volumes": {p: {"bind": p, "mode": "rw"} for p in self._trees},
         }
 
     def _limits(self) -> dict[str, Any]:
@@ -182,25 +176,23 @@ class DockerServer:
             state = self._container.attrs["State"]
             if state["Pid"]:
                 self._pid, self._started = state["Pid"], started_ticks(state["Pid"])
+                if os.geteuid() == 0:  # may enter it: the load then passes no proxy process
+                    self.network_namespace = f"/proc/{self._pid}/ns/net"
                 refuse_unpublished(self._container, self._spec.ports)
                 return
             if state["Status"] == "exited":
                 break
             time.sleep(0.05)
-        killed = out_of_memory_words(self.out_of_memory(), self._order.resources.memory_bytes, self._order.level)
-        words = killed or " | ".join(self.log_tail(5).splitlines())
-        raise ProvisionError(f"the container ended at once: {words}")
+        raise ProvisionError(f"the container ended at once: {self._why_ended()}")
 
     def alive(self) -> bool:
         """Reads the kernel, not the engine: it is called often, and the engine runs on the same CPUs."""
         return alive(self._pid, self._started)
 
     def accounting(self) -> Accounting | None:
-        """The container's cgroup directories on the host."""
         return accounting_of(self._pid)
 
     def pids(self) -> tuple[int, ...]:
-        """Members of the container's cgroup, with the host's PIDs."""
         accounting = self.accounting()
         if accounting is None:
             return ()
@@ -210,9 +202,6 @@ class DockerServer:
         except OSError:
             return ()
 
-    def cpus_allowed(self) -> tuple[int, ...]:
-        return allowed_cpus(self.pids())
-
     def log_tail(self, lines: int) -> str:
         with contextlib.suppress(Exception):
             self._last_words = self._container.logs(tail=lines).decode("utf-8", "replace")
@@ -220,7 +209,6 @@ class DockerServer:
         return "\n".join(part for part in (self._last_words, files) if part)
 
     def out_of_memory(self) -> OutOfMemory:
-        """As the container's group counts, or as the engine saw it when the container ended."""
         if self._container is not None and (counted := self.accounting()) is not None:
             self._out_of_memory = read_out_of_memory(counted.paths)
         elif self._container is not None and not self._out_of_memory.killed:
@@ -229,14 +217,12 @@ class DockerServer:
         return self._out_of_memory
 
     def exit_code(self) -> int | None:
-        """The engine has 128 and the number of a signal."""
-        code = (
-            ended_state(self._container).get("ExitCode") if self._container is not None and not self.alive() else None
-        )
-        return 128 - code if code is not None and code > 128 else code
+        if self._container is None or self.alive():
+            return None
+        code: int | None = ended_state(self._container).get("ExitCode")
+        return 128 - code if code is not None and code > 128 else code  # there 128 and the number of a signal
 
     def facts(self) -> Mapping[str, str]:
-        """Image, its digest, container, user and capabilities of its processes; empty if the engine does not answer."""
         if self._container is None:
             return {}
         try:
@@ -253,16 +239,12 @@ class DockerServer:
         }
 
     def stop(self) -> None:
-        """Sends the stop signal to the first process, then removes the container, its data and its state.
-
-        A second Ctrl-C skips the clean shutdown.
-        """
+        """A second Ctrl-C skips the clean shutdown."""
         with deferred() as hurry:
             self._end(hurry, self._spec.stop_signal, self._spec.stop_timeout_s)
             remove_directories(self._site)
 
     def shut_down(self, within_s: float) -> bool:
-        """The clean stop signal, and whether the server heeded it; the container is removed, its files stay."""
         with deferred() as hurry:
             self.log_tail(1)  # its words are gone with the container
             return self._end(hurry, self._spec.clean_stop_signal or self._spec.stop_signal, within_s)
@@ -273,9 +255,7 @@ class DockerServer:
             return False
         with contextlib.suppress(Exception):
             self._container.kill(signal=number)
-        deadline = time.monotonic() + within_s
-        while self.alive() and not hurry() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        wait_until(lambda: not self.alive() or hurry(), within_s)
         ended = not self.alive()
         self.out_of_memory()  # the counts are gone with the container
         with contextlib.suppress(Exception):

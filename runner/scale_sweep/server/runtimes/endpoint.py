@@ -10,8 +10,8 @@ from contextlib import ExitStack
 import psutil
 
 from scale_sweep.model import CORES, DISKS, MEMORY, Accounting, ServerOrder, Site, SiteRequest
-from scale_sweep.server.runtimes.capabilities import Capabilities, Obstacle
-from scale_sweep.server.runtimes.out_of_memory import OutOfMemory
+from scale_sweep.server.runtimes import Capabilities, Obstacle
+from scale_sweep.server.runtimes.cgroup import OutOfMemory
 
 CAN = Capabilities(
     gives=frozenset(),
@@ -27,7 +27,6 @@ CAN = Capabilities(
 
 
 def obstacle(image: str) -> Obstacle | None:
-    """None: whether the server answers is checked later, with its address."""
     return None
 
 
@@ -36,7 +35,6 @@ def phrase(place: str) -> str:
 
 
 def site(wanted: SiteRequest) -> Site:
-    """The given address; nothing is reserved."""
     host, _, number = wanted.endpoint.rpartition(":")
     return Site(data_dir="", port=int(number), bind_address=host, home=wanted.home)
 
@@ -46,7 +44,7 @@ def start(order: ServerOrder, cleanup: ExitStack) -> EndpointServer:
 
 
 class EndpointServer:
-    """A server that belongs to somebody else."""
+    """A server that is not ours to pin, to read the log of, or to stop."""
 
     network_namespace = ""
 
@@ -55,38 +53,31 @@ class EndpointServer:
         self._roots = listeners(host, port)
 
     def alive(self) -> bool:
-        """Whether its process lives. True if the process cannot be seen: then only the database knows."""
+        """True if its process cannot be seen: then only the database knows."""
         return not self._roots or any(psutil.pid_exists(pid) for pid in self._roots)
 
     def accounting(self) -> Accounting | None:
-        """Its process tree; None if it cannot be seen."""
         return Accounting(kind="processes", root_pids=self._roots) if self._roots else None
 
     def pids(self) -> tuple[int, ...]:
-        """The processes that listen on its address, if they can be seen."""
         return self._roots
 
     def cpus_allowed(self) -> tuple[int, ...]:
-        """Empty: the server is not ours to pin."""
         return ()
 
     def log_tail(self, lines: int) -> str:
-        """Empty: its log is not ours to read."""
         return ""
 
     def out_of_memory(self) -> OutOfMemory:
-        """Nothing: its control group is not ours to read."""
         return OutOfMemory()
 
     def exit_code(self) -> int | None:
-        """Not known: its process is not ours."""
         return None
 
     def facts(self) -> Mapping[str, str]:
         return {"endpoint": f"{self.host}:{self.port}", "pids": " ".join(map(str, self._roots))}
 
     def shut_down(self, within_s: float) -> bool:
-        """It goes on."""
         return False
 
     def stop(self) -> None:

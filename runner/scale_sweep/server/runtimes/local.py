@@ -1,14 +1,16 @@
-"""Operations of all local runtimes on this machine: fresh directories, ports, files, ends of logs, allowed CPUs."""
+"""What both local runtimes do on this machine: fresh directories, ports, files, ends of logs, allowed CPUs."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import pwd
 import random
 import secrets
 import socket
 import stat
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -16,9 +18,20 @@ from typing import BinaryIO
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.machine.host import open_files
-from scale_sweep.machine.host.server_user import rights_of
-from scale_sweep.machine.state import make_ready, read_record, ready, record_of, remove_recorded, save, write_own
-from scale_sweep.model import LOOPBACK, ServerSpec, Site, SiteRequest
+from scale_sweep.machine.host.server_user import rights_of, server_user
+from scale_sweep.machine.state import (
+    Record,
+    make_ready,
+    read_record,
+    ready,
+    record_of,
+    remove_recorded,
+    save,
+    write_own,
+)
+from scale_sweep.model import LOOPBACK, ServerOrder, ServerSpec, Site, SiteRequest
+from scale_sweep.server.runtimes import Server
+from scale_sweep.server.runtimes.cgroup import OutOfMemory, out_of_memory_words
 from scale_sweep.server.runtimes.processes import has_left
 
 UNPRIVILEGED_USER = "nobody"
@@ -26,10 +39,27 @@ CONSOLE = "console.log"  # what a server prints, in its data directory
 PORTS_FROM, SERVER_PORTS, PORT_TRIES = 11_000, 16, 100
 
 
+class LocalServer(Server):
+    def __init__(self, order: ServerOrder) -> None:
+        self._order, self._spec, self._site = order, order.spec, order.site
+        self._trees = (self._site.data_dir, *self._site.disks)
+        self._record: Record = record_of(os.path.basename(self._site.data_dir), self._trees)
+        self._out_of_memory = OutOfMemory()
+        self._user = server_user(needs_root=bool(self._spec.needs_root))
+        self._uid = self._user.pw_uid if self._user else os.geteuid()
+        self.host, self.port, self.network_namespace = self._site.address, self._site.port, ""
+
+    def cpus_allowed(self) -> tuple[int, ...]:
+        return allowed_cpus(self.pids())
+
+    def _why_ended(self) -> str:
+        killed = out_of_memory_words(self.out_of_memory(), self._order.resources.memory_bytes, self._order.level)
+        return killed or " | ".join(self.log_tail(5).splitlines())
+
+
 def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
-    """A new, empty directory named after run and trial, and one of that name on each disk, with a record of their own,
-    so that `scale clean` finds them if the run is killed. Raises ProvisionError, and PreflightError for a folder that
-    another user can change."""
+    """A new directory named after run and trial, and one of that name on each disk, with a record, by which `scale
+    clean` finds them. Raises ProvisionError, and PreflightError for a folder that another user can change."""
     name = f"{wanted.run_id[-6:]}-{wanted.trial_id}-{secrets.token_hex(4)}"
     fresh = f"{wanted.data_dir}/{name}"
     disks = tuple(f"{disk}/{name}" for disk in wanted.disks)
@@ -62,10 +92,7 @@ def _make(path: str, mode: int) -> None:
 
 
 def remove_directories(site: Site) -> None:
-    """Removes a server's directories with their contents, and then their record. An endpoint's site has none of ours.
-
-    Everything stays while a process of the server is left, for `scale clean`.
-    """
+    """Removes a server's directories, and then their record. All stays while a process of the server is left."""
     if not site.data_dir:
         return
     name = os.path.basename(site.data_dir)
@@ -76,10 +103,8 @@ def remove_directories(site: Site) -> None:
 
 
 def lay_out(spec: ServerSpec, trees: Sequence[str], user: pwd.struct_passwd | None) -> None:
-    """Gives the trees to the user, then creates the spec's folders, links and files in them with the user's rights.
-
-    The user alone may read the files. Raises ProvisionError.
-    """
+    """Gives the trees to the user, then creates the spec's folders, links and files in them with the user's rights, for
+    the user alone. Raises ProvisionError."""
     try:
         if user is not None:
             for tree in trees:
@@ -106,7 +131,7 @@ def _create(spec: ServerSpec) -> None:
 
 
 def open_log(path: Path, user: pwd.struct_passwd | None) -> BinaryIO:
-    """Opens a server's log with the user's rights, to write at its end; the user need not reach its folder."""
+    """Opens a log with the user's rights, to write at its end; the user need not reach its folder."""
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         with rights_of(user):
@@ -117,12 +142,8 @@ def open_log(path: Path, user: pwd.struct_passwd | None) -> BinaryIO:
 
 
 def free_port(address: str = LOOPBACK) -> int:
-    """The first of SERVER_PORTS consecutive TCP ports of an address of this machine that nobody listens on now, for a
-    server with several ports.
-
-    It is below the ports that the kernel gives to outgoing connections, so that none of those takes it before the
-    server does. Raises ProvisionError if there are no such ports, or too many open files to look for them.
-    """
+    """The first of SERVER_PORTS consecutive TCP ports that nobody listens on now, below those that the kernel gives to
+    outgoing connections. Raises ProvisionError if there are none, or too many open files to look for them."""
     for _ in range(PORT_TRIES):
         first = random.randrange(PORTS_FROM, _ephemeral_ports() - SERVER_PORTS)
         try:
@@ -145,11 +166,8 @@ def _ephemeral_ports() -> int:
 
 
 def allowed_cpus(pids: Sequence[int]) -> tuple[int, ...]:
-    """The union of the CPUs on which any thread of the processes may run. Threads that end meanwhile are skipped.
-
-    It makes one system call for each thread. Reading /proc/PID/task/TID/status would take fifty times as long, which
-    matters for a server with hundreds of threads.
-    """
+    """The CPUs on which any thread of the processes may run. One system call for each thread: reading
+    /proc/PID/task/TID/status would take fifty times as long."""
     cpus: set[int] = set()
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -175,3 +193,31 @@ def tail(paths: Sequence[Path], lines: int, owner: int | None = None) -> str:
                 file.seek(max(0, seen.st_size - size))
                 parts += file.read(size).decode("utf-8", "replace").splitlines()[-lines:]
     return "\n".join(parts)
+
+
+_TRY_S = 10.0
+_ENTER = 'mount -t tmpfs -o nosuid,nodev,mode=1777 scale /dev/shm && exec "$@"'
+_THEN = ("--ipc", "--mount", "/bin/sh", "-c", _ENTER, "scale-memory")
+_NO_RIGHTS = ("setpriv", "--inh-caps=-all", "--ambient-caps=-all")
+# A user who is not root gets the right to mount, in a user namespace, for a moment.
+WAYS: Sequence[Sequence[str]] = (
+    ("unshare", *_THEN),
+    ("unshare", "--user", "--map-current-user", "--keep-caps", *_THEN, *_NO_RIGHTS),
+)
+
+
+@functools.cache
+def with_own_memory() -> tuple[str, ...]:
+    """The words before a command that give it shared memory of its own, which disappears with its processes; empty if
+    this user may not."""
+    if not os.path.isdir("/dev/shm"):
+        return ()
+    ways = WAYS[:1] if os.geteuid() == 0 else WAYS  # in a user namespace root could not become the server's user
+    return next((tuple(way) for way in ways if _works(way)), ())
+
+
+def _works(way: Sequence[str]) -> bool:
+    try:
+        return subprocess.run([*way, "true"], capture_output=True, timeout=_TRY_S, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False

@@ -6,7 +6,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -19,25 +18,29 @@ from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.spawning import spawn
 from scale_sweep.machine.host.alive import started_ticks
 from scale_sweep.machine.host.ram import is_shared
-from scale_sweep.machine.host.server_user import as_user, privileges, refuse_unexecutable, server_user
-from scale_sweep.machine.state import SERVER_VARIABLE, Record, reachable, record_of, save
+from scale_sweep.machine.host.server_user import as_user, privileges, refuse_unexecutable
+from scale_sweep.machine.state import SERVER_VARIABLE, reachable, save
 from scale_sweep.model import CORES, DISKS, Accounting, ServerOrder, Site, SiteRequest
-from scale_sweep.server.runtimes.capabilities import Capabilities, Obstacle
-from scale_sweep.server.runtimes.cgroup import LIMITS, Group, make_group
+from scale_sweep.server.runtimes import Capabilities, Obstacle
+from scale_sweep.server.runtimes.cgroup import (
+    LIMITS,
+    Group,
+    OutOfMemory,
+    make_group,
+    read_out_of_memory,
+)
 from scale_sweep.server.runtimes.local import (
     CONSOLE,
-    allowed_cpus,
+    LocalServer,
     free_port,
     fresh_directories,
     lay_out,
     open_log,
     remove_directories,
     tail,
+    with_own_memory,
 )
-from scale_sweep.server.runtimes.out_of_memory import OutOfMemory, out_of_memory_words, read_out_of_memory
-from scale_sweep.server.runtimes.own_memory import with_own_memory
-from scale_sweep.server.runtimes.processes import Processes, send
-from scale_sweep.server.runtimes.segments import remove_segments, remove_shared
+from scale_sweep.server.runtimes.processes import Processes, remove_segments, remove_shared, send, wait_until
 
 # A launch pins the cores, a site has the disks, and the control group limits the rest.
 CAN = Capabilities(gives=frozenset({CORES, DISKS, *LIMITS}), is_local=True, owns_server=True, has_images=False)
@@ -50,7 +53,6 @@ _LAUNCH = 'read go || exit 125; for f in $1; do echo 0 > "$f" || exit 125; done;
 
 
 def obstacle(image: str) -> Obstacle | None:
-    """None: every machine has processes."""
     return None
 
 
@@ -59,7 +61,6 @@ def phrase(place: str) -> str:
 
 
 def site(wanted: SiteRequest) -> Site:
-    """A fresh directory below data_dir and a loopback port. Raises ProvisionError."""
     home, *programs = (reachable(path) for path in (wanted.home, *wanted.programs))
     data_dir, disks = fresh_directories(wanted)
     return Site(
@@ -74,44 +75,32 @@ def site(wanted: SiteRequest) -> Site:
 
 
 def start(order: ServerOrder, cleanup: ExitStack) -> ProcessServer:
-    """Runs setup commands, then the server. Raises ProvisionError with the end of its output."""
     server = ProcessServer(order)
     cleanup.callback(server.stop)
     server.launch()
     return server
 
 
-class ProcessServer:
-    """A server's process tree, and everything made for it."""
-
-    network_namespace = ""
-
+class ProcessServer(LocalServer):
     def __init__(self, order: ServerOrder) -> None:
-        self._order, self._spec, self._site = order, order.spec, order.site
-        data_dir = Path(self._site.data_dir)
-        self._record: Record = record_of(data_dir.name, (self._site.data_dir, *self._site.disks))
+        super().__init__(order)
         self._group: Group | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._processes = Processes(self.pids)
-        self._out_of_memory = OutOfMemory()
-        self._log = data_dir / CONSOLE
-        self._user = server_user(needs_root=bool(self._spec.needs_root))
-        self._uid = self._user.pw_uid if self._user else os.geteuid()
-        self.host, self.port = self._site.address, self._site.port
+        self._log = Path(self._site.data_dir, CONSOLE)
 
     def launch(self) -> None:
-        """Creates the group, writes the files, and runs setup and server."""
         save(self._record)
         with deferred():
             self._group = make_group(f"scale-{self._record.name}", self._order.resources)
             if self._group is not None:
                 self._record = replace(self._record, cgroup_paths=tuple(self._group.paths.values()))
                 save(self._record)
-        lay_out(self._spec, (self._site.data_dir, *self._site.disks), self._user)
+        lay_out(self._spec, self._trees, self._user)
         for command in self._spec.setup:
             self._run_setup(command)
         process = self._run(self._spec.argv)
-        self._wait_until(lambda: process.poll() is not None or _is_launched(process.pid), LAUNCH_S)
+        wait_until(lambda: process.poll() is not None or _is_launched(process.pid), LAUNCH_S)
 
     def _command(self, argv: Sequence[str], before: Sequence[str]) -> list[str]:
         joins = " ".join(self._group.procs_files) if self._group is not None else ""
@@ -146,22 +135,17 @@ class ProcessServer:
         except subprocess.TimeoutExpired:
             raise ProvisionError(f"{Path(command[0]).name} did not end within {SETUP_S:.0f} s") from None
         if code != 0:
-            killed = out_of_memory_words(self.out_of_memory(), self._order.resources.memory_bytes, self._order.level)
-            words = killed or " | ".join(self.log_tail(5).splitlines())
-            raise ProvisionError(f"{Path(command[0]).name} ended with code {code}: {words}")
+            raise ProvisionError(f"{Path(command[0]).name} ended with code {code}: {self._why_ended()}")
 
     def alive(self) -> bool:
-        """Whether the first process lives."""
         return self._process is not None and self._process.poll() is None
 
     def accounting(self) -> Accounting | None:
-        """Its group, else its process tree."""
         if self._group is not None:
             return self._group.accounting()
         return Accounting(kind="processes", root_pids=(self._process.pid,)) if self._process else None
 
     def pids(self) -> tuple[int, ...]:
-        """Members of the group, else the process tree."""
         if self._group is not None:
             return self._group.pids()
         if self._process is None:
@@ -172,14 +156,10 @@ class ProcessServer:
         except psutil.NoSuchProcess:
             return ()
 
-    def cpus_allowed(self) -> tuple[int, ...]:
-        return allowed_cpus(self.pids())
-
     def log_tail(self, lines: int) -> str:
         return tail([self._log, *map(Path, self._spec.log_paths)], lines, self._uid)
 
     def out_of_memory(self) -> OutOfMemory:
-        """As its group counts, also after the group is gone."""
         if self._group is not None and (seen := read_out_of_memory(self._group.paths)).killed:
             self._out_of_memory = seen
         return self._out_of_memory
@@ -188,12 +168,10 @@ class ProcessServer:
         return self._process.poll() if self._process is not None else None
 
     def facts(self) -> Mapping[str, str]:
-        """Users and capabilities of its processes, as the kernel has them, and its control group."""
         held = privileges(self.pids(), self._spec.needs_root)
         return {**held, "cgroup": " ".join(self._record.cgroup_paths), "data_dir": self._site.data_dir}
 
     def shut_down(self, within_s: float) -> bool:
-        """The clean stop signal, and whether the server heeded it; its group is removed, its files stay."""
         with deferred() as hurry:
             ended = self._ask_to_end(hurry, self._spec.clean_stop_signal or self._spec.stop_signal, within_s)
             self._end(hurry)
@@ -201,15 +179,15 @@ class ProcessServer:
         return ended
 
     def stop(self) -> None:
-        """Ends every process, then removes group, data and state. A second Ctrl-C skips the clean shutdown."""
+        """A second Ctrl-C skips the clean shutdown."""
         with deferred() as hurry:
             self._ask_to_end(hurry, self._spec.stop_signal, self._spec.stop_timeout_s)
             self._end(hurry)
             remove_directories(self._site)
 
     def _end(self, hurry: Callable[[], bool]) -> None:
-        """Kills what is left, waits until all of it is gone, and removes what it shared and its group. What does not
-        die keeps its group and its state, for `scale clean`."""
+        """Kills what is left, and removes what it shared and its group. What does not die keeps its group and its
+        state, for `scale clean`."""
         is_gone = self._processes.kill(lambda: HURRY_S if hurry() else KILL_S)
         if self._process is not None:
             self._process.poll()
@@ -224,23 +202,16 @@ class ProcessServer:
             return False
         first = self._first(self.pids())
         send(first, signal.Signals[number])
-        self._wait_until(lambda: hurry() or not psutil.pid_exists(first) or not self.alive(), within_s)
-        ended = not psutil.pid_exists(first) or not self.alive()
+        wait_until(lambda: hurry() or not self.alive() or not psutil.pid_exists(first), within_s)
+        ended = not self.alive() or not psutil.pid_exists(first)
         self._processes.send(signal.SIGTERM)
-        self._wait_until(lambda: hurry() or not self._processes.left(), COMPANIONS_S)
+        wait_until(lambda: hurry() or not self._processes.left(), COMPANIONS_S)
         return ended
 
     def _first(self, pids: Sequence[int]) -> int:
         assert self._process is not None
         named = [p for p in pids if self._spec.stop_process and _comm(p) == self._spec.stop_process]
         return named[0] if named else self._process.pid
-
-    def _wait_until(self, over: Callable[[], bool], seconds: float) -> None:
-        deadline = time.monotonic() + seconds
-        while not over() and time.monotonic() < deadline:
-            time.sleep(0.02)
-            if self._process is not None:
-                self._process.poll()
 
 
 def _comm(pid: int) -> str:
@@ -252,8 +223,8 @@ def _comm(pid: int) -> str:
 
 @contextlib.contextmanager
 def _gate() -> Iterator[tuple[int, int]]:
-    """Both ends of a pipe. A launch waits at the first until a line comes through the second; if this process ends
-    before that, the launch ends too."""
+    """Both ends of a pipe: a launch waits at the first until a line comes through the second, and ends if this process
+    ends before."""
     entry, opener = os.pipe()
     try:
         yield entry, opener

@@ -1,12 +1,14 @@
-"""The processes of one server: they are signalled together, and are gone together."""
+"""The processes of one server, which are signalled and gone together, and the shared memory that killed ones leave."""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -14,17 +16,105 @@ import psutil
 from scale_sweep.machine.host.alive import alive, boot_id, started_ticks
 from scale_sweep.machine.state import SERVER_VARIABLE, Record
 from scale_sweep.server.runtimes.cgroup import Group
-from scale_sweep.server.runtimes.segments import Shared, has_segments, shared_by
+
+_TABLE = Path("/proc/sysvipc/shm")
+_FILES = "/dev/shm/"
+_IPC_RMID = 0
+_CLOCK_S = 2.0  # the table has whole seconds, and the boot time is rounded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shared:
+    segments: frozenset[int] = frozenset()  # their numbers
+    files: frozenset[str] = frozenset()  # their paths
+
+    def __or__(self, other: Shared) -> Shared:
+        return Shared(segments=self.segments | other.segments, files=self.files | other.files)
+
+
+def shared_by(pids: Iterable[int]) -> Shared:
+    """Shared memory that the processes have mapped now. Processes with their own /dev/shm or table have none here."""
+    segments, files = set(), set()
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            if any(os.readlink(f"/proc/{pid}/ns/{ns}") != os.readlink(f"/proc/self/ns/{ns}") for ns in ("ipc", "mnt")):
+                continue
+            for inode, path in _mapped(pid):
+                if path.startswith("/SYSV"):
+                    segments.add(inode)
+                elif path.startswith(_FILES):
+                    files.add(path)
+    return Shared(segments=frozenset(segments), files=frozenset(files))
+
+
+def remove_shared(shared: Shared, uid: int, maker_started: int) -> None:
+    """Removes what nobody has mapped any more, of this user, made since maker_started (clock ticks since boot)."""
+    began_s = _began_s(maker_started)
+    _remove(
+        int(row["shmid"])
+        for row in _rows()
+        if int(row["shmid"]) in shared.segments and int(row["cuid"]) == uid and _is_left(row, began_s)
+    )
+    if not shared.files:
+        return
+    used = shared_by(psutil.pids()).files
+    for path in shared.files - used:
+        with contextlib.suppress(OSError):
+            status = os.lstat(path)
+            if status.st_uid == uid and status.st_ctime >= began_s:
+                os.unlink(path)
+
+
+def remove_segments(maker_pid: int, maker_started: int) -> tuple[int, ...]:
+    """Removes what the ended process made. maker_started: in clock ticks since boot. Returns the segments' numbers."""
+    if not maker_pid:
+        return ()
+    began_s = _began_s(maker_started)
+    return _remove(int(r["shmid"]) for r in _rows() if int(r["cpid"]) == maker_pid and _is_left(r, began_s))
+
+
+def has_segments(maker_pid: int, maker_started: int) -> bool:
+    if not maker_pid:
+        return False
+    began_s = _began_s(maker_started)
+    return any(int(r["cpid"]) == maker_pid and int(r["ctime"]) >= began_s for r in _rows())
+
+
+def _began_s(started: int) -> float:
+    return float(psutil.boot_time()) + started / os.sysconf("SC_CLK_TCK") - _CLOCK_S
+
+
+def _is_left(row: dict[str, str], began_s: float) -> bool:
+    return row["nattch"] == "0" and int(row["ctime"]) >= began_s
+
+
+def _remove(numbers: Iterable[int]) -> tuple[int, ...]:
+    libc = ctypes.CDLL(None, use_errno=True)
+    return tuple(number for number in numbers if libc.shmctl(number, _IPC_RMID, None) == 0)
+
+
+def _mapped(pid: int) -> Iterator[tuple[int, str]]:
+    for line in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace").splitlines():
+        fields = line.split(None, 5)
+        if len(fields) == 6:
+            yield int(fields[4]), fields[5]
+
+
+def _rows() -> list[dict[str, str]]:
+    try:
+        head, *lines = _TABLE.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return []
+    return [dict(zip(head.split(), line.split(), strict=False)) for line in lines]
+
 
 LOOK_S = 0.02
 _GROUPS = "/sys/fs/cgroup/"
 
 
 class Processes:
-    """All processes of a server that were ever seen. pids: those that can be found now.
-
-    A process whose parent has ended is in no tree any more, so those that were seen are kept with their start times.
-    """
+    """All processes of a server that were ever seen, with their start times: one whose parent has ended is in no tree.
+    pids: those that can be found now."""
 
     def __init__(self, pids: Callable[[], Iterable[int]]) -> None:
         self._pids = pids
@@ -37,15 +127,15 @@ class Processes:
         return tuple(pid for pid, started in self._seen.items() if _runs(pid, started))
 
     def send(self, number: signal.Signals) -> None:
-        """Signals all of them. First it notes what they share, because a killed process does not remove it."""
+        """Signals all of them, after a note of what they share, because a killed process does not remove it."""
         pids = self.left()
         self.shared |= shared_by(pids)
         for pid in pids:
             send(pid, number)
 
     def kill(self, limit_s: Callable[[], float]) -> bool:
-        """Kills all of them, also those that they start meanwhile. Returns whether all are gone within the limit, which
-        may change while they are waited for."""
+        """Kills all of them, also those that they start meanwhile. Whether all are gone within the limit, which may
+        change."""
         begun = time.monotonic()
         while self.left():
             if time.monotonic() - begun > limit_s():
@@ -55,8 +145,18 @@ class Processes:
         return True
 
 
+def wait_until(over: Callable[[], bool], seconds: float) -> bool:
+    """Whether it came true in time."""
+    deadline = time.monotonic() + seconds
+    while not over():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(LOOK_S)
+    return True
+
+
 def send(pid: int, number: signal.Signals) -> None:
-    """Signals a process. No error if it has ended."""
+    """No error if it has ended."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
 
@@ -80,8 +180,8 @@ def own_groups(record: Record) -> tuple[str, ...]:
 
 
 def is_server(record: Record) -> bool:
-    """Whether the process is the record's server: by its start time, and by a variable in its environment. Some servers
-    write over their environment; they work in the directory of their data."""
+    """By its start time, and by a variable in its environment, or by its directory: some servers write over their
+    environment."""
     if not alive(record.server_pid, record.server_started):
         return False
     folder = f"/proc/{record.server_pid}"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from scale_sweep.base.spawning import spawn
 from scale_sweep.machine.state import scratch
-from scale_sweep.server.runtimes.capabilities import Obstacle
+from scale_sweep.server.runtimes import Obstacle
 
 HZ = 99  # not a multiple of the timers of servers and kernel
 PROBE_S = 10.0
@@ -40,10 +40,8 @@ def profile_obstacle() -> Obstacle | None:
 
 
 class StackRecorder:
-    """One recording. Call `start`, `stop`, then `close`, which reads it. `folded` and `trouble` have the result.
-
-    Threads and processes that the server creates later are recorded too, but processes often without names of
-    functions."""
+    """One recording: call `start`, `stop`, then `close`; `folded` and `trouble` have the result. Threads and processes
+    that the server creates later are recorded too, but processes often without names of functions."""
 
     def __init__(self) -> None:
         self.folded, self.trouble, self._messages = "", "", ""
@@ -52,11 +50,8 @@ class StackRecorder:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, pids: Callable[[], Sequence[int]], cpus: Sequence[int]) -> None:
-        """Returns when perf records, or is late. pids: the server's processes now, with all threads. cpus: where perf
-        itself runs. A recording that has started continues.
-
-        perf refuses to start if one of the processes has just ended; it is then started again with the remaining ones.
-        """
+        """Returns when perf records, or is late. pids: the server's processes now, with all threads. cpus: of perf.
+        perf does not start if one of them has just ended; it is then started again with the remaining ones."""
         if self._folder is not None:
             return
         self._folder = self._cleanup.enter_context(scratch("perf"))
@@ -90,7 +85,7 @@ class StackRecorder:
         return f"{self._folder}/perf.data" if self._folder else ""
 
     def stop(self) -> None:
-        """Ends the recording. May be called twice."""
+        """May be called twice."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -121,11 +116,8 @@ class StackRecorder:
 
 
 def fold(lines: Iterable[str]) -> str:
-    """The output of `perf script` as folded stacks: "comm;outermost;...;innermost count", one on each line, sorted.
-
-    A frame without a symbol is its file's name in brackets, so that a server without symbols has a graph too. A process
-    whose name perf did not see is ":PID" in its output; all of them become one frame, so that profiles can be compared.
-    """
+    """The output of `perf script` as sorted lines "comm;outermost;...;innermost count". A frame without a symbol is its
+    file's name in brackets; a process whose name perf did not see is one frame, so that profiles can be compared."""
     counts = Counter(";".join(stack) for stack in _stacks(lines))
     return "".join(f"{stack} {count}\n" for stack, count in sorted(counts.items()))
 

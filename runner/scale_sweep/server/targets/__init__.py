@@ -9,7 +9,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.base.registry import Registry
 from scale_sweep.base.texts import not_one_of
 from scale_sweep.server.targets.base import Session, Target
-from scale_sweep.server.targets.nouns import (
+from scale_sweep.server.targets.records import (
     ENDPOINT_PASSWORD,
     ENDPOINT_USER,
     Address,

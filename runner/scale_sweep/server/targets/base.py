@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.model import Cells, Drawn, Finding, Query, ServerSpec, Site, Trial
-from scale_sweep.server.targets.answer_rows import in_ms
-from scale_sweep.server.targets.nouns import (
+from scale_sweep.server.targets.records import (
     ENDPOINT_PASSWORD,
     ENDPOINT_USER,
     Address,
@@ -20,8 +19,9 @@ from scale_sweep.server.targets.nouns import (
     Installation,
     Part,
     Surroundings,
+    in_ms,
+    lines_with,
 )
-from scale_sweep.server.targets.server_log import lines_with
 from scale_sweep.server.targets.target_facts import Facts
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from scale_sweep.base.errors import CannotAsk
-from scale_sweep.model import Query
-from scale_sweep.server.targets.answer_rows import tags_of
-from scale_sweep.server.targets.sql_queries import Dialect, listed, where
+from scale_sweep.model import Query, Trial
+from scale_sweep.server.targets.records import tags_of
+from scale_sweep.server.targets.sql_dialect import Dialect, SumsDialect, expressions, listed, where
 
 TABLE, DEVICES = "measurement", "device"
 JOINED = f"{TABLE} JOIN {DEVICES} USING (device_id)"
@@ -96,3 +96,14 @@ class DeviceTable:
         if query.with_tag:
             named = [f"device_id IN (SELECT device_id FROM {DEVICES}{where(self.sql.one_tag(query))})"]
         return named + self.sql.conditions(query)
+
+
+def of_device_table(trial: Trial, devices: Sequence[str], computed: Sequence[str], dialect: SumsDialect) -> str:
+    """One statement over the table that has the rows of all devices, with times in ms: the device and its figures for
+    each of these devices; of all rows together, with "" as the device, if there are none."""
+    data = trial.work.data
+    figures = ", ".join(expressions(data, computed, dialect).values())
+    since = f"time - {data.start_ms} AS {dialect.since}"
+    only = f" WHERE device_id IN ({', '.join(devices)})" if devices and len(devices) < data.tables else ""
+    whose, grouped = ("device_id", " GROUP BY device_id") if devices else ("''", "")
+    return f"SELECT {whose}, {figures} FROM (SELECT *, {since} FROM {TABLE}{only}) stored{grouped}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from scale_sweep.model import KnobRole, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Facts, Installation, Knob, Session, Target
-from scale_sweep.server.targets.role_knobs import connections_knob
+from scale_sweep.server.targets.common_facts import connections_knob
 
 SIMULATED = ("null_servers", "null_service_us", "null_law", "null_stall_us", "null_stall_every_ms")
 """Knobs that are keys of the driver by the same names: docs/loadgen.md describes them."""

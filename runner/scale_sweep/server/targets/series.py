@@ -7,7 +7,7 @@ from typing import Any
 
 from scale_sweep.base import units
 from scale_sweep.model import Finding, Query, Trial, Workload
-from scale_sweep.server.targets.nouns import Address, Counted
+from scale_sweep.server.targets.records import Address, Counted
 
 DRIVER, POINTS_DRIVER, SAMPLES_DRIVER, PGWIRE_DRIVER = "lines", "points", "samples", "pgwire"
 GZIP = "gzip"  # lines over HTTP, compressed by the load generator

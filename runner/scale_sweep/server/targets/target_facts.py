@@ -92,17 +92,17 @@ class Facts:
     # "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk; "":
     # reads cannot be measured
     queries: str = ""
-    says: tuple[str, ...] = ()  # which of NEEDS it has words for
+    can_query: tuple[str, ...] = ()  # which of NEEDS it has words for
     functions: tuple[str, ...] = ()  # which of the FURTHER ones it has
     fills: tuple[str, ...] = ()  # with which of FILLS it fills stretches of time without rows
     # of other needs, functions and fills (`fill = NAME`), why it has not, as a sentence
-    lacks: Mapping[str, str] = field(default_factory=dict)
+    cannot: Mapping[str, str] = field(default_factory=dict)
     iot_benchmark: tuple[str, ...] = ()  # its names in IoT-benchmark's DB_SWITCH, as NAME or NAME=METHOD
     # the names of its other versions there, which are loaded in the same way
     iot_benchmark_versions: tuple[str, ...] = ()
     # its name in TEST_DATA_PERSISTENCE, if IoT-benchmark can store results in it; "": it cannot
     iot_benchmark_store: str = ""
-    takes: tuple[str, ...] = ()  # which of "user", "database" and "token" can be chosen on a server that already runs
+    accepts: tuple[str, ...] = ()  # which of "user", "database" and "token" can be chosen on a server that already runs
     stores_tags: bool = False  # the tags of a device are stored with its rows
     has_device_table: bool = False  # where a load reads, they are stored in a table of their own
     own_columns: tuple[str, ...] = ()  # that its tables have besides those of the workload
@@ -183,16 +183,16 @@ class Facts:
             raise CannotAsk(f"{self.title} cannot be read yet")
         if method in self.unanswered:
             raise CannotAsk(f"--method {method} has no answers", remedy=f"--method {self.methods[0]}")
-        if lacking := [words for words in query.needs if words not in self.says]:
+        if lacking := [words for words in query.needs if words not in self.can_query]:
             if query.more_functions:  # a reason that holds for one function too is the better one
                 self.rendered(replace(query, more_functions=()), data, method, parts)
-            raise CannotAsk(self.lacks.get(lacking[0], f"{self.title} is not asked for {lacking[0]}"))
+            raise CannotAsk(self.cannot.get(lacking[0], f"{self.title} is not asked for {lacking[0]}"))
         for kind in map(kind_of, query.functions):
             if kind in FURTHER and kind not in self.functions:
-                raise CannotAsk(self.lacks.get(kind, f"{self.title} has no {kind}"))
+                raise CannotAsk(self.cannot.get(kind, f"{self.title} has no {kind}"))
         if query.fill and query.fill not in self.fills:
             default = f"{self.title} is not asked to fill stretches of time (fill = {query.fill})"
-            raise CannotAsk(self.lacks.get(f"fill = {query.fill}", default))
+            raise CannotAsk(self.cannot.get(f"fill = {query.fill}", default))
         module, _, function = self.queries.partition(":")
         text: str = getattr(importlib.import_module(module), function)(replace(query, parts=parts), data, method)
         return text

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scale_sweep.base.errors import ProvisionError
-from scale_sweep.server.runtimes.docker_facts import client, image_state
+from scale_sweep.server.runtimes.docker_engine import client, image_state
 from scale_sweep.watch.dashboards.state_directory import Service, StartedService
 
 LABEL = "scale.dashboards"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from scale_sweep.experiment.work.sums import ALL
 from scale_sweep.model import BY_VALUE, EACH_TAG, FILLS, MORE_BOUNDS, ServerSource
 from scale_sweep.model.functions import FURTHER
 from scale_sweep.server.targets import Facts, Knob
-from scale_sweep.server.targets.cassandra.sums import SUMS
-from scale_sweep.server.targets.heap import heap
-from scale_sweep.server.targets.java_libraries import NATIVE
-from scale_sweep.server.targets.role_knobs import commit_threads_knob, connections_knob
+from scale_sweep.server.targets.common_facts import NATIVE, commit_threads_knob, connections_knob, heap
 
 FACTS = Facts(
     name="cassandra",
@@ -16,9 +14,9 @@ FACTS = Facts(
     implementation="scale_sweep.server.targets.cassandra.cassandra_target:CassandraTarget",
     methods=("batch",),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
-    queries="scale_sweep.server.targets.cassandra.queries:rendered",
-    says=(MORE_BOUNDS,),
-    lacks={
+    queries="scale_sweep.server.targets.cassandra.cassandra_queries:rendered",
+    can_query=(MORE_BOUNDS,),
+    cannot={
         **dict.fromkeys((f"fill = {fill}" for fill in FILLS), "CQL answers with stored rows only"),
         **dict.fromkeys(FURTHER, "CQL has no functions of several rows but count, avg, sum, max and min"),
         BY_VALUE: "CQL orders rows by the columns of the key only",
@@ -46,7 +44,7 @@ FACTS = Facts(
     fsynced={"commitlog_sync": "batch"},
     rows_per_request=2000,
     rows_per_core_s=4e4,
-    sums=SUMS,
+    sums=ALL,
     sums_in_doubles=True,
     sums_per_core_s=4e5,
     keeps_data=True,

@@ -16,15 +16,23 @@ from scale_sweep.loadgen.rows import tables_of
 from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.model import Cells, Drawn, Query, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Session, series
-from scale_sweep.server.targets.cassandra.queries import KEYSPACE, TABLE, WITH_FRACTION, bound_column, counting
-from scale_sweep.server.targets.cassandra.schema import indexes, table, tag_batches
-from scale_sweep.server.targets.cassandra.sums import figures_found, statements
-from scale_sweep.server.targets.cassandra.types import stored_tags
-from scale_sweep.server.targets.cassandra_node.cql import Cql
-from scale_sweep.server.targets.cassandra_node.node import FLUSHED, sync
+from scale_sweep.server.targets.cassandra.cassandra_queries import (
+    KEYSPACE,
+    TABLE,
+    WITH_FRACTION,
+    bound_column,
+    counting,
+    figures_found,
+    indexes,
+    statements,
+    stored_tags,
+    table,
+    tag_batches,
+)
+from scale_sweep.server.targets.cassandra_node import FLUSHED, Cql, sync
 from scale_sweep.server.targets.java import effective as jvm
-from scale_sweep.server.targets.marks import filled
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
+from scale_sweep.server.targets.placeholders import filled
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
 
 WITHIN_S = 3600.0
 ROOT = "cassandra"  # in the trial's directory

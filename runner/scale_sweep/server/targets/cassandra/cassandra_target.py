@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
+from scale_sweep.server.targets.cassandra.cassandra_queries import TYPES
 from scale_sweep.server.targets.cassandra.cassandra_session import ROOT, CassandraSession
-from scale_sweep.server.targets.cassandra.types import TYPES
-from scale_sweep.server.targets.cassandra_node.node import Node, doubtful, find, java, java_runtime, programs
+from scale_sweep.server.targets.cassandra_node import Node, doubtful, find, java, java_runtime, programs
 from scale_sweep.server.targets.java import options
 
 LOOPBACK = "127.0.0.1"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from scale_sweep.experiment.work.sums import ALL
 from scale_sweep.model import NEEDS, ServerSource
 from scale_sweep.server.targets import Facts, Knob
-from scale_sweep.server.targets.clickhouse.settings import TABLES
-from scale_sweep.server.targets.clickhouse.sums import SUMS
-from scale_sweep.server.targets.role_knobs import connections_knob
+from scale_sweep.server.targets.common_facts import connections_knob
+
+TABLES, SERVER = "merge_tree.", "server."
 
 NATIVE, ASYNC = "native", "async"
 FSYNCED = f"{TABLES}fsync_after_insert"
@@ -19,7 +20,7 @@ FACTS = Facts(
     implementation="scale_sweep.server.targets.clickhouse.clickhouse_target:ClickhouseTarget",
     methods=(NATIVE, ASYNC),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT),
-    takes=("user",),
+    accepts=("user",),
     own_columns=("time", "device_id"),
     knobs=(connections_knob(), Knob(name="max_threads"), Knob(name="time_codec", default="DoubleDelta, LZ4")),
     any_knob=True,
@@ -27,14 +28,14 @@ FACTS = Facts(
     fsynced=dict.fromkeys(FSYNCS, "1"),
     rows_per_core_s=2e6,
     overhead_s=6.0,
-    queries="scale_sweep.server.targets.clickhouse.queries:rendered",
-    says=NEEDS,
+    queries="scale_sweep.server.targets.clickhouse.clickhouse_queries:rendered",
+    can_query=NEEDS,
     functions=("median", "percentile", "stddev", "stddev_samp", "count_distinct", "rate"),
-    lacks={
+    cannot={
         f"fill = {name}": "ClickHouse is not asked to fill stretches of time" for name in ("null", "previous", "linear")
     },
     has_device_table=True,
-    sums=SUMS,
+    sums=ALL,
     sums_in_doubles=True,
     sums_per_core_s=2e7,
     keeps_data=True,

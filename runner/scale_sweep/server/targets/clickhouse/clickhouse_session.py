@@ -11,21 +11,19 @@ from urllib.parse import urlencode
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below, sync
-from scale_sweep.experiment.work.sums import figures_of
+from scale_sweep.experiment.work.sums import ALL, figures_of
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.content import Content
 from scale_sweep.loadgen.rows import tables_of
 from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.model import Cells, Drawn, Query, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Session, series
-from scale_sweep.server.targets.answer_rows import parsed
-from scale_sweep.server.targets.clickhouse.clickhouse_facts import ASYNC, FSYNCED
-from scale_sweep.server.targets.clickhouse.settings import SERVER, TABLES, of_queries, of_server, of_tables
-from scale_sweep.server.targets.clickhouse.sums import DIALECT, SUMS
-from scale_sweep.server.targets.device_table import DEVICES, TABLE, tags_in_table
-from scale_sweep.server.targets.marks import filled
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_FILES, ON_DISK
-from scale_sweep.server.targets.sql_sums import in_ns, of_device_table
+from scale_sweep.server.targets.clickhouse.clickhouse_facts import ASYNC, FSYNCED, SERVER, TABLES
+from scale_sweep.server.targets.clickhouse.clickhouse_queries import DIALECT
+from scale_sweep.server.targets.device_table import DEVICES, TABLE, of_device_table, tags_in_table
+from scale_sweep.server.targets.placeholders import filled
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_FILES, ON_DISK, parsed
+from scale_sweep.server.targets.sql_dialect import in_ns
 from scale_sweep.server.targets.web import BASIC, Web, basic
 
 WITHIN_S = 3600.0
@@ -207,8 +205,8 @@ class ClickhouseSession(Session):
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """One pass over the table."""
-        names = figures_of(self._trial.work.data, SUMS)
-        rows = self._rows(of_device_table(self._trial, devices, SUMS, DIALECT))
+        names = figures_of(self._trial.work.data, ALL)
+        rows = self._rows(of_device_table(self._trial, devices, ALL, DIALECT))
         return {str(device): in_ns(names, figures, DIALECT) for device, *figures in rows}
 
     def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
@@ -223,3 +221,20 @@ class ClickhouseSession(Session):
 
     def drop_schema(self) -> None:
         self._of_server(f"DROP DATABASE IF EXISTS {DATABASE}")
+
+
+def of_tables(settings: Mapping[str, str]) -> dict[str, str]:
+    return _with_prefix(settings, TABLES)
+
+
+def of_server(settings: Mapping[str, str]) -> dict[str, str]:
+    return _with_prefix(settings, SERVER)
+
+
+def of_queries(settings: Mapping[str, str]) -> dict[str, str]:
+    """All others."""
+    return {name: value for name, value in settings.items() if not name.startswith((TABLES, SERVER))}
+
+
+def _with_prefix(settings: Mapping[str, str], prefix: str) -> dict[str, str]:
+    return {name.removeprefix(prefix): value for name, value in settings.items() if name.startswith(prefix)}

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
 from scale_sweep.server.targets.clickhouse.clickhouse_facts import LIBRARY
-from scale_sweep.server.targets.clickhouse.clickhouse_session import SQL_TYPES, USER, ClickhouseSession
-from scale_sweep.server.targets.clickhouse.settings import config_file, users_file
-from scale_sweep.server.targets.debian import version_in_changes
-from scale_sweep.server.targets.program import version_of
+from scale_sweep.server.targets.clickhouse.clickhouse_session import (
+    SQL_TYPES,
+    USER,
+    ClickhouseSession,
+    of_queries,
+    of_server,
+    of_tables,
+)
+from scale_sweep.server.targets.installations import version_in_changes, version_of
 
 PROGRAM, ALL_PROGRAMS = "clickhouse-server", "clickhouse"  # the second one is all of ClickHouse's in one file
 ROOT = "clickhouse"
@@ -111,3 +118,37 @@ def _library(home: str) -> str:
     """The library beside Debian's server, if the package was unpacked; "" if there is none, or the system's."""
     path = Path(home).parent / "lib" / "x86_64-linux-gnu" / LIBRARY
     return str(path) if path.is_file() and path.parts[:2] != ("/", "usr") else ""
+
+
+_USERS = """<yandex>
+<profiles><default>{profile}</default></profiles>
+<users><{user}><password_sha256_hex>{digest}</password_sha256_hex><networks><ip>::/0</ip></networks>\
+<profile>default</profile><quota>default</quota></{user}></users>
+<quotas><default/></quotas>
+</yandex>
+"""
+_CONFIG = """<yandex>
+<logger><level>warning</level><console>1</console></logger>
+<listen_host>{address}</listen_host><http_port>{port}</http_port>
+<path>{root}/data/</path><tmp_path>{root}/tmp/</tmp_path>
+<user_files_path>{root}/user_files/</user_files_path><format_schema_path>{root}/format_schemas/</format_schema_path>
+<users_config>{root}/users.xml</users_config>
+<default_profile>default</default_profile><default_database>default</default_database>
+<mark_cache_size>5368709120</mark_cache_size><timezone>UTC</timezone>
+<merge_tree>{merge_tree}</merge_tree>{server}
+</yandex>
+"""
+
+
+def users_file(user: str, secret: str, settings: Mapping[str, str]) -> str:
+    digest = hashlib.sha256(secret.encode()).hexdigest()
+    return _USERS.format(user=user, digest=digest, profile=_items(of_queries(settings)))
+
+
+def config_file(address: str, port: int, root: str, settings: Mapping[str, str]) -> str:
+    tables, server = _items(of_tables(settings)), _items(of_server(settings))
+    return _CONFIG.format(address=address, port=port, root=escape(root), merge_tree=tables, server=server)
+
+
+def _items(settings: Mapping[str, str]) -> str:
+    return "".join(f"<{name}>{escape(value)}</{name}>" for name, value in settings.items())

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from scale_sweep.experiment.work.sums import ALL
 from scale_sweep.model import FILLS, NEEDS, ResourceRange, ServerSource
 from scale_sweep.server.targets import Facts, Knob
-from scale_sweep.server.targets.cratedb.sums import SUMS
-from scale_sweep.server.targets.heap import heap
-from scale_sweep.server.targets.role_knobs import connections_knob, partitions_knob, parts_on_disks, twice_the_cores
+from scale_sweep.server.targets.common_facts import (
+    connections_knob,
+    heap,
+    partitions_knob,
+    parts_on_disks,
+    twice_the_cores,
+)
 
 UNNEST, BULK = "unnest", "bulk"
 PGWIRE = "pgwire"  # arrays by the protocol of PostgreSQL
@@ -43,16 +48,16 @@ FACTS = Facts(
     overhead_s=15.0,
     warmup_s=(10.0, 60.0),  # Java compiles while it runs
     ready_s=240.0,
-    queries="scale_sweep.server.targets.cratedb.queries:rendered",
-    says=NEEDS,
+    queries="scale_sweep.server.targets.cratedb.cratedb_queries:rendered",
+    can_query=NEEDS,
     functions=("stddev", "stddev_samp", "count_distinct", "rate"),
-    lacks={
+    cannot={
         "median": "CrateDB's percentiles are approximate (a t-digest)",
         "percentile": "CrateDB's percentiles are approximate (a t-digest)",
         **{f"fill = {name}": "CrateDB is not asked to fill stretches of time" for name in FILLS},
     },
     has_device_table=True,
-    sums=SUMS,
+    sums=ALL,
     sums_in_doubles=True,
     sums_per_core_s=5e6,
     keeps_data=True,

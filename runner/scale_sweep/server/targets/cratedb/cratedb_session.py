@@ -8,22 +8,21 @@ from dataclasses import replace
 from typing import Any
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.experiment.work.sums import figures_of
+from scale_sweep.experiment.work.sums import ALL, figures_of
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.content import Content
 from scale_sweep.loadgen.rows import tables_of
 from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.model import Cells, Drawn, Query, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Part, Session, series
-from scale_sweep.server.targets.answer_rows import parsed
 from scale_sweep.server.targets.cratedb.cratedb_facts import DURABILITY, OF_TABLE, PGWIRE
+from scale_sweep.server.targets.cratedb.cratedb_queries import DIALECT
 from scale_sweep.server.targets.cratedb.settings import as_set, items
-from scale_sweep.server.targets.cratedb.sums import DIALECT, SUMS
-from scale_sweep.server.targets.device_table import DEVICES, TABLE, tags_in_table
+from scale_sweep.server.targets.device_table import DEVICES, TABLE, of_device_table, tags_in_table
 from scale_sweep.server.targets.java import effective as jvm
-from scale_sweep.server.targets.marks import filled
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
-from scale_sweep.server.targets.sql_sums import in_ns, of_device_table
+from scale_sweep.server.targets.placeholders import filled
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK, parsed
+from scale_sweep.server.targets.sql_dialect import in_ns
 from scale_sweep.server.targets.web import Web
 
 WITHIN_S = 3600.0
@@ -218,8 +217,8 @@ class CratedbSession(Session):
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """One pass over the table."""
-        names = figures_of(self._trial.work.data, SUMS)
-        rows = self._rows(of_device_table(self._trial, devices, SUMS, DIALECT))
+        names = figures_of(self._trial.work.data, ALL)
+        rows = self._rows(of_device_table(self._trial, devices, ALL, DIALECT))
         return {str(device): in_ns(names, figures, DIALECT) for device, *figures in rows}
 
     def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:

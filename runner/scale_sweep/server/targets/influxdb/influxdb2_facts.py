@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from scale_sweep.model import FILLS, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
-from scale_sweep.server.targets.influxdb.influxdb_facts import FUNCTIONS, LACKS, SAYS
-from scale_sweep.server.targets.influxdb.sums import SUMS
-from scale_sweep.server.targets.role_knobs import commit_threads_knob, connections_knob
+from scale_sweep.server.targets.common_facts import commit_threads_knob, connections_knob
+from scale_sweep.server.targets.influxdb.influxdb_facts import FUNCTIONS, LACKS, SAYS, SUMS
 
 FACTS = Facts(
     name="influxdb2",
@@ -15,7 +14,7 @@ FACTS = Facts(
     methods=("http", series.GZIP),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT),
     iot_benchmark=("InfluxDB-2.x", "InfluxDB-2.0", "InfluxDB2"),
-    takes=("token",),
+    accepts=("token",),
     stores_tags=True,
     own_columns=("time", "device"),
     knobs=(
@@ -46,11 +45,11 @@ FACTS = Facts(
     at_rest="the files of its log are synced",
     row_overhead_bytes=40,
     overhead_s=6.0,
-    queries="scale_sweep.server.targets.influxdb.queries:rendered",
-    says=SAYS,
+    queries="scale_sweep.server.targets.influxdb.influxdb_queries:rendered",
+    can_query=SAYS,
     functions=FUNCTIONS,
     fills=FILLS,
-    lacks=LACKS,
+    cannot=LACKS,
     image="influxdb",
     image_version="2.7.12",
     image_home="/usr",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from scale_sweep.experiment.work.sums import STEPS
 from scale_sweep.model import BY_VALUE, FILLS, NEEDS, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
-from scale_sweep.server.targets.influxdb.sums import SUMS
-from scale_sweep.server.targets.role_knobs import commit_threads_knob, connections_knob
+from scale_sweep.server.targets.common_facts import commit_threads_knob, connections_knob
+
+SUMS = ("rows", "first", "last", STEPS, "values", "sum")
 
 FUNCTIONS = ("median", "stddev_samp", "count_distinct")  # of InfluxQL, which version 2 has too
 SAYS = tuple(words for words in NEEDS if words != BY_VALUE)
@@ -22,7 +24,7 @@ FACTS = Facts(
     implementation="scale_sweep.server.targets.influxdb.influxdb_target:InfluxdbTarget",
     methods=("http", series.GZIP),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT),
-    takes=("user",),
+    accepts=("user",),
     iot_benchmark=("InfluxDB",),
     stores_tags=True,
     own_columns=("time", "device"),
@@ -57,11 +59,11 @@ FACTS = Facts(
     at_rest="the files of its log are synced",
     row_overhead_bytes=40,
     overhead_s=5.0,
-    queries="scale_sweep.server.targets.influxdb.queries:rendered",
-    says=SAYS,
+    queries="scale_sweep.server.targets.influxdb.influxdb_queries:rendered",
+    can_query=SAYS,
     functions=FUNCTIONS,
     fills=FILLS,
-    lacks=LACKS,
+    cannot=LACKS,
     image="influxdb",
     image_version="1.12",
     image_home="/usr",

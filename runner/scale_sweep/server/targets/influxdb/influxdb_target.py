@@ -8,12 +8,9 @@ from collections.abc import Mapping
 
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
-from scale_sweep.server.targets.debian import home_of, packaged
 from scale_sweep.server.targets.influxdb.influxdb_facts import FACTS
-from scale_sweep.server.targets.influxdb.influxdb_session import InfluxdbSession
-from scale_sweep.server.targets.influxdb.influxql import InfluxqlSession
-from scale_sweep.server.targets.installed import installed
-from scale_sweep.server.targets.program import version_of
+from scale_sweep.server.targets.influxdb.influxdb_session import InfluxdbSession, InfluxqlSession
+from scale_sweep.server.targets.installations import home_of, installed, packaged, version_of
 
 TYPES = (
     "bool",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scale_sweep.experiment.work.sums import ALL
 from scale_sweep.model import (
     EACH_TAG,
     FILLS,
@@ -13,9 +14,7 @@ from scale_sweep.model import (
     ServerSource,
 )
 from scale_sweep.server.targets import Facts, Knob
-from scale_sweep.server.targets.heap import heap
-from scale_sweep.server.targets.iotdb.sums import SUMS
-from scale_sweep.server.targets.role_knobs import commit_threads_knob, connections_knob, twice_the_cores
+from scale_sweep.server.targets.common_facts import commit_threads_knob, connections_knob, heap, twice_the_cores
 
 FACTS = Facts(
     name="iotdb",
@@ -23,11 +22,11 @@ FACTS = Facts(
     implementation="scale_sweep.server.targets.iotdb.iotdb_target:IotdbTarget",
     methods=("tablet", "tablets", "records"),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
-    queries="scale_sweep.server.targets.iotdb.queries:rendered",
-    says=(SEVERAL_COLUMNS, SEVERAL_FUNCTIONS, MORE_BOUNDS),
+    queries="scale_sweep.server.targets.iotdb.iotdb_queries:rendered",
+    can_query=(SEVERAL_COLUMNS, SEVERAL_FUNCTIONS, MORE_BOUNDS),
     functions=("stddev", "stddev_samp", "rate"),
     fills=FILLS,
-    lacks={
+    cannot={
         **dict.fromkeys((EACH_TAG, ONE_TAG), "IoTDB's devices have no tags here"),
         "median": "IoTDB has percentiles only in a library of functions that is not in the server",
         "percentile": "IoTDB has percentiles only in a library of functions that is not in the server",
@@ -72,7 +71,7 @@ FACTS = Facts(
     at_rest="`FLUSH` has returned, and all its files are synced",
     log_folders=("iotdb/wal", "wal"),
     rows_per_core_s=4e5,
-    sums=SUMS,
+    sums=ALL,
     sums_in_doubles=True,
     overhead_s=40.0,
     warmup_s=(10.0, 60.0),  # Java compiles while it runs

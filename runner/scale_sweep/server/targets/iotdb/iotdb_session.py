@@ -20,12 +20,19 @@ from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.loadgen.verbs import TABLES_S, create_tables, run_statements
 from scale_sweep.model import Cells, Drawn, Query, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Part, Session, series
-from scale_sweep.server.targets.iotdb.files import CONFIG_LOG, DATA, DATA_LOG, FLUSH_LOG, ROOT
-from scale_sweep.server.targets.iotdb.queries import cells_of, has_device_first, times_first
-from scale_sweep.server.targets.iotdb.sums import figures_found, statements
+from scale_sweep.server.targets.iotdb.iotdb_queries import (
+    cells_of,
+    figures_found,
+    has_device_first,
+    statements,
+    times_first,
+)
 from scale_sweep.server.targets.java import effective as jvm
-from scale_sweep.server.targets.marks import filled
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
+from scale_sweep.server.targets.placeholders import filled
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
+
+ROOT, DATA, WAL = "iotdb", "data", "wal"  # folders: in the trial's directory, and on each disk
+CONFIG_LOG, DATA_LOG, FLUSH_LOG = "config.log", "data.log", "flush.log"  # in ROOT
 
 WITHIN_S = 3600.0
 DATABASE, TEMPLATE = "root.scale", "measurement"

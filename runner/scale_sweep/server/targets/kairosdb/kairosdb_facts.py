@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from scale_sweep.model import BY_VALUE, MORE_BOUNDS, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
-from scale_sweep.server.targets.heap import heap
-from scale_sweep.server.targets.java_libraries import NATIVE
-from scale_sweep.server.targets.role_knobs import connections_knob
-from scale_sweep.server.targets.two_programs import TOOLS
+from scale_sweep.server.targets.common_facts import NATIVE, SHELL_TOOLS, connections_knob, heap
 
 FACTS = Facts(
     name="kairosdb",
@@ -16,10 +13,10 @@ FACTS = Facts(
     methods=("datapoints", series.GZIP, series.TELNET),
     unanswered=(series.TELNET,),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
-    queries="scale_sweep.server.targets.kairosdb.queries:rendered",
+    queries="scale_sweep.server.targets.kairosdb.kairosdb_queries:rendered",
     functions=("stddev_samp",),
     fills=("null",),
-    lacks={
+    cannot={
         **dict.fromkeys(("fill = previous", "fill = linear"), "KairosDB marks gaps with NULL only"),
         BY_VALUE: "KairosDB orders points by time only",
         "median": "KairosDB has percentiles of a random sample of the points only",
@@ -28,7 +25,7 @@ FACTS = Facts(
         "rate": "KairosDB's rate is that of each point and the one before it",
         "count_distinct": "KairosDB has no count of different values",
     },
-    says=(MORE_BOUNDS,),
+    can_query=(MORE_BOUNDS,),
     iot_benchmark=("KairosDB",),
     stores_tags=True,
     own_columns=("device",),
@@ -59,7 +56,7 @@ FACTS = Facts(
     is_image_built=True,
     image_java="/opt/java/openjdk",
     image_files={"/opt/kairosdb/lib/": ("lib",)},
-    image_tools=(*TOOLS, *NATIVE),
+    image_tools=(*SHELL_TOOLS, *NATIVE),
     released={"1.3.0": "2021-08"},
     to_install="scale servers install kairosdb, or give --home DIR with its jars in lib",
 )

@@ -11,12 +11,11 @@ from scale_sweep.base.errors import TargetError
 from scale_sweep.loadgen.content import Content
 from scale_sweep.model import Cells, Drawn, Query, Trial
 from scale_sweep.server.targets import Address, Counted, Session, series
-from scale_sweep.server.targets.answer_rows import parsed
 from scale_sweep.server.targets.java import effective as jvm
-from scale_sweep.server.targets.kairosdb.queries import QUERY_PATH, rows_of
-from scale_sweep.server.targets.kairosdb.stores import store_of
-from scale_sweep.server.targets.marks import filled
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, NOWHERE
+from scale_sweep.server.targets.kairosdb.kairosdb_queries import QUERY_PATH, rows_of
+from scale_sweep.server.targets.kairosdb.kairosdb_stores import store_of
+from scale_sweep.server.targets.placeholders import filled
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, NOWHERE, parsed
 from scale_sweep.server.targets.web import Web
 
 WITHIN_S = 3600.0

@@ -8,12 +8,11 @@ from collections.abc import Mapping
 
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
-from scale_sweep.server.targets.cassandra_node.node import doubtful
+from scale_sweep.server.targets.cassandra_node import doubtful
 from scale_sweep.server.targets.java import find_jars, options, outside, program, runtime
 from scale_sweep.server.targets.kairosdb.kairosdb_session import KairosdbSession
-from scale_sweep.server.targets.kairosdb.store import is_item
-from scale_sweep.server.targets.kairosdb.stores import STORES, store_of
-from scale_sweep.server.targets.server_log import first_of
+from scale_sweep.server.targets.kairosdb.kairosdb_stores import STORES, is_item, store_of
+from scale_sweep.server.targets.records import first_of
 
 JAVA = 17
 WHOLE = ("bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "timestamp")

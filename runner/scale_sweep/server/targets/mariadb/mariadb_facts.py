@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from scale_sweep.experiment.work.sums import ALL
 from scale_sweep.model import NEEDS, ServerSource
 from scale_sweep.server.targets import Facts, Knob
-from scale_sweep.server.targets.mariadb.files import image_files
-from scale_sweep.server.targets.mariadb.sums import SUMS
-from scale_sweep.server.targets.role_knobs import connections_knob, partitions_knob, twice_the_cores
+from scale_sweep.server.targets.common_facts import connections_knob, partitions_knob, twice_the_cores
+
+PROGRAMS = ("sbin/mariadbd", "bin/mariadbd")  # of a package, of an archive
+SHARES = ("share/mysql", "share/mariadb", "share")  # Debian's packages have the second one since MariaDB 11
+NAMES = ("mariadb", "mysql")  # of the system tables: the second one until MariaDB 10
+_IN_IMAGE = "/usr"  # where the packages are unpacked
+_SHARES_IN_IMAGE = SHARES[:2]
 
 AT_COMMIT = "innodb_flush_log_at_trx_commit"
+
+
+def image_files() -> dict[str, tuple[str, ...]]:
+    """The files of an image of an installation, as in Facts: where MariaDB's own image has them."""
+    share = f"{_IN_IMAGE}/{_SHARES_IN_IMAGE[0]}"
+    tables = {
+        f"{share}/{NAMES[0]}_{kind}.sql": tuple(f"{one}/{name}_{kind}.sql" for one in SHARES for name in NAMES)
+        for kind in ("system_tables", "system_tables_data")
+    }
+    folders = {f"{share}/{name}/": tuple(f"{one}/{name}" for one in SHARES) for name in ("charsets", "english")}
+    return {f"{_IN_IMAGE}/{PROGRAMS[0]}": PROGRAMS, **tables, **folders}
+
 
 FACTS = Facts(
     name="mariadb",
@@ -30,10 +47,10 @@ FACTS = Facts(
     rows_per_request=2000,
     rows_per_core_s=1e5,
     overhead_s=6.0,
-    queries="scale_sweep.server.targets.mariadb.queries:rendered",
-    says=NEEDS,
+    queries="scale_sweep.server.targets.mariadb.mariadb_queries:rendered",
+    can_query=NEEDS,
     functions=("stddev", "stddev_samp", "count_distinct"),
-    lacks={
+    cannot={
         "percentile": "MariaDB's PERCENTILE_CONT is a window function, and no aggregate",
         "median": "MariaDB's MEDIAN is a window function, and no aggregate",
         "rate": "MariaDB has no aggregate for the first and the last value",
@@ -42,7 +59,7 @@ FACTS = Facts(
         "fill = linear": "MariaDB is not asked to fill stretches of time",
     },
     has_device_table=True,
-    sums=SUMS,
+    sums=ALL,
     keeps_data=True,
     at_rest="`FLUSH TABLES FOR EXPORT` has written every changed page",
     row_overhead_bytes=60,

@@ -10,20 +10,27 @@ from dataclasses import replace
 from typing import Any
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.experiment.work.sums import figures_of
+from scale_sweep.experiment.work.sums import ALL, figures_of
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.rows import tables_of
 from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.loadgen.verbs import run_statements
 from scale_sweep.model import Cells, Drawn, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Session, series
-from scale_sweep.server.targets.answer_rows import NS_PER_MS, exact_ms
-from scale_sweep.server.targets.device_table import DEVICES, TABLE, tags_in_table
+from scale_sweep.server.targets.device_table import DEVICES, TABLE, of_device_table, tags_in_table
 from scale_sweep.server.targets.mariadb.mariadb_facts import AT_COMMIT
-from scale_sweep.server.targets.mariadb.sums import DIALECT, SUMS
-from scale_sweep.server.targets.marks import filled
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, IN_MEMORY, ON_DISK
-from scale_sweep.server.targets.sql_sums import in_ns, of_device_table
+from scale_sweep.server.targets.mariadb.mariadb_queries import DIALECT
+from scale_sweep.server.targets.placeholders import filled
+from scale_sweep.server.targets.records import (
+    ACKNOWLEDGED,
+    COMPRESSION,
+    IN_LOG,
+    IN_MEMORY,
+    NS_PER_MS,
+    ON_DISK,
+    exact_ms,
+)
+from scale_sweep.server.targets.sql_dialect import in_ns
 
 WITHIN_S = 3600.0
 USER, DATABASE = "scale", "scale"
@@ -165,8 +172,8 @@ class MariadbSession(Session):
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """One pass over the table."""
-        names = figures_of(self._trial.work.data, SUMS)
-        rows = self._rows(of_device_table(self._trial, devices, SUMS, DIALECT))
+        names = figures_of(self._trial.work.data, ALL)
+        rows = self._rows(of_device_table(self._trial, devices, ALL, DIALECT))
         return {str(device): in_ns(names, figures, DIALECT) for device, *figures in rows}
 
     def settle(self) -> None:

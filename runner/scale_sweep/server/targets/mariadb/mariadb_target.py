@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.verbs import client_library
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
-from scale_sweep.server.targets.installed import installed
-from scale_sweep.server.targets.mariadb.files import PROGRAMS, layout, there
+from scale_sweep.server.targets.installations import installed, refused_flags, run_program, version_of
+from scale_sweep.server.targets.mariadb.mariadb_facts import _IN_IMAGE, _SHARES_IN_IMAGE, NAMES, PROGRAMS, SHARES
 from scale_sweep.server.targets.mariadb.mariadb_session import DATABASE, SQL_TYPES, USER, MariadbSession
-from scale_sweep.server.targets.program import refused_flags, run_program, version_of
 
 _UNLOADED = re.compile(r"error while loading shared libraries: ([^\s:]+)")
 _PACKAGES = {  # Debian's, by library. Its own server needs them all, an archive of MariaDB the first three.
@@ -146,3 +147,49 @@ def _usual(name: str) -> Iterator[tuple[str, str]]:
 
 def _flags(settings: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(f"--{name}={value}" for name, value in settings.items() if name not in _OWN_KNOBS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """program: of the server. tables: paths of the system tables without `.sql`; if there are several, the shell that
+    starts the server takes the first that is there."""
+
+    program: str
+    tables: tuple[str, ...]
+
+    def made_by(self, options: Sequence[str]) -> str:
+        """A script for sh: the server makes its system tables. options: of the server."""
+        tables = f"{self._chosen('.sql')} {self._chosen('_data.sql')}"
+        made = f"{shlex.join((self.program, *options, '--bootstrap'))} {self._shared}"
+        return f"{self._choose}(echo 'CREATE DATABASE mysql;'; echo 'USE mysql;'; cat {tables}) | {made}"
+
+    def started_by(self, options: Sequence[str]) -> tuple[str, ...]:
+        line = f"{shlex.join((self.program, *options))} {self._shared}"
+        return ("/bin/sh", "-c", f"{self._choose}exec {line}") if self._choose else tuple(shlex.split(line))
+
+    @property
+    def _choose(self) -> str:
+        if len(self.tables) == 1:
+            return ""
+        return f'for tables in {shlex.join(self.tables)}; do [ -f "$tables.sql" ] && break; done\n'
+
+    def _chosen(self, end: str) -> str:
+        return f'"${{tables}}{end}"' if self._choose else shlex.quote(self.tables[0] + end)
+
+    @property
+    def _shared(self) -> str:
+        share = '"${tables%/*}"' if self._choose else shlex.quote(str(Path(self.tables[0]).parent))
+        return f"--lc-messages-dir={share} --character-sets-dir={share}/charsets"
+
+
+def layout(site: Site) -> Layout:
+    if site.in_image:
+        tables = tuple(f"{_IN_IMAGE}/{share}/{name}_system_tables" for share in _SHARES_IN_IMAGE for name in NAMES)
+        return Layout(program=f"{_IN_IMAGE}/{PROGRAMS[0]}", tables=tables)
+    tables_here = there(site.home, [f"{share}/{name}_system_tables.sql" for share in SHARES for name in NAMES])
+    return Layout(program=there(site.home, PROGRAMS), tables=(tables_here.removesuffix(".sql"),))
+
+
+def there(home: str, names: Sequence[str]) -> str:
+    """The path of the first of the files that is in `home`; of the first one if none is."""
+    return next((path for name in names if Path(path := f"{home}/{name}").is_file()), f"{home}/{names[0]}")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from scale_sweep.model import BY_VALUE, MORE_BOUNDS, NEWEST_BEFORE, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
-from scale_sweep.server.targets.heap import heap
-from scale_sweep.server.targets.java_libraries import NATIVE
-from scale_sweep.server.targets.role_knobs import connections_knob
-from scale_sweep.server.targets.two_programs import TOOLS
+from scale_sweep.server.targets.common_facts import NATIVE, SHELL_TOOLS, connections_knob, heap
 
 TAGS_MAX = 8  # of a series, unless tsd.storage.max_tags says otherwise
 
@@ -19,10 +16,10 @@ FACTS = Facts(
     methods=("put", series.TELNET),
     unanswered=(series.TELNET,),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
-    queries="scale_sweep.server.targets.opentsdb.queries:rendered",
+    queries="scale_sweep.server.targets.opentsdb.opentsdb_queries:rendered",
     functions=("median", "stddev"),
     fills=("null",),
-    lacks={
+    cannot={
         **dict.fromkeys(("fill = previous", "fill = linear"), "OpenTSDB fills with NULL or with a constant only"),
         **dict.fromkeys((NEWEST_BEFORE, BY_VALUE), "OpenTSDB answers in the order of time, oldest first"),
         MORE_BOUNDS: "OpenTSDB has no condition on values",
@@ -61,7 +58,14 @@ FACTS = Facts(
     is_image_built=True,
     image_java="/opt/java/openjdk",
     image_files={"/opt/opentsdb/lib/": ("lib",)},
-    image_tools=(*TOOLS, *NATIVE, "chmod", "ls", "bash", "id"),  # the last four are started by Hadoop's file system
+    image_tools=(
+        *SHELL_TOOLS,
+        *NATIVE,
+        "chmod",
+        "ls",
+        "bash",
+        "id",
+    ),  # the last four are started by Hadoop's file system
     released={"2.4.1": "2021-09"},
     to_install="scale servers install opentsdb, or give --home DIR with its jars and those of HBase in lib",
 )

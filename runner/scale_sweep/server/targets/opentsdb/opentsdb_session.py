@@ -17,26 +17,10 @@ from scale_sweep.base.input_file import below
 from scale_sweep.loadgen.content import Content
 from scale_sweep.model import Cells, Drawn, Query, Trial
 from scale_sweep.server.targets import Address, Counted, Session, series
-from scale_sweep.server.targets.answer_rows import parsed
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.java import heap_bytes
-from scale_sweep.server.targets.marks import filled
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE
 from scale_sweep.server.targets.opentsdb import hbase
-from scale_sweep.server.targets.opentsdb.files import (
-    FAMILY,
-    FLUSH_LOG,
-    HBASE,
-    INFO,
-    JARS,
-    MADE,
-    MASTER,
-    REGIONS,
-    ROOT,
-    TABLES,
-    TSD,
-)
-from scale_sweep.server.targets.opentsdb.queries import (
+from scale_sweep.server.targets.opentsdb.opentsdb_queries import (
     ASKED,
     END_MS,
     FIRST_MS,
@@ -46,7 +30,19 @@ from scale_sweep.server.targets.opentsdb.queries import (
     metric,
     rows_of,
 )
+from scale_sweep.server.targets.placeholders import filled
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE, parsed
 from scale_sweep.server.targets.web import Web
+
+ROOT, HBASE, TSD = "opentsdb", "hbase", "tsd"  # folders: in the trial's directory, and both programs' in that
+MADE = "tables.made"  # in ROOT: the TSD starts when this file exists
+FLUSH_LOG = "flush.log"  # in ROOT
+JARS = "jars"  # in ROOT: the paths of those that both were started from
+# Ports from that of the TSD on.
+ZOOKEEPER, MASTER, REGIONS, INFO = 1, 2, 3, 4
+FAMILY = {"VERSIONS": "1", "BLOOMFILTER": "ROW", "DATA_BLOCK_ENCODING": "DIFF"}
+# As OpenTSDB's create_table.sh makes them, but for LZO, which no package registry has: table, then families.
+TABLES = {"tsdb-uid": ("id", "name"), "tsdb": ("t",), "tsdb-tree": ("t",), "tsdb-meta": ("name",)}
 
 WITHIN_S = 3600.0
 FLUSHED = b"Finished flush of"  # a memstore became a file

@@ -5,27 +5,30 @@ from __future__ import annotations
 import functools
 import math
 import re
+import shlex
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from xml.sax.saxutils import escape
 
-from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.model import LOOPBACK, Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
-from scale_sweep.server.targets.java import find_jars, options, outside, program, runtime
-from scale_sweep.server.targets.opentsdb.files import (
+from scale_sweep.server.targets.java import find_jars, in_turn, options, outside, program, runtime
+from scale_sweep.server.targets.opentsdb.opentsdb_facts import TAGS_MAX
+from scale_sweep.server.targets.opentsdb.opentsdb_session import (
+    FLUSH_LOG,
     HBASE,
-    PORTS,
-    PORTS_ASKED,
+    INFO,
+    JARS,
+    MADE,
+    MASTER,
+    REGIONS,
     ROOT,
     TSD,
-    hbase_site,
-    logback,
-    script,
-    tsd_conf,
+    ZOOKEEPER,
+    OpentsdbSession,
 )
-from scale_sweep.server.targets.opentsdb.opentsdb_facts import TAGS_MAX
-from scale_sweep.server.targets.opentsdb.opentsdb_session import OpentsdbSession
-from scale_sweep.server.targets.server_log import lines_with
+from scale_sweep.server.targets.records import lines_with
 
 JAVA = 17
 WHOLE = ("bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "timestamp")
@@ -171,3 +174,81 @@ def _items_of(home: str) -> frozenset[str]:
         except (OSError, zipfile.BadZipFile):
             continue
     return frozenset(name.decode() for name in items)
+
+
+PORTS = 5
+PORTS_ASKED = (0, MASTER, REGIONS, INFO)  # by a session and by the load
+_LOGGED = "org.apache.hadoop.hbase.regionserver.HRegion"
+
+
+def script(root: str, home: str, hbase: Sequence[str], tsd: Sequence[str]) -> str:
+    """A script for sh: runs HBase, then the TSD as soon as the tables are made, until either ends or the shell is told
+    to end. Its code is that of the TSD. home: with the jars of both, whose names are noted in JARS."""
+    noted = f"echo {shlex.quote(f'{home}/lib')}/*.jar >{shlex.quote(f'{root}/{JARS}')}\n"
+    return noted + in_turn(f"{root}/{MADE}", hbase, tsd)
+
+
+def hbase_site(site: Site, items: Mapping[str, str]) -> str:
+    """hbase-site.xml: master, region server and ZooKeeper in one process, on this address, all files in one folder."""
+    port, root = site.port, f"{site.data_dir}/{ROOT}/{HBASE}"
+    host = _of_hbase(site)
+    fixed = {
+        "hbase.cluster.distributed": "false",
+        "hbase.rootdir": f"file://{root}/data",
+        "hbase.tmp.dir": f"{root}/tmp",
+        "hbase.zookeeper.property.dataDir": f"{root}/zookeeper",
+        "hbase.zookeeper.quorum": host,
+        "hbase.zookeeper.property.clientPort": str(port + ZOOKEEPER),
+        "hbase.master.hostname": host,
+        "hbase.master.ipc.address": site.bind_address,
+        "hbase.master.port": str(port + MASTER),
+        "hbase.master.info.bindAddress": site.bind_address,
+        "hbase.master.info.port": str(port + INFO),
+        "hbase.regionserver.hostname": host,
+        "hbase.regionserver.ipc.address": site.bind_address,
+        "hbase.regionserver.port": str(port + REGIONS),
+        "hbase.regionserver.info.port": "-1",
+        "hbase.unsafe.stream.capability.enforce": "false",  # a local file system cannot sync a log
+        **items,
+    }
+    properties = "".join(
+        f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
+        for name, value in fixed.items()
+    )
+    return f"<configuration>\n{properties}</configuration>\n"
+
+
+def tsd_conf(site: Site, items: Mapping[str, str]) -> str:
+    """opentsdb.conf: the TSD on this address, which makes a name for each series and takes requests of any size."""
+    root = f"{site.data_dir}/{ROOT}/{TSD}"
+    fixed = {
+        "tsd.network.bind": site.bind_address,
+        "tsd.network.port": str(site.port),
+        "tsd.storage.hbase.zk_quorum": f"{_of_hbase(site)}:{site.port + ZOOKEEPER}",
+        "tsd.http.cachedir": f"{root}/cache",
+        "tsd.http.staticroot": f"{root}/cache",
+        "tsd.core.enable_ui": "false",
+        "tsd.core.auto_create_metrics": "true",
+        "tsd.http.request.enable_chunked": "true",
+        "tsd.http.request.max_chunk": str(1 << 28),
+        **items,
+    }
+    return "".join(f"{name} = {value}\n" for name, value in fixed.items())
+
+
+def _of_hbase(site: Site) -> str:
+    return LOOPBACK if site.in_image else site.bind_address
+
+
+def logback(root: str) -> str:
+    """Warnings to standard output; flushes of HBase into a file of their own."""
+    return (
+        '<configuration><appender name="out" class="ch.qos.logback.core.ConsoleAppender">'
+        '<filter class="ch.qos.logback.classic.filter.ThresholdFilter"><level>WARN</level></filter>'
+        "<encoder><pattern>%level %logger{0} %msg%n%ex{3}</pattern></encoder></appender>\n"
+        f'<appender name="flushes" class="ch.qos.logback.core.FileAppender"><file>{root}/{FLUSH_LOG}</file>'
+        "<encoder><pattern>%msg%n</pattern></encoder></appender>\n"
+        f'<logger name="{_LOGGED}" level="INFO"><appender-ref ref="flushes"/></logger>\n'
+        '<logger name="org.apache.hadoop.metrics2" level="ERROR"/>\n'  # warns twice that it has no file
+        '<root level="WARN"><appender-ref ref="out"/></root></configuration>\n'
+    )

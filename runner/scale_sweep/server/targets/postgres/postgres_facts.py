@@ -5,9 +5,10 @@ from __future__ import annotations
 from scale_sweep.model import NEEDS, ResourceRange, ServerSource
 from scale_sweep.model.functions import FURTHER
 from scale_sweep.server.targets import Facts, Knob
+from scale_sweep.server.targets.common_facts import connections_knob, partitions_knob, parts_on_disks, twice_the_cores
 from scale_sweep.server.targets.postgres.methods import JSONB, METHODS
-from scale_sweep.server.targets.postgres.sums import SUMS
-from scale_sweep.server.targets.role_knobs import connections_knob, partitions_knob, parts_on_disks, twice_the_cores
+
+SUMS = ("rows", "times", "values", "sum", "least", "greatest", "timed")
 
 
 def _parts(resources: ResourceRange) -> str:
@@ -71,7 +72,7 @@ FACTS = Facts(
     implementation="scale_sweep.server.targets.postgres.postgres_target:PostgresTarget",
     methods=METHODS,
     iot_benchmark=("PostgreSQL",),
-    takes=("user", "database"),
+    accepts=("user", "database"),
     own_columns=("time", "device_id"),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT),
     auto_rank=20,
@@ -89,11 +90,11 @@ FACTS = Facts(
     overhead_s=6.0,
     thread_names=True,
     wait_events=True,
-    queries="scale_sweep.server.targets.postgres.queries:rendered",
-    says=NEEDS,
+    queries="scale_sweep.server.targets.postgres.postgres_queries:rendered",
+    can_query=NEEDS,
     functions=FURTHER,
     fills=("null",),
-    lacks=dict.fromkeys(("fill = previous", "fill = linear"), "PostgreSQL's window functions cannot skip NULLs"),
+    cannot=dict.fromkeys(("fill = previous", "fill = linear"), "PostgreSQL's window functions cannot skip NULLs"),
     has_device_table=True,
     sums=SUMS,
     decimal_methods=(JSONB,),

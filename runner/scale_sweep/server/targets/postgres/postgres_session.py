@@ -14,15 +14,14 @@ from scale_sweep.base.units import counted
 from scale_sweep.experiment.work.sums import figures_of
 from scale_sweep.model import Cells, Drawn, Trial
 from scale_sweep.server.targets import Address, Counted, Part, Session
-from scale_sweep.server.targets.answer_rows import moment_ms
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, tags_in_table
-from scale_sweep.server.targets.marks import filled
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
+from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.postgres.devices import device_rows, device_table
 from scale_sweep.server.targets.postgres.methods import device_index, stores_pairs_once, table_columns
-from scale_sweep.server.targets.postgres.postgres_facts import FACTS
-from scale_sweep.server.targets.postgres.sums import SUMS, sums_dialect, sums_statement
-from scale_sweep.server.targets.sql_sums import in_ns
+from scale_sweep.server.targets.postgres.postgres_facts import FACTS, SUMS
+from scale_sweep.server.targets.postgres.postgres_queries import sums_dialect, sums_statement
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK, moment_ms
+from scale_sweep.server.targets.sql_dialect import in_ns
 
 USER, DATABASE = "scale", "postgres"  # of a server that is ours
 USER_OF_SERVER = "postgres"  # of one that is not

@@ -13,12 +13,11 @@ from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.verbs import client_library
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target
-from scale_sweep.server.targets.installed import installed
+from scale_sweep.server.targets.installations import installed, version_of
 from scale_sweep.server.targets.postgres.methods import JSONB, METHODS, unwritten
 from scale_sweep.server.targets.postgres.postgres_facts import FACTS
 from scale_sweep.server.targets.postgres.postgres_session import SPACE, SQL_TYPES, PostgresSession
 from scale_sweep.server.targets.postgres.refused import refused
-from scale_sweep.server.targets.program import version_of
 
 PARTITIONS_MAX = 1024
 COLUMNS_MAX = 1598

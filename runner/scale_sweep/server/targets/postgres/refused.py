@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from scale_sweep.server.targets.program import run_program
+from scale_sweep.server.targets.installations import run_program
 
 
 def refused(home: str, items: Mapping[str, str]) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from scale_sweep.model import NEEDS, ServerSource
 from scale_sweep.model.functions import FURTHER
 from scale_sweep.server.targets import Facts, Knob
+from scale_sweep.server.targets.common_facts import connections_knob
 from scale_sweep.server.targets.postgres.methods import JSONB, METHODS
-from scale_sweep.server.targets.postgres.postgres_facts import LOADING, VENDOR_DEFAULTS
-from scale_sweep.server.targets.postgres.sums import SUMS
-from scale_sweep.server.targets.role_knobs import connections_knob
+from scale_sweep.server.targets.postgres.postgres_facts import LOADING, SUMS, VENDOR_DEFAULTS
 
 FACTS = Facts(
     name="timescaledb",
@@ -16,7 +15,7 @@ FACTS = Facts(
     implementation="scale_sweep.server.targets.postgres.timescale_target:TimescaleTarget",
     methods=METHODS,
     iot_benchmark=("TimescaleDB",),
-    takes=("user", "database"),
+    accepts=("user", "database"),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT),
     knobs=(
         connections_knob(),
@@ -33,11 +32,11 @@ FACTS = Facts(
     overhead_s=8.0,
     thread_names=True,
     wait_events=True,
-    queries="scale_sweep.server.targets.postgres.queries:rendered",
-    says=NEEDS,
+    queries="scale_sweep.server.targets.postgres.postgres_queries:rendered",
+    can_query=NEEDS,
     functions=FURTHER,
     fills=("null",),
-    lacks=dict.fromkeys(
+    cannot=dict.fromkeys(
         ("fill = previous", "fill = linear"),
         "TimescaleDB's time_bucket_gapfill counts stretches of time from the year 2000, and not from 1970",
     ),

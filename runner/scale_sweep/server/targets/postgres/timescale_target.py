@@ -9,9 +9,9 @@ from pathlib import Path
 from scale_sweep.model import Finding, Trial
 from scale_sweep.server.targets import Installation, Surroundings
 from scale_sweep.server.targets.device_table import TABLE
-from scale_sweep.server.targets.nouns import COMPRESSION
 from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
 from scale_sweep.server.targets.postgres.postgres_target import PostgresTarget
+from scale_sweep.server.targets.records import COMPRESSION
 
 _OWN_KNOBS = ("connections", "chunk_interval", "space_partitions", "compress")
 _CONTROL = ("share/postgresql/extension", "share/extension", "share/postgresql/*/extension")

@@ -13,7 +13,7 @@ from scale_sweep.model import (
     ServerSource,
 )
 from scale_sweep.server.targets import Facts, Knob
-from scale_sweep.server.targets.role_knobs import connections_knob
+from scale_sweep.server.targets.common_facts import connections_knob
 
 METHOD = "remote-write"
 WINDOW = "out_of_order_time_window"  # the item of its file, and not a flag
@@ -24,10 +24,10 @@ FACTS = Facts(
     implementation="scale_sweep.server.targets.prometheus.prometheus_target:PrometheusTarget",
     methods=(METHOD,),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
-    queries="scale_sweep.server.targets.prometheus.queries:rendered",
-    says=(ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, EACH_TAG, ONE_TAG, MORE_BOUNDS),
+    queries="scale_sweep.server.targets.prometheus.prometheus_queries:rendered",
+    can_query=(ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, EACH_TAG, ONE_TAG, MORE_BOUNDS),
     functions=("median", "percentile", "stddev"),
-    lacks={
+    cannot={
         "fill = null": "PromQL has no NULL: a stretch of time without samples has no value",
         "fill = linear": "PromQL does not fill stretches of time",
         "fill = previous": "PromQL does not fill stretches of time",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from scale_sweep.experiment.work.sums import ALL
 from scale_sweep.model import FILLS, NEEDS, ResourceRange, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
-from scale_sweep.server.targets.heap import heap
-from scale_sweep.server.targets.questdb.sums import SUMS
-from scale_sweep.server.targets.role_knobs import (
+from scale_sweep.server.targets.common_facts import (
     commit_threads_knob,
     connections_knob,
+    heap,
     partitions_knob,
     parts_on_disks,
     twice_the_cores,
@@ -56,7 +56,7 @@ FACTS = Facts(
     },
     fsynced={"cairo_commit_mode": "sync"},
     rows_per_core_s=8e5,
-    sums=SUMS,
+    sums=ALL,
     sums_in_doubles=True,
     sums_per_core_s=5.3e6,
     keeps_data=True,
@@ -64,11 +64,11 @@ FACTS = Facts(
     row_overhead_bytes=90,
     overhead_s=7.0,
     warmup_s=(10.0, 60.0),  # Java compiles while it runs
-    queries="scale_sweep.server.targets.questdb.queries:rendered",
-    says=NEEDS,
+    queries="scale_sweep.server.targets.questdb.questdb_queries:rendered",
+    can_query=NEEDS,
     functions=("stddev", "stddev_samp", "count_distinct", "rate"),
     fills=FILLS,
-    lacks={
+    cannot={
         "median": "QuestDB's percentiles are approximate (approx_median)",
         "percentile": "QuestDB's percentiles are approximate (approx_percentile)",
     },

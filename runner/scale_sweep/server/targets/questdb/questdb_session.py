@@ -12,14 +12,22 @@ from scale_sweep.base.units import counted
 from scale_sweep.loadgen.content import Content
 from scale_sweep.model import Cells, Drawn, Query, Trial
 from scale_sweep.server.targets import Address, Counted, Part, Session, series
-from scale_sweep.server.targets.answer_rows import Ms, moment_ms, parsed, tags_of
 from scale_sweep.server.targets.java import effective as jvm
-from scale_sweep.server.targets.marks import filled
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, NOWHERE, ON_DISK
-from scale_sweep.server.targets.questdb.queries import timed
+from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.questdb.questdb_facts import PGWIRE
-from scale_sweep.server.targets.questdb.sums import DIALECT, statements
-from scale_sweep.server.targets.sql_sums import in_ns
+from scale_sweep.server.targets.questdb.questdb_queries import DIALECT, statements, timed
+from scale_sweep.server.targets.records import (
+    ACKNOWLEDGED,
+    COMPRESSION,
+    IN_LOG,
+    NOWHERE,
+    ON_DISK,
+    Ms,
+    moment_ms,
+    parsed,
+    tags_of,
+)
+from scale_sweep.server.targets.sql_dialect import in_ns
 from scale_sweep.server.targets.web import Web
 
 WITHIN_S = 3600.0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
-from scale_sweep.server.targets.installed import installed
+from scale_sweep.server.targets.installations import installed
 from scale_sweep.server.targets.java import java, options, outside, program, runtime
 from scale_sweep.server.targets.questdb.questdb_facts import FACTS, PGWIRE
 from scale_sweep.server.targets.questdb.questdb_session import SQL_TYPES, USER, VOLUME, QuestdbSession

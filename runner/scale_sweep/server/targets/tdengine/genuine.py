@@ -13,7 +13,7 @@ from scale_sweep.base.units import counted
 from scale_sweep.loadgen.foreign import ForeignCommand, ForeignResult
 from scale_sweep.model import LoadProgram, Trial
 from scale_sweep.server.targets import Address
-from scale_sweep.server.targets.program import version_of
+from scale_sweep.server.targets.installations import version_of
 from scale_sweep.server.targets.tdengine.config import client_folder, precision
 from scale_sweep.server.targets.tdengine.dialect import UNITS_PER_MS
 

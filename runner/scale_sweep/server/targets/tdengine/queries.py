@@ -6,7 +6,7 @@ from scale_sweep.base.errors import CannotAsk
 from scale_sweep.model import FILLS, Query, Workload
 from scale_sweep.model.functions import percent_of
 from scale_sweep.server.targets.series import columns_of
-from scale_sweep.server.targets.sql_queries import Dialect, descending, limited, listed, where
+from scale_sweep.server.targets.sql_dialect import Dialect, descending, limited, listed, where
 from scale_sweep.server.targets.tdengine.dialect import SCHEMALESS
 
 DATABASE, TABLE = "scale", "meters"

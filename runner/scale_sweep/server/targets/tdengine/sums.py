@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from scale_sweep.experiment.work.sums import ALL, NS_PER_MS
 from scale_sweep.model import Trial
-from scale_sweep.server.targets.sql_sums import SumsDialect, expressions
+from scale_sweep.server.targets.sql_dialect import SumsDialect, expressions
 from scale_sweep.server.targets.tdengine.config import precision
 from scale_sweep.server.targets.tdengine.dialect import ONE_COLUMN, SCHEMALESS, UNITS_PER_MS
 from scale_sweep.server.targets.tdengine.queries import DATABASE, TABLE

@@ -8,7 +8,7 @@ from dataclasses import replace
 from scale_sweep.experiment.work import sums
 from scale_sweep.model import FILLS, NEEDS, KnobRole, ResourceRange, ServerSource
 from scale_sweep.server.targets import Facts, Knob
-from scale_sweep.server.targets.role_knobs import connections_knob, partitions_knob, parts_on_disks
+from scale_sweep.server.targets.common_facts import connections_knob, partitions_knob, parts_on_disks
 
 VERSION = "3.3.0.0"
 CLIENT_THREADS_PER_PROCESS = 10
@@ -49,7 +49,7 @@ FACTS = Facts(
     iot_benchmark=("TDengine", "TDengine-3"),
     stores_tags=True,
     own_columns=("ts", "tbname"),
-    takes=("user",),
+    accepts=("user",),
     runs_from=(ServerSource.IMAGE, ServerSource.INSTALLATION, ServerSource.ENDPOINT),
     auto_rank=10,
     knobs=(
@@ -87,10 +87,10 @@ FACTS = Facts(
     threads_per_process=CLIENT_THREADS_PER_PROCESS,
     load_generators=("scale", "taosbenchmark"),
     queries="scale_sweep.server.targets.tdengine.queries:rendered",
-    says=NEEDS,
+    can_query=NEEDS,
     functions=("median", "percentile", "stddev", "rate"),
     fills=FILLS,
-    lacks={
+    cannot={
         "stddev_samp": "TDengine's STDDEV is that of a population",
         "count_distinct": "TDengine estimates the number of different values (HYPERLOGLOG)",
     },

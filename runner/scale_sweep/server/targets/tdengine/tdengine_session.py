@@ -18,10 +18,9 @@ from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.loadgen.verbs import SQL_S, TABLES_S, Answer, create_tables, run_statements
 from scale_sweep.model import Cells, Drawn, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Part, Session
-from scale_sweep.server.targets.answer_rows import exact_ms
-from scale_sweep.server.targets.marks import filled
-from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
-from scale_sweep.server.targets.sql_sums import in_ns
+from scale_sweep.server.targets.placeholders import filled
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK, exact_ms
+from scale_sweep.server.targets.sql_dialect import in_ns
 from scale_sweep.server.targets.tdengine import count
 from scale_sweep.server.targets.tdengine.client import DEFAULT_PASSWORD, adapter_unreachable
 from scale_sweep.server.targets.tdengine.config import (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target
-from scale_sweep.server.targets.program import version_of
+from scale_sweep.server.targets.installations import version_of
 from scale_sweep.server.targets.tdengine import admission, client, config
 from scale_sweep.server.targets.tdengine.tdengine_session import TdengineSession
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scale_sweep.experiment.work.sums import STEPS
 from scale_sweep.model import (
     ALL_DEVICES,
     EACH_DEVICE,
@@ -13,8 +14,10 @@ from scale_sweep.model import (
     ServerSource,
 )
 from scale_sweep.server.targets import Facts, Knob, series
-from scale_sweep.server.targets.role_knobs import commit_threads_knob, connections_knob
-from scale_sweep.server.targets.victoriametrics.sums import SHARE, SUMS
+from scale_sweep.server.targets.common_facts import commit_threads_knob, connections_knob
+
+SUMS = ("rows", "first", "last", STEPS, "values", "sum", "least", "greatest")
+SHARE = 1e-11  # of a fraction
 
 IN_IMAGE = "/victoria-metrics-prod"  # the program in the vendor's image
 
@@ -26,11 +29,11 @@ FACTS = Facts(
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT),
     unanswered=(series.TCP, series.TELNET),
     own_ports=(series.TCP, series.TELNET, "put"),
-    queries="scale_sweep.server.targets.victoriametrics.queries:rendered",
-    says=(ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, EACH_TAG, ONE_TAG, MORE_BOUNDS),
+    queries="scale_sweep.server.targets.victoriametrics.victoriametrics_queries:rendered",
+    can_query=(ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, EACH_TAG, ONE_TAG, MORE_BOUNDS),
     functions=("median", "percentile", "stddev", "count_distinct", "rate"),
     fills=("previous",),
-    lacks={
+    cannot={
         "fill = null": "MetricsQL has no NULL: a stretch of time without samples has no value",
         "fill = linear": "MetricsQL's interpolate repeats the nearest value at the ends of a range",
         "stddev_samp": "MetricsQL's stddev_over_time is that of a population",

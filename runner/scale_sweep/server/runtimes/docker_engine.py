@@ -1,0 +1,247 @@
+"""What is asked of the Docker Engine: its version, images, files in them, control groups and states of containers."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import json
+import os
+import posixpath
+import tarfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from scale_sweep.base.errors import PreflightError, ProvisionError, ScaleError
+from scale_sweep.base.interrupts import deferred
+from scale_sweep.machine.state import keep_file, kept_file
+from scale_sweep.model import Accounting
+
+PULL_QUESTION_S = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class DockerFacts:
+    """reachable: False if no engine answers; the other fields are then empty."""
+
+    reachable: bool
+    version: str = ""
+    cgroup_driver: str = ""
+    cgroup_version: str = ""
+
+
+@functools.cache
+def client(timeout_s: int = 60) -> Any:
+    """The SDK's client; None if no engine answers."""
+    try:
+        import docker
+
+        engine = docker.from_env(timeout=timeout_s)
+        engine.ping()
+        return engine
+    except Exception:
+        return None
+
+
+def docker_facts() -> DockerFacts:
+    engine = client()
+    if engine is None:
+        return DockerFacts(reachable=False)
+    info = engine.info()
+    return DockerFacts(
+        reachable=True,
+        version=str(info.get("ServerVersion", "")),
+        cgroup_driver=str(info.get("CgroupDriver", "")),
+        cgroup_version=str(info.get("CgroupVersion", "")),
+    )
+
+
+def image_state(image: str) -> str:
+    """ "local" or "absent"."""
+    engine = client()
+    if engine is None:
+        return "absent"
+    try:
+        engine.images.get(image)
+    except Exception:
+        return "absent"
+    return "local"
+
+
+def can_pull(image: str) -> bool:
+    """Whether a registry has the image."""
+    engine = client(PULL_QUESTION_S)
+    if engine is None:
+        return False
+    try:
+        engine.images.get_registry_data(image)
+    except Exception:
+        return False
+    return True
+
+
+BUILT_FROM = "scale.built-from"  # the folder of the installation
+
+
+def labels_of(image: str) -> Mapping[str, str] | None:
+    """None if the engine has no such image. Raises PreflightError without an engine."""
+    from docker.errors import APIError, NotFound
+
+    try:
+        return dict(engine_or_error().images.get(image).labels)
+    except NotFound:
+        return None
+    except APIError as error:
+        raise ProvisionError(f"image {image}: {error.explanation or error}") from None
+
+
+def import_image(archive: BinaryIO, image: str, labels: Mapping[str, str]) -> str:
+    """The id of an image that is made of these files. Raises ProvisionError."""
+    from docker.errors import APIError
+
+    repository, _, tag = image.rpartition(":")
+    changes = [f"LABEL {json.dumps(name)}={json.dumps(value)}" for name, value in labels.items()]
+    changes.append("ENV PATH=/usr/bin:/bin")
+    try:
+        answer = engine_or_error().api.import_image_from_data(archive, repository=repository, tag=tag, changes=changes)
+        lines = [json.loads(line) for line in answer.splitlines() if line.strip()]
+    except (APIError, ValueError, OSError) as error:
+        raise ProvisionError(f"image {image} was not made: {getattr(error, 'explanation', None) or error}") from None
+    if refused := [line["error"] for line in lines if "error" in line]:
+        raise ProvisionError(f"image {image} was not made: {refused[0]}")
+    return str(lines[-1].get("status", "")) if lines else ""
+
+
+def engine_or_error() -> Any:
+    engine = client()
+    if engine is None:
+        raise PreflightError(
+            "no Docker Engine answers", remedy="apt-get install docker.io, and start it; or use --runtime process"
+        )
+    return engine
+
+
+LINKS_MAX = 10
+BYTES_MAX = 1 << 30
+
+
+def copy_out(image: str, path: str) -> Path:
+    """The file at `path` in the image (links followed), copied once. Raises ProvisionError."""
+    engine = client()
+    if engine is None:
+        raise ProvisionError("no Docker Engine answers", remedy="start dockerd, or use --runtime process")
+    try:
+        if image_state(image) != "local":
+            engine.images.pull(image)
+        key = str(engine.images.get(image).id).partition(":")[2][:12]
+        inside = f"lib/{posixpath.basename(path)}"
+        if there := kept_file(key, inside, "clients"):
+            return there
+        with deferred():
+            return keep_file(_copied(engine, image, path), key, inside, "clients")
+    except ScaleError:
+        raise
+    except Exception as error:
+        raise ProvisionError(f"{path} cannot be taken from image {image}: {error}") from None
+
+
+def _copied(engine: Any, image: str, path: str) -> bytes:
+    container = engine.containers.create(image, entrypoint=["/bin/true"], labels={"scale.run": "copy"})
+    try:
+        return _content(container, path)
+    finally:
+        with contextlib.suppress(Exception):
+            container.remove(force=True, v=True)
+
+
+def _content(container: Any, path: str) -> bytes:
+    for _ in range(LINKS_MAX):
+        stream, _ = container.get_archive(path)
+        with tarfile.open(fileobj=io.BytesIO(b"".join(stream))) as tar:
+            entry = tar.getmembers()[0]
+            if entry.issym():
+                path = posixpath.join(posixpath.dirname(path), entry.linkname)
+                continue
+            file = tar.extractfile(entry)
+            if file is None or entry.size > BYTES_MAX:
+                raise ProvisionError(f"{path} in the image is not a file of sensible size")
+            return file.read()
+    raise ProvisionError(f"{path} in the image is a chain of links without end")
+
+
+JOIN_S = 5.0
+_BLKIO = Path("/sys/fs/cgroup/blkio/cgroup.procs")
+
+
+def join_root_blkio(pids: Callable[[], Sequence[int]]) -> None:
+    """Moves the processes to the root group of cgroup v1, where disk limits are set: in the container's group, writes
+    by fsync escape them, and a rule in each would give twice the limit. Raises ProvisionError."""
+    if not _BLKIO.exists() or os.geteuid() != 0:
+        return
+    deadline = time.monotonic() + JOIN_S
+    while (outside := outside_root_blkio(pids())) and time.monotonic() < deadline:
+        for pid in outside:
+            with contextlib.suppress(OSError):  # it ended, or a child has just started; the next round finds it
+                _BLKIO.write_text(str(pid), encoding="utf-8")
+    if outside:
+        raise ProvisionError(f"processes {outside} of the container are not under the disks' limits")
+
+
+def outside_root_blkio(pids: Sequence[int]) -> list[int]:
+    outside = []
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            lines = Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8").splitlines()
+            outside += [pid for line in lines if "blkio" in line.split(":")[1].split(",") and line.split(":")[2] != "/"]
+    return outside
+
+
+def accounting_of(pid: int) -> Accounting | None:
+    """The groups of a container on the host, by a process in it; None once it is ending: v1 then names the root
+    group."""
+    try:
+        lines = Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    paths = {}
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        for name in controllers.split(","):
+            if name in ("cpuacct", "cpu", "memory"):
+                paths[name] = f"/sys/fs/cgroup/{name}{path}"
+    if "cpuacct" in paths:
+        ending = Path(paths["cpuacct"]) == Path("/sys/fs/cgroup/cpuacct")
+        return None if ending else Accounting(kind="cgroup1", paths=paths)
+    unified = [line.split(":", 2)[2] for line in lines if line.startswith("0::")]
+    return Accounting(kind="cgroup2", paths={"unified": f"/sys/fs/cgroup{unified[0]}"}) if unified else None
+
+
+EXITED_S = 10.0  # the engine hears of the end of a container later than the kernel
+
+
+def ended_state(container: Any) -> Mapping[str, Any]:
+    """The engine's state of a container whose first process has ended; empty if it does not tell it."""
+    deadline = time.monotonic() + EXITED_S
+    with contextlib.suppress(Exception):  # an engine that is failing may raise anything: then nothing is known
+        while True:
+            container.reload()
+            state: Mapping[str, Any] = container.attrs["State"]
+            if state["Status"] == "exited" or time.monotonic() > deadline:
+                return state
+            time.sleep(0.05)
+    return {}
+
+
+def refuse_unpublished(container: Any, ports: Iterable[int]) -> None:
+    """Raises ProvisionError for a port of a running container that the engine did not publish."""
+    published = container.attrs.get("NetworkSettings", {}).get("Ports") or {}
+    lacking = [port for port in ports if not published.get(f"{port}/tcp")]
+    if lacking:
+        raise ProvisionError(
+            f"the published port {lacking[0]} of the container cannot be reached: the Docker Engine published none; "
+            "was dockerd started with --bridge=none?",
+            remedy="start dockerd without that, or use --runtime process",
+        )

@@ -1,0 +1,254 @@
+"""The stores of KairosDB's points: the interface that the two datastores fill. Refuses to know either of them."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scale_sweep.base.errors import PreflightError, TargetError
+from scale_sweep.model import LOOPBACK, Finding, Site, Trial
+from scale_sweep.server.targets.cassandra_node import FLUSHED, Cql, Node, find, java, programs, sync
+from scale_sweep.server.targets.java import effective as jvm
+from scale_sweep.server.targets.java import in_turn, options
+from scale_sweep.server.targets.kairosdb.kairosdb_facts import FACTS
+from scale_sweep.server.targets.records import IN_MEMORY, Address
+
+
+@dataclass(frozen=True, kw_only=True)
+class KairosdbStart:
+    """The files and the command that start KairosDB."""
+
+    items: Mapping[str, str]  # of kairosdb.conf, without its prefix, as they are written
+    argv: tuple[str, ...]  # of the whole server
+    files: Mapping[str, str] = field(default_factory=dict)
+    folders: tuple[str, ...] = ()
+    ports: tuple[int, ...] = ()
+
+
+class Store(ABC):
+    """One datastore. name: of the knob `datastore`. acknowledged, compression: for the terms of a trial. is_queued:
+    KairosDB acknowledges points that it stores later."""
+
+    name = ""
+    acknowledged = ""
+    compression = ""
+    is_queued = False
+
+    def settings(self, trial: Trial) -> Mapping[str, str]:
+        """The store's settings besides KairosDB's own, by names of the trial's knobs."""
+        return {}
+
+    def check(self) -> tuple[Finding, ...]:
+        """Whether it can be started on this machine."""
+        return ()
+
+    def programs(self) -> tuple[str, ...]:
+        """As in Target, of what is started beside KairosDB."""
+        return ()
+
+    def image_folders(self) -> Mapping[str, str]:
+        """As in Target, of what is started beside KairosDB."""
+        return {}
+
+    @abstractmethod
+    def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> KairosdbStart:
+        """root: of KairosDB's files. kairosdb: its command."""
+
+    def not_ready(self, address: Address, within_s: float) -> str:
+        """Why KairosDB cannot start yet; "" if it can."""
+        return ""
+
+    def effective(self, address: Address, within_s: float) -> Mapping[str, str]:
+        """Its own report of `settings`."""
+        return {}
+
+    def commit_cycles(self, address: Address, within_s: float) -> int | None:
+        """As in Session."""
+        return None
+
+    def flush(self, address: Address, store_point: Callable[[], None], within_s: float) -> None:
+        return
+
+
+def is_item(name: str) -> bool:
+    """Whether a knob is an item of the datastore's own configuration, not of kairosdb.conf."""
+    return name.startswith("cassandra.")
+
+
+DATABASE = "kairosdb/h2"  # in the trial's directory
+
+
+class H2(Store):
+    """In the process of KairosDB."""
+
+    name = "h2"
+    acknowledged = IN_MEMORY
+    compression = "rows of H2, not compressed"
+
+    def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> KairosdbStart:
+        return KairosdbStart(
+            items={"datastore.h2.database_path": f'"{site.data_dir}/{DATABASE}"'}, argv=tuple(kairosdb), ports=()
+        )
+
+    def effective(self, address: Address, within_s: float) -> Mapping[str, str]:
+        """Its name, where its file is there."""
+        return {"datastore": self.name} if _files(address) else {}
+
+    def commit_cycles(self, address: Address, within_s: float) -> int | None:
+        """Chunks that H2 has written into its file, by the file's header, which may be some chunks behind."""
+        files = _files(address)
+        if not files:
+            return None
+        with files[0].open("rb") as file:
+            chunk = re.search(rb"\bchunk:([0-9a-f]+)", file.read(4096))
+        return int(chunk.group(1), 16) if chunk else 0
+
+    def flush(self, address: Address, store_point: Callable[[], None], within_s: float) -> None:
+        """Returns when every commit is in the database's file, and the file is fsynced.
+
+        H2 writes commits every half second, and has no command for it over HTTP. So this writes a point and watches the
+        file until it changes, twice: the first change may have started before the point, the second has not.
+        """
+        files = _files(address)
+        for _ in range(2 if files else 0):
+            before = files[0].stat().st_mtime_ns
+            store_point()
+            deadline = time.monotonic() + min(within_s, 60)
+            while files[0].stat().st_mtime_ns == before:
+                if time.monotonic() > deadline:
+                    raise TargetError("H2 did not write its file within a minute of a commit")
+                time.sleep(0.02)
+        for path in files:
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+def _files(address: Address) -> list[Path]:
+    """The files of the database; none if the server is not ours."""
+    return list(Path(address.data_dir, DATABASE).glob("*.mv.db")) if address.data_dir else []
+
+
+ROOT, READY = "cassandra", "cassandra.ready"  # in the trial's directory: its folder, and a file when it answers
+PORT, NODES_PORT = 2, 3  # from that of KairosDB on
+INSTALL = "scale servers install cassandra"
+LACKING = "KairosDB stores its rows in Cassandra, which is not on this machine"
+_IN_IMAGE = "/opt/cassandra"
+_MODULE = "org.kairosdb.datastore.cassandra.CassandraModule"
+_SYNC, _HEAP = "cassandra.commitlog_sync", "cassandra_heap"
+_PROCESSORS = "cassandra_processors"
+
+
+class OnCassandra(Store):
+    """A node with KairosDB's tables."""
+
+    name = "cassandra"
+    acknowledged = "in KairosDB's queue, not yet in Cassandra"
+    compression = "rows by series and three weeks, LZ4"
+    is_queued = True
+
+    def settings(self, trial: Trial) -> Mapping[str, str]:
+        """The node's resources, and items of cassandra.yaml, by knobs that begin with `cassandra.`. Its heap is by
+        default as large as KairosDB's."""
+        cores = str(max(1, math.ceil(trial.cores)))
+        chosen = {k: v for k, v in trial.knobs.items() if k == _HEAP or is_item(k)}
+        return {_PROCESSORS: cores, _HEAP: trial.knobs["heap"], _SYNC: "periodic", **chosen}
+
+    def check(self) -> tuple[Finding, ...]:
+        if find(""):
+            return ()
+        return (Finding(blocking=True, subject="--knob datastore", sentence=LACKING, remedy=INSTALL),)
+
+    def programs(self) -> tuple[str, ...]:
+        """Cassandra, and its Java runtime if that is the machine's."""
+        return (_home(), *programs(_home())) if _home() else ()
+
+    def image_folders(self) -> Mapping[str, str]:
+        """The jars of Cassandra."""
+        if not _home():
+            raise PreflightError(LACKING, remedy=INSTALL)
+        return {f"{_IN_IMAGE}/lib/": f"{_home()}/lib"}
+
+    def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> KairosdbStart:
+        folder = f"{site.data_dir}/{ROOT}"
+        port, nodes_port = site.port + PORT, site.port + NODES_PORT
+        host, clients = (LOOPBACK, site.bind_address) if site.in_image else (site.bind_address, "")
+        node = Node(root=folder, host=host, port=port, nodes_port=nodes_port, clients_host=clients)
+        home = _IN_IMAGE if site.in_image else site.reachable(_home())
+        jvm = options(folder, int(settings[_PROCESSORS]), settings[_HEAP])
+        command = node.command(java(site, home, FACTS.image_java), home, jvm)
+        items = {name.partition(".")[2]: value for name, value in settings.items() if is_item(name)}
+        both = f"{root}/both.sh"
+        return KairosdbStart(
+            items={
+                "service.datastore": f'"{_MODULE}"',
+                "datastore.cassandra.write_cluster.cql_host_list": f'["{host}:{port}"]',
+                # Cassandra 5 has no COMPACT STORAGE, which is the default.
+                "datastore.cassandra.table_create_with.data_points": '""',
+            },
+            argv=("/bin/sh", both),
+            files={**node.files(items), both: in_turn(f"{site.data_dir}/{READY}", command, kairosdb)},
+            folders=(f"{folder}/tmp",),
+            ports=(port,) if site.in_image else (port, nodes_port),
+        )
+
+    def not_ready(self, address: Address, within_s: float) -> str:
+        """The node's message while it starts. Then KairosDB is started by the file READY."""
+        ready = Path(address.data_dir, READY)
+        if not address.data_dir or ready.exists():
+            return ""
+        try:
+            _cql(address).ask("SELECT release_version FROM system.local", within_s)
+        except TargetError as error:
+            return error.message
+        ready.touch()
+        return ""
+
+    def effective(self, address: Address, within_s: float) -> Mapping[str, str]:
+        """The node's report of its settings and its JVM, its version, and its name where it has KairosDB's tables."""
+        cql = _cql(address)
+        reported = cql.ask("SELECT name, value FROM system_views.settings", within_s)
+        (version,) = cql.ask("SELECT release_version FROM system.local", within_s)[0]
+        spaces = cql.ask("SELECT keyspace_name FROM system_schema.keyspaces", within_s)
+        resources = jvm(f"{address.data_dir}/{ROOT}")
+        return {
+            **{f"cassandra.{name}": str(value) for name, value in reported},
+            "cassandra_version": str(version),
+            **({"datastore": self.name} if ["kairosdb"] in spaces else {}),
+            **({_HEAP: resources["jvm_heap"]} if "jvm_heap" in resources else {}),
+            **({_PROCESSORS: resources["jvm_processors"]} if "jvm_processors" in resources else {}),
+        }
+
+    def commit_cycles(self, address: Address, within_s: float) -> int | None:
+        """Memtables that became files since the node was started."""
+        return int(_cql(address).ask(FLUSHED, within_s)[0][0])
+
+    def flush(self, address: Address, store_point: Callable[[], None], within_s: float) -> None:
+        """Syncs the node's commit log."""
+        if address.data_dir:
+            sync(Path(address.data_dir, ROOT))
+
+
+def _home() -> str:
+    installation = find("")
+    return installation.home if installation else ""
+
+
+def _cql(address: Address) -> Cql:
+    return Cql(host=address.host, port=address.port + PORT)
+
+
+STORES: dict[str, Store] = {store.name: store for store in (OnCassandra(), H2())}
+
+
+def store_of(trial: Trial) -> Store:
+    """That of the trial; the first one for a name that is none, which `Target.check` refuses."""
+    return STORES.get(trial.knobs.get("datastore", ""), next(iter(STORES.values())))

@@ -1,0 +1,171 @@
+"""Selectors of series and conditions on their samples, as paths of /api/v1/ with marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from scale_sweep.base.errors import CannotAsk, TargetError
+from scale_sweep.loadgen.content import Content
+from scale_sweep.model import Cells, Drawn, Query, Trial, Workload
+from scale_sweep.server.targets import Address, Session
+from scale_sweep.server.targets.placeholders import filled
+from scale_sweep.server.targets.records import parsed
+from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, joined_in_order
+from scale_sweep.server.targets.sql_dialect import spelled
+from scale_sweep.server.targets.web import Web, metrics
+
+_THOUSANDTHS = re.compile(r"(\d+)(\d{3})e-3")
+API = "/api/v1/"
+PLAIN = "?&="  # what stands between the parts of a path
+EVER_MS = 5 * 365 * 86_400_000  # "all time", from the first row on
+NAME = "__name__"
+COLUMN = "scale_column"  # a label with the name of a series, where functions drop that name
+ASKING = {"query_path": API, "query_plain": PLAIN, "answer_rows": "values", "answer_column": NAME}  # of the driver
+
+
+def metric(column: str) -> str:
+    return f"{MEASUREMENT}_{column}"
+
+
+def names_condition(columns: Sequence[str]) -> str:
+    return f'{NAME}=~"{"|".join(map(metric, columns))}"'
+
+
+def end_of_time(data: Workload) -> str:
+    """The moment at which a window of EVER_MS begins with the first row, in seconds."""
+    return in_seconds(f"{data.start_ms - 1 + EVER_MS}e-3")
+
+
+def in_seconds(text: str) -> str:
+    """The text with each time before e-3 as seconds, as the load generator writes it: 1500000000001e-3 is
+    1500000000.001. VictoriaMetrics 1.131 reads no other."""
+    return _THOUSANDTHS.sub(r"\1.\2", text)
+
+
+def bounds_of(query: Query) -> list[tuple[str, str, str]]:
+    """The column, the sign and the number of each condition on values."""
+    drawn = [(column, "<" if query.is_below else ">", "{value}") for column in query.bounds]
+    return drawn + [(one.column, one.sign, spelled(one.value)) for one in query.conditions]
+
+
+def chosen_labels(query: Query) -> tuple[str, ...]:
+    """The conditions on labels by which a query chooses its devices. Raises CannotAsk for several of all groups."""
+    if query.groups > 1:
+        raise CannotAsk("PromQL compares labels as texts only", remedy="fraction = 1, or one group")
+    if query.groups:
+        return (f'{query.tag}="{{value}}"',)
+    if query.with_tag:
+        return (f'{query.with_tag[0]}="{query.with_tag[1]}"',)
+    if query.devices > 1:
+        return (f'{DEVICE}=~"{"|".join(["{device}"] * query.devices)}"',)
+    return (f'{DEVICE}="{{device}}"',) if query.devices else ()
+
+
+Series = Mapping[str, Any]  # its labels as "metric", its samples as "values"
+_COLUMNS, _TAG, _BUCKET = re.compile(r'__name__=~"([^"]*)"'), re.compile(r" by \((\w+)\)"), re.compile(r"&step=\d+ms")
+
+_LABELLED = re.compile(rf',"{COLUMN}","([^"]*)","",""')  # a column whose series have lost their names
+_TOGETHER, _AT_ONCE = re.compile(r"by \((__name__)?\)"), "&step=1&"  # all devices; aggregates of all time together
+
+
+def rows_of(text: str, series: Sequence[Series]) -> list[Cells]:
+    tag, columns = _TAG.search(text), _COLUMNS.search(text)
+    names = columns.group(1).split("|") if columns else list(dict.fromkeys(_LABELLED.findall(text)))
+    if names:
+        tells_device = f'{DEVICE}="' not in text and not _TOGETHER.search(text)
+        rows = _joined(names, series, tells_device=tells_device)
+        return [row[1:] for row in rows] if _AT_ONCE in text and "union(" not in text else rows
+    if tag:
+        groups = [(_ms(time), _label(one, tag.group(1)), _number(v)) for one in series for time, v in one["values"]]
+        return sorted(groups) if _BUCKET.search(text) else sorted(row[1:] for row in groups)
+    samples = [(_ms(time), _number(value)) for one in series for time, value in one["values"]]
+    return list(samples) if _BUCKET.search(text) else [(value,) for _, value in samples]
+
+
+def _joined(names: Sequence[str], series: Sequence[Series], *, tells_device: bool) -> list[Cells]:
+    rows: dict[tuple[Any, str], dict[str, Any]] = {}
+    newest = {_device(one): _ms(float(one["values"][0][1])) for one in series if _name(one) == "time"}
+    for one in series:
+        for time, value in one["values"] if _name(one) != "time" else ():
+            rows.setdefault((newest.get(_device(one), _ms(time)), _device(one)), {})[_name(one)] = _number(value)
+    return [
+        (time, *((device,) if tells_device else ()), *(cells.get(name) for name in names))
+        for (time, device), cells in joined_in_order(rows, [[time for time, _ in one["values"]] for one in series])
+    ]
+
+
+def _label(one: Series, tag: str) -> int | str:
+    text = str(one["metric"].get(tag, ""))
+    return int(text) if text.isdecimal() else text
+
+
+def _name(one: Series) -> str:
+    return str(one["metric"].get("__name__", ""))
+
+
+def _device(one: Series) -> str:
+    return str(one["metric"].get(DEVICE, ""))
+
+
+def _ms(seconds: float) -> Any:
+    """A whole number, unless the time is not of a whole millisecond; a double holds microseconds of these times."""
+    ms = seconds * 1000
+    return round(ms) if abs(ms - round(ms)) < 5e-4 else ms
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    return int(value) if value.is_integer() else value
+
+
+WITHIN_S = 3600.0
+
+
+class PromqlSession(Session):
+    """One connection for each question. who: the database's name for people."""
+
+    who = ""
+
+    def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
+        super().__init__(trial, address)
+        self._settings = settings
+        self._web = Web(who=self.who, host=address.host, port=address.port)
+
+    def expected(self) -> Mapping[str, str]:
+        """Everything that was set for the trial."""
+        return self._settings
+
+    def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        return tuple(
+            tuple(rows_of(text, self._series(in_seconds(filled(text, one, names, str))))) for text, one in questions
+        )
+
+    def rows_handed(
+        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
+    ) -> Sequence[Cells]:
+        return rows_of(text, parsed(content)["data"]["result"])
+
+    def _get(self, path: str) -> str:
+        self.asking = path
+        return self._web.get(path, self.left_s(WITHIN_S))
+
+    def _metrics(self) -> Mapping[str, float]:
+        return metrics(self._get("/metrics"))
+
+    def _series(self, path: str) -> list[Mapping[str, Any]]:
+        self.asking = path[:60]
+        return self._result(path, self._web.get_json(API + quote(path, safe=PLAIN), self.left_s(WITHIN_S)))
+
+    def _at(self, query: str, time: str) -> list[Mapping[str, Any]]:
+        """The series of an answer at one moment, in seconds since 1970."""
+        self.asking = query[:60]
+        return self._result(query, self._web.post_json(f"{API}query", self.left_s(WITHIN_S), query=query, time=time))
+
+    def _result(self, query: str, answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        if answer.get("status") != "success":
+            raise TargetError(f"{self.who} refused {query[:60]!r}: {answer}")
+        series: list[Mapping[str, Any]] = answer["data"]["result"]
+        return series

@@ -1,0 +1,170 @@
+"""Queries in QuestDB's SQL, with marks where each request has values of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from scale_sweep.base.errors import CannotAsk
+from scale_sweep.experiment.work.sums import ALL
+from scale_sweep.model import FILLS, Query, Trial, Workload
+from scale_sweep.server.targets.questdb.questdb_facts import PGWIRE
+from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, columns_of, part_names
+from scale_sweep.server.targets.sql_dialect import Dialect, SumsDialect, descending, expressions, listed, where
+
+_TABLE = f'"{MEASUREMENT}_p{{part}}"'
+_MINE, _SAME = f"{DEVICE} = '{{device}}'", f"{DEVICE} = '{{again}}'"
+_AGGREGATES = {
+    "count": "count({0})",
+    "avg": "avg({0}::double)",
+    "sum": "sum({0}::double)",
+    "max": "max({0})",
+    "min": "min({0})",
+    "spread": "max({0})::double - min({0})::double",
+    "first": "first({0})",
+    "last": "last({0})",
+    "stddev": "stddev_pop({0}::double)",
+    "stddev_samp": "stddev_samp({0}::double)",
+    "count_distinct": "count_distinct({0})",
+    "rate": "(last({0})::double - first({0})::double) / ((max(timestamp) - min(timestamp)) / 1000000.0)",
+    "max_time": "max(timestamp)",
+    "min_time": "min(timestamp)",
+}
+_FILLS = dict(zip(FILLS, ("NULL", "PREV", "LINEAR"), strict=True))
+_SQL = Dialect(
+    aggregates=_AGGREGATES,
+    time="timestamp",
+    moment="{0}000",
+    length="{0}000",
+    bucket="timestamp_floor('{0}T', timestamp)",
+)
+
+
+def rendered(query: Query, data: Workload, method: str) -> str:
+    """One statement. Raises CannotAsk."""
+    if method == PGWIRE:
+        raise CannotAsk("QuestDB is asked over HTTP, not by PGWire", remedy="--method http")
+    if query.text:
+        return query.text
+    _check_counts(query, data)
+    if query.by_tag:
+        groups = listed((_number_of(query.tag), *_SQL.values(query)))
+        return f"SELECT {groups} FROM {_source(query)} GROUP BY 1 ORDER BY 1"
+    if query.fill:
+        return _filled(query)
+    if query.function:
+        return _SQL.aggregated(query, _source(query), DEVICE)
+    device = (DEVICE,) if query.tells_device else ()
+    cells = listed(("timestamp", *device, *_SQL.columns(query)))
+    if query.sets:
+        return _set(query, cells)
+    behind = f" LATEST ON timestamp PARTITION BY {DEVICE}" if query.latest else ""
+    each = [f"SELECT {cells} FROM {one}{behind}" for one in _tables(query)]
+    if query.is_unordered:
+        return _all(each)
+    many = f"SELECT * FROM ({_all(each)})" if len(each) > 1 else each[0]
+    return many + _SQL.ordered(query)
+
+
+def _check_counts(query: Query, data: Workload) -> None:
+    if "count_distinct" in query.functions:
+        for column in query.columns:
+            if columns_of(data)[column] in ("float", "double"):
+                raise CannotAsk("QuestDB counts different values of whole numbers and texts only")
+
+
+def timed(text: str) -> bool:
+    """Whether the rows of the answer begin with a time."""
+    return text.replace("SELECT * FROM ", "").lstrip("(").startswith("SELECT timestamp")
+
+
+def _tables(query: Query) -> list[str]:
+    """Each table that has rows of the answer, with the conditions of these rows: once for each device that is asked
+    for, or every table."""
+    if query.devices:
+        return [f"{_TABLE}{where([_MINE, *_SQL.conditions(query)])}"] * query.devices
+    chosen = where([*_groups(query), *_SQL.one_tag(query), *_SQL.conditions(query)])
+    return [f'"{MEASUREMENT}_p{part}"{chosen}' for part in range(query.parts)]
+
+
+def _source(query: Query) -> str:
+    tables = _tables(query)
+    if len(tables) == 1:
+        return tables[0]
+    tag = query.tag if query.by_tag else query.each_tag
+    apart = (*((DEVICE,) if query.by_device else ()), *((_SQL.column.format(tag),) if tag else ()))
+    cells = listed(("timestamp", *apart, *_SQL.columns(query)))
+    return f"({_all([f'SELECT {cells} FROM {one}' for one in tables])})"
+
+
+def _filled(query: Query) -> str:
+    label = (_SQL.column.format(query.each_tag),) if query.each_tag else (DEVICE,) if query.by_device else ()
+    source = _source(query)
+    if source.startswith("("):
+        source = f"({source} ORDER BY timestamp) TIMESTAMP(timestamp)"
+    cells = listed(("timestamp", *label, *_SQL.values(query)))
+    order = listed((f"timestamp{descending(query)}", *label))
+    stretches = f"SAMPLE BY {query.bucket_ms}T FILL({_FILLS[query.fill]}) ALIGN TO CALENDAR"
+    return f"SELECT {cells} FROM {source} {stretches} ORDER BY {order}"
+
+
+def _groups(query: Query) -> list[str]:
+    if not query.groups:
+        return []
+    if query.groups == 1:
+        return [f"{_SQL.column.format(query.tag)} = '{{value}}'"]
+    number = _number_of(query.tag)
+    return [f"{number} >= {{value}}", f"{number} < {{value}} + {query.groups}"]
+
+
+def _number_of(tag: str) -> str:
+    return f"{_SQL.column.format(tag)}::int"
+
+
+def _set(query: Query, cells: str) -> str:
+    one, other = _SQL.two_ranges(query)
+    each = ([_MINE, *one], [_SAME, *other])
+    both = f" {query.sets.upper()} ".join(f"SELECT {cells} FROM {_TABLE}{where(these)}" for these in each)
+    return f"SELECT * FROM ({both}) ORDER BY timestamp"
+
+
+def _all(each: Sequence[str]) -> str:
+    return each[0] if len(each) == 1 else " UNION ALL ".join(f"({one})" for one in each)
+
+
+FIGURES_MAX = 40  # of one statement: it is in the address of a request, whose length QuestDB limits
+DEVICES_MAX = 200  # that a statement names
+_LONG = ("bigint", "uint")  # their columns are LONG
+
+
+def _column(name: str, kind: str) -> str:
+    return f'"{name}"::int' if kind == "bool" else f'"{name}"'
+
+
+DIALECT = SumsDialect(
+    column=_column,
+    double=lambda what: f"({what})::double",
+    ns=1000,
+    added_as_double=("float", "double", *_LONG),
+)
+
+
+def statements(trial: Trial, devices: Sequence[str]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Figures and the statement that returns them behind the device, for each table; of all rows together, with "" as
+    the device, if there are no devices. Of more than DEVICES_MAX devices, all of a table are returned."""
+    by_name = expressions(trial.work.data, ALL, DIALECT)
+    names, sources = tuple(by_name), [_numbered_source(trial, table, devices) for table in part_names(trial)]
+    together = f"({' UNION ALL '.join(sources)})"
+    for first in range(0, len(names), FIGURES_MAX):
+        some = names[first : first + FIGURES_MAX]
+        figures = ", ".join(by_name[name] for name in some)
+        if not devices:
+            yield some, f"SELECT '' AS {DEVICE}, {figures} FROM {together}"
+        for source in sources if devices else ():
+            yield some, f"SELECT {DEVICE}, {figures} FROM ({source}) GROUP BY {DEVICE}"
+
+
+def _numbered_source(trial: Trial, table: str, devices: Sequence[str]) -> str:
+    since = f"timestamp::long - {trial.work.data.start_ms * 1000} AS since_first"
+    quoted = ", ".join(f"'{device}'" for device in devices)
+    only = f" WHERE {DEVICE} IN ({quoted})" if 0 < len(devices) <= DEVICES_MAX else ""
+    return f"SELECT *, {since} FROM '{table}'{only}"

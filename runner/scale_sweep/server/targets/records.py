@@ -1,0 +1,133 @@
+"""Values passed between a target and its users: installations, addresses, rows of answers, lines of logs."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from scale_sweep.model import Cells, Query
+from scale_sweep.model import Counted as Counted
+
+if TYPE_CHECKING:
+    from scale_sweep.loadgen.content import Content
+
+# The environment variables with the login of a server that is not ours. Without a user it is the target's own.
+ENDPOINT_USER, ENDPOINT_PASSWORD = "SCALE_TARGET_USER", "SCALE_TARGET_PASSWORD"
+
+# Names in the settings that a session reads back: where a request's rows are when it is acknowledged, and how they are
+# stored. Reports of several databases show them as conditions.
+ACKNOWLEDGED, COMPRESSION = "acknowledged", "compression"
+NOWHERE = "never: nothing is acknowledged"
+IN_MEMORY, IN_LOG, ON_DISK = "in memory", "in the log, not yet on disk", "on disk (log fsynced)"
+IN_FILES = "in files, not yet on disk"  # of a database without a log
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installation:
+    """A server found on this machine: its home (holding bin/ and lib/), version, and where it was found: "--home",
+    "PATH" and the like."""
+
+    home: str
+    version: str
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """Where a session connects: the server's loopback address, and the secret made for this trial."""
+
+    host: str
+    port: int
+    secret: str
+    home: str = ""
+    data_dir: str = ""  # the trial's directory as the controller sees it; "" for a server that is not ours
+    # started for this trial. Otherwise only the trial's own database may be changed, and the secret is the user's (""
+    # for the database's default)
+    is_ours: bool = True
+    # disks, disk_placement: as in the trial's Site
+    disks: tuple[str, ...] = ()
+    disk_placement: str = ""
+    # it was started on the files of another server of this run, which have its tables and the secret
+    holds_data: bool = False
+    # user, database: chosen on a server that is not ours, if its facts say that they can be; "": the target's own
+    user: str = ""
+    database: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """The machine against which a trial is checked before anything starts."""
+
+    memory_bytes: int
+    free_bytes: int  # on the data's disk
+    explicit: frozenset[str] = frozenset()  # keys of the settings that the user gave, by flag or in the sweep's file
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A part of the database on one disk: a vnode, a partition."""
+
+    name: str
+    path: str  # one of its files or directories as the controller sees it
+    disk: int | None  # the intended disk, an index into Site.disks; None: the server chose
+
+
+Ms = int | Fraction
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+
+
+def exact_ms(units: int, units_per_ms: int) -> Ms:
+    """A time in units since 1970 as ms; a fraction if it is between two of them."""
+    return units // units_per_ms if units % units_per_ms == 0 else Fraction(units, units_per_ms)
+
+
+def moment_ms(moment: datetime.datetime) -> Ms:
+    """A moment with its zone, which is exact to a microsecond."""
+    return exact_ms((moment - _EPOCH) // datetime.timedelta(microseconds=1), 1000)
+
+
+NS_PER_MS = 1_000_000
+
+
+def in_ms(query: Query, rows: Sequence[Cells]) -> Sequence[Cells]:
+    """The rows with their times in ms, exactly. Aggregates without stretches of time have none."""
+    if query.function and not query.bucket_ms:
+        return rows
+    return [(_ms(row[0]), *row[1:]) for row in rows]
+
+
+def parsed(text: Content) -> Any:
+    """The text of a server that answers in JSON. Raises ValueError for any other, TypeError for rows."""
+    if not isinstance(text, str):
+        raise TypeError("rows of a driver are no text of a server")
+    return json.loads(text)
+
+
+def tags_of(rows: Iterable[Sequence[Any]]) -> Mapping[str, Set[tuple[str, ...]]]:
+    by_device = defaultdict[str, set[tuple[str, ...]]](set)
+    for device, *tags in rows:
+        by_device[str(device)].add(tuple("" if tag is None else str(tag) for tag in tags))
+    return by_device
+
+
+def _ms(time_ns: Any) -> Any:
+    return exact_ms(time_ns, NS_PER_MS) if isinstance(time_ns, int) else time_ns
+
+
+_LINES_MAX, _LENGTH_MAX = 20, 300
+
+
+def lines_with(pattern: re.Pattern[str], log: str) -> tuple[str, ...]:
+    """The first lines in which the pattern is found, each once and cut to 300 characters; at most 20."""
+    return first_of(line for line in log.splitlines() if pattern.search(line))
+
+
+def first_of(lines: Iterable[str]) -> tuple[str, ...]:
+    """The first 20 different lines, each cut to 300 characters."""
+    return tuple(dict.fromkeys(line.strip()[:_LENGTH_MAX] for line in lines))[:_LINES_MAX]

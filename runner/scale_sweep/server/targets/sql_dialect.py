@@ -1,0 +1,178 @@
+"""The parts of queries that languages like SQL share: cells, conditions, aggregates, stretches of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scale_sweep.experiment.work.sums import NS_PER_MS, column_types, figures_of
+from scale_sweep.model import Condition, Query, Workload
+from scale_sweep.model.functions import PERCENTILE, percent_of
+
+RANKED = "ranked"  # the name of the aggregate by which groups are ordered
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """How a language spells what queries share."""
+
+    # the expression of each function, of a column {0}; of a percentile, {1} is how many percent
+    aggregates: Mapping[str, str]
+    time: str  # the column of the times
+    column: str = '"{0}"'  # the spelling of a column {0}
+    moment: str = "{0}"  # a time, of a mark {0} for ms since 1970
+    length: str = "{0}"  # a time of {0} ms that is added to a moment
+    bucket: str = ""  # the start of a stretch of {0} ms; "": the language has a clause of its own for stretches
+    value: str = "{0}"  # a number {0} that a column is compared with
+    tag: str = "{0}"  # a tag {0} that is compared with a text
+
+    def columns(self, query: Query) -> tuple[str, ...]:
+        """As the language spells them."""
+        return tuple(self.column.format(name) for name in query.columns)
+
+    def values(self, query: Query) -> tuple[str, ...]:
+        """The aggregates of each column. Raises KeyError for a function without a word."""
+        return tuple(self._value(function, self.column.format(name)) for function, name in query.values)
+
+    def has(self, function: str) -> bool:
+        return self._word(function) in self.aggregates
+
+    def _word(self, function: str) -> str:
+        """The median is a percentile in a language without a word for it."""
+        return function if percent_of(function) is None or function in self.aggregates else PERCENTILE
+
+    def _value(self, function: str, column: str) -> str:
+        return self.aggregates[self._word(function)].format(column, percent_of(function))
+
+    def times(self, query: Query) -> list[str]:
+        """The conditions on the time."""
+        at, start, end = (self.moment.format(mark) for mark in ("{at}", "{from}", "{to}"))
+        return {
+            "always": [],
+            "at": [f"{self.time} = {at}"],
+            "range": [f"{self.time} >= {start}", f"{self.time} < {end}"],
+            "before": [f"{self.time} < {end}"],
+        }[query.when]
+
+    def bounds(self, query: Query) -> list[str]:
+        """The conditions on values: first those with the drawn value."""
+        sign = "<" if query.is_below else ">"
+        drawn = [f"{self.column.format(name)} {sign} {self.value.format('{value}')}" for name in query.bounds]
+        return drawn + [self.condition(one) for one in query.conditions]
+
+    def condition(self, one: Condition) -> str:
+        return f"{self.column.format(one.column)} {one.sign} {self.value.format(spelled(one.value))}"
+
+    def one_tag(self, query: Query) -> list[str]:
+        """The condition on a tag, which languages compare with a text also where it is a number."""
+        if query.with_tag is None:
+            return []
+        name, value = query.with_tag
+        return [f"{self.tag.format(self.column.format(name))} = '{value}'"]
+
+    def conditions(self, query: Query) -> list[str]:
+        return self.times(query) + self.bounds(query)
+
+    def two_ranges(self, query: Query) -> tuple[list[str], list[str]]:
+        start, end = (self.moment.format(mark) for mark in ("{from}", "{to}"))
+        third = self.length.format(query.third_ms)
+        return (
+            [f"{self.time} >= {start}", f"{self.time} < {end} - {third}"],
+            [f"{self.time} >= {start} + {third}", f"{self.time} < {end}"],
+        )
+
+    def aggregated(self, query: Query, source: str, device: str = "") -> str:
+        """The aggregates of all rows, or of each stretch of time, and there of each device or value of a tag. source: a
+        table with its conditions. device: the column that says whose a row is."""
+        label = (self.column.format(query.each_tag),) if query.each_tag else (device,) if query.by_device else ()
+        bucket = (f"{self.bucket.format(query.bucket_ms)} AS bucket",) if query.bucket_ms else ()
+        selected = f"SELECT {listed((*bucket, *label, *self.ranked_values(query)))} FROM {source}"
+        if not bucket and not label:
+            return selected
+        each = (*(("bucket",) if bucket else ()), *label)
+        order = (f"{each[0]}{descending(query)}", *each[1:])
+        ordered = self.ordered(query) if query.by_value else f" ORDER BY {listed(order)}{limited(query)}"
+        return f"{selected} GROUP BY {listed(each)}{ordered}"
+
+    def ranked_values(self, query: Query) -> tuple[str, ...]:
+        """The aggregates; the first has a name if the rows are ordered by it."""
+        first, *others = self.values(query)
+        return (f"{first} AS {RANKED}" if query.by_value else first, *others)
+
+    def ordered(self, query: Query) -> str:
+        """The clauses of the order by time or by a value, and of the number of rows, with a space before them."""
+        by = self.time if not query.by_value else RANKED if query.function else self.column.format(query.by_value)
+        return f" ORDER BY {by}{descending(query)}{limited(query)}"
+
+
+def spelled(value: float) -> str:
+    """The number as it is filled in for a mark: a whole one without a fraction."""
+    return repr(value).removesuffix(".0")
+
+
+def listed(parts: Iterable[str]) -> str:
+    return ", ".join(parts)
+
+
+def where(conditions: Sequence[str]) -> str:
+    """The clause, with a space before it; "" without a condition."""
+    return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+
+
+def descending(query: Query) -> str:
+    """The direction of the order, behind the name of what is ordered."""
+    return " DESC" if (query.largest_first if query.by_value else query.newest_first) else ""
+
+
+def limited(query: Query) -> str:
+    """The clause for the first rows, with a space before it; "" for all."""
+    return f" LIMIT {query.limit}" if query.limit else ""
+
+
+_OF_ROWS = {"rows": "count(*)", "first": "min({since})", "last": "max({since})", "times": "sum({since})"}
+_FRACTIONS = ("float", "double")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SumsDialect:
+    """column: the expression of a column, by its name and type; a boolean as a whole number. double: casts an
+    expression to a double. ns: nanoseconds in a unit of `since`. added_as_double: types whose values are cast
+    before they are added: a sum of floats in floats is not exact. since: the expression of the time since the first
+    timestamp of the load, as a whole number."""
+
+    column: Callable[[str, str], str]
+    double: Callable[[str], str]
+    ns: int
+    added_as_double: tuple[str, ...] = _FRACTIONS
+    since: str = "since_first"
+
+
+def expressions(data: Workload, computed: Sequence[str], dialect: SumsDialect) -> Mapping[str, str]:
+    kinds = column_types(data)
+    return {figure: _expression(figure, kinds, dialect) for figure in figures_of(data, computed)}
+
+
+def _expression(figure: str, kinds: Mapping[str, str], dialect: SumsDialect) -> str:
+    name, _, what = figure.rpartition(".")
+    if not name:
+        return _OF_ROWS[what].format(since=dialect.since)
+    column, is_fraction = dialect.column(name, kinds[name]), kinds[name] in _FRACTIONS
+    if what == "values":
+        return f"count({column})"
+    if what == "timed":
+        return f"sum({dialect.double(column)} * {dialect.since})"
+    if what == "sum":
+        return f"sum({dialect.double(column) if kinds[name] in dialect.added_as_double else column})"
+    function = {"least": "min", "greatest": "max"}[what]
+    return dialect.double(f"{function}({column})") if is_fraction else f"{function}({column})"
+
+
+def in_ns(figures: Sequence[str], row: Sequence[Any], dialect: SumsDialect) -> dict[str, Any]:
+    values = dict(zip(figures, row, strict=True))
+    for figure, value in values.items():
+        if value is not None and figure in ("first", "last", "times"):
+            values[figure] = int(value) * dialect.ns
+        elif value is not None and figure.endswith(".timed"):
+            values[figure] = float(value) * (dialect.ns / NS_PER_MS)
+    return values
