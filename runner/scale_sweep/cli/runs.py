@@ -122,7 +122,7 @@ def _show_verification(checked: verify.Verification) -> None:
 
     console.show_line(
         f"{checked.run}: {counted(checked.files, 'file')} against their digests, "
-        f"{counted(checked.trials, 'trial')} made again from raw files, {counted(checked.figures, 'figure')} compared"
+        f"{counted(checked.trials, 'trial')} recomputed from raw files, {counted(checked.figures, 'figure')} compared"
     )
     by_file: dict[str, list[verify.Disagreement]] = {}
     for disagreement in checked.disagreements:

@@ -149,7 +149,7 @@ CONSOLE: Mapping[str, Column] = {
 
 
 _SHORT = f" ({SHORT})"
-_NOT_VALID = f"{MARK.strip()} no VALID trial at this level: mean of all its trials, and not the server's number"
+_NOT_VALID = f"{MARK.strip()} no VALID trial at this level: mean of all its trials, not a measurement of the server"
 
 
 def console_table(run: StoredRun) -> Table:

@@ -33,7 +33,7 @@ class OtherMethod:
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """files: compared with their digests. trials: made again from raw files. figures: compared one by one.
+    """files: compared with their digests. trials: recomputed from raw files. figures: compared one by one.
 
     fingerprint: SHA-256 of the list of digests, which represents the whole run.
     """

@@ -98,11 +98,10 @@ def busy_workers(use: ResourceUse, resources: TrialResources) -> Explanation | N
     """Each of the load generator's threads did its own work nearly all the time: none could send more."""
     if use.workers_busy is None or use.workers_busy < WORKERS_BUSY:
         return None
-    threads = f"{resources.threads} threads" if resources.threads > 1 else "one thread"
+    threads = f"each of the {resources.threads} load threads" if resources.threads > 1 else "the one load thread"
     return Explanation(
         kind=BottleneckKind.GENERATOR_CPU,
-        sentence=f"the load generator's {threads} worked themselves {100 * use.workers_busy:.0f} % of the time, client "
-        "library included",
+        sentence=f"{threads} was busy {100 * use.workers_busy:.0f} % of the time, client library included",
         remedy=f"{more_cpus(resources)}, and give it more --connections" + _or_method(resources),
         link=" while ",
     )
