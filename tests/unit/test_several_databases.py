@@ -14,8 +14,8 @@ from scale_sweep.report import subjects
 from scale_sweep.report.documents import documents
 from scale_sweep.report.reference import reference_table, rows_of
 from scale_sweep.report.run_facts import server_name
+from scale_sweep.report.several_curves import _shape
 from scale_sweep.report.style import PLOT_CSS
-from scale_sweep.report.subject_curves import _shape
 from scale_sweep.server.targets import load_facts
 from tests.unit.factories import make_result, make_sweep, reading
 from tests.unit.test_plan import make_host

@@ -29,9 +29,9 @@ _OTHER = "Other"
 GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     _FIRST: {
         "doctor": ("machine", "Show what this machine can do: CPUs, cgroups, Docker, databases, and missing packages."),
-        "plan": ("plans", _PLAN),
+        "plan": ("sweeps", _PLAN),
         "sweep": ("sweeps", _SWEEP),
-        "init": ("plans", "Print a sweep file for an axis, with comments, to change and to run."),
+        "init": ("sweeps", "Print a sweep file for an axis, with comments, to change and to run."),
         "watch": (
             "runs",
             "Watch a sweep that runs in another terminal of this machine; Ctrl-C ends the watching, not the sweep.",
@@ -68,7 +68,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "clean": ("machine", _CLEAN),
     },
     _OTHER: {
-        "schema": ("plans", "Print the JSON schema of sweep files, for editors that complete and check them."),
+        "schema": ("sweeps", "Print the JSON schema of sweep files, for editors that complete and check them."),
         "observe": ("observing", _OBSERVE),
         "load": ("load", "Load a database as taosBenchmark or IoT-benchmark would, by its options or its file."),
     },

@@ -17,9 +17,8 @@ from scale_sweep.model import StoredRun, VerdictKind
 from scale_sweep.model.compared import Comparison, PointRatio
 from scale_sweep.report.curve import model_line
 from scale_sweep.report.figures import fit_of
-from scale_sweep.report.forms import Form, Page
+from scale_sweep.report.forms import Form, Headline, Page, Section, figure_html, shell, valid_words
 from scale_sweep.report.headlines import tiles_of_comparison, title_of_comparison
-from scale_sweep.report.page_parts import Headline, Section, figure_html, shell, valid_words
 from scale_sweep.report.svg import (
     Frame,
     axes,

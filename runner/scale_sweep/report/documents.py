@@ -10,10 +10,9 @@ from scale_sweep.model import Agreement, FitReport, StoredRun, TrialResult, coun
 from scale_sweep.report import run_facts, subjects
 from scale_sweep.report.comparison import ab_sections
 from scale_sweep.report.figures import agreement_in, axis_facts, cpu_cost, fit_again
-from scale_sweep.report.forms import Form, Markdown, Page
+from scale_sweep.report.forms import Form, Headline, Markdown, Page, Section
 from scale_sweep.report.headlines import headline_of_ab, headline_of_variants
 from scale_sweep.report.markup import escape
-from scale_sweep.report.page_parts import Headline, Section
 from scale_sweep.report.reference import Reference
 from scale_sweep.report.reference_reads import reads_tables
 from scale_sweep.report.replicates import beside_verdicts

@@ -7,7 +7,7 @@ from collections import Counter
 from scale_sweep.base.units import counted, format_rate
 from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.report.figures import axis_facts
-from scale_sweep.report.forms import Form
+from scale_sweep.report.forms import Form, figure_html
 from scale_sweep.report.operation_pictures import (
     MIDDLE,
     QUANTILES,
@@ -30,7 +30,6 @@ from scale_sweep.report.operation_questions import (
     preload_words,
     unchecked_words,
 )
-from scale_sweep.report.page_parts import figure_html
 from scale_sweep.report.shared_values import once
 from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, short
 

@@ -9,7 +9,7 @@ from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.model import StoredRun, VerdictKind
 from scale_sweep.report.figures import at_level, axis_facts, axis_name, fitted_rate, levels_of
 from scale_sweep.report.level_tables import disk_words, range_notes
-from scale_sweep.report.subject_points import stored_bytes
+from scale_sweep.report.several_curves import stored_bytes
 from scale_sweep.report.svg import Frame, axes, clipped, counted_lines, drawing, legend, line, marker, swatch, x_levels
 from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, mean, short
 

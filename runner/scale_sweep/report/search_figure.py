@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import ERRORS, Clause, Objective, Step, StoredRun, TrialResult, VerdictKind
+from scale_sweep.report.forms import figure_html
 from scale_sweep.report.markup import escape
-from scale_sweep.report.page_parts import figure_html
 from scale_sweep.report.svg import (
     LogFrame,
     axes,

@@ -17,14 +17,13 @@ from scale_sweep.report.disk_tables import ceiling_table, disk_table, has_prepar
 from scale_sweep.report.figures import axis_name, fit_of, knobs_table
 from scale_sweep.report.fitted import FORMULA, asked_table, derived_table, models_table, rejected_table, residuals_svg
 from scale_sweep.report.flame import profile_html
-from scale_sweep.report.forms import Form, Markdown, Page
+from scale_sweep.report.forms import Form, Markdown, Page, Section, figure_html
 from scale_sweep.report.headlines import headline_of
 from scale_sweep.report.level_tables import levels_table
 from scale_sweep.report.markup import escape, meaning_of
 from scale_sweep.report.noise import ablations_table, noise_of, noise_sentences
 from scale_sweep.report.offered_rates import offered_tables
 from scale_sweep.report.operations import operations_part
-from scale_sweep.report.page_parts import Section, figure_html
 from scale_sweep.report.reference import Reference, compare, reference_table, speedup_svg
 from scale_sweep.report.reference_reads import is_of_reads, reads_tables
 from scale_sweep.report.replicates import parts_table

@@ -9,8 +9,7 @@ from scale_sweep.base.units import change_words, counted, format_number, format_
 from scale_sweep.model import StoredRun, counted_verdicts
 from scale_sweep.model.compared import Comparison, PointRatio
 from scale_sweep.report.figures import axis_name, fitted_rate
-from scale_sweep.report.markup import table_html
-from scale_sweep.report.page_parts import (
+from scale_sweep.report.forms import (
     Headline,
     Section,
     Tile,
@@ -21,9 +20,9 @@ from scale_sweep.report.page_parts import (
     shell,
     valid_words,
 )
+from scale_sweep.report.markup import table_html
 from scale_sweep.report.run_facts import Fact, load_hosts, machine_facts
-from scale_sweep.report.subject_curves import overlaid_svg
-from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
+from scale_sweep.report.several_curves import SubjectCurve, SubjectPoint, curves, overlaid_svg
 from scale_sweep.report.table import ABSENT, Table, mean
 from scale_sweep.report.trials import trial_table
 

@@ -10,8 +10,8 @@ from scale_sweep.model import ModelFit, StoredRun, VerdictKind
 from scale_sweep.model.sizing import LevelChance, LevelNeed, Offer, Sizing
 from scale_sweep.report.curve import drawn_model
 from scale_sweep.report.figures import fit_of
+from scale_sweep.report.forms import Section, figure_html, listed, sections_html, shell
 from scale_sweep.report.markup import escape, table_html
-from scale_sweep.report.page_parts import Section, figure_html, listed, sections_html, shell
 from scale_sweep.report.sizing import (
     answer_words,
     levels_table,

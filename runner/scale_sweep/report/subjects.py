@@ -8,11 +8,10 @@ from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.experiment.work import stores
 from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.report.figures import axis_facts, shown_rates
-from scale_sweep.report.page_parts import figure_html as picture_html
-from scale_sweep.report.page_parts import valid_words
+from scale_sweep.report.forms import figure_html as picture_html
+from scale_sweep.report.forms import valid_words
 from scale_sweep.report.run_facts import starting_point
-from scale_sweep.report.subject_curves import curves_svg
-from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves, curves_rows, overlaps
+from scale_sweep.report.several_curves import SubjectCurve, SubjectPoint, curves, curves_rows, curves_svg, overlaps
 from scale_sweep.report.table import ABSENT, MARK, Table, fixed, level_cell, marked, mean, short
 
 _DURABLE = "A durable rate counts to the end of the flush. "
