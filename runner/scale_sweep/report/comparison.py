@@ -71,9 +71,9 @@ def comparison_html(comparison: Comparison, a: Sequence[StoredRun], b: Sequence[
     note = form.words(words, note=True) if words else ""
     differ = form.table(differing_table(comparison)) or form.words("No other recorded difference.")
     sections = (
-        Section(name="curves", title="Both curves", body=curves),
-        Section(name="points", title="Point by point", body=form.table(ratio_table(comparison)) + picture + note),
-        Section(name="differs", title="Other differences", body=differ),
+        Section("curves", "Both curves", curves),
+        Section("points", "Point by point", form.table(ratio_table(comparison)) + picture + note),
+        Section("differs", "Other differences", differ),
     )
     return shell(f"{comparison.run_b} against {comparison.run_a}", form.body(headline, (*of_a, *of_b), sections, ""))
 
@@ -93,8 +93,8 @@ def ab_sections(run: StoredRun, form: Form) -> tuple[Section, ...]:
     table = form.table(ratio_table(comparison))
     differ = form.table(differing_table(comparison)) or form.words("No recorded difference.")
     return (
-        Section(name="ab", title="B against A", body=form.joined(form.on_page(drawn), table), is_titled=False),
-        Section(name="differs", title="Differences between A and B", body=differ),
+        Section("ab", "B against A", form.joined(form.on_page(drawn), table), is_titled=False),
+        Section("differs", "Differences between A and B", differ),
     )
 
 

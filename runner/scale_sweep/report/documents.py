@@ -113,15 +113,12 @@ def _index(
     tables = enumerate(_tables(run, reference), start=1)
     sections = (
         *_first_sections(run, form),
-        *(
-            Section(name=f"table-{n}", title=table.title, body=_as_one(table, form), is_titled=False)
-            for n, table in tables
-        ),
-        Section(name="reports", title="Report of each variant", body=links, is_titled=False),
+        *(Section(f"table-{n}", table.title, _as_one(table, form), is_titled=False) for n, table in tables),
+        Section("reports", "Report of each variant", links, is_titled=False),
         Section(
-            name="method",
-            title="Method and machine",
-            body=form.on_page(lambda: facts_html(shared) + form.command(run_facts.command_of(run))),
+            "method",
+            "Method and machine",
+            form.on_page(lambda: facts_html(shared) + form.command(run_facts.command_of(run))),
         ),
     )
     return form.body(_headline(run, fits), run.results, sections, "")
@@ -130,7 +127,7 @@ def _index(
 def _first_sections(run: StoredRun, form: Form) -> tuple[Section, ...]:
     if run.plan.sweep.variants_ab:
         return ab_sections(run, form)
-    return (Section(name="curves", title="The curves", body=form.on_page(lambda: subjects.figure_html(run))),)
+    return (Section("curves", "The curves", form.on_page(lambda: subjects.figure_html(run))),)
 
 
 def _as_one(table: Table, form: Form) -> str:

@@ -17,7 +17,7 @@ from scale_sweep.report.style import PAGE_STYLE, part
 from scale_sweep.report.table import Table
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Section:
     name: str  # of its link, one plain word
     title: str

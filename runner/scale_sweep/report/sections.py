@@ -60,25 +60,21 @@ def body_of(
     headline = headline_of(run)
     headline = replace(headline, cautions=unsaid(headline.cautions, above))
     sections = (
-        Section(name="curve", title="The curve", body=_curve(run, form)),
-        Section(name="operations", title="Each operation", body=operations_part(run, form)),
-        Section(name="soak", title="The rate over time", body=_soak(run, form)),
+        Section("curve", "The curve", _curve(run, form)),
+        Section("operations", "Each operation", operations_part(run, form)),
+        Section("soak", "The rate over time", _soak(run, form)),
         *_published(run, form, reference),
-        Section(name="bottleneck", title="Bottlenecks", body=_bottleneck(run, form)),
-        Section(name="disks", title="Each disk", body=_disks(run, form)),
-        Section(name="trials", title="Every trial and its verdict", body=_trials(run, form)),
-        Section(name="seconds", title="Second by second", body=form.on_page(lambda: trials_html(run))),
-        Section(name="warm-up", title="Was the warm-up long enough?", body=_warmup(run, form)),
-        Section(name="fit", title="How sure the fit is", body=_certainty(run, form)),
-        Section(name="noise", title="How sure the points are", body=_noise(run, form)),
-        Section(name="cpu-time", title="The rate for each CPU-second", body=form.table(cpu_table(fit_of(run), run))),
-        Section(name="knobs", title="Other changes along the curve", body=_knobs(run, form)),
-        Section(
-            name="profile",
-            title="CPU time of the server by function",
-            body=form.on_page(lambda: profile_html(run)),
-        ),
-        Section(name="method", title="Method and machine", body=_method(run, form, shared)),
+        Section("bottleneck", "Bottlenecks", _bottleneck(run, form)),
+        Section("disks", "Each disk", _disks(run, form)),
+        Section("trials", "Every trial and its verdict", _trials(run, form)),
+        Section("seconds", "Second by second", form.on_page(lambda: trials_html(run))),
+        Section("warm-up", "Was the warm-up long enough?", _warmup(run, form)),
+        Section("fit", "How sure the fit is", _certainty(run, form)),
+        Section("noise", "How sure the points are", _noise(run, form)),
+        Section("cpu-time", "The rate for each CPU-second", form.table(cpu_table(fit_of(run), run))),
+        Section("knobs", "Other changes along the curve", _knobs(run, form)),
+        Section("profile", "CPU time of the server by function", form.on_page(lambda: profile_html(run))),
+        Section("method", "Method and machine", _method(run, form, shared)),
     )
     return form.body(headline, run.results, sections, within)
 
@@ -120,8 +116,8 @@ def _published(run: StoredRun, form: Form, reference: Reference | None) -> Seque
     beside = [form.table(table, dense=True) for table in ((rates,) if rates else reads_tables(run, reference))]
     plot = form.on_page(lambda: _small(speedup_svg(run, both)) if both is not None else "")
     return (
-        Section(name="article", title=ARTICLE_HEADING, body=form.table(article_table(run)) if shown else ""),
-        Section(name="published", title="Published and ours", body=form.joined(*beside, plot) if beside else ""),
+        Section("article", ARTICLE_HEADING, form.table(article_table(run)) if shown else ""),
+        Section("published", "Published and ours", form.joined(*beside, plot) if beside else ""),
     )
 
 

@@ -7,9 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scale_sweep.base.units import part_of
-from scale_sweep.report.table import ABSENT, Table
+from scale_sweep.report.table import ABSENT, Table, only_columns
 
-_NUMBER = re.compile(r"(?<![\w.-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w-])")
+_NUMBER = r"[+-]?\d+(?:,\d{3})*(?:\.\d+)?"
+_RANGE = re.compile(rf"(?<![\w.,-])(up to )?({_NUMBER})(?: to ({_NUMBER}))?(?![\w-])")
 _OFTEN = 3  # trials: a remark of so many is said once
 
 
@@ -27,13 +28,7 @@ def once(table: Table, kept: Collection[int] = (0,)) -> Table:
         f"In every row: {present}." if present else "",
         f"Not measured in any row: {absent}." if absent else "",
     ]
-    return replace(
-        table,
-        headers=tuple(table.headers[i] for i in left),
-        rows=tuple(tuple(row[i] for i in left) for row in table.rows),
-        words=tuple(left.index(i) for i in table.words if i in left),
-        notes=(*filter(None, notes), *table.notes),
-    )
+    return replace(only_columns(table, left), notes=(*filter(None, notes), *table.notes))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,14 +40,14 @@ class Remark:
 def shared_remarks(of_trials: Sequence[Sequence[Remark]], places: Sequence[str]) -> tuple[list[str], list[str]]:
     """The remarks that stay with each trial, and a sentence for each of three trials or more. places: of the trials."""
     by_shape: dict[str, dict[int, str]] = {}
-    causes = {_shape(r.words) for remarks in of_trials for r in remarks if r.is_cause}
+    causes = {_kind(r.words) for remarks in of_trials for r in remarks if r.is_cause}
     for at, remarks in enumerate(of_trials):
         for remark in remarks:
-            by_shape.setdefault(_shape(remark.words), {})[at] = remark.words
+            by_shape.setdefault(_kind(remark.words), {})[at] = remark.words
     often = {shape: words for shape, words in by_shape.items() if len(words) >= _OFTEN and shape not in causes}
-    stays = ["; ".join(r.words for r in remarks if _shape(r.words) not in often) for remarks in of_trials]
+    stays = ["; ".join(r.words for r in remarks if _kind(r.words) not in often) for remarks in of_trials]
     sentences = [
-        f"{_named([places[at] for at in words], places)}: {_ranged([*words.values()])}." for words in often.values()
+        f"{_named([places[at] for at in words], places)}: {_joined([*words.values()])}." for words in often.values()
     ]
     return stays, sentences
 
@@ -62,23 +57,6 @@ def _named(some: Sequence[str], places: Sequence[str]) -> str:
     return part_of(len(some), len(places), "trial").capitalize() + (f", all at {some[0]}" if is_one_level else "")
 
 
-def _shape(words: str) -> str:
-    return _NUMBER.sub("#", words)
-
-
-def _ranged(words: Sequence[str]) -> str:
-    """One sentence for sentences of one shape: "42 to 86 of 100 tables"."""
-    columns = [sorted(set(numbers), key=_value) for numbers in zip(*map(_NUMBER.findall, words), strict=True)]
-    ranges = iter([f"{c[0]} to {c[-1]}" if len(c) > 1 else c[0] for c in columns])
-    return _NUMBER.sub(lambda _: next(ranges), words[0])
-
-
-def _value(number: str) -> float:
-    return float(number.replace(",", ""))
-
-
-_WITH_SIGN = r"[+-]?\d[\d,]*(?:\.\d+)?"
-_RANGE = re.compile(rf"(?<![\w.,-])(up to )?({_WITH_SIGN})(?: to ({_WITH_SIGN}))?(?![\w-])")
 _SUBJECT = "target "  # before the name of a database, if the databases are what is compared
 
 
@@ -116,10 +94,10 @@ def _joined(sentences: Sequence[str]) -> str:
 
 def _span(numbers_of: Sequence[tuple[str, str, str]]) -> str:
     numbers = [number for _, low, high in numbers_of for number in (low, high) if number]
-    least, most = min(numbers, key=_value_of), max(numbers, key=_value_of)
+    least, most = min(numbers, key=_value), max(numbers, key=_value)
     before = numbers_of[0][0]
-    return f"{before}{most}" if before or _value_of(least) == _value_of(most) else f"{least} to {most}"
+    return f"{before}{most}" if before or _value(least) == _value(most) else f"{least} to {most}"
 
 
-def _value_of(number: str) -> float:
+def _value(number: str) -> float:
     return float(number.replace(",", ""))

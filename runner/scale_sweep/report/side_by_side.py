@@ -88,15 +88,11 @@ def side_by_side_html(hosts: Sequence[HostRun], money: str) -> str:
     caption = "Every server's curve. Filled marks are levels with trials that count."
     ratios, priced = ratio_table(hosts), money_table(hosts, money)
     sections = (
-        Section(name="hosts", title="The servers", body=table_html(facts_table(hosts), dense=True)),
-        Section(
-            name="curves",
-            title="All curves",
-            body=figure_html("curves", drawn, caption, _curve_rows(hosts)) if drawn else "",
-        ),
-        Section(name="ratios", title=f"Ratio to {first.name}", body=table_html(ratios)),
-        Section(name="money", title="Rate for the money", body=table_html(priced) if priced.rows else ""),
-        Section(name="trials", title="Every trial of every server", body="".join(map(_trials, hosts))),
+        Section("hosts", "The servers", table_html(facts_table(hosts), dense=True)),
+        Section("curves", "All curves", figure_html("curves", drawn, caption, _curve_rows(hosts)) if drawn else ""),
+        Section("ratios", f"Ratio to {first.name}", table_html(ratios)),
+        Section("money", "Rate for the money", table_html(priced) if priced.rows else ""),
+        Section("trials", "Every trial of every server", "".join(map(_trials, hosts))),
     )
     return shell(headline.title, headline_html(headline, results) + sections_html(sections))
 

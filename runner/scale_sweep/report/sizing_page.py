@@ -33,7 +33,7 @@ def sizing_html(sizing: Sizing, runs: Sequence[StoredRun]) -> str:
     title = f"The machine for {wanted_words(sizing)}"
     answers = "".join(f'<p class="answer">{escape(words)}</p>' for words in answer_words(sizing))
     parts = [_run_section(at, one, run) for at, (one, run) in enumerate(zip(sizing.needs, runs, strict=True), start=1)]
-    machines = Section(name="machines", title="Machines and their prices", body=_machines(sizing))
+    machines = Section("machines", "Machines and their prices", _machines(sizing))
     return shell(title, f"<h1>{escape(title)}</h1>{answers}{sections_html([machines, *parts])}")
 
 
@@ -49,9 +49,9 @@ def _run_section(number: int, one: LevelNeed, run: StoredRun) -> Section:
     )
     figure = figure_html(f"per-{one.unit}-{number}", per_unit_svg(one, run), caption, per_unit_rows(one), width=760)
     return Section(
-        name=f"run-{number}",
-        title=f"{one.rate_words} per {one.unit}: {one.run}",
-        body=f"{figure}{table_html(levels_table(one))}"
+        f"run-{number}",
+        f"{one.rate_words} per {one.unit}: {one.run}",
+        f"{figure}{table_html(levels_table(one))}"
         + (f"<p>{escape(settled[0])}</p>{command}" if settled else "")
         + caution,
     )

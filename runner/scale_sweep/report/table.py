@@ -29,9 +29,7 @@ class Table:
     essential: tuple[int, ...] = ()  # columns that a narrow terminal shows too; () for all
 
 
-def without_empty(table: Table) -> Table:
-    """The table without the columns that have no value in any row. The first two, which say what a row is, stay."""
-    left = [i for i in range(len(table.headers)) if i < 2 or any(row[i] != ABSENT for row in table.rows)]
+def only_columns(table: Table, left: Sequence[int]) -> Table:
     place = {column: at for at, column in enumerate(left)}
     return replace(
         table,
@@ -40,6 +38,12 @@ def without_empty(table: Table) -> Table:
         words=tuple(place[i] for i in table.words if i in place),
         essential=tuple(place[i] for i in table.essential if i in place),
     )
+
+
+def without_empty(table: Table) -> Table:
+    """The table without the columns that have no value in any row. The first two, which say what a row is, stay."""
+    columns = range(len(table.headers))
+    return only_columns(table, [i for i in columns if i < 2 or any(row[i] != ABSENT for row in table.rows)])
 
 
 def rounded(value: float, digits: int) -> float:
