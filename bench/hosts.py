@@ -25,10 +25,10 @@ from typing import Any
 import psutil
 
 from scale_sweep.hosts import setup
+from scale_sweep.hosts.check import measure_clock
 from scale_sweep.hosts.inventory import Inventory, read_inventory
 from scale_sweep.hosts.link import AgentLink, run_line
-from scale_sweep.hosts.load_hosts import LoadHost
-from scale_sweep.hosts.network import measure_clock
+from scale_sweep.hosts.requests import LoadHost
 
 SWEEP = ("sweep", "cpu", "--cores", "1", "--target", "postgres", "--replicates", "1", "--no-metrics", "-y")
 ROWS = ("--rows-per-request", "1000")  # with the usual 10,000 a window has too few requests for a p99

@@ -20,8 +20,7 @@ from collections.abc import Callable, Sequence
 import psutil
 from measure import table
 
-from scale_sweep.machine.sampling.subjects import ProcessTree
-from scale_sweep.machine.sampling.threads import ThreadReader
+from scale_sweep.machine.sampling.processes import ProcessTree, ThreadReader
 
 TURNS = 50
 STARTS = """

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 
-from scale_sweep.base.loopback import go_direct
+from scale_sweep.base.spawning import go_direct
 from tests.needs import need
 from tools.run_tests import ALONE
 

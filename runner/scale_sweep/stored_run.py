@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from scale_sweep.base.extras import require_extra
+from scale_sweep.base.registry import require_extra
 from scale_sweep.model import FitReport, StoredRun
 from scale_sweep.report.curve import curve_svg_bytes
 from scale_sweep.report.figures import fit_of

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import pytest
 
-from scale_sweep.machine.disks import kept_limit
-from scale_sweep.machine.disks.kept_limit import FREE_BYTES_MIN, KEPT_S, SWITCH, limit_of
+from scale_sweep.machine.disks import limits
+from scale_sweep.machine.disks.limits import DISK_LIMIT_SWITCH, FREE_BYTES_MIN, KEPT_S, limit_of
 from scale_sweep.machine.host import data_disk, disk_of
 from scale_sweep.machine.state import folder
 from scale_sweep.model import CORES, MEMORY, Amount, Placement, Resources
@@ -80,9 +80,9 @@ def disk(tmp_path, monkeypatch):
     need("fio")
     if there is None:
         pytest.skip("no disk below the files of tests")
-    monkeypatch.delenv(SWITCH, raising=False)
+    monkeypatch.delenv(DISK_LIMIT_SWITCH, raising=False)
     monkeypatch.setenv("SCALE_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setattr(kept_limit, "CEILING_S", 0.3)
+    monkeypatch.setattr(limits, "CEILING_S", 0.3)
     return replace(data_disk(there), free_bytes=FREE_BYTES_MIN)
 
 
@@ -118,8 +118,8 @@ def test_a_file_that_is_not_this_users_or_of_another_disk_is_not_believed(disk, 
 def test_it_is_not_measured_where_it_could_harm_or_was_switched_off(disk, tmp_path, monkeypatch):
     assert ask(replace(disk, free_bytes=FREE_BYTES_MIN - 1), tmp_path) == (None, False)
     assert ask(replace(disk, device=""), tmp_path) == (None, False)  # a tmpfs
-    monkeypatch.setenv(SWITCH, "off")
+    monkeypatch.setenv(DISK_LIMIT_SWITCH, "off")
     assert ask(disk, tmp_path) == (None, False)
-    monkeypatch.delenv(SWITCH)
-    monkeypatch.setattr(kept_limit, "search_path", lambda: str(tmp_path))
+    monkeypatch.delenv(DISK_LIMIT_SWITCH)
+    monkeypatch.setattr(limits, "search_path", lambda: str(tmp_path))
     assert ask(disk, tmp_path) == (None, False)  # no fio

@@ -19,7 +19,7 @@ import pytest
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.machine import state
 from scale_sweep.machine.host import read_host
-from scale_sweep.machine.host.alive import started_ticks
+from scale_sweep.machine.host.processes import started_ticks
 from scale_sweep.machine.host.server_user import server_user
 from scale_sweep.results.store import stored
 from tests.integration.cli import run

@@ -11,7 +11,7 @@ import pytest
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.interrupts import current
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.machine.disks import check_stripe, leftover_sets, playbook, remove_sets, restripe, stripe
+from scale_sweep.machine.disks import check_stripe, leftover_sets, playbook, prepare, remove_sets, restripe
 from scale_sweep.machine.disks.prepare import prepared
 from scale_sweep.machine.disks.sets import find_set, folder_of, name_of_run, save
 from scale_sweep.machine.host import disk_of
@@ -96,7 +96,7 @@ def stand_in(base, monkeypatch):
             f"  register: {seen[0]}\n{seen[1]}"
         )
     monkeypatch.setattr(playbook, "_CHECKOUT", room / "playbooks")
-    monkeypatch.setattr(stripe, "_SYS", room / "sys")
+    monkeypatch.setattr(prepare, "_DEVICES", room / "sys")
 
 
 @pytest.fixture(scope="module", params=["md", "stand-in"])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from scale_sweep.base.ages import age_years, released_in
+from scale_sweep.base.texts import age_years, released_in
 from scale_sweep.report.run_facts import cautions_of
 from scale_sweep.server.targets import all_facts
 from tests.unit.synthetic_run import synthetic_run

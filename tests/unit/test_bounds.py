@@ -25,7 +25,7 @@ from scale_sweep.loadgen.binary import kept_by
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.protocol import Phase
 from scale_sweep.loadgen.spec import trial_spec
-from scale_sweep.machine.disks import device, sets, stripe
+from scale_sweep.machine.disks import device, prepare, sets
 from scale_sweep.measure.trial import disks as trial_disks
 from scale_sweep.measure.trial import waiting
 from scale_sweep.measure.trial.disks import sync_disks
@@ -63,9 +63,9 @@ WAITS = {
 # What waits by design, each with what bounds it.
 BOUNDED_OTHERWISE = {
     ("spawning.py", "get"),  # the starter's own thread, which waits for work and holds nobody up
-    ("network.py", "ThreadPoolExecutor"),  # of hosts: each task reads the lines of an agent, for STREAM_S
+    ("check.py", "ThreadPoolExecutor"),  # of hosts: each task reads the lines of an agent, for STREAM_S
     ("setup.py", "ThreadPoolExecutor"),  # of hosts: each task is run_line, which ends after READY_S
-    ("setup.py", "get"),  # of an agent: without a controller, LEASE_S ends the request
+    ("trials.py", "get"),  # of an agent: without a controller, LEASE_S ends the request
     ("remote.py", "get"),  # the link to a host ends every request LEASE_S after its last line
 }
 WITHOUT_QUESTION = {"expected", "load_spec", "genuine_load", "left_s", "give_up", "rows_handed"}
@@ -236,7 +236,7 @@ def hanging(tmp_path, monkeypatch):
     """Programs that never end, in place of the system's."""
     for name in ("wipefs", "modprobe", "promtool"):
         executable(tmp_path / name, "exec sleep 60")
-    for module in (device, stripe):
+    for module in (device, prepare):
         monkeypatch.setattr(module, "search_path", lambda: f"{tmp_path}:{os.environ['PATH']}")
     return tmp_path
 
@@ -246,14 +246,14 @@ def test_tools_that_hang_are_given_up(hanging, monkeypatch, wording):
         run_within(0.3, ["sleep", "60"])
     done = run_within(60.0, ["sh", "-c", "echo a; echo b >&2; exit 3"])
     assert (done.stdout, done.stderr, done.returncode) == ("a\n", "b\n", 3)
-    limits = ((device, "SIGNATURES_S"), (stripe, "MODPROBE_S"), (processes, "BESIDE_S"))
+    limits = ((device, "SIGNATURES_S"), (prepare, "MODPROBE_S"), (processes, "BESIDE_S"))
     for module, limit in limits:
         monkeypatch.setattr(module, limit, 0.3)
-    monkeypatch.setattr(stripe, "_MDSTAT", hanging / "mdstat")
+    monkeypatch.setattr(prepare, "_MDSTAT", hanging / "mdstat")
     me = SimpleNamespace(pw_name="me", pw_uid=os.geteuid(), pw_gid=os.getegid())
     code, words = processes.run_beside(SimpleNamespace(path=hanging, owner=me), [str(hanging / "promtool")])
     assert code == 124
-    (finding,) = stripe.check_stripe(DiskSource(kind="loop"))
+    (finding,) = prepare.check_stripe(DiskSource(kind="loop"))
     wording(*device.signatures("/dev/loop0", hanging), finding.sentence, words)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.machine.host.alive import alive, started_ticks
+from scale_sweep.machine.host.processes import alive, started_ticks
 from scale_sweep.machine.state import SERVER_VARIABLE, folder, read_records, record_of, save
 from scale_sweep.model import SiteRequest
 from scale_sweep.server.runtimes.clean import find_caches, find_leftovers, remove
@@ -58,12 +58,12 @@ def test_the_server_of_a_dead_run_is_stopped_and_its_data_removed(tmp_path):
 
 
 def test_a_directory_that_stays_keeps_its_state_so_that_the_next_clean_finds_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("scale_sweep.machine.state.removal.REMOVAL_PAUSE_S", 0.001)
+    monkeypatch.setattr("scale_sweep.machine.state.records.REMOVAL_PAUSE_S", 0.001)
     data = tmp_path / "data"
     (data / "deep").mkdir(parents=True)
     save(of_dead_run(data))
     with monkeypatch.context() as busy:
-        busy.setattr("scale_sweep.machine.state.removal.shutil.rmtree", lambda path, ignore_errors, dir_fd: None)
+        busy.setattr("scale_sweep.machine.state.records.shutil.rmtree", lambda path, ignore_errors, dir_fd: None)
         assert remove(ours()[0]) == str(data)
     assert remove(ours()[0]) == ""
     assert not data.exists() and ours() == []

@@ -17,7 +17,7 @@ from scale_sweep.analysis.equal_speed import equal_speed
 from scale_sweep.judge.figures.cpu_speed import WorkTotals, at_equal_speed, rate_and_speed
 from scale_sweep.judge.figures.resource_use import halves_of
 from scale_sweep.machine.host import repeat_work
-from scale_sweep.machine.host.cpu_work import CPUS_MAX, CpuWorkReader, spread
+from scale_sweep.machine.host.child_programs import CPUS_MAX, CpuWorkReader, spread
 from scale_sweep.measure.trial.loading import _worked_cpus
 from scale_sweep.model import Bottleneck, BottleneckKind, CpuWork, Verdict, VerdictKind
 from scale_sweep.report.cpu_time import speed_cautions

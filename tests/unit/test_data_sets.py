@@ -12,7 +12,7 @@ import pytest
 from scale_sweep.base.errors import ProvisionError, UsageError
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.experiment.work import queries_of
-from scale_sweep.machine.sampling.subjects import NOTHING
+from scale_sweep.machine.sampling.processes import NOTHING
 from scale_sweep.machine.state import read_records, record_of, save
 from scale_sweep.measure.executing.run_setup import data_of_run
 from scale_sweep.measure.trial import waiting

@@ -17,8 +17,8 @@ from scale_sweep.base.units import format_bytes, parse_bytes
 from scale_sweep.machine.disks import check_source, leftover_sets, list_disks, sets, shares_bottleneck
 from scale_sweep.machine.disks.device import parse_wipefs
 from scale_sweep.machine.disks.fio import Writing, arguments, file_bytes, parse, set_of
+from scale_sweep.machine.disks.limits import expected
 from scale_sweep.machine.disks.playbook import playbook_path, variables
-from scale_sweep.machine.disks.verify import expected
 from scale_sweep.model import DiskCeiling, DiskSource
 from scale_sweep.server.runtimes.cgroup import keep_disk_limits
 from tests.needs import needs

@@ -13,7 +13,7 @@ from scale_sweep.judge.figures.disk_figures import ceiling_mb_per_s, disk_figure
 from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.judge.verdict import diagnose
 from scale_sweep.loadgen.protocol import Phase
-from scale_sweep.machine.host.ram import RamDirectory
+from scale_sweep.machine.host.block_devices import RamDirectory
 from scale_sweep.measure.machine_setup import disks_of_run
 from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement, filling_disk, refuse_full, sync_disks
 from scale_sweep.measure.trial.loading import LOCAL, Loading

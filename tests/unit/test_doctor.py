@@ -2,7 +2,7 @@
 
 import pytest
 
-from scale_sweep.base.ages import released_in
+from scale_sweep.base.texts import released_in
 from scale_sweep.cli import doctor
 from scale_sweep.server.runtimes.docker_engine import DockerFacts
 from scale_sweep.server.targets import load_target

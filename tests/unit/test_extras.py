@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from scale_sweep.base import extras
+from scale_sweep.base import registry
 from scale_sweep.base.errors import UsageError
 from scale_sweep.cli import app
 from tests.needs import module
@@ -21,14 +21,14 @@ TABLE = "cores,rate\n1,10\n2,19\n3,28\n4,36\n"
 
 def test_the_extras_are_those_of_the_project_and_the_tests_have_all():
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    for extra, modules in extras.MODULES.items():
+    for extra, modules in registry.MODULES.items():
         assert sorted(one.partition(">=")[0] for one in declared[extra]) == sorted(modules)
     (own,) = (one for one in declared["test-all"] if one.startswith("scale-sweep["))
-    assert set(extras.MODULES) <= set(own.removeprefix("scale-sweep[").removesuffix("]").split(","))
-    for extra, modules in extras.MODULES.items():
+    assert set(registry.MODULES) <= set(own.removeprefix("scale-sweep[").removesuffix("]").split(","))
+    for extra, modules in registry.MODULES.items():
         for name in modules:
             module(name)
-        extras.require_extra(extra, "--x")
+        registry.require_extra(extra, "--x")
 
 
 NEEDED = [("pyarrow", "--parquet", "parquet"), ("pyarrow", "--trace", "parquet"), ("matplotlib", "--png", "png")]
@@ -58,4 +58,4 @@ def test_an_option_whose_extra_is_missing_names_it_and_writes_nothing(monkeypatc
 
 def test_an_installation_of_pipx_is_extended_by_pipx(monkeypatch):
     monkeypatch.setattr(sys, "prefix", "/home/ada/.local/share/pipx/venvs/scale-sweep")
-    assert shlex.split(extras.install_command(["pyarrow"])) == ["pipx", "inject", "scale-sweep", "pyarrow"]
+    assert shlex.split(registry.install_command(["pyarrow"])) == ["pipx", "inject", "scale-sweep", "pyarrow"]

@@ -16,10 +16,9 @@ import pytest
 from scale_sweep.base.errors import ProvisionError, StoreError, UsageError
 from scale_sweep.base.interrupts import Stop, Stopped
 from scale_sweep.fleet import on_worker
-from scale_sweep.fleet.archive import packed, unpacked
 from scale_sweep.fleet.cluster import refuse_open
 from scale_sweep.fleet.engine import ENGINES, FleetHost, FleetOrder, engine_of
-from scale_sweep.fleet.on_worker import clean_environment
+from scale_sweep.fleet.on_worker import clean_environment, packed, unpacked
 from scale_sweep.fleet.run import Turn, files_of, refuse_few, run_all, without_missing, words_of
 from scale_sweep.hosts.inventory import HostEntry, Inventory, by_server
 from scale_sweep.machine.host import read_host

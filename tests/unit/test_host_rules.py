@@ -11,16 +11,15 @@ import pytest
 
 from scale_sweep.agent.serve import request_of
 from scale_sweep.base.errors import ProvisionError, UsageError
+from scale_sweep.hosts.check import MOVED_NS, ClockSeen, HostClock, measure_clocks
 from scale_sweep.hosts.inventory import HostEntry
-from scale_sweep.hosts.network import MOVED_NS, ClockSeen, HostClock, measure_clocks
-from scale_sweep.hosts.package import Kind
-from scale_sweep.hosts.servers import copied_servers, names_of, refuse_other_machine, to_have_on
+from scale_sweep.hosts.package import Kind, copied_servers, names_of, refuse_other_machine, to_have_on
 from scale_sweep.hosts.setup import Found
 from scale_sweep.judge.figures.hosts_use import HostSeries, host_figures, taken_on_hosts
 from scale_sweep.judge.verdict import Evidence, HostUse, bottleneck_of, diagnose
 from scale_sweep.judge.verdict.bottleneck import judge_standing
 from scale_sweep.loadgen.split import delay_elsewhere_ns, start_ns
-from scale_sweep.machine.sampling.host_reader import HostReader, interface_towards, tcp_segments
+from scale_sweep.machine.sampling.sampler import HostReader, interface_towards, tcp_segments
 from scale_sweep.model import BottleneckKind, DiskSource, HostNetwork, HostSample, Measurement, Sample, VerdictKind
 from scale_sweep.plan.preparing.on_hosts import refuse_elsewhere
 from scale_sweep.results.store.codec import plain

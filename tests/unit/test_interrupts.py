@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from scale_sweep.base.interrupts import Stop, Stopped, current, deferred, listen, undone
-from scale_sweep.hosts.link import Asked
+from scale_sweep.hosts.link import AgentRequest
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STATUS = "from scale_sweep.base.interrupts import listen; listen(); print(open('/proc/self/status').read())"
@@ -163,11 +163,11 @@ def test_a_request_or_signal_from_elsewhere_ends_waits_but_no_block():
     assert isinstance(error, Stopped)
     link = SimpleNamespace(host=SimpleNamespace(name="db1"))
     listen()
-    asked = Asked(link, 1, None)
+    asked = AgentRequest(link, 1, None)
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(Stopped), Stop().here():
         asked.answer(400)
-    stop, other = Stop(), Asked(link, 2, None)
+    stop, other = Stop(), AgentRequest(link, 2, None)
 
     def work():
         with stop.here():

@@ -11,9 +11,9 @@ from scale_sweep.judge.figures.resource_use import _others, longest_stall, windo
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.judge.verdict import Evidence, bottleneck_of, diagnose
-from scale_sweep.machine.sampling import machine, network, threads
+from scale_sweep.machine.sampling import machine, processes
+from scale_sweep.machine.sampling.processes import ThreadReader
 from scale_sweep.machine.sampling.sampler import Sampler
-from scale_sweep.machine.sampling.threads import ThreadReader
 from scale_sweep.machine.sampling.waits import WaitReader
 from scale_sweep.model import BottleneckKind, DiskSample, Placement, Sample, SubjectSample
 from scale_sweep.plan.preparing import machine_findings as preparing
@@ -72,7 +72,7 @@ def test_a_verdict_says_what_was_busy_or_waited(use, kind, bottleneck, once_chec
 
 def test_the_others_of_a_name_are_those_that_worked(tmp_path, monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(threads.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(processes.time, "monotonic", lambda: now[0])
 
     def write(ticks):
         now[0] += 1.0
@@ -223,10 +223,13 @@ def test_only_interfaces_with_hardware_and_a_speed_are_read_and_one_that_is_said
         (tmp_path / name / "statistics/tx_bytes").write_text("9\n")
         if name.startswith("eth"):
             (tmp_path / name / "device").mkdir()
-    assert network.speeds(net=tmp_path) == {"eth0": 1.25e8}
-    assert network.speeds({"veth1": 4e7, "eth0": 1e10}, tmp_path) == {"veth1": 5e6, "eth0": 1.25e9}
-    assert network.bytes_total(network.speeds(net=tmp_path), tmp_path) == {"eth0 received": 7.0, "eth0 sent": 9.0}
-    assert network.speeds(net=tmp_path / "none") == {}
+    assert machine.network_speeds(net=tmp_path) == {"eth0": 1.25e8}
+    assert machine.network_speeds({"veth1": 4e7, "eth0": 1e10}, tmp_path) == {"veth1": 5e6, "eth0": 1.25e9}
+    assert machine.network_bytes_total(machine.network_speeds(net=tmp_path), tmp_path) == {
+        "eth0 received": 7.0,
+        "eth0 sent": 9.0,
+    }
+    assert machine.network_speeds(net=tmp_path / "none") == {}
     old = replace(sample(0, {0: 0.0}, 0.0), network_bytes_per_s={"eth0": 1.25e8}, network_bytes_total={"eth0 sent": 0})
     new = replace(old, monotonic_ns=10**10, network_bytes_total={"eth0 sent": 1e9})
     assert measure_window((old, new), 0, 10**10).network == {"eth0 sent": pytest.approx(0.8)}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.machine.host import block_devices, disk_of, memory_disk, mounts
-from scale_sweep.machine.host.mounts import mount_of, read_mounts
+from scale_sweep.machine.host import block_devices, disk_of, memory_disk
+from scale_sweep.machine.host.block_devices import mount_of, read_mounts
 from scale_sweep.plan.preparing.data_place import DataPlace, with_unseen_disk
 from tests.unit.test_quick_time import planned
 
@@ -24,7 +24,7 @@ def made_up(tmp_path, monkeypatch):
         (tmp_path / "proc/diskstats").write_text(DISKSTATS)
         (tmp_path / "proc/self/mountinfo").write_bytes(os.fsencode("".join(f"{line}\n" for line in lines)))
         monkeypatch.setattr(block_devices, "_there", lambda path: (path, device))
-        monkeypatch.setattr(mounts, "number_of", {"/dev/made2": SOURCE}.get)
+        monkeypatch.setattr(block_devices, "number_of", {"/dev/made2": SOURCE}.get)
         return tmp_path
 
     return root_of

@@ -8,10 +8,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scale_sweep.machine.host import hold_pages, new_pages
-from scale_sweep.machine.host.held_memory import HeldMemory
+from scale_sweep.machine.host import child_programs, hold_pages
+from scale_sweep.machine.host.child_programs import HeldMemory, judged, measure_new_pages
 from scale_sweep.machine.host.hold_pages import AHEAD_BYTES, Holder
-from scale_sweep.machine.host.new_pages import judged, measure_new_pages
 from scale_sweep.machine.host.touch_pages import FIRST, PIECE_BYTES
 from scale_sweep.measure.machine_setup import memory_of_run
 from tests.needs import need
@@ -45,7 +44,7 @@ void *mmap64(void *, size_t, int, int, int, off_t) __attribute__((alias("mmap"))
 
 @pytest.fixture
 def measured(monkeypatch):
-    monkeypatch.delenv(new_pages.SWITCH, raising=False)
+    monkeypatch.delenv(child_programs.NEW_PAGES_SWITCH, raising=False)
 
 
 @pytest.fixture
@@ -74,9 +73,9 @@ def test_pages_are_measured_until_their_cost_is_known(measured, monkeypatch):
     assert found is not None and 0 < found.first_us < 1000
     assert found.touched_bytes == 9 * PIECE_BYTES
     assert measure_new_pages(7 * PIECE_BYTES) is None
-    monkeypatch.setenv(new_pages.SWITCH, "off")
+    monkeypatch.setenv(child_programs.NEW_PAGES_SWITCH, "off")
     assert measure_new_pages(GB) is None
-    program = Path(new_pages.__file__).with_name("touch_pages.py")
+    program = Path(child_programs.__file__).with_name("touch_pages.py")
     command = [sys.executable, "-I", "-S", str(program), str(2**31), "10"]
     child = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert child.stdout is not None and os.read(child.stdout.fileno(), 1)
@@ -86,7 +85,7 @@ def test_pages_are_measured_until_their_cost_is_known(measured, monkeypatch):
 
 @pytest.mark.parametrize(("left", "pieces"), [(40, 20), (20, 10)])
 def test_half_of_the_memory_that_is_left_is_touched(measured, monkeypatch, left, pieces):
-    monkeypatch.setattr(new_pages, "memory_left_bytes", lambda root: left * PIECE_BYTES)
+    monkeypatch.setattr(child_programs, "memory_left_bytes", lambda root: left * PIECE_BYTES)
     found = measure_new_pages(GB * 100, limit_s=BUSY_S)
     assert found is not None
     assert found.touched_bytes <= pieces * PIECE_BYTES

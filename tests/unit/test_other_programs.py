@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from scale_sweep.machine.host import read_host
-from scale_sweep.machine.host.other_programs import other_cores
+from scale_sweep.machine.host.processes import other_cores
 from scale_sweep.machine.state import other_sweeps
 from scale_sweep.plan.preparing import machine_findings
 

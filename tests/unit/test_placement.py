@@ -9,7 +9,7 @@ import pytest
 from scale_sweep.analysis.fit.breaks import known_breaks
 from scale_sweep.machine.host import place, read_host, server_cpus_max
 from scale_sweep.machine.host.machine_file import read_machine
-from scale_sweep.machine.host.topology import Topology
+from scale_sweep.machine.host.placement import Topology
 from scale_sweep.model import Placement, Resources
 from scale_sweep.plan import complete, make_plan, with_constants
 from scale_sweep.server.runtimes.docker import _core_options

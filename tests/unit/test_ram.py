@@ -8,8 +8,8 @@ import pytest
 
 from scale_sweep.base.errors import LoadError, PreflightError, ProvisionError, UsageError
 from scale_sweep.base.units import format_bytes, parse_bytes
-from scale_sweep.machine.host import ram
-from scale_sweep.machine.host.ram import RamDirectory, Room, may_mount, ram_directory
+from scale_sweep.machine.host import block_devices
+from scale_sweep.machine.host.block_devices import RamDirectory, Room, may_mount, ram_directory
 from scale_sweep.machine.state import folder, read_records
 from scale_sweep.measure.machine_setup import disks_of_run
 from scale_sweep.measure.trial.disks import full_disk, refuse_full
@@ -75,8 +75,8 @@ def test_auto_takes_a_disk_for_what_memory_would_change(flags, why):
 
 @pytest.mark.parametrize(("size", "kept"), [(GIB, ""), (8 * GIB, "ram:4096MiB")])
 def test_the_plan_of_auto_keeps_what_was_decided(size, kept, monkeypatch):
-    monkeypatch.setattr(ram, "may_mount", lambda: True)
-    monkeypatch.setattr(ram, "memory_left_bytes", lambda: size)
+    monkeypatch.setattr(block_devices, "may_mount", lambda: True)
+    monkeypatch.setattr(block_devices, "memory_left_bytes", lambda: size)
     plan = with_data(planned(cores="1..2", load__rows="1M", target__data_dir="auto"), data_place)
     assert plan.sweep.data_dir == with_data(plan, data_place).sweep.data_dir == kept
     assert any("in memory" in note and "4096MiB" in note for note in plan.notes) is bool(kept)
@@ -108,7 +108,7 @@ def test_a_value_that_cannot_be_is_one_message_with_the_flag(asked, word):
 def test_who_may_not_mount_gets_a_directory_on_the_tmpfs_that_is_there(tmp_path, monkeypatch):
     (tmp_path / "status").write_text("CapInh:\t0\nCapEff:\t0000000000000000\n")
     assert not may_mount(tmp_path / "status")
-    monkeypatch.setattr("scale_sweep.machine.host.ram.may_mount", lambda: False)
+    monkeypatch.setattr("scale_sweep.machine.host.block_devices.may_mount", lambda: False)
     found = ram_directory("ram:1GiB", tmp_path)
     assert (str(found.path.parent), found.is_mounted) == ("/dev/shm", False)
     assert len(found.path.name) > 32 and ram_directory("ram:1GiB", tmp_path) != found
@@ -140,8 +140,8 @@ def test_a_run_has_its_tmpfs_and_leaves_nothing(tmp_path):
 DYING = """
 import sys
 from pathlib import Path
-from scale_sweep.machine.host import ram
-from scale_sweep.machine.host.ram import RamDirectory
+from scale_sweep.machine.host import block_devices
+from scale_sweep.machine.host.block_devices import RamDirectory
 from scale_sweep.server.runtimes.data_dir import mounted
 with mounted(RamDirectory(path=Path(sys.argv[1]), size_bytes=2**22, is_mounted=True)):
     print("there", flush=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scale_sweep.base.same_value import are_same_values, is_same_value
+from scale_sweep.base.texts import are_same_values, is_same_value
 from scale_sweep.server.targets import load_target
 from tests.unit.factories import make_trial
 

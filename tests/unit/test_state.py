@@ -13,7 +13,7 @@ import pytest
 
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.machine import state
-from scale_sweep.machine.host.alive import started_ticks
+from scale_sweep.machine.host.processes import started_ticks
 from scale_sweep.server.runtimes.clean import find_leftovers, remove
 from tests.needs import needs
 

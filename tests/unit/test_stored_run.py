@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import scale_sweep
-from scale_sweep.base import extras
+from scale_sweep.base import registry
 from scale_sweep.base.errors import UsageError
 from scale_sweep.results.formats import as_csv, columns_of
 from tests.needs import module
@@ -56,7 +56,7 @@ def test_the_types_of_points_the_fit_the_curve_and_the_report(results, tmp_path)
 def test_mistakes_are_one_message(results, monkeypatch):
     with pytest.raises(UsageError, match="no run 'nothing'"):
         scale_sweep.load("nothing", results)
-    monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(registry.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"a data frame needs pandas, .* \[pandas\]"):
         scale_sweep.load("last", results)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.base.errors import LoadError, ProvisionError
-from scale_sweep.machine.disks import removal, sets, stripe
+from scale_sweep.machine.disks import prepare, sets
 from scale_sweep.machine.disks.playbook import playbook_path, search_path, variables
 from scale_sweep.measure.trial.disks import check_placement, refuse_full
 from scale_sweep.model import DataDisk, DiskSource, Site
@@ -44,17 +44,17 @@ def register(tmp_path, monkeypatch):
     ],
 )
 def test_where_no_array_can_be_made_it_is_said_with_what_to_use_instead(source, has_md, has_mdadm, sentence, remedy):
-    (found,) = stripe.unstripable(source, has_md=has_md, has_mdadm=has_mdadm)
+    (found,) = prepare.unstripable(source, has_md=has_md, has_mdadm=has_mdadm)
     assert found.blocking
     assert sentence in found.sentence
     assert remedy in found.remedy
     for good in (LOOPS, DiskSource(kind="device", devices=("/dev/sdb",), format=True)):
-        assert stripe.unstripable(good, has_md=True, has_mdadm=True) == ()
+        assert prepare.unstripable(good, has_md=True, has_mdadm=True) == ()
 
 
 def test_an_array_is_registered_mounted_at_its_first_place_and_left_over_after_a_crash(register, tmp_path):
     with pytest.raises(ProvisionError, match="the set of disks run is gone"):
-        stripe.restripe("run", [disk(1, "/d1")])
+        prepare.restripe("run", [disk(1, "/d1")])
     sets.save(register)
     path = sets.folder_of("run") / "state.json"
     path.write_text(path.read_text().replace(',\n "stripe": 0', ""))  # as written before there were arrays
@@ -63,14 +63,14 @@ def test_an_array_is_registered_mounted_at_its_first_place_and_left_over_after_a
     assert [Path(p).name for p in register.paths] == ["d1", "d2", "d3"]
     assert [Path(p).name for p in replace(register, stripe=2).paths] == ["d1"]
     sets.save(replace(register, stripe=3, maker_started=1))
-    (left,) = removal.leftover_sets()
+    (left,) = prepare.leftover_sets()
     assert variables(left, "absent")["disks_stripe"] == 3
     for name in ("md", "slaves/sdc", "slaves/sdb"):
         (tmp_path / name).mkdir(parents=True)
-    assert stripe.members_of(tmp_path) == []
+    assert prepare.members_of(tmp_path) == []
     for level, members in (("raid1", []), ("raid0", ["sdb", "sdc"])):
         (tmp_path / "md/level").write_text(f"{level}\n")
-        assert stripe.members_of(tmp_path) == members
+        assert prepare.members_of(tmp_path) == members
 
 
 def test_parts_are_counted_on_the_array_and_its_members_fill_together(tmp_path):

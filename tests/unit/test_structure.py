@@ -22,7 +22,7 @@ UNDOCUMENTED_LINES_MAX = 12  # a shorter function needs no docstring if its name
 
 # A part is a package, or a package or module directly in it. It may import the parts named here (x.*: all of x), the
 # model and what computes in `base`, and nothing else of the project. In the order of the layers, the lowest first.
-COMPUTING = {"ages", "errors", "registry", "same_value", "texts", "units"}
+COMPUTING = {"errors", "registry", "texts", "units"}
 EVERYWHERE = {"model", *(f"base.{name}" for name in COMPUTING)}
 ALLOWED_TEXT = """
 base.spawning: base.interrupts
@@ -49,13 +49,13 @@ analysis.noise: analysis.confidence
 analysis.observations: sweep analysis.noise
 analysis.sizing: experiment.* analysis.confidence analysis.fit analysis.noise analysis.observations
 analysis.soak: judge.verdict
-results.formats: base.extras judge.figures results.store
+results.formats: judge.figures results.store
 results.identity: judge.method
-results.sqlexport: base.extras results.formats
+results.sqlexport: results.formats
 results.store: base.input_file machine.* experiment.axes sweep judge.figures analysis.later_trials
 report: capacity experiment.* sweep judge.verdict analysis.*
 plan: capacity machine.host experiment.* loadgen server.targets sweep analysis.*
-plan.preparing: base.extras machine.* experiment.* loadgen server.* sweep results.store plan
+plan.preparing: machine.* experiment.* loadgen server.* sweep results.store plan
 measure.executing: base.interrupts machine.* experiment.work loadgen server.* results.identity results.store report
     plan measure.disk_placement measure.machine_setup measure.trial
 measure.disk_placement: base.interrupts server.* measure.machine_setup measure.trial
@@ -63,11 +63,11 @@ measure.machine_setup: machine.* server.*
 measure.observing: base.interrupts machine.sampling sweep judge.figures results.identity results.store
 measure.trial: base.input_file base.interrupts machine.* experiment.* loadgen server.* judge.figures judge.method
     judge.verdict
-agent: base.interrupts base.loopback base.spawning machine.* loadgen server.* results.store plan.preparing
+agent: base.interrupts base.spawning machine.* loadgen server.* results.store plan.preparing
     measure.disk_placement measure.machine_setup measure.trial
 hosts: base.interrupts base.spawning machine.* loadgen server.* results.identity results.store plan.preparing
     measure.machine_setup measure.trial agent
-fleet: base.extras base.input_file base.interrupts base.spawning machine.* experiment.* sweep results.identity
+fleet: base.input_file base.interrupts base.spawning machine.* experiment.* sweep results.identity
     results.store plan plan.preparing measure.executing hosts verify
 iotbenchmark: base.input_file base.interrupts experiment.work loadgen server.* results.sqlexport measure.trial
 taosbenchmark: base.input_file loadgen server.targets
@@ -83,7 +83,7 @@ ALLOWED = {
     part: set(parts.split()) for part, parts in re.findall(r"^([\w.]+): (.*(?:\n    .*)*)", ALLOWED_TEXT, re.MULTILINE)
 }
 ALONE = """
-analysis.confidence base.input_file base.extras base.interrupts base.loopback base.output
+analysis.confidence base.input_file base.interrupts base.output
 capacity experiment.setting experiment.work judge.method
 """
 ALLOWED |= {part: set() for part in EVERYWHERE | set(ALONE.split())}

@@ -19,8 +19,7 @@ READY = "ready"
 
 
 class SharedWriter:
-    """Writes lines from any thread. After the other side has ended, nothing is written and nothing is raised: the
-    reader sees the end."""
+    """Writes lines from any thread. After the other side has ended, the reader sees that; nothing is raised."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream, self._lock = stream, threading.Lock()
@@ -46,7 +45,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def plain_error(error: BaseException) -> dict[str, str]:
-    """An error as a value; of an error that is none for the user, its kind and text."""
+    """An error as a value; of one that is not for the user, its kind and text."""
     if isinstance(error, ScaleError):
         return {"kind": type(error).__name__, "message": error.message, "remedy": error.remedy}
     return {"kind": "", "message": f"{type(error).__name__}: {error}", "remedy": ""}
@@ -61,10 +60,8 @@ def error_of(plain: Mapping[str, Any], host: str) -> ScaleError:
 
 
 class Talk:
-    """A request that runs. stop: of its thread, requested when the controller ends or asks for it.
-
-    on_line: called in the reader's thread for each line from the controller; by default they are queued in `heard`.
-    """
+    """A request that runs. stop: of its thread. on_line: called in the reader's thread for each line from the
+    controller."""
 
     def __init__(self, number: int, writer: SharedWriter) -> None:
         self.number, self.stop = number, Stop()

@@ -1,4 +1,4 @@
-"""Answers a controller's requests, each in a thread of its own, until standard input ends or no beat comes for 30 s."""
+"""Answers a controller's requests, each in a thread, until standard input ends or no beat comes for LEASE_S."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from scale_sweep.agent import checks, loads, streams, watch
+from scale_sweep.agent import checks, loads
 from scale_sweep.agent.lines import BEAT_S, LEASE_S, READY, SharedWriter, Talk, parsed, plain_error
 from scale_sweep.base.interrupts import Stopped
 
@@ -20,19 +20,18 @@ END_S = 90.0  # a server's clean stop, and the removal of its data
 DIGEST_FILE = "digest"
 Request = Callable[[Talk, Mapping[str, Any]], Any]
 
-REQUESTS: Mapping[str, Request] = {**checks.REQUESTS, **loads.REQUESTS, **streams.REQUESTS, **watch.REQUESTS}
+REQUESTS: Mapping[str, Request] = {**checks.REQUESTS, **loads.REQUESTS}
 
 
 def request_of(name: str) -> Request:
     """The function that answers a request. Raises ValueError for a name that is none."""
     if name in REQUESTS:
         return REQUESTS[name]
-    from scale_sweep.agent import setup, trials  # 40 MB and most of the start, which a load host does not need
+    from scale_sweep.agent import trials  # 40 MB and most of the start, which a load host does not need
 
-    of_server: Mapping[str, Request] = {**trials.REQUESTS, **setup.REQUESTS}
-    if name not in of_server:
+    if name not in trials.REQUESTS:
         raise ValueError(f"{name}: no such request")
-    return of_server[name]
+    return trials.REQUESTS[name]
 
 
 def main() -> None:
@@ -55,7 +54,6 @@ class Agent:
         self._lock = threading.Lock()
 
     def serve(self) -> None:
-        """Reads requests to the end."""
         python = ".".join(platform.python_version_tuple()[:2])
         self._writer.put(**{READY: True, "digest": own_digest(), "python": python, "pid": os.getpid()})
         threading.Thread(target=self._hold_lease, name="lease", daemon=True).start()
@@ -115,7 +113,7 @@ class Agent:
 
 
 def own_digest() -> str:
-    """The digest of the files that this agent runs from, as `scale hosts prepare` recorded it; "" in a checkout."""
+    """The digest of the agent's files, as `scale hosts prepare` recorded it; "" in a checkout."""
     with contextlib.suppress(OSError):
         return (Path(__file__).resolve().parents[3] / DIGEST_FILE).read_text(encoding="utf-8").strip()
     return ""

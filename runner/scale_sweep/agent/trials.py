@@ -1,4 +1,4 @@
-"""The work of the server's host: it chooses the server, checks a plan, and runs trials."""
+"""The work of the server's host: it chooses the server, checks a plan, holds what a run's trials share, runs trials."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ from scale_sweep.loadgen.remote import START, RemoteProcess, folders_of
 from scale_sweep.loadgen.spec import PROTOCOL
 from scale_sweep.loadgen.split import begun_together, delay_elsewhere_ns, group_specs, split_spec, start_ns
 from scale_sweep.machine.host import Host
+from scale_sweep.machine.host.child_programs import measure_new_pages, speed_now
+from scale_sweep.measure.disk_placement import supports_tiers
+from scale_sweep.measure.machine_setup import MachineSetup, machine_ready
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.preload import remove
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import HostSample, Plan
-from scale_sweep.plan.preparing import DataPlace, choose, preflight
+from scale_sweep.plan.preparing import DataPlace, choose, data_place, preflight
 from scale_sweep.plan.preparing.choice import ServerChoice
 from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.events import plain_event
@@ -108,10 +111,7 @@ def trial(talk: Talk, line: Mapping[str, Any]) -> None:
 
 
 class _AskedLoads:
-    """Asks the controller for the processes of a load.
-
-    error_ns: the greatest difference between all clocks. samples: the newest of each host.
-    """
+    """Asks the controller for the processes of a load. error_ns: the greatest difference between all clocks."""
 
     def __init__(self, talk: Talk, hosts: Sequence[str], error_ns: int) -> None:
         self._talk, self._hosts, self.error_ns = talk, hosts, error_ns
@@ -139,7 +139,7 @@ class _AskedLoads:
         return LoadProcesses("", specs, (), reached.address.secret, elsewhere=self)
 
     def _started_s(self) -> float:
-        """The seconds in which each load host starts a load of one row and ends it, all hosts at the same time."""
+        """The seconds in which all load hosts start a load of one row and end it, at the same time."""
         begun = time.monotonic()
         with LoadProcesses("", [_ONE_ROW] * len(self._hosts), (), "", elsewhere=_NotTogether(self)) as load:
             for _ in load.lines(ONE_ROW_S):
@@ -147,7 +147,7 @@ class _AskedLoads:
         return time.monotonic() - begun
 
     def start(self, index: int, spec: Mapping[str, str], secret: str, errors: IO[str]) -> RemoteProcess:
-        """Asks for one process, on the hosts in turn. The moment at which all begin is chosen with the first one."""
+        """Asks for one process, on the hosts in turn. The first one fixes the moment at which all begin."""
         if index == 0:
             self._begin_ns = time.monotonic_ns() + self._delay_ns
         if START in spec:
@@ -182,4 +182,43 @@ class _NotTogether:
         return self._loads.start(index, spec, secret, errors)
 
 
-REQUESTS = {"choose": chosen, "lacking": lacking, "findings": findings, "remove": removed, "trial": trial}
+TRIAL_END_S = 60.0  # a server's clean stop, and the removal of its data
+
+
+def data(talk: Talk, line: Mapping[str, Any]) -> dict[str, Any]:
+    return asdict(data_place(str(line["data_dir"]), int(line["least"]), int(line["most"])))
+
+
+def new_pages(talk: Talk, line: Mapping[str, Any]) -> dict[str, Any] | None:
+    pages = measure_new_pages(int(line["bytes"]))
+    return asdict(pages) if pages else None
+
+
+def speed(talk: Talk, line: Mapping[str, Any]) -> float:
+    return speed_now()
+
+
+def set_up(talk: Talk, line: Mapping[str, Any]) -> None:
+    """Holds what a run's trials share until the controller ends the request. A line with "take" holds memory again."""
+    setup = from_plain(line["setup"], MachineSetup, _CONTROLLER)
+    with machine_ready(setup, lambda sentence: talk.put(event={"say": sentence})) as ready:
+        talk.put(event={"disks": asdict(ready.disks)})
+        while "closed" not in (heard := talk.heard.get()):
+            if "take" in heard:
+                ready.before_trial()
+                talk.put(event={"taken": True})
+        deadline = time.monotonic() + TRIAL_END_S
+        while RUNNING and time.monotonic() < deadline:  # the end of the controller ends both requests at once
+            time.sleep(0.05)
+
+
+def tiers(talk: Talk, line: Mapping[str, Any]) -> tuple[bool, str]:
+    """Whether the server of an order supports several data directories, and the observation in words."""
+    order = from_plain(line["order"], TrialOrder, _CONTROLLER)
+    return supports_tiers(replace(order, program=loadgen_path()), talk.stop)
+
+
+REQUESTS = {
+    "choose": chosen, "lacking": lacking, "findings": findings, "remove": removed, "trial": trial,
+    "data": data, "new_pages": new_pages, "speed": speed, "set_up": set_up, "tiers": tiers,
+}  # fmt: skip

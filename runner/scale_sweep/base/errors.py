@@ -49,7 +49,7 @@ class UsageError(ScaleError):
 
 
 class CannotAsk(UsageError):
-    """A target has no words for an operation. The message is its reason, without the operation's name."""
+    """A target has no words for an operation. The message is its reason."""
 
 
 class PreflightError(ScaleError):

@@ -1,4 +1,4 @@
-"""Files that a user names and the TOML in them, files of the project, and those that a running server changes."""
+"""Files that a user names, the TOML in them, files of the project, and those that a running server changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KINDS = {stat.S_IFDIR: "a directory", stat.S_IFCHR: "a device", stat.S_IFBLK: "
 
 
 def open_input(path: str | Path, name: str) -> BinaryIO:
-    """Opens a file or a pipe for reading. name: what the message calls it, like "--iot". Raises UsageError."""
+    """Opens a file or a pipe. name: what the message calls it, like "--iot". Raises UsageError."""
     where = _where(path, name)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
@@ -69,7 +69,7 @@ _LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-])(?:{_PART}){{{PARTS_MAX}}}")
 
 
 def toml_document(text: str, where: str) -> dict[str, Any]:
-    """The document. where: how the message names the file, like "sweep file mine.toml". Raises UsageError."""
+    """where: how the message names the file, like "sweep file mine.toml". Raises UsageError."""
     if long := _LONG_KEY.search(text):
         line = text.count("\n", 0, long.start()) + 1
         raise UsageError(f"{where}: line {line} has a key of more than {PARTS_MAX} parts")
@@ -86,23 +86,20 @@ _ROOTS = (_PACKAGE.parents[1], _PACKAGE / "bundled")
 
 
 def bundled(folder: str, ending: str) -> dict[str, Path]:
-    """The paths of the files with this ending, by their names without it, in the order of the names. folder: in the
-    checkout, like "sweeps"."""
+    """The files with this ending by their names without it, in their order. folder: in the checkout, like "sweeps"."""
     paths = [path for root in _ROOTS for path in (root / folder).glob(f"*{ending}")]
     return {path.stem: path for path in sorted(paths)}
 
 
 def below(folder: str | Path) -> Iterator[Path]:
-    """Every file, link and directory below a directory, in no order; nothing of a directory that is missing.
-
-    A directory that is removed during the walk is left out; `Path.rglob` of Python 3.11 raises FileNotFoundError then.
-    """
+    """Everything below a directory, in no order; what is removed meanwhile is left out (`Path.rglob` of 3.11
+    raises)."""
     for where, folders, files in os.walk(folder):
         yield from (Path(where, name) for name in (*folders, *files))
 
 
 def sync(paths: Iterable[Path]) -> None:
-    """Syncs files and directories to the disk. Those that are gone meanwhile, and links to nothing, are left out."""
+    """Syncs files and directories to the disk. Those that are gone meanwhile are left out."""
     for path in paths:
         try:
             handle = os.open(path, os.O_RDONLY)

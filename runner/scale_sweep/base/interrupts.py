@@ -16,15 +16,12 @@ LOOK_S = 0.1
 
 
 class Stopped(KeyboardInterrupt):
-    """A request to end was delivered. It is a KeyboardInterrupt, so that code for Ctrl-C handles it."""
+    """A request to end was delivered. Code for Ctrl-C handles it."""
 
 
 class Stop:
-    """The requests to end one thread's work. `request` may be called from any thread, or by a signal.
-
-    A request is delivered once, as Stopped, in the working thread: at its next `look`, or at the end of the outermost
-    `deferred` block. In the main thread a signal delivers its request at once, outside of such blocks.
-    """
+    """The requests to end one thread's work. Each is delivered once, as Stopped, at the thread's next `look` or at the
+    end of the outermost `deferred` block; a signal's at once in the main thread."""
 
     def __init__(self) -> None:
         self._requested = self._again = self._waits = (
@@ -41,8 +38,7 @@ class Stop:
 
     @contextmanager
     def waking(self, wake: Callable[[], None]) -> Iterator[None]:
-        """Until the end of the block, each request calls `wake`, in the thread that requests. A signal may call it at
-        any moment, so it is the `put` of a SimpleQueue or the like."""
+        """Each request calls `wake`, in the thread that requests: the `put` of a SimpleQueue or the like."""
         self._wakes.append(wake)
         try:
             yield
@@ -109,10 +105,7 @@ def current() -> Stop:
 
 @contextmanager
 def deferred() -> Iterator[Callable[[], bool]]:
-    """Requests to the current thread, also by signals, wait until the outermost block is left.
-
-    Yields a function that says whether the block should hurry.
-    """
+    """`Stop.deferred` of the current thread, also for signals."""
     with current().deferred() as hurry:
         yield hurry
 
@@ -129,11 +122,8 @@ def undone() -> Iterator[ExitStack]:
 
 
 def listen() -> None:
-    """Lets these signals end the program by KeyboardInterrupt. Called once, in the main thread.
-
-    SIGQUIT gets its default action back: a shell starts background jobs with it ignored, and a server that inherits
-    this would not react to its stop signal while it starts.
-    """
+    """Lets signals end the program by KeyboardInterrupt; SIGQUIT, which background jobs ignore, acts as usual for
+    servers."""
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     for number in _SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:

@@ -20,7 +20,7 @@ _ASCII = dict(
 
 
 class OutputGone(Exception):
-    """The output of a command cannot be written. It is no OSError, which others take for an error of their own."""
+    """The output of a command cannot be written. No OSError, which others take for an error of their own."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(error.strerror)
@@ -57,7 +57,7 @@ _raw: dict[int, _Raw] = {}
 
 
 def guard() -> None:
-    """Takes over both streams. Called once, first of all: a missing one gets its number back, but cannot be written."""
+    """Takes over both streams, first of all: a missing one gets its number back, but cannot be written."""
     for fd in (0, 1, 2):
         try:
             os.fstat(fd)

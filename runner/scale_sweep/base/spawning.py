@@ -1,4 +1,5 @@
-"""Starts child processes on their own CPUs, from one thread that lives as long as this process; and runs short ones."""
+"""Starts child processes on their own CPUs from one lasting thread, runs short ones, and keeps proxies away from
+them."""
 
 from __future__ import annotations
 
@@ -60,10 +61,7 @@ _starter: _Starter | None = None
 
 
 def spawn(argv: Sequence[str], cpus: Sequence[int], **options: Any) -> subprocess.Popen[Any]:
-    """subprocess.Popen(argv, **options) on these CPUs. Raises its errors, and OSError for CPUs that are not ours.
-
-    A request to stop waits until the process exists and has a name by which it can be ended.
-    """
+    """subprocess.Popen(argv, **options) on these CPUs; a request to stop waits for the process. Raises OSError."""
     global _starter  # noqa: PLW0603
     with deferred():
         with _lock:
@@ -73,10 +71,8 @@ def spawn(argv: Sequence[str], cpus: Sequence[int], **options: Any) -> subproces
 
 
 def run_within(limit_s: float, argv: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
-    """Runs a short program and returns its output and exit code. Raises OSError, and TimeoutExpired after limit_s.
-
-    subprocess.run waits without a limit for a program that it has killed; this abandons one that does not end then.
-    """
+    """Runs a short program. Raises OSError, and TimeoutExpired after limit_s. Unlike subprocess.run, abandons a killed
+    program that does not end."""
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     process = subprocess.Popen(argv, encoding="utf-8", errors="replace", **{**streams, **options})
     try:
@@ -87,3 +83,14 @@ def run_within(limit_s: float, argv: Sequence[str], **options: Any) -> subproces
             process.wait(timeout=KILLED_S)
         raise
     return subprocess.CompletedProcess(argv, process.returncode, output, words)
+
+
+_HERE = ("localhost", "127.0.0.1", "::1")
+
+
+def go_direct() -> None:
+    """Called first: every library and child then reaches this machine's own addresses without a proxy."""
+    before = os.environ.get("no_proxy") or os.environ.get("NO_PROXY") or ""
+    if before != "*":
+        names = dict.fromkeys((*filter(None, before.split(",")), *_HERE))
+        os.environ["no_proxy"] = os.environ["NO_PROXY"] = ",".join(names)

@@ -1,11 +1,12 @@
-"""Texts: those from outside are checked or written out, names get the nearest known one, sentences become one."""
+"""Texts: checked or written out for people, the nearest known name, alike sentences, equal settings, ages of
+versions."""
 
 from __future__ import annotations
 
 import difflib
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 CHARACTERS_MAX = 512 * 1024
 _SHOWN_MAX = 700
@@ -13,8 +14,7 @@ _REFUSED = {"Cc": "a control character", "Cs": "a byte that is not UTF-8"}
 
 
 def plain_text(text: str) -> str:
-    """The text, if it has characters that can be stored and shown. Raises ValueError for an empty text, a control
-    character, a character that UTF-8 does not have, or a text that is too long."""
+    """The text, if it can be stored and shown. Raises ValueError."""
     if not text.strip():
         raise ValueError("the value is empty")
     if len(text) > CHARACTERS_MAX:
@@ -81,7 +81,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def alike(sentences: Iterable[str]) -> list[tuple[int, str]]:
-    """Each group of sentences with the same words: their number and one sentence for all, the largest group first."""
+    """Each group of sentences that differ only in numbers: their count and one sentence for all, the largest first."""
     groups: dict[str, list[str]] = {}
     for sentence in sentences:
         groups.setdefault(_NUMBER.sub("#", sentence), []).append(sentence)
@@ -103,3 +103,73 @@ def _value(number: str) -> tuple[float, str]:
     """The value of a number with separators of thousands, and the text itself for what is no number, as 1.2.3."""
     bare = number.replace(",", "")
     return (float(bare) if bare.count(".") < 2 else 0.0), number
+
+
+_WORDS = {"on": "on", "true": "on", "yes": "on", "off": "off", "false": "off", "no": "off"}
+_OWN_BYTES = {"kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40}  # as servers with such units read them
+_BYTES = {
+    "b": 1,
+    "k": 2**10,
+    "m": 2**20,
+    "g": 2**30,
+    "t": 2**40,
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+    "tib": 2**40,
+}
+_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]+)")
+_DURATION = re.compile(rf"(?:{_AMOUNT.pattern})+")
+
+
+def is_same_value(one: str, other: str) -> bool:
+    """Whether two spellings of a setting are equal: 1GB and 1024MB, 5min and 300s, on and true, 4 and 4.000000."""
+    a, b = (_plain(text) for text in (one, other))
+    return a == b or any(x == y for x, y in zip(_readings(a), _readings(b), strict=True) if x is not None)
+
+
+def are_same_values(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    return one.keys() == other.keys() and all(is_same_value(one[name], other[name]) for name in one)
+
+
+def _plain(text: str) -> str:
+    text = text.strip().strip("'").lower()
+    return _WORDS.get(text, text)
+
+
+def _readings(text: str) -> tuple[float | None, float | None, float | None]:
+    """In bytes of any database, in bytes of its own units, and in seconds; None where it is no such amount."""
+    try:
+        number = float(text)
+    except ValueError:
+        return _size(text, _BYTES), _size(text, {**_BYTES, **_OWN_BYTES}), _seconds(text)
+    zero = 0.0 if number == 0 else None
+    return number, zero, zero
+
+
+def _size(text: str, units: Mapping[str, int]) -> float | None:
+    match = _AMOUNT.fullmatch(text)
+    return float(match[1]) * units[match[2]] if match and match[2] in units else None
+
+
+def _seconds(text: str) -> float | None:
+    """168h0m0s too."""
+    parts = _AMOUNT.findall(text) if _DURATION.fullmatch(text) else []
+    known = parts and all(unit in _SECONDS for _, unit in parts)
+    return round(sum(float(number) * _SECONDS[unit] for number, unit in parts), 9) if known else None
+
+
+OLD_YEARS = 2.0
+
+
+def released_in(months: Mapping[str, str], version: str) -> str:
+    """The month YYYY-MM of the version; "" if not known. months: by version, or by the start of several."""
+    known = [one for one in months if version.startswith(one) and not version[len(one) : len(one) + 1].isdigit()]
+    return months[max(known, key=len)] if known else ""
+
+
+def age_years(month: str, now: str) -> float:
+    """Years between two months. now: a date that begins as YYYY-MM. Raises ValueError."""
+    (year, number), (this_year, this_number) = (map(int, text[:7].split("-")) for text in (month, now))
+    return max(0.0, this_year - year + (this_number - number) / 12)

@@ -54,7 +54,7 @@ def parse_seconds(text: str) -> float:
 
 
 def parse_percent(text: str) -> float:
-    """Percent from "5%" or "0.5 %": above 0 and below 100. A number without the sign is an error."""
+    """Percent from "5%" or "0.5 %": above 0 and below 100."""
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", text)
     if match is None or not 0 < float(match.group(1)) < 100:
         raise ValueError(f'{text!r} is not a percentage above 0 and below 100; write it like "5%"')
@@ -146,17 +146,13 @@ def format_number(value: float) -> str:
 
 
 def counted(value: float, unit: str, plural: str = "") -> str:
-    """A number with its unit: "1 core", "4 cores", "0.5 cores", "0 trials", "1,200 rows".
-
-    plural: of the unit; the unit with an s if it is not given.
-    """
+    """A number with its unit: "1 core", "4 cores", "0.5 cores", "1,200 rows"."""
     number = f"{int(value):,}" if value == int(value) else format_number(value)
     return f"{number} {unit}" if value == 1 else f"{number} {plural or f'{unit}s'}"
 
 
 def part_of(part: int, whole: int, unit: str) -> str:
-    """A part of a number, in words that are right for none, one and all: "no trial", "the one trial", "none of 4
-    trials", "1 of 4 trials", "all 4 trials"."""
+    """ "no trial", "the one trial", "none of 4 trials", "1 of 4 trials", "all 4 trials"."""
     if whole < 2:
         return f"the one {unit}" if part else f"no {unit}"
     if part == whole:
@@ -170,11 +166,8 @@ EXPLAINED = "In parentheses: 95 % interval"
 
 
 def with_interval(value: float, low: float | None, high: float | None, unit: str = "") -> str:
-    """A number with its 95 % interval, as people see it: "1.84 (1.51 to 2.27)", "335 k (329 to 341 k)".
-
-    high None: the interval is open, "14.6 (14.3 or more)". low None: no interval is known, the number alone with four
-    digits. The decimals show one digit of half of the interval, two if the number then has no more than three digits.
-    """
+    """A number with its 95 % interval: "1.84 (1.51 to 2.27)". high None: "14.6 (14.3 or more)". low None: the number
+    alone. The decimals show one digit of half of the interval, two if the number has three or fewer."""
     ends = [end for end in (low, high) if end is not None and math.isfinite(end)]
     half = sum(abs(end - value) for end in ends) / max(len(ends), 1)
     if low is None or not math.isfinite(value) or half < _PRECISE * abs(value) or half < _NEARLY_ZERO:
@@ -189,10 +182,8 @@ def with_interval(value: float, low: float | None, high: float | None, unit: str
 
 
 def change_words(ratio: float, low: float | None, high: float | None) -> str:
-    """A ratio as a change in percent with its 95 % interval: 0.958, 0.939, 0.977 → "-4.2 % (-6.1 to -2.3 %)".
-
-    high None: the interval is open, "-4.2 % (-6.1 % or more)". low None: no interval is known.
-    """
+    """A ratio as a change with its 95 % interval: 0.958, 0.939, 0.977 → "-4.2 % (-6.1 to -2.3 %)". None as
+    `with_interval`."""
     if low is None:
         return f"{_signed(ratio)} %"
     rest = f"to {_signed(high)} %" if high is not None else "% or more"
@@ -209,10 +200,8 @@ def percent_words(percent: float) -> str:
 
 
 def moved_words(percent: float) -> str:
-    """A change over a window, whose size is in percent of the mean: "fell by 12 %", "rose by 9 %".
-
-    Above 50 % of the mean the change is no part of what there was before: "fell from 190 % to 10 % of its mean".
-    """
+    """A change over a window in percent of the mean: "fell by 12 %"; above 50 % "fell from 190 % to 10 % of its
+    mean"."""
     verb = "fell" if percent < 0 else "rose"
     if abs(percent) <= 50:
         return f"{verb} by {abs(percent):.0f} %"
@@ -220,10 +209,8 @@ def moved_words(percent: float) -> str:
 
 
 def common_multiple(levels: tuple[float, ...], at_least: int, at_most: int = 240) -> int:
-    """The smallest number of parts that every level divides evenly, at least at_least: ((1, 2, 3), 8) → 12.
-
-    If the levels' common multiple is above at_most, at_least rounded up to a multiple of the greatest level.
-    """
+    """The smallest number of parts, at least at_least, that every level divides: ((1, 2, 3), 8) → 12; above at_most, a
+    multiple of the greatest level."""
     whole = [int(level) for level in levels]
     step = math.lcm(*whole)
     step = step if step <= at_most else max(whole)

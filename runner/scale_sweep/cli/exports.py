@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scale_sweep.base.errors import StoreError, UsageError
-from scale_sweep.base.extras import require_extra
+from scale_sweep.base.registry import require_extra
 from scale_sweep.base.units import counted
 from scale_sweep.cli.arguments import RESULTS, RUN, from_flags
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.extras import require_extra
+from scale_sweep.base.registry import require_extra
 from scale_sweep.cli.arguments import JSON, NEED, PREDICT, asked_of, from_flags
 
 if TYPE_CHECKING:

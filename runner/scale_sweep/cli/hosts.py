@@ -56,7 +56,7 @@ def prepare(
     from scale_sweep.cli import console
     from scale_sweep.hosts import setup
     from scale_sweep.hosts.inventory import read_inventory
-    from scale_sweep.hosts.servers import names_of
+    from scale_sweep.hosts.package import names_of
 
     names = names_of(servers)
     made = setup.prepare(read_inventory(hosts), console.say, names)

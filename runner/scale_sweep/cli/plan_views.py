@@ -42,8 +42,7 @@ def plan_rows(plan: Plan) -> Rows:
 
 
 def set_rows(prepared: Prepared) -> Rows:
-    """What each trial sends to its server, and its own limits. Settings that differ between variants have rows of
-    each."""
+    """Settings that each trial sends to its server, and limits of the server that it uses; by variant if they differ."""
     by_server: dict[tuple[str, ...], dict[str, list[Trial]]] = {}
     for trial in prepared.plan.trials:
         by_server.setdefault(trial.subject.server, {}).setdefault(label(trial.variant), []).append(trial)

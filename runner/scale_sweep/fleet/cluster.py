@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.errors import PreflightError, ProvisionError, UsageError
-from scale_sweep.base.extras import require_extra
+from scale_sweep.base.registry import require_extra
 from scale_sweep.fleet import on_worker
-from scale_sweep.fleet.archive import unpacked
 from scale_sweep.fleet.engine import Announced, FleetHost, FleetOrder, Say
+from scale_sweep.fleet.on_worker import unpacked
 from scale_sweep.fleet.run import files_of, words_of
 from scale_sweep.machine.host import Host
 from scale_sweep.model import Finding, Plan
@@ -207,8 +207,7 @@ def _announced(answer: Mapping[str, Any], host: str) -> Announced:
 
 
 class ClusterTask:
-    """The run of one host: a task of Dask that is started once. start: submits it. token: also the name of its lease
-    and of its lines."""
+    """The run of one host: a task of Dask, started once. token: also the name of its lease and its lines."""
 
     def __init__(
         self, client: Any, token: str, start: Callable[[], Any], results: Path, *, host: str, announced: Announced
@@ -242,14 +241,13 @@ class ClusterTask:
         return self._future is None or bool(self._future.done())
 
     def stop(self) -> None:
-        """Ends the lease."""
         self._is_stopped.set()
         if self._future is not None:
             with contextlib.suppress(Exception):
                 self._lease.set(STOPPED)
 
     def finished_run(self) -> Path:
-        """The directory of the run, here. Raises ProvisionError, and StoreError for a run that did not arrive whole."""
+        """The directory of the run, here. Raises ProvisionError, StoreError."""
         if self._future is None:
             raise ProvisionError(f"{self.host}: the run was not started")
         try:

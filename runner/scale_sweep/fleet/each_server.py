@@ -101,20 +101,17 @@ class ServerTask:
         )
 
     def start(self, say: Say) -> None:
-        """Begins the run in a thread."""
         self._thread = threading.Thread(target=self._work, args=(say,), name=f"run {self.host}", daemon=True)
         self._thread.start()
 
     def has_ended(self) -> bool:
-        """Whether its thread has ended, or was never started."""
         return self._thread is None or not self._thread.is_alive()
 
     def stop(self) -> None:
-        """Requests the end of the thread's work."""
         self._stop.request()
 
     def finished_run(self) -> Path:
-        """The directory of the run. Raises the error that ended it."""
+        """Raises the error that ended the run."""
         if self._path is None:
             raise self._error or ProvisionError(f"{self.host}: the run was not started")
         return self._path

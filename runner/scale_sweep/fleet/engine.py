@@ -85,18 +85,18 @@ class Task(Protocol):
         """The directory of the run, after its end. Raises ScaleError if it did not come to its end."""
 
     def stop(self) -> None:
-        """Requests the end; what the run made is removed then. A second request hurries. From any thread."""
+        """Requests the end, from any thread. A second request hurries."""
 
 
 class Fleet(Protocol):
-    """The hosts of an engine, reached. hosts: in the order of the engine; the first is the base of comparisons."""
+    """The hosts of an engine, reached, in its order; the first is the base of comparisons."""
 
     @property
     def hosts(self) -> tuple[FleetHost, ...]: ...
 
     def tasks(self, order: FleetOrder) -> Sequence[Task]:
-        """A task for each host, planned and checked; nothing has started. Raises UsageError or PreflightError that
-        names the host."""
+        """A task for each host, planned and checked, not started. Raises UsageError or PreflightError that names the
+        host."""
 
 
 class Engine(Protocol):

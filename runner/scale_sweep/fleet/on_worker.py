@@ -1,26 +1,30 @@
-"""The work of a task on a host of a Dask cluster: it describes the host, plans a sweep there, or runs one."""
+"""A task on a host of a Dask cluster: it describes the host, plans or runs a sweep there, and packs the run."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
+import secrets
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from scale_sweep.base.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED
+from scale_sweep.base.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, StoreError
 from scale_sweep.base.spawning import run_within
-from scale_sweep.fleet.archive import packed
 from scale_sweep.machine.host import read_host
-from scale_sweep.machine.host.alive import machine_identity
+from scale_sweep.machine.host.processes import machine_identity
 from scale_sweep.machine.state import folder
 from scale_sweep.results.identity import identity
+from scale_sweep.results.store.stored import Folder, is_there, make_folder, own_folder, remove_folder, subfolder, write
+from scale_sweep.verify.digests import check_digests
 
 LEASE_S = 60.0
 BEAT_S = 5.0  # between renewals
@@ -36,7 +40,7 @@ Line = Callable[[str], None]
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that a sweep started by hand would have: none of Dask's, and none for its workers' libraries."""
+    """The variables of a sweep started by hand: none of Dask's, none for its workers' libraries."""
     return {key: value for key, value in environment.items() if key in KEPT or key.startswith(OURS)}
 
 
@@ -74,8 +78,7 @@ def planned(words: Sequence[str], files: Mapping[str, str]) -> bytes:
 
 
 def swept(token: str, words: Sequence[str], files: Mapping[str, str], delay_s: float) -> tuple[bytes, bytes]:
-    """Runs a sweep to its end. Returns JSON with its exit code and last words, and the archive of its run; b"" without
-    one. token: of the task."""
+    """Runs a sweep to its end. Returns JSON with its exit code and last words, and the archive of its run or b""."""
     from distributed import Variable, get_worker
 
     if not _claim(token):
@@ -99,8 +102,7 @@ def swept(token: str, words: Sequence[str], files: Mapping[str, str], delay_s: f
 
 
 class Lease:
-    """The right to run, which the client renews. read: its number now; None if nobody answers. A negative number ends
-    it."""
+    """The right to run, which the client renews. read: its number now, negative to end it; None if nobody answers."""
 
     def __init__(self, read: Callable[[], int | None]) -> None:
         self._read, self._number, self._renewed = read, 0, time.monotonic()
@@ -114,7 +116,6 @@ class Lease:
 
     @property
     def is_over(self) -> bool:
-        """Whether the task was stopped, or the last renewal is LEASE_S ago."""
         return self._number < 0 or time.monotonic() - self._renewed > LEASE_S
 
 
@@ -190,3 +191,58 @@ def _written(files: Mapping[str, str]) -> Iterator[Path]:
 
 def _ended(code: int, words: str) -> bytes:
     return json.dumps({"code": code, "words": words}).encode()
+
+
+RUN_BYTES_MAX = 2**30  # of all files of a run
+
+
+def packed(run: Path) -> bytes:
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w:gz", compresslevel=3) as archive:
+        archive.add(run, arcname=run.name)
+    return content.getvalue()
+
+
+def unpacked(content: bytes, results: Path, host: str) -> Path:
+    """Writes the run into the directory of runs, when all of it is right. Raises StoreError that names the host."""
+    there, arriving = own_folder(results, makes=True), f".arriving-{secrets.token_hex(3)}"
+    try:
+        try:
+            with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
+                name = _run_name(archive, host)
+                make_folder(there, f"{arriving}/{name}")
+                _write_run(archive, there, arriving)
+        except (tarfile.TarError, EOFError, OSError, ValueError) as error:  # ValueError: a NUL in a name
+            raise StoreError(f"{host}: its run did not arrive: {error}") from None
+        if wrong := check_digests(subfolder(there, f"{arriving}/{name}")).disagreements:
+            raise StoreError(f"{host}: its run did not arrive whole: {wrong[0].file} {wrong[0].sentence}")
+        if is_there(there, name):
+            raise StoreError(f"{host}: {results / name} exists already")
+        os.rename(f"{arriving}/{name}", name, src_dir_fd=there.fd, dst_dir_fd=there.fd)
+    finally:
+        remove_folder(there, arriving)
+    return results / name
+
+
+def _run_name(archive: tarfile.TarFile, host: str) -> str:
+    """The only folder at the top. Raises StoreError."""
+    members = archive.getmembers()
+    tops = {PurePosixPath(member.name).parts[0] for member in members if PurePosixPath(member.name).parts}
+    plain = all(
+        (member.isreg() or member.isdir()) and ".." not in PurePosixPath(member.name).parts for member in members
+    )
+    if len(tops) != 1 or not plain or tops & {"/", "..", "."}:
+        raise StoreError(f"{host}: its answer is not the archive of a run")
+    if sum(member.size for member in members) > RUN_BYTES_MAX:
+        raise StoreError(f"{host}: its run has more than {RUN_BYTES_MAX:,} bytes")
+    return tops.pop()
+
+
+def _write_run(archive: tarfile.TarFile, there: Folder, folder: str) -> None:
+    """Its files, with permissions of new ones. Python 3.11.2 of Debian 12 has no filter of `extractall`."""
+    for member in archive.getmembers():
+        name = f"{folder}/{PurePosixPath(member.name)}"
+        make_folder(there, name if member.isdir() else name.rpartition("/")[0])
+        content = archive.extractfile(member)  # None of a folder
+        if content is not None:
+            write(there, name, content.read())

@@ -52,10 +52,7 @@ def refuse_few(hosts: Sequence[FleetHost], flag: str) -> None:
 
 
 def run_all(tasks: Sequence[Task], say: SayOf) -> tuple[RunEnding, ...]:
-    """Runs every task to its end. say: called with the host and a line of its progress, from any thread.
-
-    Raises KeyboardInterrupt after Ctrl-C, when every run has ended.
-    """
+    """Runs every task to its end. say: gets the host and a line, from any thread. Raises KeyboardInterrupt."""
     begun: list[Task] = []
     try:
         for task in tasks:
@@ -93,8 +90,7 @@ WAKE_S = 30.0  # the longest time until the next look, if a thread died without 
 
 
 def out_of_step(number: int, many: int, trial_s: float) -> Callable[[], None]:
-    """A function that run `number` of `many` calls before each trial. Before the first one it waits for its part of a
-    trial's length."""
+    """A function that run `number` of `many` calls before each trial; the first call waits for its part of a trial."""
     has_begun = threading.Event()
 
     def before() -> None:
@@ -106,7 +102,7 @@ def out_of_step(number: int, many: int, trial_s: float) -> Callable[[], None]:
 
 
 class Turn:
-    """Held by one run at a time. A run that ends wakes those that wait for it."""
+    """Held by one run at a time. A run that ends wakes the runs that wait for it."""
 
     def __init__(self) -> None:
         self._lock, self._is_held = threading.Lock(), False
@@ -114,8 +110,7 @@ class Turn:
 
     @contextmanager
     def held(self, on_wait: Callable[[], None]) -> Iterator[None]:
-        """Waits until nobody else has it, and has it until the end of the block. on_wait: called before it waits.
-        Raises Stopped."""
+        """Has it for the block, once nobody else does. on_wait: called before it waits. Raises Stopped."""
         if not self._take():
             on_wait()
             self._wait()

@@ -1,15 +1,19 @@
-"""Looks at every host of an inventory: what it is, its clock, and the network from each load host to the server's."""
+"""Looks at every host of an inventory: facts, clock, and the network between each load host and the server."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import queue
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scale_sweep.agent.lines import error_of
+from scale_sweep.base.errors import ProvisionError
 from scale_sweep.hosts.inventory import Inventory, by_server
-from scale_sweep.hosts.link import AgentLink
-from scale_sweep.hosts.network import HostClock, measure_clock, networks
+from scale_sweep.hosts.link import AgentLink, Line
 from scale_sweep.machine.host import Host
 from scale_sweep.model import HostNetwork
 from scale_sweep.results.store.codec import from_plain
@@ -61,3 +65,137 @@ def facts_of(link: AgentLink, role: str, network: HostNetwork) -> HostFacts:
 
 def _where(link: AgentLink) -> Path:
     return Path(f"host:{link.host.name}")
+
+
+STREAM_S = 60.0
+
+
+def networks(inventory: Inventory, links: Mapping[str, AgentLink]) -> tuple[HostNetwork, ...]:
+    """The network of every host, the server's first. Raises ProvisionError that names the host."""
+    server, address = links[inventory.server.name], inventory.server.address
+    load = [links[host.name] for host in inventory.load]
+    alone = [_path(link, server, address) for link in load]
+    together = _together(load, server, address) if len(load) > 1 else []
+    own = HostNetwork(
+        host=inventory.server.name,
+        sent_bytes_per_s=sum(path.from_server for path in together) or None,
+        received_bytes_per_s=sum(path.to_server for path in together) or None,
+    )
+    return own, *(path.network(link.host.name) for path, link in zip(alone, load, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Path:
+    to_server: float  # bytes per second
+    from_server: float
+    round_trip_s: float
+
+    def network(self, host: str) -> HostNetwork:
+        return HostNetwork(
+            host=host,
+            sent_bytes_per_s=self.to_server,
+            received_bytes_per_s=self.from_server,
+            round_trip_ms=1e3 * self.round_trip_s,
+        )
+
+
+def _together(load: Sequence[AgentLink], server: AgentLink, address: str) -> list[_Path]:
+    with ThreadPoolExecutor(max_workers=len(load)) as pool:
+        return list(pool.map(lambda link: _path(link, server, address), load))
+
+
+def _path(link: AgentLink, server: AgentLink, address: str) -> _Path:
+    taking = server.ask("listen", address=address)
+    seen: Mapping[str, float] = {}
+    for line in taking.events(STREAM_S):
+        if event := line.get("event"):
+            sending = link.ask("send", address=address, port=int(event["port"]), token=str(event["token"]))
+            try:
+                seen = sending.answer(STREAM_S)
+            except ProvisionError as error:
+                taking.stop()
+                raise ProvisionError(
+                    f"{link.host.name} cannot reach {server.host.name} at {address}: {error.message}",
+                    remedy="is scale_address on the load's network, and does a firewall let it pass?",
+                ) from None
+        elif "answer" in line:
+            return _Path(
+                to_server=float(line["answer"]),
+                from_server=float(seen["received"]),
+                round_trip_s=float(seen["round_trip_s"]),
+            )
+    raise ProvisionError(f"{server.host.name} did not measure the network of {link.host.name}")
+
+
+ROUND_TRIPS = 50
+CLOCK_ANSWER_S = 15.0
+MOVED_NS = 5_000_000  # of a clock during a trial, besides the error of its measurement
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostClock:
+    offset_ns: int  # the host's clock minus this machine's
+    error_ns: int  # the greatest
+    round_trip_ns: int  # the fastest
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClockSeen:
+    """The clock of a host before and after a trial."""
+
+    trial_id: str
+    host: str
+    before: HostClock
+    after: HostClock
+
+    @property
+    def moved_ns(self) -> int:
+        """By how much it moved, beyond the errors of both measurements."""
+        moved = abs(self.after.offset_ns - self.before.offset_ns)
+        return max(0, moved - self.before.error_ns - self.after.error_ns)
+
+
+def measure_clock(link: AgentLink) -> HostClock:
+    return measure_clocks({link.host.name: link})[link.host.name]
+
+
+def measure_clocks(links: Mapping[str, AgentLink]) -> dict[str, HostClock]:
+    """Asks each host 50 times, all at the same time; in each round another one last, whose answer waits for no other.
+    Raises ProvisionError."""
+    trips = {name: _Trips(link) for name, link in links.items()}
+    names = list(trips)
+    for number in range(ROUND_TRIPS):
+        first = number % len(names)
+        for name in names[first:] + names[:first]:
+            trips[name].ask()
+        for one in trips.values():
+            one.take_answer()
+    return {name: one.clock() for name, one in trips.items()}
+
+
+class _Trips:
+    """The round trips to one host."""
+
+    def __init__(self, link: AgentLink) -> None:
+        self._link = link
+        self._arrived: queue.SimpleQueue[tuple[int, Line]] = queue.SimpleQueue()
+        self._trips: list[tuple[int, int]] = []
+        self._begun = 0
+
+    def ask(self) -> None:
+        self._begun = time.monotonic_ns()
+        self._link.ask("clock", on_line=lambda line: self._arrived.put((time.monotonic_ns(), line)))
+
+    def take_answer(self) -> None:
+        name = self._link.host.name
+        try:
+            ended, line = self._arrived.get(timeout=CLOCK_ANSWER_S)
+        except queue.Empty:
+            raise ProvisionError(f"{name} did not answer within {CLOCK_ANSWER_S:.0f} s") from None
+        if "answer" not in line:
+            raise error_of(line.get("error") or {}, name)
+        self._trips.append((ended - self._begun, int(line["answer"]) - (self._begun + ended) // 2))
+
+    def clock(self) -> HostClock:
+        fastest, offset = min(self._trips)
+        return HostClock(offset_ns=offset, error_ns=fastest // 2 + 1, round_trip_ns=fastest)

@@ -42,7 +42,6 @@ class HostEntry:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is the machine of this process."""
         return self.variables.get("ansible_connection") == "local"
 
     def command(self, line: str) -> list[str]:
@@ -78,7 +77,7 @@ class Inventory:
 
 
 def of_one_server(inventory: Inventory) -> Inventory:
-    """The inventory. Raises UsageError if it has several servers."""
+    """Raises UsageError if the inventory has several servers."""
     if len(inventory.servers) != 1:
         names = ", ".join(server.name for server in inventory.servers)
         raise UsageError(
@@ -89,7 +88,7 @@ def of_one_server(inventory: Inventory) -> Inventory:
 
 
 def named_again(inventory: Inventory, server: str, load: Sequence[str]) -> Inventory:
-    """The server and the load hosts of a stored run. Raises UsageError for one that the inventory lacks now."""
+    """The server and load hosts of a stored run. Raises UsageError for one that the inventory lacks now."""
     known = {host.name: host for host in inventory.hosts}
     for name in (server, *load):
         if name not in known:
@@ -98,8 +97,7 @@ def named_again(inventory: Inventory, server: str, load: Sequence[str]) -> Inven
 
 
 def by_server(inventory: Inventory) -> tuple[Inventory, ...]:
-    """An inventory for each server. The load hosts are dealt to the servers in turn; fewer load hosts than servers are
-    each a load host of several servers."""
+    """An inventory for each server; the load hosts are dealt in turn, and shared if they are fewer."""
     most = min(len(inventory.servers), len(inventory.load))
     return tuple(
         replace(inventory, servers=(server,), load=inventory.load[number % most :: most])
@@ -108,7 +106,7 @@ def by_server(inventory: Inventory) -> tuple[Inventory, ...]:
 
 
 def read_inventory(path: Path) -> Inventory:
-    """The hosts of a file. Raises UsageError with Ansible's own line, or one that names the group or the variable."""
+    """The hosts of a file. Raises UsageError with Ansible's line, or one that names the group or variable."""
     if not path.is_file():
         raise UsageError(f"--hosts {path}: there is no such file", remedy=_REMEDY)
     raw = _listed(path)

@@ -17,12 +17,12 @@ from types import TracebackType
 from typing import IO, Any
 
 from scale_sweep.agent.lines import BEAT_S, LEASE_S, READY, SharedWriter, error_of, parsed
-from scale_sweep.base.errors import ProvisionError, ScaleError, UsageError
+from scale_sweep.base.errors import ProvisionError, UsageError
 from scale_sweep.base.interrupts import current, deferred
 from scale_sweep.hosts.inventory import HostEntry
-from scale_sweep.hosts.servers import FOLDER
-from scale_sweep.machine.disks import kept_limit
-from scale_sweep.machine.host import new_pages
+from scale_sweep.hosts.package import FOLDER
+from scale_sweep.machine.disks.limits import DISK_LIMIT_SWITCH
+from scale_sweep.machine.host.child_programs import NEW_PAGES_SWITCH
 from scale_sweep.server.targets.installations import COPIES_VARIABLE
 
 READY_S = 60.0
@@ -33,10 +33,9 @@ END_LOOK_S = 0.02
 Line = Mapping[str, Any]
 
 
-class Asked:
-    """A request that runs on a host. lines: of it, with its answer or error as the last one; also after the link broke.
-    on_line: if set, called in the reader's thread for each line, in place of the queue. An empty line in the queue only
-    wakes who waits. is_over: whether its last line has come."""
+class AgentRequest:
+    """A request that runs on a host. lines: of it, its answer or error last. on_line: called in the reader's thread in
+    place of the queue. An empty line only wakes."""
 
     def __init__(self, link: AgentLink, number: int, on_line: Callable[[Line], None] | None) -> None:
         self.link, self.number = link, number
@@ -57,10 +56,7 @@ class Asked:
         self.tell(stop=True)
 
     def events(self, limit_s: float) -> Iterator[Line]:
-        """The lines until the answer, and the answer as the last one.
-
-        Raises Stopped, the error of the host, which names it, and ProvisionError after limit_s without an end.
-        """
+        """The lines, the answer last. Raises Stopped, the host's error with its name, ProvisionError after limit_s."""
         stop, deadline = current(), time.monotonic() + limit_s
         with stop.waking(partial(self.lines.put, {})):
             while True:
@@ -77,7 +73,7 @@ class Asked:
                     return
 
     def answer(self, limit_s: float = ANSWER_S) -> Any:
-        """The answer. Raises as `events`."""
+        """Raises as `events`."""
         return next((line["answer"] for line in self.events(limit_s) if "answer" in line), None)
 
 
@@ -86,7 +82,7 @@ class AgentLink:
 
     def __init__(self, host: HostEntry, digest: str) -> None:
         self.host, self._digest = host, digest
-        self._requests: dict[int, Asked] = {}
+        self._requests: dict[int, AgentRequest] = {}
         self._numbers = itertools.count(1)
         self._process: subprocess.Popen[str] | None = None
         self._errors: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
@@ -171,9 +167,9 @@ class AgentLink:
     def put(self, **line: Any) -> None:
         self._writer.put(**line)
 
-    def ask(self, what: str, /, on_line: Callable[[Line], None] | None = None, **words: Any) -> Asked:
+    def ask(self, what: str, /, on_line: Callable[[Line], None] | None = None, **words: Any) -> AgentRequest:
         """Starts a request on the host."""
-        request = Asked(self, next(self._numbers), on_line)
+        request = AgentRequest(self, next(self._numbers), on_line)
         with self._lock:
             if not self.broken:
                 self._requests[request.number] = request
@@ -233,15 +229,14 @@ class AgentLink:
                 self._break(f"nothing came from its agent for {LEASE_S:.0f} s")
 
     def hang_up(self) -> None:
-        """Ends the input of the agent, which then removes what it made. Does not wait for that."""
+        """Ends the input of the agent, which then removes what it made. Does not wait."""
         self._ended.set()
         if self._process is not None and self._process.stdin is not None:
             with deferred(), contextlib.suppress(OSError, ValueError):
                 self._process.stdin.close()
 
     def close(self) -> None:
-        """Ends the agent, and waits until it has removed what it made. It is killed only after END_S, or at once after
-        a second Ctrl-C."""
+        """Waits until the agent has removed what it made; kills it after END_S or a second Ctrl-C."""
         self.hang_up()
         process = self._process
         if process is None:
@@ -259,12 +254,12 @@ TO_PREPARE = "scale hosts prepare HOSTS.ini, then scale hosts check HOSTS.ini"
 
 def switches() -> str:
     """The switches of this process that its agents have too, as words of the shell."""
-    there = [(name, os.environ[name]) for name in (new_pages.SWITCH, kept_limit.SWITCH) if name in os.environ]
+    there = [(name, os.environ[name]) for name in (NEW_PAGES_SWITCH, DISK_LIMIT_SWITCH) if name in os.environ]
     return "".join(f"{name}={shlex.quote(value)} " for name, value in there)
 
 
 def shell_path(path: str) -> str:
-    """A path as a word of the shell. One that is not absolute is below the home directory."""
+    """A path as a word of the shell, below the home directory if it is not absolute."""
     return shlex.quote(path) if path.startswith("/") else f'"$HOME"/{shlex.quote(path)}'
 
 
@@ -286,6 +281,3 @@ def _remedy(line: str) -> str:
     if "verification failed" in line:
         return "its host key is unknown or another: log in once by hand (ssh HOST), or ssh-keyscan it to known_hosts"
     return "try it by hand: ssh HOST"
-
-
-__all__ = ["AgentLink", "Asked", "ScaleError", "run_line", "shell_path"]

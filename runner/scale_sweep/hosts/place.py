@@ -13,15 +13,14 @@ from typing import Any
 from scale_sweep.agent.trials import choice_of, plain_choice
 from scale_sweep.base.errors import PreflightError, ProvisionError, ScaleError, UsageError
 from scale_sweep.base.interrupts import Stop, deferred
-from scale_sweep.hosts.held_setup import HeldSetup
+from scale_sweep.hosts.check import MOVED_NS, ClockSeen, HostClock, measure_clocks, networks
 from scale_sweep.hosts.inventory import Inventory
-from scale_sweep.hosts.link import END_S, AgentLink, Asked
-from scale_sweep.hosts.load_hosts import LoadHost, OfController, TrialLoads
-from scale_sweep.hosts.network import MOVED_NS, ClockSeen, HostClock, measure_clocks, networks
-from scale_sweep.hosts.servers import to_have_on
+from scale_sweep.hosts.link import END_S, AgentLink, AgentRequest
+from scale_sweep.hosts.package import to_have_on
+from scale_sweep.hosts.requests import HeldSetup, LoadHost, OfController, TrialLoads
 from scale_sweep.loadgen.ceiling import CeilingKey, measure_ceiling
 from scale_sweep.machine.host import Host
-from scale_sweep.machine.host.ram import AUTO
+from scale_sweep.machine.host.block_devices import AUTO
 from scale_sweep.measure.machine_setup import MachineReady, MachineSetup, Say
 from scale_sweep.measure.trial.ending import lost_trial
 from scale_sweep.measure.trial.order import TrialOrder
@@ -38,7 +37,7 @@ _WORDS = ("target", "runtime", "version", "image", "home", "endpoint")
 
 
 class HostsPlace:
-    """The hosts of a run, with an agent each. links: by the name of the host, replaced when one is reached again."""
+    """The hosts of a run, with an agent each. links: by name, replaced when a host is reached again."""
 
     def __init__(self, inventory: Inventory, links: dict[str, AgentLink], stack: ExitStack) -> None:
         self._inventory, self._links, self._stack = inventory, links, stack
@@ -87,7 +86,7 @@ class HostsPlace:
     # What a plan needs (plan/preparing/on_hosts.py).
 
     def choose(self, request: RequestedServer) -> ServerChoice:
-        """The server that the host has. Raises as its own `choose`, with the host's name, and how that gets it."""
+        """The server that the host has. Raises as its own `choose`, with how the host gets one."""
         words = {name: getattr(request, name) for name in _WORDS}
         try:
             return choice_of(self._server.ask("choose", request=words).answer())
@@ -107,7 +106,7 @@ class HostsPlace:
         return from_plain(answer, NewPages, self._source) if answer else None
 
     def speed(self) -> float:
-        """Measures the CPUs of the server's host, in pieces per ms."""
+        """In pieces per ms, of the server's host."""
         return float(self._server.ask("speed").answer())
 
     def findings(self, plan: Plan, choices: Mapping[str, ServerChoice], data: DataPlace) -> tuple[Finding, ...]:
@@ -129,7 +128,7 @@ class HostsPlace:
 
     @contextlib.contextmanager
     def set_up(self, setup: MachineSetup, say: Say) -> Iterator[MachineReady]:
-        """Lets the agent of the server's host hold the shared parts of the trials, and measures the network."""
+        """Lets the server's host hold what the trials share, and measures the network."""
         cleaning = {name: link.ask("clean") for name, link in self._links.items()}
         for name, request in cleaning.items():
             for words in request.answer():
@@ -152,13 +151,11 @@ class HostsPlace:
             self._held.before_trial()
 
     def supports_tiers(self, order: TrialOrder, stop: Stop) -> tuple[bool, str]:
-        """Tries it on the server's host."""
         with stop.here():
             supports, sentence = self._server.ask("tiers", order=asdict(order)).answer(TIERS_S)
         return bool(supports), str(sentence)
 
     def remove_data(self, name: str) -> None:
-        """Removes rows that trials shared, on the server's host."""
         with contextlib.suppress(ScaleError):  # of a lost host, its next agent removes them
             self._server.ask("remove", names=[name]).answer()
 
@@ -193,8 +190,7 @@ class HostsPlace:
         return self._clocks
 
     def _reach_again(self) -> None:
-        """Starts a new agent on each host that was lost, removes what the lost one left, and sets up again what the
-        agent of the server's host held."""
+        """Starts a new agent on each lost host, removes what the lost one left, and sets it up again."""
         for name in self._links:
             deadline = time.monotonic() + AGAIN_S
             while self._is_lost(name):
@@ -221,7 +217,6 @@ class HostsPlace:
         return [LoadHost(link=self._links[host.name], clock=self._clocks[host.name]) for host in self._inventory.load]
 
     def _trial(self, order: TrialOrder) -> Iterator[Event]:
-        """The events of a trial as they arrive."""
         hosts = self._load_hosts()
         loads = TrialLoads(
             self._server, {host.link.host.name: host for host in hosts}, self._clocks[self._server.host.name]
@@ -243,7 +238,7 @@ class HostsPlace:
                 watch.stop()
             self._end(request, loads)
 
-    def _watch(self, name: str, trial: Asked) -> Asked:
+    def _watch(self, name: str, trial: AgentRequest) -> AgentRequest:
         host = LoadHost(link=self._links[name], clock=self._clocks[name])
         makes_load = any(one.name == name for one in self._inventory.load)
         offset_ns = self._clocks[self._server.host.name].offset_ns
@@ -253,7 +248,7 @@ class HostsPlace:
 
         return host.watch(self.address, offset_ns, passed, makes_load=makes_load)
 
-    def _end(self, request: Asked, loads: TrialLoads) -> None:
+    def _end(self, request: AgentRequest, loads: TrialLoads) -> None:
         with deferred() as hurry:
             if not loads.is_over:
                 request.stop()

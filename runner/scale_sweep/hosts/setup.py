@@ -1,4 +1,4 @@
-"""Prepares the hosts of an inventory by a playbook, checks them, and cleans them."""
+"""Prepares the hosts of an inventory by a playbook, links to them, and cleans them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,15 @@ from scale_sweep.agent.serve import DIGEST_FILE
 from scale_sweep.base.errors import ProvisionError, UsageError
 from scale_sweep.hosts.inventory import HostEntry, Inventory
 from scale_sweep.hosts.link import AgentLink, run_line
-from scale_sweep.hosts.package import Kind, Package, package_for
-from scale_sweep.hosts.servers import FOLDER, CopiedServers, copied_servers, refuse_other_machine
+from scale_sweep.hosts.package import (
+    FOLDER,
+    CopiedServers,
+    Kind,
+    Package,
+    copied_servers,
+    package_for,
+    refuse_other_machine,
+)
 from scale_sweep.machine.disks.playbook import environment_of, listener, playbook_path
 
 LEAST_PYTHON = (3, 11)
@@ -91,8 +98,8 @@ class PreparedHost:
 
 
 def prepare(inventory: Inventory, say: Say, names: Sequence[str] = ()) -> tuple[PreparedHost, ...]:
-    """Puts the files on every host that lacks them, and the named servers of this machine on those of [server]. Without
-    names, the servers that are there stay. Raises UsageError, PreflightError or ProvisionError."""
+    """Puts the files on every host that lacks them, and the named servers on those of [server]. Raises UsageError,
+    PreflightError or ProvisionError."""
     servers = copied_servers(names)
     answers = ask_all(inventory)
     own = {host.name for host in inventory.servers} if names else set()
@@ -159,8 +166,7 @@ def _archive(package: Package, folder: Path, say: Say) -> Path:
 
 @contextmanager
 def linked(inventory: Inventory) -> Iterator[dict[str, AgentLink]]:
-    """The agents of all hosts by name, with the files of this installation, until the end of the block. Raises
-    UsageError that names the host."""
+    """The agents of all hosts by name until the end of the block. Raises UsageError that names the host."""
     answers = ask_all(inventory)
     with tempfile.TemporaryDirectory(prefix="scale-hosts-") as folder, ExitStack() as links:
         digests = {kind: package_for(kind, Path(folder)).digest for kind in {one.kind for one in answers}}
@@ -212,8 +218,7 @@ class HostFiles:
 
 
 def run_playbook(hosts: Mapping[str, tuple[HostEntry, HostFiles]], state: str) -> dict[str, int]:
-    """Makes the files `present` or `absent` on the hosts. Returns the number of changes by the name of the host. Raises
-    ProvisionError with the message of each failed step."""
+    """Makes the files `present` or `absent`. Returns the number of changes by host. Raises ProvisionError."""
     import ansible_runner  # the import takes half a second
 
     failures: list[str] = []

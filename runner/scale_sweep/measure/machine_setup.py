@@ -13,8 +13,8 @@ from typing import Any
 
 from scale_sweep.base.units import counted
 from scale_sweep.machine.host import data_disk, disk_of, memory_disk
-from scale_sweep.machine.host.held_memory import HeldMemory
-from scale_sweep.machine.host.ram import RamDirectory
+from scale_sweep.machine.host.block_devices import RamDirectory
+from scale_sweep.machine.host.child_programs import HeldMemory
 from scale_sweep.machine.state import make_ready
 from scale_sweep.model import CEILING_S, DataDisk, DiskCeiling, Finding, Plan
 from scale_sweep.server.runtimes.data_dir import made_directory, mounted

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from scale_sweep.base.units import counted, format_cpus, format_levels, format_number
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.machine.host import Host
-from scale_sweep.machine.host.topology import Topology
+from scale_sweep.machine.host.placement import Topology
 from scale_sweep.model import NUMA_SPREAD, SLOW_CORES, SMT_WITHIN, Confound, Placement, Sweep, Trial
 
 CONNECTIONS_EACH = 8  # connections for each CPU of the load generator, above which the plan warns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from statistics import median
 
-from scale_sweep.base.ages import OLD_YEARS, age_years, released_in
+from scale_sweep.base.texts import OLD_YEARS, age_years, released_in
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import AxisFacts, load_axis
 from scale_sweep.experiment.work import takes_fixed_work

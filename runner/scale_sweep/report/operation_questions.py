@@ -1,4 +1,4 @@
-"""What each operation asks, the rows that were there before the load, and which answers were checked."""
+"""Questions of each operation, rows that were there before the load, and answers that were checked."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from scale_sweep.base.same_value import is_same_value
+from scale_sweep.base.texts import is_same_value
 from scale_sweep.base.units import counted, format_cpus, format_number, format_seconds
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.model import DEFAULTS, KnobRole, StoredRun, TrialResult

@@ -173,8 +173,8 @@ def _certainty(run: StoredRun, form: Form) -> str:
         form.on_page(lambda: _small(residuals_svg(run))),
     )
     models = form.folded("Models, their parameters with intervals, and residuals", models)
-    rejected, derived, asked = map(form.table, (rejected_table(fit), derived_table(fit), asked_table(fit)))
-    return form.joined(rejected, *((derived, asked, models) if form.is_page else (models, derived, asked)))
+    rejected, derived, beyond = map(form.table, (rejected_table(fit), derived_table(fit), asked_table(fit)))
+    return form.joined(rejected, *((derived, beyond, models) if form.is_page else (models, derived, beyond)))
 
 
 def _noise(run: StoredRun, form: Form) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from scale_sweep.base.same_value import is_same_value
+from scale_sweep.base.texts import is_same_value
 from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.model.compared import Differing
 

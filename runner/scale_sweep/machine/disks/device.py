@@ -12,7 +12,7 @@ from pathlib import Path
 
 from scale_sweep.base.spawning import run_within
 from scale_sweep.machine.disks.playbook import search_path
-from scale_sweep.machine.host.mounts import number_of, read_mounts, source_number
+from scale_sweep.machine.host.block_devices import number_of, read_mounts, source_number
 
 SYS = Path("/sys/dev/block")
 SIGNATURES_S = 30.0  # a few blocks of a disk that has been asleep
@@ -22,23 +22,17 @@ OPEN_S, PAUSE_S = 2.0, 0.1  # udev opens a device for a moment after each change
 
 @dataclass(frozen=True, kw_only=True)
 class Device:
-    """number: major:minor. whole: the kernel's name of the whole disk. holds: signatures ("ext4", "gpt").
-
-    used_by: who has it open or mounted, in words; empty if nobody.
-    """
-
     path: str
-    number: str
+    number: str  # major:minor
     name: str
-    whole: str
+    whole: str  # the kernel's name of the whole disk
     size_bytes: int
-    holds: tuple[str, ...]
-    used_by: str
+    holds: tuple[str, ...]  # signatures ("ext4", "gpt")
+    used_by: str  # who has it open or mounted, in words; "" for nobody
 
 
 def whole_disk(number: str) -> str:
-    """The kernel's name of the disk that a device is, or of which it is a partition. The number itself if /sys does not
-    say."""
+    """The kernel's name of the disk that a device is or is a partition of; the number if /sys does not say."""
     folder = SYS / number
     if not folder.exists():
         return number
@@ -47,7 +41,7 @@ def whole_disk(number: str) -> str:
 
 
 def look_at(path: str) -> Device | None:
-    """A device's current state; None if the path is not a block device."""
+    """None if the path is not a block device."""
     number = number_of(path)
     if number is None:
         return None
@@ -71,7 +65,7 @@ def _size(folder: Path) -> int:
 
 
 def signatures(path: str, folder: Path) -> tuple[str, ...]:
-    """File systems, RAID members and partition tables that wipefs finds, and partitions that the kernel knows."""
+    """Types that wipefs finds, and partitions that the kernel knows."""
     try:
         environment = {**os.environ, "PATH": search_path()}
         done = run_within(SIGNATURES_S, ["wipefs", "--json", path], env=environment)
@@ -83,7 +77,7 @@ def signatures(path: str, folder: Path) -> tuple[str, ...]:
 
 
 def parse_wipefs(text: str) -> tuple[str, ...]:
-    """The types in `wipefs --json`, each once. Empty text means none. Raises ValueError for other text."""
+    """The types in `wipefs --json`, each once. Raises ValueError for text that is no such JSON."""
     if not text.strip():
         return ()
     try:
@@ -113,7 +107,7 @@ def _used_by(path: str, number: str, folder: Path) -> str:
 
 
 def open_by(numbers: set[str]) -> list[str]:
-    """The other processes that have one of the block devices open, each once, in words. They need no claim for that."""
+    """The other processes that have one of the block devices open, in words."""
     holders = []
     for pid in {name for name in os.listdir("/proc") if name.isdecimal()} - {str(os.getpid())}:
         with contextlib.suppress(OSError):  # the process has ended meanwhile
@@ -125,7 +119,7 @@ def open_by(numbers: set[str]) -> list[str]:
 
 
 def _leads_to(link: str, numbers: set[str]) -> bool:
-    """Whether an open file is one of the devices. Other files are not asked: a file system may never answer."""
+    """Whether an open file is one of the devices. Others are not asked: a file system may never answer."""
     try:
         return "/dev/" in os.readlink(link) and number_of(link) in numbers
     except OSError:

@@ -1,4 +1,4 @@
-"""Runs fio on directories and reads its JSON. fio writes to files without a name, so that no file remains."""
+"""Runs fio on directories and reads its JSON. Its files have no name, so that none remains."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class Writing:
 
 @dataclass(frozen=True, kw_only=True)
 class FioRates:
-    """fio's result: bytes per second and writes per second over its own clock, final fsync included."""
+    """fio's result over its own clock, final fsync included."""
 
     bytes_per_s: float
     writes_per_s: float
 
 
 def run_fio(writings: Sequence[Writing], label: str = "") -> Mapping[str, FioRates]:
-    """Runs all jobs at the same time. Returns results by name. Raises ProvisionError with fio's own message."""
+    """Runs all jobs at the same time. Returns results by name. Raises ProvisionError with fio's message."""
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(_nameless(w.path, w.file_bytes, w.fsync_each)) for w in writings]
         command = ["fio", "--output-format=json", "--thread", "--refill_buffers"]
@@ -61,7 +61,7 @@ def run_fio(writings: Sequence[Writing], label: str = "") -> Mapping[str, FioRat
 
 
 def set_of(path: str) -> str:
-    """The name of the set whose mount point this is, so that its removal finds fio; "" for any other directory."""
+    """The set whose mount point this is, so that its removal finds fio; "" for any other directory."""
     folder = Path(path).parent.name
     return folder.removeprefix(PREFIX) if folder.startswith(PREFIX) else ""
 

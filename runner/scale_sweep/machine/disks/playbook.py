@@ -1,4 +1,4 @@
-"""Runs the playbook on this machine through ansible-runner."""
+"""Runs the playbook of disks on this machine through ansible-runner."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CHECKOUT = Path(__file__).resolve().parents[4] / "playbooks"
 
 
 def playbook_path(name: str = "disks.yml") -> Path:
-    """The path of a playbook, installed or in the checkout. Raises ProvisionError if it is missing."""
+    """A playbook, installed or in the checkout. Raises ProvisionError if it is missing."""
     for folder in (_CHECKOUT, _SHIPPED):
         if (folder / name).is_file():
             return folder / name
@@ -127,7 +127,7 @@ def listener(failures: list[str]) -> Callable[[Mapping[str, Any]], bool]:
 
 
 def end_processes(name: str) -> None:
-    """Ends what was started for the set and still runs (Ansible, mkfs, fio), and waits for its end."""
+    """Ends what was started for the set and still runs (Ansible, mkfs, fio)."""
     deadline = time.monotonic() + 5
     while (left := _processes(name)) and time.monotonic() < deadline:
         for pid in left:

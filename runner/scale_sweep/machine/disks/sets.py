@@ -1,5 +1,4 @@
-"""The register of disk sets: one small file for each set, written before the disks are made, found again after a
-crash."""
+"""The register of disk sets: a file for each, written before its disks are made, found again after a crash."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.errors import PreflightError, ProvisionError, UsageError
-from scale_sweep.machine.host.alive import alive, started_ticks
+from scale_sweep.machine.host.processes import alive, started_ticks
 from scale_sweep.machine.state import open_trusted, own_directory, read_own
 from scale_sweep.model import DiskSource
 
@@ -39,11 +38,10 @@ class DiskSet:
     source: DiskSource
     owner: str
     kept: bool  # they stay until removed by name; else they are removed when their maker ends
-    ready: bool  # the disks were made and verified. maker_*: the process that made it
+    ready: bool  # made and verified
     maker_pid: int
     maker_started: int
-    # how many of the first disks form one RAID-0 array (mounted at d1); 0: each has its own file system
-    stripe: int = 0
+    stripe: int = 0  # how many of the first disks form one array, mounted at d1
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -57,8 +55,7 @@ class DiskSet:
 
 
 def new_set(name: str, source: DiskSource, count: int, base: Path, *, owner: str, kept: bool) -> DiskSet:
-    """A set of this process; nothing is made yet. Raises UsageError for a name or a folder that commands cannot
-    take."""
+    """A set of this process; nothing is made yet. Raises UsageError for a name or folder that commands cannot take."""
     if not _NAME.fullmatch(name):
         raise UsageError(f"a set of disks cannot be called {name!r}", remedy="letters, digits, dot, dash, underscore")
     folder = str(base.resolve() / (PREFIX + name))
@@ -81,12 +78,12 @@ def new_set(name: str, source: DiskSource, count: int, base: Path, *, owner: str
 
 
 def name_of_run(run_id: str) -> str:
-    """The name of a run's set: the run's last part, since servers put up with a limited length of paths."""
+    """The run's last part: servers accept only short paths."""
     return run_id.rpartition("-")[2]
 
 
 def folder_of(name: str) -> Path:
-    """A set's own folder in the register: its record, and files that Ansible writes."""
+    """A set's own folder in the register: its record, and Ansible's files."""
     return REGISTER / name
 
 
@@ -107,8 +104,8 @@ def save(disk_set: DiskSet) -> None:
 
 
 def claim_folder(disk_set: DiskSet, *, makes: bool) -> None:
-    """Makes the set's folder, or checks the one that is there: another user could otherwise decide by a link what is
-    formatted over or deleted. Raises PreflightError."""
+    """Makes or checks the set's folder, so that no other user's link decides what is formatted. Raises
+    PreflightError."""
     try:
         own_directory(Path(disk_set.folder), makes=makes, in_shared=True)
     except OSError as error:
@@ -116,7 +113,6 @@ def claim_folder(disk_set: DiskSet, *, makes: bool) -> None:
 
 
 def forget(name: str) -> None:
-    """Deletes the record of a set that is undone."""
     shutil.rmtree(folder_of(name), ignore_errors=True)
     with contextlib.suppress(OSError):  # the folder holds another set, or another `scale` was faster
         REGISTER.rmdir()
@@ -124,11 +120,8 @@ def forget(name: str) -> None:
 
 @contextlib.contextmanager
 def held(name: str) -> Iterator[bool]:
-    """Waits until no other process removes the set. False if that process deleted it, whatever has its name now.
-
-    True for a set that was never in the register: no other process can know it. Raises ProvisionError if the other
-    process does not end.
-    """
+    """Waits until no other process removes the set. False if that deleted it. Raises ProvisionError if that does not
+    end."""
     try:
         folder = os.open(folder_of(name), os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
@@ -155,12 +148,11 @@ def _lock(folder: int, name: str) -> None:
 
 
 def list_disks() -> tuple[DiskSet, ...]:
-    """All sets that were begun and not removed. Files that are not a set of ours are ignored."""
+    """All sets that were begun and not removed. Other files are ignored."""
     return tuple(disk_set for path in sorted(REGISTER.glob("*/state.json")) if (disk_set := _read(path)))
 
 
 def find_set(name: str) -> DiskSet | None:
-    """The set of this name, None if there is none."""
     return _read(folder_of(name) / "state.json") if _NAME.fullmatch(name) else None
 
 
@@ -176,7 +168,7 @@ def _read(path: Path) -> DiskSet | None:
 
 
 def state_of(disk_set: DiskSet) -> str:
-    """The state in words: ready, in use by a sweep, half made, or gone (after a restart of the machine)."""
+    """The state of a set, in words."""
     if not disk_set.kept and disk_set.in_use:
         return "in use by a sweep"
     if not (disk_set.kept and disk_set.ready):

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from scale_sweep.base.units import counted, format_bytes
@@ -24,137 +24,106 @@ SPARE_BYTES = 2**28  # of the disk below loop devices, for other files on it
 _V1 = Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")
 _V2 = Path("/sys/fs/cgroup/cgroup.controllers")
 _PACKAGES = {"losetup": "util-linux mount", "wipefs": "util-linux", "mkfs.ext4": "e2fsprogs", "mkfs.xfs": "xfsprogs"}
+_Mistake = tuple[str, str, str]  # subject, sentence, remedy
 
 
 def check_source(source: DiskSource, count: int, base: Path = Path("/var/tmp")) -> tuple[Finding, ...]:
     """Everything that is wrong, at once. base: the directory for loop devices' files and all mount points."""
     if source.kind == "dir":
-        return (*_dirs(source, count), *_tools(("fio",)))
-    findings = _file_system(source)
+        return _blocking(*_dirs(source, count), *_tools(("fio",)))
+    mistakes = list(_file_system(source))
     if os.geteuid() != 0:
-        return (*findings, _not_root(source, count))
+        return _blocking(*mistakes, _not_root(source, count))
     makers = ("losetup", "wipefs", f"mkfs.{source.file_system}", "fio", "ansible-playbook")
-    missing = _tools([m for m in makers if not (findings and m.startswith("mkfs"))])
-    made = _devices(source, count) if source.kind == "device" else _loops(source, count, base)
-    return (*findings, *missing, *([] if missing else made), *_caps(source))
+    missing = list(_tools([m for m in makers if not (mistakes and m.startswith("mkfs"))]))
+    made = () if missing else _devices(source, count) if source.kind == "device" else _loops(source, count, base)
+    is_shared = source.kind == "loop" and not missing and not _is_capped(source) and count > 1
+    warnings = (_SHARED,) if is_shared else ()
+    return (*_blocking(*mistakes, *missing, *made), *warnings, *_blocking(*_caps(source)))
 
 
-def _blocking(subject: str, sentence: str, remedy: str) -> Finding:
-    return Finding(blocking=True, subject=subject, sentence=sentence, remedy=remedy)
+_SHARED = Finding(
+    blocking=False,
+    subject="--loop",
+    sentence="without a limit all loop devices share the disk under them",
+    remedy="--cap 20MiB/s gives each a separate bandwidth",
+)
 
 
-def _tools(programs: Sequence[str]) -> list[Finding]:
+def _blocking(*mistakes: _Mistake) -> tuple[Finding, ...]:
+    return tuple(Finding(blocking=True, subject=s, sentence=words, remedy=remedy) for s, words, remedy in mistakes)
+
+
+def _is_capped(source: DiskSource) -> bool:
+    return bool(source.cap_bytes_per_s or source.cap_iops)
+
+
+def _tools(programs: Sequence[str]) -> Iterator[_Mistake]:
     missing = [p for p in programs if shutil.which(p, path=search_path()) is None]
-    findings = []
     if packages := " ".join(dict.fromkeys(_PACKAGES.get(p, p) for p in missing if p != "ansible-playbook")):
-        findings.append(_blocking("disks", f"{', '.join(missing)}: not installed", f"apt-get install {packages}"))
-    if "ansible-playbook" in missing or ("ansible-playbook" in programs and not _has_ansible_runner()):
-        findings.append(_blocking("disks", "Ansible is not installed", "pip install ansible-core ansible-runner"))
-    return findings
+        yield "disks", f"{', '.join(missing)}: not installed", f"apt-get install {packages}"
+    lacks_runner = "ansible-playbook" in programs and importlib.util.find_spec("ansible_runner") is None
+    if "ansible-playbook" in missing or lacks_runner:
+        yield "disks", "Ansible is not installed", "pip install ansible-core ansible-runner"
 
 
-def _has_ansible_runner() -> bool:
-    return importlib.util.find_spec("ansible_runner") is not None
+def _file_system(source: DiskSource) -> Iterator[_Mistake]:
+    if source.file_system not in FILE_SYSTEMS:
+        yield "--file-system", f"unknown file system {source.file_system!r}", f"one of {' or '.join(FILE_SYSTEMS)}"
 
 
-def _file_system(source: DiskSource) -> list[Finding]:
-    if source.file_system in FILE_SYSTEMS:
-        return []
-    known = " or ".join(FILE_SYSTEMS)
-    return [_blocking("--file-system", f"unknown file system {source.file_system!r}", f"one of {known}")]
-
-
-def _not_root(source: DiskSource, count: int) -> Finding:
+def _not_root(source: DiskSource, count: int) -> _Mistake:
     words = f"--loop {format_bytes(source.loop_bytes)}" if source.loop_bytes else "--device ... --format"
     cap = f" --cap {format_bytes(source.cap_bytes_per_s)}/s" if source.cap_bytes_per_s else ""
-    return _blocking(
-        f"--{source.kind}",
-        "making and mounting disks needs root",
+    remedy = (
         f"run with sudo, or let root make them once: sudo scale disks create {words}{cap} --count {count} "
-        "--owner $USER, and sweep as yourself with the --dir that it prints; or use existing mounts with --dir",
+        "--owner $USER, and sweep as yourself with the --dir that it prints; or use existing mounts with --dir"
     )
+    return f"--{source.kind}", "making and mounting disks needs root", remedy
 
 
-def _dirs(source: DiskSource, count: int) -> list[Finding]:
-    findings: list[Finding] = []
+def _dirs(source: DiskSource, count: int) -> Iterator[_Mistake]:
     seen: dict[str, str] = {}
     for path in source.dirs[:count]:
         if not os.path.isdir(path):
-            findings.append(_blocking("--dir", f"{path} is not a directory", "mount the disk there, or name another"))
+            yield "--dir", f"{path} is not a directory", "mount the disk there, or name another"
         elif reason := distrust(Path(path)):
-            findings.append(_blocking("--dir", reason, "a directory that only this user or root may change"))
+            yield "--dir", reason, "a directory that only this user or root may change"
         elif not os.access(path, os.W_OK | os.X_OK):
-            findings.append(
-                _blocking("--dir", f"{path} cannot be written by this user", f"chown it, or write as {path}'s owner")
-            )
+            yield "--dir", f"{path} cannot be written by this user", f"chown it, or write as {path}'s owner"
         elif (disk := disk_of(Path(path))) is None:
-            findings.append(
-                _blocking(
-                    "--dir",
-                    f"{path} is on no block device (memory, network or overlay), so nothing can be counted there",
-                    "a directory on a separate disk",
-                )
-            )
+            sentence = f"{path} is on no block device (memory, network or overlay), so nothing can be counted there"
+            yield "--dir", sentence, "a directory on a separate disk"
         else:
             whole = whole_disk(disk.device)
             if whole in seen and not source.allow_shared_device:
-                findings.append(
-                    _blocking(
-                        "--dir",
-                        f"{seen[whole]} and {path} are both on {whole}",
-                        "a directory on each disk, or --allow-shared-device to do it all the same",
-                    )
-                )
+                remedy = "a directory on each disk, or --allow-shared-device to do it all the same"
+                yield "--dir", f"{seen[whole]} and {path} are both on {whole}", remedy
             seen.setdefault(whole, path)
-    return findings
 
 
-def _devices(source: DiskSource, count: int) -> list[Finding]:
-    findings: list[Finding] = []
+def _devices(source: DiskSource, count: int) -> Iterator[_Mistake]:
     seen: dict[str, str] = {}
     for path in source.devices[:count]:
         device = look_at(path)
         if device is None:
-            findings.append(_blocking("--device", f"{path} is not a block device", "see lsblk for their names"))
+            yield "--device", f"{path} is not a block device", "see lsblk for their names"
             continue
         if device.whole in seen:
-            same = f"{seen[device.whole]} and {path} are both {device.whole}"
-            findings.append(_blocking("--device", same, "name each disk once"))
+            yield "--device", f"{seen[device.whole]} and {path} are both {device.whole}", "name each disk once"
         seen.setdefault(device.whole, path)
         if device.used_by:
-            findings.append(
-                _blocking(
-                    "--device",
-                    f"{path} is in use: {device.used_by}",
-                    "another device, or unmount it first: --wipe does not take a device in use",
-                )
-            )
+            remedy = "another device, or unmount it first: --wipe does not take a device in use"
+            yield "--device", f"{path} is in use: {device.used_by}", remedy
         elif device.holds and not source.wipe:
-            findings.append(
-                _blocking(
-                    "--device",
-                    f"{path} holds {', '.join(device.holds)}",
-                    "another device; or --wipe, and all of it is lost",
-                )
-            )
+            remedy = "another device; or --wipe, and all of it is lost"
+            yield "--device", f"{path} holds {', '.join(device.holds)}", remedy
         elif device.size_bytes < _least(source):
-            findings.append(
-                _blocking(
-                    "--device",
-                    f"{path} has {format_bytes(device.size_bytes)}, too little for {source.file_system} with data",
-                    _or_more(source),
-                )
-            )
+            size = format_bytes(device.size_bytes)
+            yield "--device", f"{path} has {size}, too little for {source.file_system} with data", _or_more(source)
     if not source.format:
-        devices = ", ".join(source.devices[:count])
-        findings.append(
-            _blocking(
-                "--device",
-                f"{devices}: not formatted: --format is missing",
-                "--format to make file systems there; or mount them yourself and give --dir",
-            )
-        )
-    return findings
+        sentence = f"{', '.join(source.devices[:count])}: not formatted: --format is missing"
+        yield "--device", sentence, "--format to make file systems there; or mount them yourself and give --dir"
 
 
 def _least(source: DiskSource) -> int:
@@ -176,10 +145,9 @@ def too_small(source: DiskSource, needed: Mapping[int, int]) -> tuple[Finding, .
         f"the rows of a trial take about {format_bytes(needed[count])}; {counted(count, 'disk')} can hold "
         f"{format_bytes(each[count])}"
     )
-    share = -(-needed[count] // count)
-    fits = -(-int(share / USABLE) // 2**30)
+    fits = -(-int(-(-needed[count] // count) / USABLE) // 2**30)
     larger = f"--loop {fits}GiB" if source.kind == "loop" else "larger disks"
-    return (_blocking(f"--{source.kind}", sentence, f"{larger}, or fewer --rows"),)
+    return _blocking((f"--{source.kind}", sentence, f"{larger}, or fewer --rows"))
 
 
 def _room(source: DiskSource, count: int) -> int:
@@ -192,65 +160,29 @@ def _room(source: DiskSource, count: int) -> int:
     return sum(shutil.disk_usage(path).free if os.path.isdir(path) else sys.maxsize for path in source.dirs[:count])
 
 
-def _loops(source: DiskSource, count: int, base: Path) -> list[Finding]:
+def _loops(source: DiskSource, count: int, base: Path) -> Iterator[_Mistake]:
     size = source.loop_bytes or 0
-    findings = []
     if size < _least(source):
-        findings.append(
-            _blocking(
-                "--loop", f"{format_bytes(size)} is too small for {source.file_system} with data", _or_more(source)
-            )
-        )
+        yield "--loop", f"{format_bytes(size)} is too small for {source.file_system} with data", _or_more(source)
     if not os.path.exists("/dev/loop-control"):
-        findings.append(
-            _blocking(
-                "--loop",
-                "this machine has no loop devices (/dev/loop-control)",
-                "modprobe loop (in a container: --privileged with /dev), or --dir",
-            )
-        )
+        remedy = "modprobe loop (in a container: --privileged with /dev), or --dir"
+        yield "--loop", "this machine has no loop devices (/dev/loop-control)", remedy
     there = next(p for p in (base.absolute(), *base.absolute().parents) if p.exists())
     free = shutil.disk_usage(there).free
     if size * count + SPARE_BYTES > free:
-        findings.append(
-            _blocking(
-                "--loop",
-                f"not enough space: {count} × {format_bytes(size)} and a reserve of "
-                f"{format_bytes(SPARE_BYTES)}, but {there} has {format_bytes(free)} free",
-                "a smaller --loop, or --data-dir on a larger disk",
-            )
+        sentence = (
+            f"not enough space: {count} × {format_bytes(size)} and a reserve of {format_bytes(SPARE_BYTES)}, but "
+            f"{there} has {format_bytes(free)} free"
         )
-    if not (source.cap_bytes_per_s or source.cap_iops) and count > 1:
-        findings.append(
-            Finding(
-                blocking=False,
-                subject="--loop",
-                sentence="without a limit all loop devices share the disk under them",
-                remedy="--cap 20MiB/s gives each a separate bandwidth",
-            )
-        )
-    return findings
+        yield "--loop", sentence, "a smaller --loop, or --data-dir on a larger disk"
 
 
-def _caps(source: DiskSource) -> list[Finding]:
-    if not (source.cap_bytes_per_s or source.cap_iops):
-        return []
-    findings = []
-    v2 = _V2.exists() and "io" in _V2.read_text(encoding="utf-8").split()
-    if not (_V1.exists() or v2):
-        findings.append(
-            _blocking(
-                "--cap",
-                "no cgroup hierarchy that limits disks is mounted",
-                "mount the blkio controller (cgroup v1) or io (v2); or real disks with --dir",
-            )
-        )
+def _caps(source: DiskSource) -> Iterator[_Mistake]:
+    if not _is_capped(source):
+        return
+    if not (_V1.exists() or _V2.exists() and "io" in _V2.read_text(encoding="utf-8").split()):
+        remedy = "mount the blkio controller (cgroup v1) or io (v2); or real disks with --dir"
+        yield "--cap", "no cgroup hierarchy that limits disks is mounted", remedy
     if source.cap_bytes_per_s and source.cap_bytes_per_s < CAP_BYTES_PER_S_MIN:
-        findings.append(
-            _blocking(
-                "--cap",
-                f"{format_bytes(source.cap_bytes_per_s)}/s cannot be verified in seconds",
-                f"{format_bytes(CAP_BYTES_PER_S_MIN)}/s or more",
-            )
-        )
-    return findings
+        sentence = f"{format_bytes(source.cap_bytes_per_s)}/s cannot be verified in seconds"
+        yield "--cap", sentence, f"{format_bytes(CAP_BYTES_PER_S_MIN)}/s or more"

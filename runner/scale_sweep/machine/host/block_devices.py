@@ -1,20 +1,23 @@
-"""Finds the block device that holds a path. Reads /proc and /sys only, and the number of a mount's source in /dev."""
+"""Where data lies: mounts, the block device of a path, and directories in memory (`--data-dir ram`)."""
 
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import shutil
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from scale_sweep.machine.host.mounts import mount_of, source_number
+from scale_sweep.base.units import format_bytes, parse_bytes
+from scale_sweep.machine.host.host_facts import memory_left_bytes
+from scale_sweep.machine.host.processes import started_ticks
 from scale_sweep.model import DataDisk
 
 
 @dataclass(frozen=True, kw_only=True)
 class Disk:
-    """The block device of a path."""
-
     device: str  # major:minor
     name: str  # as in /proc/diskstats
     mount_point: str
@@ -24,8 +27,8 @@ class Disk:
 
 
 def disk_of(path: Path, root: Path = Path("/")) -> Disk | None:
-    """The device that holds `path` (or its nearest existing parent); None for tmpfs and the network, and where it is
-    not seen, as below the overlay of a container."""
+    """The device of `path` or its nearest existing parent; None for tmpfs, the network, and what a container's overlay
+    hides."""
     there, device = _there(path)
     mount = mount_of(there, device, root)
     name = _name(root, device)
@@ -73,8 +76,7 @@ def data_disk(disk: Disk) -> DataDisk:
 
 
 def memory_disk(path: Path, root: Path = Path("/")) -> DataDisk | None:
-    """The tmpfs that holds `path` (or its nearest existing parent), as a disk of which only the free space is known;
-    None if it is not on a tmpfs."""
+    """The tmpfs of `path` or its nearest existing parent, as a disk of which only the free space is known."""
     there, device = _there(path)
     mount = mount_of(there, device, root)
     if mount is None or mount.file_system != "tmpfs":
@@ -108,3 +110,127 @@ def _rotational(root: Path, device: str) -> bool | None:
         except OSError:
             continue
     return None
+
+
+_ESCAPED = re.compile(rb"\\([0-7]{3})")  # the kernel's form of blanks, line ends and backslashes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mount:
+    device: str  # major:minor; of btrfs and overlay an anonymous number, which is no block device's
+    point: str
+    file_system: str
+    source: str
+
+
+def read_mounts(root: Path = Path("/")) -> tuple[Mount, ...]:
+    """All mounts, in the kernel's order: a later one hides an earlier one. The root of a chroot is not among them."""
+    lines = (root / "proc/self/mountinfo").read_bytes().split(b"\n")
+    return tuple(_mount(line) for line in lines if line)
+
+
+def _mount(line: bytes) -> Mount:
+    left, _, right = line.partition(b" - ")
+    _, _, device, _, point, *_ = left.split(b" ")
+    file_system, source, *_ = right.split(b" ")
+    return Mount(device=_text(device), point=_text(point), file_system=_text(file_system), source=_text(source))
+
+
+def _text(field: bytes) -> str:
+    return os.fsdecode(_ESCAPED.sub(lambda code: bytes([int(code[1], 8)]), field))
+
+
+def mount_of(path: Path, device: str, root: Path = Path("/")) -> Mount | None:
+    """The mount that holds a path without links. device: of the path; btrfs has another one for files in a
+    subvolume."""
+    above = [one for one in read_mounts(root) if path.is_relative_to(one.point)]
+    same = [one for one in above if one.device == device]
+    return max(enumerate(same or above), key=lambda one: (len(one[1].point), one[0]), default=(0, None))[1]
+
+
+def number_of(path: str) -> str | None:
+    """major:minor of a block device's file; None for any other file."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}" if stat.S_ISBLK(status.st_mode) else None
+
+
+def source_number(mount: Mount) -> str | None:
+    """major:minor of the block device that is a mount's source; None if that is none."""
+    return number_of(mount.source) if mount.source.startswith("/dev/") else None
+
+
+RAM = "ram"
+AUTO = "auto"  # in memory if the data has room there, else on a disk
+_SHARED = Path("/dev/shm")
+_SYS_ADMIN = 21  # CAP_SYS_ADMIN, which mounting needs
+
+
+@dataclass(frozen=True, kw_only=True)
+class RamDirectory:
+    """A data directory in memory."""
+
+    path: Path
+    size_bytes: int  # the most that may be written there
+    is_mounted: bool  # scale mounts it for the run; else it is a directory on an existing tmpfs
+
+    @property
+    def sentence(self) -> str:
+        if self.is_mounted:
+            return f"a tmpfs of {format_bytes(self.size_bytes)} is mounted at {self.path} and removed after the run"
+        return f"a directory on the existing tmpfs {self.path.parent} is used; this user may not limit its size"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """Memory that data can take, and where."""
+
+    where: str
+    free_bytes: int
+
+    @property
+    def words(self) -> str:
+        return f"{self.where} has {format_bytes(self.free_bytes)} free"
+
+
+def is_ram(data_dir: str) -> bool:
+    return data_dir == RAM or data_dir.startswith(f"{RAM}:")
+
+
+def ram_directory(data_dir: str, base: Path) -> RamDirectory:
+    size = parse_bytes(data_dir.partition(":")[2])
+    if may_mount():
+        return RamDirectory(path=base / f"{RAM}-{os.getpid()}", size_bytes=size, is_mounted=True)
+    return RamDirectory(path=_SHARED / f"scale-{secrets.token_hex(16)}", size_bytes=size, is_mounted=False)
+
+
+def is_shared(path: Path) -> bool:
+    return path.absolute().is_relative_to(_SHARED)
+
+
+def shortage(directory: RamDirectory) -> str:
+    """A sentence if the directory has less space than requested; else ""."""
+    there = room(mounts=directory.is_mounted)
+    if directory.size_bytes <= there.free_bytes:
+        return ""
+    return f"ram: {format_bytes(directory.size_bytes)} asked for, {there.words}"
+
+
+def room(*, mounts: bool | None = None) -> Room:
+    """The memory for data. mounts: a tmpfs of its own; None: if this process may mount."""
+    left = memory_left_bytes()
+    if may_mount() if mounts is None else mounts:
+        return Room(where="the machine's memory", free_bytes=left)
+    free = shutil.disk_usage(_SHARED).free if _SHARED.is_dir() else 0
+    return Room(where=str(_SHARED), free_bytes=min(free, left))
+
+
+def may_mount(status: Path = Path("/proc/self/status")) -> bool:
+    match = re.search(r"^CapEff:\s+([0-9a-f]+)", status.read_text(encoding="utf-8"), re.MULTILINE)
+    return bool(match and int(match.group(1), 16) >> _SYS_ADMIN & 1)
+
+
+def mount_source() -> str:
+    return f"scale-ram-{os.getpid()}-{started_ticks(os.getpid())}"

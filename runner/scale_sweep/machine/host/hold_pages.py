@@ -18,7 +18,7 @@ _POPULATE_WRITE = 23  # of linux/mman.h, since Linux 5.14: one call in place of 
 
 
 class Holder:
-    """The held pieces. pieces: their number when all are held. meminfo: the file that says what memory is free."""
+    """The held pieces. pieces: their number when all are held."""
 
     def __init__(self, pieces: int, meminfo: str = "/proc/meminfo") -> None:
         self._pieces = pieces
@@ -27,7 +27,6 @@ class Holder:
         self._meminfo = os.open(meminfo, os.O_RDONLY)
 
     def __len__(self) -> int:
-        """The bytes that are held now."""
         return len(self._held) * PIECE_BYTES
 
     def take(self, limit_s: float) -> int:
@@ -43,14 +42,13 @@ class Holder:
         return len(self)
 
     def give(self) -> bool:
-        """Frees as much as others have taken since, and some more. Whether anything is still held."""
+        """Frees as much as others have taken since, and AHEAD_BYTES more. Whether anything is still held."""
         wanted = self._free_bytes + AHEAD_BYTES - self._kernel_bytes(b"MemFree")
         for _ in range(min(len(self._held), max(0, -(-wanted // PIECE_BYTES)))):
             self._held.pop().close()
         return bool(self._held)
 
     def _kernel_bytes(self, what: bytes) -> int:
-        """Bytes of the machine, by the kernel; 0 if it does not say."""
         match = re.search(rb"^" + what + rb":\s+(\d+) kB", os.pread(self._meminfo, 4096, 0), re.MULTILINE)
         return int(match.group(1)) * 1024 if match else 0
 

@@ -1,24 +1,22 @@
-"""Facts of this machine: CPUs and their topology, memory, kernel, cgroups, pressure. Reads /proc and /sys only."""
+"""Facts of this machine, and the part of it that this process may use. Reads /proc and /sys only."""
 
 from __future__ import annotations
 
 import os
 import platform
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from scale_sweep.base.units import parse_cpus
-from scale_sweep.machine.host.usable import cpu_quota, memory_bytes, text_of
 
 SAME_KIND = 0.9  # of the capacity of the fastest core of a kind
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cpu:
-    """One logical CPU."""
-
     id: int
     # core, package: as the kernel numbers them
     core: int
@@ -55,7 +53,7 @@ class Host:
 
 
 def read_host(root: Path = Path("/")) -> Host:
-    """The facts, read from the files below `root` (tests use another one)."""
+    """The facts, from the files below `root`."""
     cgroup = cgroup_version(root)
     return Host(
         hostname=platform.node(),
@@ -122,7 +120,6 @@ def _cpu(base: Path, cpu: int, kind: int) -> Cpu:
 
 
 def _l3(folder: Path) -> int:
-    """The lowest CPU of those that share the L3 cache of a CPU; 0 if the kernel does not say."""
     for index in folder.glob("cache/index[0-9]*"):
         if text_of(index / "level") == "3" and (shared := text_of(index / "shared_cpu_list")):
             return min(parse_cpus(shared))
@@ -130,8 +127,7 @@ def _l3(folder: Path) -> int:
 
 
 def _kinds(root: Path, ids: tuple[int, ...]) -> dict[int, int]:
-    """The kind of each CPU's core: of Intel's hybrids as the kernel lists them, else by the capacities that it assigns.
-    Capacities that differ by less than a tenth are one kind: the best cores of a kind are a little faster."""
+    """The kind of each CPU's core. Capacities that differ by less than a tenth are one kind."""
     small = text_of(root / "sys/devices/cpu_atom/cpus")
     if small and text_of(root / "sys/devices/cpu_core/cpus"):
         return dict.fromkeys(parse_cpus(small), 1)
@@ -145,3 +141,58 @@ def _kinds(root: Path, ids: tuple[int, ...]) -> dict[int, int]:
             kind, first = kind + 1, capacity
         kinds[cpu] = kind
     return kinds
+
+
+def cpu_quota(root: Path = Path("/")) -> float | None:
+    """The CPUs that this process may keep busy at once; None without a quota."""
+    quotas = []
+    for group in _groups(root, "cpu"):
+        v1 = f"{text_of(group / 'cpu.cfs_quota_us')} {text_of(group / 'cpu.cfs_period_us')}"
+        both = (text_of(group / "cpu.max") or v1).split()
+        if len(both) == 2 and all(text.isdigit() for text in both):
+            quotas.append(int(both[0]) / int(both[1]))
+    return min(quotas, default=None)
+
+
+def memory_bytes(root: Path = Path("/")) -> int:
+    """The memory that this process may use; 0 if the kernel does not say."""
+    return min([kernel_bytes("MemTotal", root / "proc") or 0, *(limit for limit, _ in _memory_groups(root))])
+
+
+def memory_left_bytes(root: Path = Path("/")) -> int:
+    """The memory that it can take without pushing anything out; 0 if the kernel does not say."""
+    left = (max(0, limit - used) for limit, used in _memory_groups(root))
+    return min([kernel_bytes("MemAvailable", root / "proc") or 0, *left])
+
+
+def kernel_bytes(name: str, proc: Path = Path("/proc")) -> int | None:
+    """A figure of /proc/meminfo, of the whole machine."""
+    match = re.search(rf"^{name}:\s+(\d+) kB", text_of(proc / "meminfo"), re.MULTILINE)
+    return int(match.group(1)) * 1024 if match else None
+
+
+def text_of(path: Path) -> str:
+    """The text of a file; "" if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _memory_groups(root: Path) -> Iterator[tuple[int, int]]:
+    for group in _groups(root, "memory"):
+        limit = text_of(group / "memory.max") or text_of(group / "memory.limit_in_bytes")
+        used = text_of(group / "memory.current") or text_of(group / "memory.usage_in_bytes")
+        cached = re.findall(r"^(?:total_)?inactive_file (\d+)$", text_of(group / "memory.stat"), re.MULTILINE)
+        if limit.isdigit() and used.isdigit():
+            yield int(limit), max(0, int(used) - sum(map(int, cached[-1:])))  # v1: the last one is of all below it
+
+
+def _groups(root: Path, controller: str) -> Iterator[Path]:
+    for line in text_of(root / "proc/self/cgroup").splitlines():
+        _, controllers, name = line.split(":", 2)
+        if controllers and controller not in controllers.split(","):
+            continue
+        base = root / "sys/fs/cgroup" / (controller if controllers else "")
+        own = base / name.lstrip("/")
+        yield from (group for group in (own, *own.parents) if group.is_relative_to(base))

@@ -1,4 +1,4 @@
-"""A machine that is not here, from a TOML file: what `scale plan --machine FILE` plans for."""
+"""A machine that is not here, from a TOML file (`scale plan --machine FILE`)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ LAST, BESIDE = "last", "beside"
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """A machine as its file states it."""
-
     cores: int  # physical ones, of all nodes
     threads: int = 1  # CPUs of each other core
     nodes: int = 1  # NUMA nodes
@@ -36,7 +34,7 @@ class Machine:
 
 
 def read_machine(path: Path) -> Host:
-    """The machine of a file, which runs Linux with cgroups v2. Raises UsageError that names the file and each key."""
+    """The machine of a file. Raises UsageError that names the file and each wrong key."""
     text = read_input_text(path, "--machine", FILE_BYTES_MAX)
     document = toml_document(text, f"--machine {path}")
     mistakes: list[str] = []
@@ -50,7 +48,6 @@ def read_machine(path: Path) -> Host:
 
 
 def _read(key: str, entry: object, mistakes: list[str]) -> Any:
-    """The value of a key, or None with a mistake more."""
     if key not in _READERS:
         mistakes.append(f"the key {not_one_of(key, _READERS)}")
         return None
@@ -102,7 +99,6 @@ _READERS: Mapping[str, Callable[[object], int | str]] = {
 
 
 def _contradictions(machine: Machine) -> list[str]:
-    """Sentences about keys that exclude each other."""
     m = machine
     mistakes = []
     if m.cores % m.nodes:

@@ -1,30 +1,98 @@
-"""Chooses the CPUs of server and load generator."""
+"""Chooses the CPUs of server and load generator, by what they share: cores, L3 domains, NUMA nodes, kinds."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 
-from scale_sweep.machine.host.host_facts import Host
-from scale_sweep.machine.host.topology import Core, Topology
+from scale_sweep.machine.host.host_facts import Cpu, Host
 from scale_sweep.model import Placement
+
+Core = tuple[int, int]  # package and core, as the kernel numbers them
+
+
+class Topology:
+    """The usable CPUs of a machine: those allowed, at most as many as the quota."""
+
+    def __init__(self, host: Host) -> None:
+        usable = sorted((cpu for cpu in host.cpus if cpu.id in host.allowed), key=lambda cpu: cpu.id)
+        self.core = {cpu.id: (cpu.package, cpu.core) for cpu in host.cpus}
+        self.node = {cpu.id: cpu.node for cpu in host.cpus}
+        self.kind = {cpu.id: cpu.kind for cpu in host.cpus}
+        self.thread = _threads(usable)  # 0 for the first CPU of a core
+        ranked = sorted(usable, key=lambda c: (self.thread[c.id], c.kind, c.node, c.package, c.l3, c.core, c.id))
+        ranked = ranked[: max(1, int(host.cpus_max))]  # more busy CPUs, and the kernel stops server and load in turn
+        self.order = tuple(cpu.id for cpu in ranked)  # as a server gets them
+        self.cores = tuple(dict.fromkeys(self.core[cpu] for cpu in self.order))
+        self.threads: dict[Core, list[int]] = {core: [] for core in self.cores}
+        for cpu in self.order:
+            self.threads[self.core[cpu]].append(cpu)
+        numbers: dict[tuple[int, int, int], int] = {}
+        for one in ranked:
+            numbers.setdefault(_cache(one), len(numbers))
+        self.domain_count = len(numbers)  # of L3 caches, numbered in the order of the CPUs
+        self.domain = {cpu.id: numbers[_cache(cpu)] for cpu in host.cpus if _cache(cpu) in numbers}
+
+    def domains_of(self, cpus: Iterable[int]) -> set[int]:
+        return {self.domain[cpu] for cpu in cpus if cpu in self.domain}
+
+    def is_edge(self, count: int) -> bool:
+        """Whether the first `count` cores fill whole L3 domains."""
+        before, after = self.cores[:count], self.cores[count:]
+        return not self._domains(before) & self._domains(after)
+
+    def _domains(self, cores: Iterable[Core]) -> set[int]:
+        return {self.domain[self.threads[core][0]] for core in cores}
+
+    def changes(self, cpus: Sequence[int]) -> tuple[tuple[int, str], ...]:
+        """After how many of these CPUs, in their order, another part of the machine begins, and which part."""
+        edges = []
+        for count in range(1, len(cpus)):
+            if what := self._begins(cpus[:count], cpus[count]):
+                edges.append((count, what))
+        return tuple(edges)
+
+    def _begins(self, before: Sequence[int], cpu: int) -> str:
+        for values, what in (
+            (self.thread, "SMT siblings"),
+            (self.kind, "slower cores"),
+            (self.node, "another NUMA node"),
+            (self.domain, "another L3 domain"),
+        ):
+            if values[cpu] not in {values[one] for one in before}:
+                return what
+        return ""
+
+
+def _cache(cpu: Cpu) -> tuple[int, int, int]:
+    return (cpu.node, cpu.package, cpu.l3)
+
+
+def _threads(cpus: Iterable[Cpu]) -> dict[int, int]:
+    """Which CPU of its core each one is, counted from 0."""
+    seen: dict[Core, int] = {}
+    numbers = {}
+    for cpu in cpus:
+        core = (cpu.package, cpu.core)
+        numbers[cpu.id] = seen.get(core, 0)
+        seen[core] = numbers[cpu.id] + 1
+    return numbers
+
 
 CORES_EACH = 8  # physical cores of the machine for each one that the load generator keeps
 FEW_CORES = 2  # physical cores of a machine on which server and load generator share, if the server asks for all
 
 
 def cpu_order(host: Host) -> tuple[int, ...]:
-    """The usable CPUs in the order in which a server gets them: first threads of node 0, then of node 1, ..., then the
-    second threads in the same order."""
+    """The usable CPUs as a server gets them: first threads of node 0, of node 1, ..., then the second threads."""
     return Topology(host).order
 
 
 def server_cpus_max(
     host: Host, server_cpus: Sequence[int], generator_cpus: Sequence[int], *, shares: bool = False
 ) -> int:
-    """How many CPUs the server may have beside the load generator: those that the user named for it, or left to it, or
-    all but the load generator's part. server_cpus, generator_cpus: those that the user named. shares: the load
-    generator runs on those of the server."""
+    """How many CPUs the server may have beside the load generator. server_cpus, generator_cpus: named by the user.
+    shares: the load generator runs on the server's."""
     top = Topology(host)
     if server_cpus:
         return len(server_cpus)
@@ -46,12 +114,8 @@ def place(
     *,
     shares: bool = False,
 ) -> Placement:
-    """The CPUs of a level. cores_max: of the largest level. server_cpus, generator_cpus: those that the user named.
-    shares: the load generator runs on the server's.
-
-    A server with more cores than this machine runs on another one: the load generator has all CPUs of this machine. If
-    the load is made elsewhere, all CPUs are the server's.
-    """
+    """The CPUs of a level. cores_max: of the largest level. server_cpus, generator_cpus, shares: as
+    `server_cpus_max`."""
     top = Topology(host)
     most, count = math.ceil(cores_max), math.ceil(cores)
     if not host.makes_load or shares:
@@ -70,7 +134,6 @@ def place(
 
 
 def _described(top: Topology, mine: tuple[int, ...], theirs: tuple[int, ...], quota: float | None) -> Placement:
-    """The placement with the kinds of its CPUs."""
     nodes = tuple(sorted({top.node[cpu] for cpu in mine if cpu in top.node}))
     fastest = min((top.kind[cpu] for cpu in mine if cpu in top.kind), default=0)
     domains, cores = top.domains_of(mine), _cores(top, mine)
@@ -94,8 +157,8 @@ def _cores(top: Topology, cpus: Iterable[int]) -> set[Core | None]:
 
 
 def _for_the_server(top: Topology, server_cpus: Sequence[int], theirs: Sequence[int]) -> tuple[int, ...]:
-    """The CPUs that the user named, then those whose core is the server's alone, outside of the load generator's L3
-    domains first; then siblings of the load generator's CPUs, then the load generator's own."""
+    """The user's CPUs, then those whose core is the server's alone, outside of the load generator's L3 domains first;
+    then siblings of the load generator's CPUs, then these."""
     touched, domains = _cores(top, theirs), top.domains_of(theirs)
     rest = sorted(
         (cpu for cpu in top.order if cpu not in server_cpus),
@@ -111,23 +174,22 @@ def _for_the_server(top: Topology, server_cpus: Sequence[int], theirs: Sequence[
 
 
 def _beside(top: Topology, used: Sequence[int]) -> tuple[int, ...]:
-    """The load generator's CPUs if the user named the server's: whole cores, outside of the server's L3 domains if
-    these are enough; else single CPUs, else the last CPU."""
+    """The load generator's CPUs if the user named the server's: whole cores, else single CPUs, else the last CPU."""
     free = tuple(cpu for cpu in top.order if cpu not in used)
     whole = tuple(cpu for cpu in free if top.core[cpu] not in _cores(top, used))
     return _outside(top, whole, used) or free or tuple(used[-1:])
 
 
 def _outside(top: Topology, theirs: tuple[int, ...], used: Sequence[int]) -> tuple[int, ...]:
-    """Those CPUs of the load generator that are outside of the server's L3 domains, if they are enough; else all."""
+    """The load generator's CPUs outside of the server's L3 domains, if they are enough; else all."""
     domains = top.domains_of(used)
     apart = tuple(cpu for cpu in theirs if top.domain[cpu] not in domains)
     return apart if len(_cores(top, apart)) >= _part(top, whole_domains=False) else theirs
 
 
 def _part(top: Topology, *, whole_domains: bool) -> int:
-    """How many physical cores the load generator keeps: one in eight. whole_domains: rounded up to whole L3 domains,
-    unless these are more than a quarter of the machine."""
+    """How many cores the load generator keeps: one in eight. whole_domains: rounded up to whole L3 domains, up to a
+    quarter."""
     count = len(top.cores)
     eighth = math.ceil(count / CORES_EACH)
     if not whole_domains:
@@ -137,12 +199,8 @@ def _part(top: Topology, *, whole_domains: bool) -> int:
 
 
 def _reserved(top: Topology, most: int) -> tuple[int, ...]:
-    """The load generator's CPUs if the user named none: the last whole cores.
-
-    It gets as many as the server's largest level leaves free on cores of their own; at least its part if the server
-    can have its CPUs beside them, in whole L3 domains if the server needs SMT siblings anyway. Else it gets single free
-    CPUs, else the last core, which it then shares with the server.
-    """
+    """The load generator's CPUs if the user named none: the last whole cores, as many as the largest level leaves free,
+    at least its part if the server fits beside it; else single free CPUs, else the last core, shared."""
     cores = top.cores
     needs_siblings = most > len(cores) - _part(top, whole_domains=False)
     wanted = max(len(cores) - most, _part(top, whole_domains=needs_siblings))

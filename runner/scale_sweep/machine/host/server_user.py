@@ -26,10 +26,7 @@ _CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapAmb")
 
 
 def server_user(*, needs_root: bool = False) -> pwd.struct_passwd | None:
-    """The user that a server becomes; None: it keeps this process's user, which is not root, or the server needs root.
-
-    Raises ProvisionError if the machine has no such user.
-    """
+    """The user that a server becomes; None: it keeps this process's. Raises ProvisionError if the machine has none."""
     if os.geteuid() != 0 or needs_root:
         return None
     for name in NAMES:
@@ -43,8 +40,7 @@ def server_user(*, needs_root: bool = False) -> pwd.struct_passwd | None:
 
 
 def as_user(user: pwd.struct_passwd | None) -> list[str]:
-    """The words before a program that runs as the user, or as this one for None: without capabilities, other groups and
-    any way to new rights. It is killed with its parent."""
+    """The words before a program that runs as the user without any rights. It is killed with its parent."""
     words = [SETPRIV, "--pdeathsig", "KILL", *_NO_RIGHTS]
     if user is not None:
         words += [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
@@ -52,8 +48,7 @@ def as_user(user: pwd.struct_passwd | None) -> list[str]:
 
 
 def why_stuck() -> str:
-    """Why this process cannot become the server's user, found by trying it once; "" if it can or need not. Without
-    setpriv, no user can start a server. PATH is searched at each call, because it may have changed."""
+    """Why this process cannot become the server's user, found by trying it once; "" if it can or need not."""
     return _tried() if shutil.which(SETPRIV) else NO_SETPRIV
 
 
@@ -77,7 +72,7 @@ def remedy_of(why: str) -> str:
 
 @contextlib.contextmanager
 def rights_of(user: pwd.struct_passwd | None) -> Iterator[None]:
-    """Opens, makes and removes files with the user's rights in this thread, for the block. None: with this one's."""
+    """Opens, makes and removes files with the user's rights in this thread. None: with this one's."""
     if user is None:
         yield
         return
@@ -113,8 +108,7 @@ def closed_to_others(folder: Path) -> str:
 
 
 def privileges(pids: Sequence[int], needs_root: str) -> Mapping[str, str]:
-    """The user and the capabilities of processes, as the kernel reports them, and why they need root if they do; empty
-    if there are none."""
+    """The user and the capabilities of processes, as the kernel reports them, and why they need root."""
     states = [state for pid in pids if (state := _status(pid))]
     if not states:
         return {}

@@ -14,7 +14,7 @@ FIRST = 8  # pieces that are freed once, and touched again at once: what a page 
 
 
 def cost_us(kept: list[mmap.mmap]) -> float:
-    """Maps one more piece, touches each of its pages, and returns the CPU time of a page in microseconds."""
+    """Touches each page of one more piece. Returns the CPU time of a page in microseconds."""
     pages = PIECE_BYTES // mmap.PAGESIZE
     zeros = bytes(pages)
     begun_s = time.process_time()

@@ -1,5 +1,4 @@
-"""Hardware counters of the server's CPUs: cycles, instructions, misses of the last-level cache, by
-perf_event_open(2)."""
+"""Hardware counters of the server's CPUs by perf_event_open(2): cycles, instructions, last-level cache misses."""
 
 from __future__ import annotations
 
@@ -25,8 +24,7 @@ _CLOSE_ON_EXEC = 8
 
 
 class CpuCounters:
-    """Counts from its construction until `close`, over all CPUs. wanted: type and number of each event, by name; None:
-    the events of this machine."""
+    """Counts until `close`, over all CPUs. wanted: type and number of each event; None: this machine's."""
 
     def __init__(self, cpus: Sequence[int], wanted: Mapping[str, tuple[int, int]] | None = None) -> None:
         self._files: dict[str, list[int]] = {}
@@ -45,7 +43,6 @@ class CpuCounters:
             return {}
 
     def close(self) -> None:
-        """Stops counting. May be called twice."""
         files = [file for opened in self._files.values() for file in opened]
         self._files = {}
         for file in files:

@@ -1,34 +1,32 @@
-"""A thread that takes a Sample on an absolute schedule: without drift, with a count of missed ticks and its own CPU
-time."""
+"""Takes samples on an absolute schedule, and reads hosts that make a load elsewhere."""
 
 from __future__ import annotations
 
+import os
+import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 
-from scale_sweep.machine.host.cpu_work import CpuWorkReader
-from scale_sweep.machine.host.usable import kernel_bytes
-from scale_sweep.machine.sampling import machine, network
+import psutil
+
+from scale_sweep.machine.host.child_programs import CpuWorkReader
+from scale_sweep.machine.host.host_facts import kernel_bytes
+from scale_sweep.machine.sampling import machine
 from scale_sweep.machine.sampling.counters import CpuCounters
-from scale_sweep.machine.sampling.energy import EnergyReader
-from scale_sweep.machine.sampling.subjects import subject_reader
-from scale_sweep.machine.sampling.threads import ThreadReader
+from scale_sweep.machine.sampling.machine import EnergyReader
+from scale_sweep.machine.sampling.processes import ProcessTree, ThreadReader, subject_reader
 from scale_sweep.machine.sampling.waits import WaitReader
-from scale_sweep.model import Accounting, DataDisk, Sample, SamplerCost
+from scale_sweep.model import Accounting, DataDisk, HostSample, Sample, SamplerCost
 
 END_S = 15.0  # for the last sample; a hanging file system takes longer, and its counters are then left out
 
 
 class Sampler:
-    """A context manager that samples from entry to exit, with one more sample at each end.
-
-    pids: returns the server's processes, whose threads are then counted by name; None: they are not. cpus: their clock
-    rates are read. server_cpus: their hardware counters are read. worked_cpus: their speed is measured, which takes 1 %
-    of each. waits: returns what the server's connections or threads wait for now; None: unknown. network_bits_per_s: of
-    interfaces whose speed the kernel does not know.
-    """
+    """Samples from entry to exit, with one more at each end."""
 
     def __init__(
         self,
@@ -52,7 +50,7 @@ class Sampler:
         self._generator_pids = generator.root_pids if generator is not None else ()
         self._cpus = tuple(cpus)
         self._waits = WaitReader(waits)
-        self._speeds = network.speeds(network_bits_per_s)
+        self._speeds = machine.network_speeds(network_bits_per_s)
         self._server_cpus, self._counters = tuple(server_cpus), CpuCounters(())
         self._work = CpuWorkReader(worked_cpus)
         self._energy = EnergyReader()
@@ -125,7 +123,7 @@ class Sampler:
             cpu_busy_s_total=machine.each_cpu_busy_s(),
             cpu_stolen_s_total=machine.each_cpu_stolen_s(),
             waits_total=self._waits.totals(),
-            network_bytes_total=network.bytes_total(self._speeds),
+            network_bytes_total=machine.network_bytes_total(self._speeds),
             network_bytes_per_s=self._speeds,
             cpu_counters_total=self._counters.read(),
             host_cpu_busy_s_total=machine.cpu_busy_s(),
@@ -135,3 +133,58 @@ class Sampler:
             cpu_work=self._work.read(),
             energy_j_total=self._energy.read(),
         )
+
+
+ANY_PORT = 9  # nothing is sent to it
+_TCP = re.compile(r"^Tcp: (\D.*)\nTcp: (.*)$", re.MULTILINE)
+
+
+class HostReader:
+    """Reads a host whose load is measured elsewhere. server: its address. cpus: of the load here; empty: none."""
+
+    def __init__(self, server: str, cpus: Sequence[int]) -> None:
+        self._cpus = tuple(str(cpu) for cpu in cpus)
+        self._interface = interface_towards(server)
+        self._load = ProcessTree((os.getpid(),))
+
+    def read(self) -> HostSample:
+        """One sample, now, on this host's clock."""
+        moved = machine.network_bytes_total({self._interface: 0.0}) if self._interface else {}
+        segments = tcp_segments()
+        return HostSample(
+            monotonic_ns=time.monotonic_ns(),
+            cpus=len(self._cpus),
+            load_cpu_s_total=self._load.read().cpu_s_total,
+            busy_cpu_s_total=self._sum(machine.each_cpu_busy_s()),
+            stolen_cpu_s_total=self._sum(machine.each_cpu_stolen_s()),
+            sent_bytes_total=moved.get(f"{self._interface} sent"),
+            received_bytes_total=moved.get(f"{self._interface} received"),
+            segments_total=segments.get("OutSegs"),
+            segments_again_total=segments.get("RetransSegs"),
+        )
+
+    def _sum(self, seconds: Mapping[str, float]) -> float | None:
+        known = [seconds[cpu] for cpu in self._cpus if cpu in seconds]
+        return sum(known) if len(known) == len(self._cpus) else None
+
+
+def interface_towards(server: str) -> str:
+    """The interface that reaches an address; "" if none does."""
+    family = socket.AF_INET6 if ":" in server else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((server, ANY_PORT))
+        except OSError:
+            return ""
+        own = probe.getsockname()[0]
+    addresses = ((name, one.address.partition("%")[0]) for name, ones in psutil.net_if_addrs().items() for one in ones)
+    return next((name for name, address in addresses if address == own), "")
+
+
+def tcp_segments(proc: Path = Path("/proc")) -> Mapping[str, float]:
+    """The kernel's TCP counters of this network namespace (proc(5), /proc/net/snmp); empty if it has none."""
+    try:
+        lines = _TCP.search((proc / "net/snmp").read_text(encoding="ascii"))
+    except OSError:
+        return {}
+    return dict(zip(lines[1].split(), map(float, lines[2].split()), strict=False)) if lines else {}

@@ -1,19 +1,23 @@
-"""Counts what the server's connections or threads wait for, several times a second."""
+"""Counts what the server's connections or threads wait for, and the threads that wait for a lock."""
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
-PERIOD_S = 0.2
+from scale_sweep.machine.sampling.processes import pool_name, proc_text
+
+ASK_PERIOD_S = 0.2
 COST_PARTS = 100  # of the time until the next question: CPU time of the last one
-END_S = 1.0  # for the current question; after that its thread is abandoned
+ASK_END_S = 1.0  # for the current question; after that its thread is abandoned
 
 
 class WaitReader:
-    """Counts from `start` to `stop`. ask: returns the number of connections that wait now, by what for."""
+    """Counts from `start` to `stop`. ask: the number of connections that wait now, by what for."""
 
     def __init__(self, ask: Callable[[], Mapping[str, int]] | None) -> None:
         self._ask = ask
@@ -28,18 +32,56 @@ class WaitReader:
     def stop(self) -> None:
         self._stop.set()
         if self._ask is not None:
-            self._thread.join(END_S)
+            self._thread.join(ASK_END_S)
 
     def totals(self) -> Mapping[str, float]:
-        """The counts so far."""
         return {name: float(count) for name, count in self._totals.copy().items()}
 
     def _run(self) -> None:
-        rest_s = PERIOD_S
+        rest_s = ASK_PERIOD_S
         while self._ask is not None and not self._stop.wait(rest_s):
             began_s = time.thread_time()
             try:
                 self._totals.update(self._ask())
             except Exception:  # the database's client may raise anything; the counts then end here
                 return
-            rest_s = max(PERIOD_S, COST_PARTS * (time.thread_time() - began_s))
+            rest_s = max(ASK_PERIOD_S, COST_PARTS * (time.thread_time() - began_s))
+
+
+LOCKED = "mutex: "  # begins the name of what threads of a pool wait for
+RUNS = ""
+_FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98}  # the number of the system call, from each asm/unistd.h
+_PLAIN = ~(128 | 256)  # without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME (linux/futex.h)
+_WAIT, _WAIT_BITSET = 0, 9
+_PRIORITY_LOCKS = (6, 13)  # FUTEX_LOCK_PI, FUTEX_LOCK_PI2
+_HELD_WAITED, _HELD_TO_READ_OR_WRITE = 2, 3  # the second: glibc's read-write lock
+
+
+def lock_waits(pids: Sequence[int], proc: Path = Path("/proc"), machine: str = "") -> Mapping[str, int]:
+    """Threads that could run, as RUNS, and those that wait for a lock, by pool. machine: as in uname; "": this one."""
+    number = _FUTEX.get(machine or os.uname().machine)
+    counts: Counter[str] = Counter()
+    for folder in (f"{proc}/{pid}/task" for pid in pids):
+        for task in _names(folder):
+            call = (proc_text(f"{folder}/{task}/syscall") or "").split()
+            if call[:1] == ["running"]:
+                counts[RUNS] += 1
+            elif _is_held_lock(call, number):
+                counts[LOCKED + pool_name((proc_text(f"{folder}/{task}/comm") or "").strip())] += 1
+    return counts
+
+
+def _is_held_lock(call: Sequence[str], futex: int | None) -> bool:
+    if len(call) < 4 or futex is None or call[0] != str(futex):
+        return False
+    operation, value = int(call[2], 16) & 0xFFFFFFFF & _PLAIN, int(call[3], 16) & 0xFFFFFFFF
+    if operation == _WAIT_BITSET:
+        return value in (_HELD_WAITED, _HELD_TO_READ_OR_WRITE)
+    return operation in _PRIORITY_LOCKS or (operation == _WAIT and value == _HELD_WAITED)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []

@@ -1,8 +1,6 @@
 """Everything that `scale` keeps outside of `results/`: where it lies, who may have made it, and how it is removed."""
 
 from scale_sweep.machine.state.copies import copy_of, keep_file, kept_file, reachable
-from scale_sweep.machine.state.files import read_own, write_own
-from scale_sweep.machine.state.other_sweeps import flocks, other_sweeps
 from scale_sweep.machine.state.places import (
     VARIABLE,
     check,
@@ -24,12 +22,13 @@ from scale_sweep.machine.state.records import (
     read_record,
     read_records,
     record_of,
+    remove_folder,
+    remove_recorded,
     save,
+    scratch,
 )
-from scale_sweep.machine.state.removal import remove_folder, remove_recorded
-from scale_sweep.machine.state.runs import remember_run, remembers_run
-from scale_sweep.machine.state.scratch import scratch
-from scale_sweep.machine.state.trusted import distrust, open_trusted
+from scale_sweep.machine.state.runs import flocks, other_sweeps, remember_run, remembers_run
+from scale_sweep.machine.state.trusted import distrust, open_trusted, read_own, write_own
 
 __all__ = [
     "SERVER_VARIABLE",

@@ -1,5 +1,4 @@
-"""Copies of programs and libraries in this user's own folders, each in a directory whose name is its contents'
-digest."""
+"""Copies of programs and libraries in this user's folders, each in a directory named by its contents' digest."""
 
 from __future__ import annotations
 
@@ -20,10 +19,8 @@ _checked: dict[tuple[str, int], str] = {}
 
 
 def copy_of(sources: Mapping[str, Path], name: str) -> Path:
-    """A copy of directories or files, by their path in it, in the folder `name`; made if it is missing or was changed.
-
-    Raises PreflightError for a folder that is not trusted, OSError if the copy cannot be made.
-    """
+    """A copy of directories or files, by their path in it; made if missing or changed. Raises PreflightError,
+    OSError."""
     wanted = _digest({inside: _known_digest(path) for inside, path in sources.items()})
 
     def fill(made: Path) -> None:
@@ -59,11 +56,8 @@ def _kept(copy: Path, fill: Callable[[Path], None], is_right: Callable[[Path], b
 
 
 def reachable(home: str) -> str:
-    """A server's home or program, or a copy of it, if the server's user may not reach it (such as /root).
-
-    Wheels keep their shared libraries beside the package, in NAME.libs, found by relative path; they are copied too.
-    Raises ProvisionError.
-    """
+    """A server's home or program, or a copy (with the NAME.libs of a wheel) if the server's user may not reach it.
+    Raises ProvisionError."""
     source = Path(home).resolve()
     folder_of = source if source.is_dir() else source.parent
     if not home or os.geteuid() != 0 or not closed_to_others(folder_of):

@@ -37,8 +37,8 @@ def folder(name: str) -> Path:
 
 
 def open_folder(name: str, *, makes: bool = True) -> int:
-    """A descriptor of a folder, checked, and made if it is missing and it `makes` it. The caller closes it. Raises
-    PreflightError; FileNotFoundError for a folder that is missing and is not made."""
+    """A descriptor of a checked folder, for the caller to close. Raises PreflightError; FileNotFoundError for one that
+    is missing and not made."""
     with refusals_named() if makes else contextlib.nullcontext():
         os.close(_opened(place(), makes=makes))
         return _opened(folder_path(name), makes=makes)
@@ -46,7 +46,7 @@ def open_folder(name: str, *, makes: bool = True) -> int:
 
 @contextlib.contextmanager
 def refusals_named() -> Iterator[None]:
-    """An OSError in the block, which is about these folders alone, becomes a PreflightError with the remedy."""
+    """An OSError in the block, which is about these folders alone, becomes a PreflightError."""
     try:
         yield
     except OSError as error:
@@ -71,8 +71,7 @@ def folder_held(name: str, *, makes: bool = True) -> Iterator[int]:
 
 
 def check(path: Path) -> None:
-    """Looks at the folders that exist, and at a directory for data, or the nearest existing one on its path. Makes
-    nothing. Raises PreflightError for what is not trusted, and for folders that cannot be made or written."""
+    """Looks at the folders and the directory for data, as far as they exist. Raises PreflightError."""
     there = next(p for p in (place(), *place().parents) if p.exists())
     if not os.access(there, os.W_OK | os.X_OK):
         raise _unusable(f"{there} is not writable")
@@ -83,8 +82,8 @@ def check(path: Path) -> None:
 
 
 def check_nearest(path: Path, *, of_sudo: bool = False) -> None:
-    """Looks at a directory, or the nearest existing one on its path. Raises PreflightError for one that another user
-    can change. of_sudo: as `open_trusted`."""
+    """Raises PreflightError if another user can change a directory, or the nearest existing one above it. of_sudo: as
+    `open_trusted`."""
     for there in (path.absolute(), *path.absolute().parents):
         with contextlib.suppress(OSError):
             os.close(open_trusted(there, of_sudo=of_sudo))
@@ -92,8 +91,8 @@ def check_nearest(path: Path, *, of_sudo: bool = False) -> None:
 
 
 def ready(path: Path) -> int:
-    """A descriptor of a directory for data: one of these folders, or one that the user named. Raises PreflightError if
-    another user can change it, OSError if it cannot be opened."""
+    """A descriptor of a directory for data. Raises PreflightError if another user can change it, OSError if it cannot
+    be opened."""
     for name in _PASSED:
         if path.absolute() == folder_path(name):
             return open_folder(name)
@@ -101,7 +100,7 @@ def ready(path: Path) -> int:
 
 
 def make_ready(path: Path) -> None:
-    """Makes a directory for data if it is missing, with its parents, and checks it. Raises PreflightError, OSError."""
+    """Makes a directory for data with its parents, and checks it. Raises PreflightError, OSError."""
     try:
         os.close(ready(path))
     except FileNotFoundError:
@@ -109,9 +108,8 @@ def make_ready(path: Path) -> None:
 
 
 def own_directory(path: Path, *, makes: bool, in_shared: bool = False) -> bool:
-    """Whether a directory that the user named in place of one of these folders is there, after it is made if it `makes`
-    it. in_shared: also where everybody can create names, as in /tmp. Raises PreflightError for one that is not this
-    user's alone, OSError if it cannot be made or opened."""
+    """Whether a directory of the user is there; made if `makes`. in_shared: also where everybody can create names.
+    Raises PreflightError for one that is not this user's alone, OSError."""
     try:
         os.close(_opened(path.absolute(), makes=makes, in_shared=in_shared))
     except FileNotFoundError:

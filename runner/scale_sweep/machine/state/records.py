@@ -1,18 +1,24 @@
-"""Records of what a run has made and not removed yet, so that `scale clean` finds it after a power cut."""
+"""Records of what a run has made, so that `scale clean` finds it after a power cut; they alone say what is removed."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
-from collections.abc import Sequence
+import secrets
+import shutil
+import stat
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from scale_sweep.machine.host.alive import boot_id, may_live, pid_namespace, started_ticks
-from scale_sweep.machine.state.files import PARTIAL, read_at, replace_at, unlink_at
-from scale_sweep.machine.state.places import folder_held, folder_path, refusals_named
+from scale_sweep.base.interrupts import deferred
+from scale_sweep.machine.host.processes import boot_id, may_live, pid_namespace, started_ticks
+from scale_sweep.machine.state.places import folder_held, folder_path, open_folder, refusals_named
+from scale_sweep.machine.state.trusted import PARTIAL, read_at, replace_at, unlink_at
 
 SERVER_VARIABLE = "SCALE_SERVER"  # in the environment of each server process: the name of its record
 FOLDER = "records"
@@ -24,24 +30,20 @@ class Directory:
     """A directory that a run made."""
 
     path: str
-    # device, inode: of the directory itself, 0 until it is made; no other directory that has its path meanwhile is
-    # taken for it
-    device: int = 0
+    device: int = 0  # until it is made
     inode: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """The things that one part of a run leaves. runner_*: the process that owns it; while that lives, nothing is left
-    over."""
+    """The things that one part of a run leaves."""
 
     name: str
     kind: str = "server"
     boot: str  # of the machine, because start times count from it
-    runner_pid: int
+    runner_pid: int  # of the owner: while it lives, nothing is left over
     runner_started: int
-    # in which the numbers of processes count; 0 in records of older versions. server_*: the process of the server
-    pid_namespace: int = 0
+    pid_namespace: int = 0  # in which numbers of processes count; 0 in records of older versions
     server_pid: int = 0
     server_started: int = 0
     cgroup_paths: tuple[str, ...] = ()
@@ -55,10 +57,8 @@ class Record:
 
 @dataclass(frozen=True, kw_only=True)
 class Records:
-    """records: those that are believed. ignored: for each other file its path and why it is not believed."""
-
     records: tuple[Record, ...]
-    ignored: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()  # the path of each other file, and why it is not believed
 
 
 def record_of(name: str, paths: Sequence[str], kind: str = "server") -> Record:
@@ -91,14 +91,13 @@ def save(record: Record) -> None:
 
 
 def forget(name: str) -> None:
-    """Deletes the record after everything was removed."""
     with contextlib.suppress(FileNotFoundError), folder_held(FOLDER, makes=False) as at:
         for suffix in (SUFFIX + PARTIAL, SUFFIX):
             unlink_at(at, name + suffix)
 
 
 def read_record(name: str) -> Record | None:
-    """The record of this name; None if there is none, or if it is not believed."""
+    """None if there is none of this name, or if it is not believed."""
     try:
         with folder_held(FOLDER, makes=False) as at:
             return _read(name + SUFFIX, at)
@@ -146,3 +145,118 @@ def _parsed(text: bytes) -> Record:
     if not all(isinstance(n, int) for n in numbers) or not all(isinstance(t, str) for t in texts):
         raise ValueError("is not a record of this version")
     return record
+
+
+REMOVALS, REMOVAL_PAUSE_S = 20, 0.05
+_PARENT = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+_READ_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def remove_recorded(name: str) -> bool:
+    """Removes the directories of a record, then the record. False if something is left: the record then stays."""
+    with deferred():
+        record = read_record(name)
+        if record is None:
+            return True
+        is_gone = _remove_directories(record)
+        if is_gone:
+            forget(name)
+        return is_gone
+
+
+def _remove_directories(record: Record) -> bool:
+    same_boot = record.boot == boot_id()
+    return _all(_remove(directory, same_boot) for directory in record.directories)
+
+
+def remove_folder(name: str) -> bool:
+    """Empties one of this user's own folders. Returns whether it is empty."""
+    at = open_folder(name)
+    try:
+        return _emptied(at)
+    finally:
+        os.close(at)
+
+
+def _all(results: Iterable[bool]) -> bool:
+    return not [result for result in results if not result]
+
+
+def _remove(directory: Directory, same_boot: bool) -> bool:
+    """Whether the directory is gone. A process that is just ending may still write there, so it tries several times."""
+    parent, name = os.path.split(directory.path)
+    try:
+        at = os.open(parent, _PARENT)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    try:
+        for _ in range(REMOVALS):
+            if _remove_once(directory, name, at, same_boot):
+                return True
+            time.sleep(REMOVAL_PAUSE_S)
+    finally:
+        os.close(at)
+    return False
+
+
+def _remove_once(directory: Directory, name: str, parent: int, same_boot: bool) -> bool:
+    try:
+        at = os.open(name, _READ_FOLDER, dir_fd=parent)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return not _is_it(os.stat(name, dir_fd=parent, follow_symlinks=False), directory, same_boot)
+    try:
+        if directory.inode and not _is_it(os.fstat(at), directory, same_boot):
+            return True
+        if directory.inode:
+            _emptied(at)
+        with contextlib.suppress(OSError):  # of a directory that the record does not know yet, only if it is empty
+            os.rmdir(name, dir_fd=parent)
+            return True
+        return not directory.inode
+    finally:
+        os.close(at)
+
+
+def _is_it(status: os.stat_result, directory: Directory, same_boot: bool) -> bool:
+    same = stat.S_ISDIR(status.st_mode) and status.st_ino == directory.inode
+    return same and (not same_boot or status.st_dev == directory.device)
+
+
+def _emptied(at: int) -> bool:
+    for name in os.listdir(at):
+        with contextlib.suppress(OSError):
+            if stat.S_ISDIR(os.stat(name, dir_fd=at, follow_symlinks=False).st_mode):
+                shutil.rmtree(name, ignore_errors=True, dir_fd=at)
+            else:
+                os.unlink(name, dir_fd=at)
+    return not os.listdir(at)
+
+
+SCRATCH = "scratch"
+
+
+@contextmanager
+def scratch(what: str) -> Iterator[Path]:
+    """A new directory for one block, that only this user may enter; `scale clean` removes it after a kill. Raises
+    PreflightError."""
+    name = f"{what}-{secrets.token_hex(8)}"
+    path = folder_path(SCRATCH) / name
+    try:
+        with deferred():
+            save(record_of(name, (str(path),), kind=SCRATCH))
+            _make_scratch(name)
+            save(record_of(name, (str(path),), kind=SCRATCH))
+        yield path
+    finally:
+        remove_recorded(name)
+
+
+def _make_scratch(name: str) -> None:
+    at = open_folder(SCRATCH)
+    try:
+        with refusals_named():
+            os.mkdir(name, 0o700, dir_fd=at)
+    finally:
+        os.close(at)

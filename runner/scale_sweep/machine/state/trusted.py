@@ -1,4 +1,4 @@
-"""Opens directories that no other user can have made, changed or replaced."""
+"""Directories that no other user can have made, changed or replaced, and files of this user alone."""
 
 from __future__ import annotations
 
@@ -18,11 +18,8 @@ _READ = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def open_trusted(path: Path, *, makes: bool = False, of_sudo: bool = False) -> int:
-    """A descriptor of a directory. The caller closes it. makes: what is missing on the path. of_sudo: root trusts
-    directories, but no links, of the user who called sudo.
-
-    Raises PreflightError with the path and the owner of what is not trusted, OSError if the directory cannot be opened.
-    """
+    """A descriptor of a directory, for the caller to close. makes: what is missing. of_sudo: root trusts directories of
+    the user who called sudo. Raises PreflightError for what is not trusted, OSError."""
     todo, links = list(reversed(path.absolute().parts[1:])), 0
     at, seen, also = os.open("/", _LOOK), Path("/"), _sudo_user() if of_sudo else None
     try:
@@ -83,8 +80,7 @@ def _sudo_user() -> int | None:
 
 
 def _refuse(status: os.stat_result, path: Path, also: int | None) -> None:
-    """Raises PreflightError for a directory that another user owns than root, this one and the one who is trusted also,
-    or where others may replace names."""
+    """Raises PreflightError for a directory of another user, or where others may replace names."""
     if status.st_uid not in (0, os.geteuid(), also):
         raise PreflightError(f"{path} belongs to {named(status.st_uid)}, who can replace its contents", remedy=_OTHER)
     if others_write(status) and not status.st_mode & stat.S_ISVTX:
@@ -126,3 +122,58 @@ def _link(there: int, path: Path) -> Path | None:
     if status.st_uid not in (0, os.geteuid()):
         raise PreflightError(f"{path} is a link of {named(status.st_uid)}", remedy=_OTHER)
     return Path(os.readlink("", dir_fd=there))
+
+
+BYTES_MAX = 2**20
+PARTIAL = ".partial"
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def write_own(path: Path, text: str) -> None:
+    """Writes a new file that only this user may read. Raises OSError if one is there."""
+    with os.fdopen(os.open(path, _NEW_FILE, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def read_own(path: Path, owner: int | None = None) -> str:
+    """The text of a regular file that the owner, or else this user, made. Raises OSError for any other."""
+    by = os.geteuid() if owner is None else owner
+    with os.fdopen(os.open(path, _READ_FILE), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != by or status.st_mode & 0o022:
+            raise OSError(errno.EPERM, "not a file of this user alone", str(path))
+        return file.read(BYTES_MAX).decode("utf-8", "replace")
+
+
+def replace_at(at: int, name: str, text: str) -> None:
+    """Replaces a file in a directory. A power cut leaves the old one or this. Raises OSError."""
+    unlink_at(at, name + PARTIAL)
+    with os.fdopen(os.open(name + PARTIAL, _NEW_FILE, 0o600, dir_fd=at), "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(name + PARTIAL, name, src_dir_fd=at, dst_dir_fd=at)
+
+
+def unlink_at(at: int, name: str) -> None:
+    """Removes a file of a directory, if it is there."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=at)
+
+
+def read_at(at: int, name: str) -> bytes:
+    """The content of a file of a directory. Raises OSError, and ValueError with the reason if it is not believed."""
+    with os.fdopen(os.open(name, _READ_FILE, dir_fd=at), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError("is not a regular file")
+        if status.st_uid != os.geteuid():
+            raise ValueError(f"belongs to {named(status.st_uid)}")
+        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise ValueError(f"can be written by other users (mode {stat.S_IMODE(status.st_mode):04o})")
+        if status.st_nlink != 1:
+            raise ValueError(f"has {status.st_nlink} names")
+        if status.st_size > BYTES_MAX:
+            raise ValueError(f"has {status.st_size} bytes")
+        return file.read(BYTES_MAX)

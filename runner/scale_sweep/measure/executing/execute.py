@@ -13,7 +13,7 @@ from pathlib import Path
 from scale_sweep.base.errors import StoreError
 from scale_sweep.base.interrupts import Stop, current
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.machine.host.ram import RamDirectory
+from scale_sweep.machine.host.block_devices import RamDirectory
 from scale_sweep.measure.disk_placement import placement_of
 from scale_sweep.measure.executing.place import Here, Place
 from scale_sweep.measure.executing.run_setup import Ceilings, data_of_run

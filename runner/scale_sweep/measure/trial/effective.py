@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from scale_sweep.base.same_value import is_same_value
+from scale_sweep.base.texts import is_same_value
 
 
 def mismatches(expected: Mapping[str, str], effective: Mapping[str, str]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 from scale_sweep.base.errors import LoadError, ProvisionError, ScaleError, TargetError
 from scale_sweep.base.interrupts import Stop, current, deferred
 from scale_sweep.machine.sampling import machine
-from scale_sweep.machine.sampling.subjects import subject_reader
+from scale_sweep.machine.sampling.processes import subject_reader
 from scale_sweep.measure.trial.disks import full_disk
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached, prove_pinning

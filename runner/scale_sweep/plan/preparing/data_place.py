@@ -10,7 +10,7 @@ from scale_sweep.base.errors import PreflightError
 from scale_sweep.base.units import format_bytes
 from scale_sweep.experiment.setting.readers import RAM_BYTES_MIN
 from scale_sweep.machine.host import disk_of, memory_disk
-from scale_sweep.machine.host.ram import AUTO, WORD, RamDirectory, Room, is_ram, ram_directory, room
+from scale_sweep.machine.host.block_devices import AUTO, RAM, RamDirectory, Room, is_ram, ram_directory, room
 from scale_sweep.machine.state import folder_path
 from scale_sweep.model import Plan
 from scale_sweep.plan.data_sets import bytes_needed, bytes_written
@@ -60,8 +60,8 @@ def default_data_dir() -> Path:
 def sized(requested: str, least: int, most: int, there: Callable[[], Room]) -> tuple[str, str]:
     """A --data-dir with the size of memory, or "" if `auto` takes a disk; and a sentence of the plan. there: reads the
     memory. Raises PreflightError."""
-    wanted, word, more = requested, WORD, ""
-    if requested in (WORD, AUTO):
+    wanted, word, more = requested, RAM, ""
+    if requested in (RAM, AUTO):
         word, memory = requested, there()
         half = memory.free_bytes // 2  # the rest is for the server, the page cache and others
         if requested == AUTO:
@@ -74,7 +74,7 @@ def sized(requested: str, least: int, most: int, there: Callable[[], Room]) -> t
                 remedy=f"--data-dir {sized_to(needed)}, or " * (needed <= memory.free_bytes)
                 + "--data-dir auto, which takes a disk then",
             )
-        wanted = f"{WORD}:{half // 2**20}MiB"
+        wanted = f"{RAM}:{half // 2**20}MiB"
     if not is_ram(wanted):
         return wanted, ""
     return wanted, (
@@ -85,7 +85,7 @@ def sized(requested: str, least: int, most: int, there: Callable[[], Room]) -> t
 
 def sized_to(needed: int) -> str:
     """The --data-dir in memory of at least so many bytes."""
-    return f"{WORD}:{-(-needed // 2**20)}MiB"
+    return f"{RAM}:{-(-needed // 2**20)}MiB"
 
 
 def with_data(plan: Plan, place: Callable[[str, int, int], DataPlace]) -> Plan:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from scale_sweep.base.units import counted, format_bytes
 from scale_sweep.machine.host import Host
-from scale_sweep.machine.host.ram import Room
-from scale_sweep.machine.host.topology import Topology
+from scale_sweep.machine.host.block_devices import Room
+from scale_sweep.machine.host.placement import Topology
 from scale_sweep.model import Sweep
 from scale_sweep.plan.power import GUESS
 from scale_sweep.plan.preparing.assumed import assume

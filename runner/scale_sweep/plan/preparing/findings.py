@@ -9,7 +9,7 @@ from pathlib import Path
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.machine.host import Host
-from scale_sweep.machine.host.ram import RamDirectory, is_ram
+from scale_sweep.machine.host.block_devices import RamDirectory, is_ram
 from scale_sweep.model import Finding, Plan, Trial
 from scale_sweep.plan.data_sets import bytes_needed, bytes_written
 from scale_sweep.plan.objective import search_bytes

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.experiment.work import takes_fixed_work
-from scale_sweep.machine.host import Host, open_files
-from scale_sweep.machine.host.other_programs import other_cores
-from scale_sweep.machine.host.ram import RamDirectory, shortage
+from scale_sweep.machine.host import Host
+from scale_sweep.machine.host.block_devices import RamDirectory, shortage
+from scale_sweep.machine.host.processes import OPEN_FILES_REMEDY, open_files_limit, other_cores
 from scale_sweep.machine.state import check, check_nearest, folder_path, other_sweeps
 from scale_sweep.model import Finding, NewPages, Plan, Trial
 from scale_sweep.server.runtimes.stacks import profile_obstacle
@@ -117,7 +117,7 @@ def room(data_dir: Path) -> list[Finding]:
 def few_open_files(trials: Iterable[Trial]) -> list[Finding]:
     """A finding if this user's programs may not open as many files as the trials need."""
     connections = max((trial.work.connections(trial.load.connections) for trial in trials), default=0)
-    least, there = OPEN_FILES_MIN + connections, open_files.limit()
+    least, there = OPEN_FILES_MIN + connections, open_files_limit()
     if there >= least:
         return []
     return [
@@ -126,7 +126,7 @@ def few_open_files(trials: Iterable[Trial]) -> list[Finding]:
             subject="machine",
             sentence=f"a program may have {there} files open (ulimit -n), and this sweep needs {least}: "
             f"{OPEN_FILES_MIN}, and one for each connection",
-            remedy=open_files.REMEDY,
+            remedy=OPEN_FILES_REMEDY,
         )
     ]
 

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.errors import PreflightError, UsageError
-from scale_sweep.base.extras import require_extra
+from scale_sweep.base.registry import require_extra
 from scale_sweep.machine.host import Host, read_host
-from scale_sweep.machine.host.cpu_work import ESTIMATES_SPEED, speed_now
-from scale_sweep.machine.host.new_pages import measure_new_pages
-from scale_sweep.machine.host.ram import RamDirectory
+from scale_sweep.machine.host.block_devices import RamDirectory
+from scale_sweep.machine.host.child_programs import ESTIMATES_SPEED, measure_new_pages, speed_now
 from scale_sweep.model import Finding, NewPages, Plan, ServerSource, StoredRun, Subject, Sweep
 from scale_sweep.plan import PlannedArm, complete, left_out, make_plan, plan_arms, refuse_ungranted, with_constants
 from scale_sweep.plan.complete import Requested, more_tables_sentence, with_enough_tables, with_equal_connections

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.same_value import are_same_values, is_same_value
+from scale_sweep.base.texts import are_same_values, is_same_value
 from scale_sweep.model import Event, Plan, Trial, TrialFinished
 from scale_sweep.plan.preparing.choice import ServerChoice, subject_key
 from scale_sweep.sweep.vary import VARIANT

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 
-from scale_sweep.base.extras import require_extra
+from scale_sweep.base.registry import require_extra
 from scale_sweep.results.formats.tables import TypedTable
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from scale_sweep.base.errors import StoreError, UsageError
-from scale_sweep.base.extras import install_command, require_extra
+from scale_sweep.base.registry import install_command, require_extra
 from scale_sweep.results.formats import Cell
 from scale_sweep.results.sqlexport.tables import SqlTable
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from scale_sweep.base.errors import StoreError, UsageError
-from scale_sweep.machine.host.alive import alive, boot_id, started_ticks, started_utc
+from scale_sweep.machine.host.processes import alive, boot_id, started_ticks, started_utc
 from scale_sweep.machine.state import flocks
 from scale_sweep.results.store import strict
 from scale_sweep.results.store.stored import MANIFEST, Folder, read_text

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from scale_sweep.machine.host.alive import boot_id, may_live
+from scale_sweep.machine.host.processes import boot_id, may_live
 from scale_sweep.machine.state import Record, folder_path, is_running, read_records, remove_folder, remove_recorded
 from scale_sweep.server.runtimes.cgroup import Group
 from scale_sweep.server.runtimes.data_dir import unmount

@@ -13,7 +13,7 @@ from pathlib import Path
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.spawning import run_within
-from scale_sweep.machine.host.ram import RamDirectory, mount_source
+from scale_sweep.machine.host.block_devices import RamDirectory, mount_source
 from scale_sweep.machine.state import Directory, directory_at, ready, record_of, remove_recorded, save
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.units import format_cpus
-from scale_sweep.machine.host.alive import alive, started_ticks
+from scale_sweep.machine.host.processes import alive, started_ticks
 from scale_sweep.machine.host.server_user import privileges
 from scale_sweep.machine.state import save
 from scale_sweep.model import CORES, DISKS, MEMORY, Accounting, Resources, ServerOrder, Site, SiteRequest

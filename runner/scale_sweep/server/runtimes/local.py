@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.interrupts import deferred
-from scale_sweep.machine.host import open_files
+from scale_sweep.machine.host.processes import OPEN_FILES_REMEDY, is_open_files_error, open_files_sentence
 from scale_sweep.machine.host.server_user import rights_of, server_user
 from scale_sweep.machine.state import (
     Record,
@@ -152,8 +152,8 @@ def free_port(address: str = LOOPBACK) -> int:
                     held.enter_context(socket.socket()).bind((address, port))
                 return first
         except OSError as error:  # somebody listens there
-            if open_files.is_reached(error):
-                raise ProvisionError(open_files.reached_words(error), remedy=open_files.REMEDY) from None
+            if is_open_files_error(error):
+                raise ProvisionError(open_files_sentence(error), remedy=OPEN_FILES_REMEDY) from None
     raise ProvisionError(f"no {SERVER_PORTS} free TCP ports in a row on {address}", remedy="--port PORT")
 
 

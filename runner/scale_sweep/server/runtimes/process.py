@@ -16,8 +16,8 @@ import psutil
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.spawning import spawn
-from scale_sweep.machine.host.alive import started_ticks
-from scale_sweep.machine.host.ram import is_shared
+from scale_sweep.machine.host.block_devices import is_shared
+from scale_sweep.machine.host.processes import started_ticks
 from scale_sweep.machine.host.server_user import as_user, privileges, refuse_unexecutable
 from scale_sweep.machine.state import SERVER_VARIABLE, reachable, save
 from scale_sweep.model import CORES, DISKS, Accounting, ServerOrder, Site, SiteRequest

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.spawning import run_within
-from scale_sweep.machine.host.alive import alive, started_ticks
+from scale_sweep.machine.host.processes import alive, started_ticks
 from scale_sweep.server.runtimes.local import tail
 from scale_sweep.watch.dashboards.state_directory import Service, StartedService, StateDirectory
 

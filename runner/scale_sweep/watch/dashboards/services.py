@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.errors import ProvisionError
-from scale_sweep.machine.host.alive import alive, started_ticks
+from scale_sweep.machine.host.processes import alive, started_ticks
 from scale_sweep.watch.dashboards import containers, processes
 from scale_sweep.watch.dashboards.state_directory import StartedService, StateDirectory
 

@@ -116,7 +116,7 @@ class StateDirectory:
                 file.write(secrets.token_urlsafe(PASSWORD_BYTES))
 
     def started(self) -> Mapping[str, StartedService]:
-        """What was started and not stopped. A record that another user can have written counts as empty."""
+        """Services that were started and not stopped. A record that another user can have written counts as empty."""
         try:
             raw = json.loads(read_own(self.path / "state.json")) if self.check() else []
             return {one["name"]: StartedService(**one) for one in raw}

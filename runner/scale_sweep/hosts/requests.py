@@ -1,16 +1,20 @@
-"""The load hosts of a trial: they start the load generator and are sampled, and their times are converted."""
+"""Requests that run on hosts beside a run: the set-up of the server's host, processes of a load, samples."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from scale_sweep.hosts.link import AgentLink, Asked, Line
-from scale_sweep.hosts.network import HostClock
+from scale_sweep.base.errors import ProvisionError
+from scale_sweep.base.interrupts import deferred
+from scale_sweep.hosts.check import HostClock
+from scale_sweep.hosts.link import END_S, AgentLink, AgentRequest, Line
 from scale_sweep.loadgen.remote import Folders, RemoteProcess, shifted_line, shifted_spec
+from scale_sweep.machine.host.child_programs import TAKE_S
+from scale_sweep.measure.machine_setup import MachineSetup, PreparedDisks, Say
 from scale_sweep.model import HostSample
 from scale_sweep.results.store.codec import from_plain
 
@@ -32,7 +36,7 @@ class LoadHost:
     link: AgentLink
     clock: HostClock
 
-    def start(self, order: ProcessOrder, on_line: Callable[[Mapping[str, Any]], None]) -> Asked:
+    def start(self, order: ProcessOrder, on_line: Callable[[Mapping[str, Any]], None]) -> AgentRequest:
         """Starts one process. on_line: gets {"text"}, then {"code", "errors"}, or {"lost"}."""
         by_ns = order.offset_ns - self.clock.offset_ns
 
@@ -50,9 +54,8 @@ class LoadHost:
 
     def watch(
         self, server: str, reader_offset_ns: int, on_sample: Callable[[Mapping[str, Any]], None], *, makes_load: bool
-    ) -> Asked:
-        """Samples the host once a second until the request is stopped. server: the address of the server's host.
-        on_sample: gets each as a value, on the clock of its reader."""
+    ) -> AgentRequest:
+        """Samples the host once a second, on the clock of the reader. server: the address of the server's host."""
         by_ns, source = reader_offset_ns - self.clock.offset_ns, Path(f"host:{self.link.host.name}")
 
         def take(line: Line) -> None:
@@ -72,7 +75,7 @@ class OfController:
         self.error_ns = 2 * max(host.clock.error_ns for host in hosts)
 
     def start(self, index: int, spec: Mapping[str, str], secret: str, errors: IO[str]) -> RemoteProcess:
-        request: list[Asked] = []
+        request: list[AgentRequest] = []
         process = RemoteProcess(lambda number: request[0].tell(signal=number), errors)
         host = self._hosts[index % len(self._hosts)]
         request.append(host.start(ProcessOrder(spec=spec, secret=secret), process.hear))
@@ -80,15 +83,13 @@ class OfController:
 
 
 class TrialLoads:
-    """Passes the processes of a trial's load on: requests from the server's host to the load hosts, lines back.
-
-    take: called in the reader's thread of the server's host. Everything else goes into the queue of the request.
-    """
+    """Passes on a trial's load: requests of the server's host to the load hosts, lines back. take: in the reader's
+    thread."""
 
     def __init__(self, server: AgentLink, hosts: Mapping[str, LoadHost], clock: HostClock) -> None:
         self._server, self._hosts, self._clock = server, hosts, clock
-        self._loads: dict[int, Asked] = {}
-        self.request: Asked | None = None
+        self._loads: dict[int, AgentRequest] = {}
+        self.request: AgentRequest | None = None
         self.is_over = False
 
     def take(self, line: Line) -> None:
@@ -126,3 +127,51 @@ class TrialLoads:
         """Ends every process of the load that may still run."""
         for load in self._loads.values():
             load.stop()
+
+
+SET_UP_S = 3600.0  # fio measures, and each of its measurements has its own deadline
+_TAKE_LATE_S = 30.0
+_LOOK_S = 0.02
+
+
+class HeldSetup:
+    """A request that holds data directory, disks and memory as long as the run. say: gets the host's sentences."""
+
+    def __init__(self, setup: MachineSetup, say: Say) -> None:
+        self._setup, self._say = setup, say
+        self._request: AgentRequest | None = None
+
+    def is_held_by(self, link: AgentLink) -> bool:
+        return self._request is not None and self._request.link is link and not self._request.is_over
+
+    def begin(self, link: AgentLink) -> PreparedDisks:
+        """Sets it up on a host. Raises ProvisionError or PreflightError that names the host, and Stopped."""
+        self._request = link.ask("set_up", setup=asdict(self._setup))
+        return from_plain(self._event("disks", SET_UP_S), PreparedDisks, Path(f"host:{link.host.name}"))
+
+    def before_trial(self) -> None:
+        """Lets the host hold memory again, if it holds some. Raises as `begin`."""
+        if self._setup.held_bytes and self._request is not None:
+            self._request.tell(take=True)
+            self._event("taken", TAKE_S + _TAKE_LATE_S)
+
+    def end(self) -> None:
+        """Waits until the host has removed all of it. A second Ctrl-C ends only the waiting."""
+        request = self._request
+        if request is None:
+            return
+        with deferred() as hurry:
+            request.stop()
+            deadline = time.monotonic() + END_S
+            while not request.is_over and time.monotonic() < deadline and not hurry():
+                time.sleep(_LOOK_S)
+
+    def _event(self, name: str, limit_s: float) -> Any:
+        assert self._request is not None
+        for line in self._request.events(limit_s):
+            event = dict(line.get("event") or {})
+            if "say" in event:
+                self._say(str(event["say"]))
+            if name in event:
+                return event[name]
+        raise ProvisionError(f"{self._request.link.host.name} removed the data directory of the run")
