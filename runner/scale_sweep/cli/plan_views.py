@@ -42,7 +42,7 @@ def plan_rows(plan: Plan) -> Rows:
 
 
 def set_rows(prepared: Prepared) -> Rows:
-    """Settings that each trial sends to its server, and limits of the server that it uses; by variant if they differ."""
+    """Settings that each trial sends to its server, and limits of the server that it uses, by variant."""
     by_server: dict[tuple[str, ...], dict[str, list[Trial]]] = {}
     for trial in prepared.plan.trials:
         by_server.setdefault(trial.subject.server, {}).setdefault(label(trial.variant), []).append(trial)
