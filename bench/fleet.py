@@ -32,7 +32,7 @@ from scale_sweep.hosts.place import HostsPlace
 from scale_sweep.machine.host import read_host
 from scale_sweep.model import IntervalSeen, Plan, SampleTaken, TrialFinished, TrialStarted
 from scale_sweep.results.store.events import plain_event
-from scale_sweep.results.store.held import Held
+from scale_sweep.results.store.run_lock import RunLock
 from scale_sweep.results.store.stored import new_folder
 from scale_sweep.results.store.writer import RunWriter
 from tests.unit import stored_runs
@@ -101,7 +101,7 @@ def controlled(folder: Path, hosts: int, seconds: int) -> dict[str, float]:
         places = [place for number in range(hosts) if (place := reached(folder, number, stack))]
         facts = manifest_of(plan)
         writers = [
-            RunWriter(Held(new_folder(folder / f"results/2026010{1 + n % 9}T030405Z-fleet-{n:06x}")), plan, facts)
+            RunWriter(RunLock(new_folder(folder / f"results/2026010{1 + n % 9}T030405Z-fleet-{n:06x}")), plan, facts)
             for n in range(hosts)
         ]
         seen: list[list[object]] = [[] for _ in range(hosts)]

@@ -22,7 +22,8 @@ from scale_sweep.analysis.connections_check import with_checks
 from scale_sweep.analysis.fit import Terms, fit_curve, value_at
 from scale_sweep.analysis.observations import observations
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.judge.verdict import Evidence, ResourceUse, TrialResources, diagnose
+from scale_sweep.judge.verdict.diagnose import diagnose
+from scale_sweep.judge.verdict.evidence import Evidence, ResourceUse, TrialResources
 from scale_sweep.machine.host import Cpu, Host
 from scale_sweep.measure.executing.execute import run_campaign
 from scale_sweep.model import (

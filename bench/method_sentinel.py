@@ -18,7 +18,7 @@ from statistics import fmean
 
 from scale_sweep.analysis.noise import noise_report
 from scale_sweep.analysis.observations import SENTINEL
-from scale_sweep.judge.verdict import steadiness
+from scale_sweep.judge.verdict.steady import steadiness
 from scale_sweep.model import Observation, WindowNoise
 from scale_sweep.report.noise import SLOW_CHANGE
 

@@ -18,7 +18,7 @@ from scale_sweep.analysis.equal_speed import equal_speed
 from scale_sweep.analysis.fit import Terms, fit_curve
 from scale_sweep.analysis.noise import without_drift
 from scale_sweep.analysis.observations import observations
-from scale_sweep.judge.figures.cpu_speed import rate_and_speed
+from scale_sweep.judge.figures.window import rate_and_speed
 from scale_sweep.model import (
     Bottleneck,
     BottleneckKind,

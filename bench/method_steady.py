@@ -15,7 +15,7 @@ from collections.abc import Callable
 from math import exp, pi, sin, sqrt
 from statistics import fmean
 
-from scale_sweep.judge.verdict import claimed
+from scale_sweep.judge.verdict.window_start import claimed
 
 OFF = 0.05
 WARMUP_S, AFTER_S = 5, 120

@@ -20,7 +20,8 @@ from statistics import fmean
 
 from scale_sweep.analysis.noise import noise_report
 from scale_sweep.analysis.observations import window_noise
-from scale_sweep.judge.verdict import claimed_window, is_level, quick_window, steadiness
+from scale_sweep.judge.verdict.steady import steadiness
+from scale_sweep.judge.verdict.window_start import claimed_window, is_level, quick_window
 from scale_sweep.model import Measurement, Observation
 
 OFF = 0.05

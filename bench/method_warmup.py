@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable
 from statistics import fmean
 
-from scale_sweep.judge.verdict import is_level
+from scale_sweep.judge.verdict.window_start import is_level
 
 LEAST_S, MOST_S, WINDOW_S = 5, 60, 10
 OFF = 0.05  # a window whose true mean is further from the long-run rate began too early

@@ -185,7 +185,9 @@ def test_pages_of_a_sweep_of_two_targets(services: Services, tmp_path: Path) -> 
         ended()
         with opened_tab() as tab:
             curve = look(tab, services.page("curve", run, minutes=9), "targets-curve")
-    for title in (title for title in TITLES["curve"] if title.endswith("each") or title == "Per server core"):  # there is no server of null, so no cores of it
+    for title in (
+        title for title in TITLES["curve"] if title.endswith("each") or title == "Per server core"
+    ):  # there is no server of null, so no cores of it
         assert "postgres" in curve[title] and ("null" in curve[title] or title == "Per server core"), curve[title]
     assert "No data" not in curve["Throughput"]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.base.interrupts import Stop
-from scale_sweep.measure.executing.run_setup import data_of_run
+from scale_sweep.measure.executing.place import data_of_run
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import PhaseEntered, Plan
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER

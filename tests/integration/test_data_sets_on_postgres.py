@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.base.interrupts import Stop
-from scale_sweep.measure.executing.run_setup import data_of_run
+from scale_sweep.measure.executing.place import data_of_run
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import PhaseEntered, Plan
 from scale_sweep.report.table import MARK

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from bench.slow_network import INTERFACE, slow_network
-from scale_sweep.judge.verdict import bottleneck_of
+from scale_sweep.judge.verdict.bottleneck import bottleneck_of
 from scale_sweep.model import BottleneckKind, Site
 from scale_sweep.server.runtimes.endpoint import listeners
 from tests.integration.cli import run

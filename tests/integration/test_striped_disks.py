@@ -16,7 +16,7 @@ from scale_sweep.machine.disks.prepare import prepared
 from scale_sweep.machine.disks.sets import find_set, folder_of, name_of_run, save
 from scale_sweep.machine.host import disk_of
 from scale_sweep.measure.executing.execute import Execution, Orders
-from scale_sweep.measure.executing.run_setup import Ceilings
+from scale_sweep.measure.executing.place import Ceilings
 from scale_sweep.measure.machine_setup import PreparedDisks
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import DiskSource, Placement, Plan, TrialFinished

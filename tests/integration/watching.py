@@ -202,7 +202,9 @@ def check(seen: Watched, board: str, values: Mapping[str, str], at: float) -> No
         where = f"{board}, {title}, {target['refId']}: {seen.filled(target['expr'], values)}"
         if not series:
             assert excused(seen, target["expr"]), f"no data: {where}"
-            filled[title] += OPERATIONS in target["expr"]  # a panel of its own, which a load of one operation leaves empty
+            filled[title] += (
+                OPERATIONS in target["expr"]
+            )  # a panel of its own, which a load of one operation leaves empty
         for one in series:
             assert math.isfinite(float(one["value"][1])), where
             assert set(re.findall(r"{{(\w+)}}", target["legendFormat"])) <= set(one["metric"]), where

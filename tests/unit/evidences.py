@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scale_sweep.experiment.work import miscounted
-from scale_sweep.judge.verdict import Evidence, Integrity, ResourceUse, TrialResources
+from scale_sweep.judge.verdict.evidence import Evidence, Integrity, ResourceUse, TrialResources
 from scale_sweep.model import Measurement, Trial
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from scale_sweep import model
-from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
+from scale_sweep.judge.figures.counts_per_second import RatedInterval, rated_intervals
 from scale_sweep.measure.executing.execute import run_campaign
 from scale_sweep.model.compared import Gate
 from scale_sweep.plan import planner_of

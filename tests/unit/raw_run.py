@@ -15,13 +15,13 @@ from hdrh.histogram import HdrHistogram
 from scale_sweep import model
 from scale_sweep.cli import compose
 from scale_sweep.experiment.axes import AxisFacts, load_axis
+from scale_sweep.judge.figures.searched import outcome
 from scale_sweep.judge.figures.trial_facts import TrialFacts, facts_text
-from scale_sweep.judge.figures.trial_outcome import outcome
 from scale_sweep.judge.figures.window_bounds import with_summary
 from scale_sweep.judge.method import METHOD
 from scale_sweep.loadgen.handle import read_recorded
-from scale_sweep.results.store.held import Held
 from scale_sweep.results.store.reader import read_run
+from scale_sweep.results.store.run_lock import RunLock
 from scale_sweep.results.store.stored import new_folder
 from scale_sweep.results.store.writer import RunWriter
 from scale_sweep.server.targets import Counted
@@ -220,7 +220,7 @@ def raw_run(
     """A run in results/name, with its report. work: what the trials do, if not to write. answers: those that each checked."""
     chance = random.Random(shape.seed)
     plan = synthetic_plan(range(1, shape.levels + 1), shape.replicates, KNOBS, work=work, seed=shape.seed)
-    writer = RunWriter(Held(new_folder(results / name)), plan, manifest_of(plan))
+    writer = RunWriter(RunLock(new_folder(results / name)), plan, manifest_of(plan))
     for trial in plan.trials[:interrupted_after]:
         rate = rate_of(trial, shape.gamma, shape.alpha) * math.exp(chance.gauss(0, shape.trial_noise))
         rows = seconds_of(rate, shape.seconds, chance, shape.noise, shape.memory)

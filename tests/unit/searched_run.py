@@ -19,7 +19,7 @@ from scale_sweep.judge.figures.trial_facts import STEP_LINES, StepSeen, TrialFac
 from scale_sweep.loadgen.handle import read_recorded
 from scale_sweep.measure.executing.execute import run_campaign
 from scale_sweep.plan import planner_of
-from scale_sweep.results.store.held import Held
+from scale_sweep.results.store.run_lock import RunLock
 from scale_sweep.results.store.stored import new_folder
 from scale_sweep.results.store.writer import RunWriter
 from scale_sweep.server.targets import Counted
@@ -149,7 +149,7 @@ def searched_run(
     results: Path, plan: model.Plan, queue: Queue = Queue(), name: str = "20260102T030405Z-search-1a2b3c"
 ) -> model.StoredRun:
     """The run in results/name, with its report."""
-    writer = RunWriter(Held(new_folder(results / name)), plan, manifest_of(plan))
+    writer = RunWriter(RunLock(new_folder(results / name)), plan, manifest_of(plan))
     run_campaign(plan, planner_of(plan), SearchedTrials(plan, queue), [writer])
     writer.update_manifest(status="complete")
     return compose.report(writer)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from scale_sweep.cli import compose
-from scale_sweep.judge.figures.series import SERIES_COLUMNS
+from scale_sweep.judge.figures.counts_per_second import SERIES_COLUMNS
 from scale_sweep.model import StoredRun
 from scale_sweep.results.store.codec import to_json
-from scale_sweep.results.store.held import Held
 from scale_sweep.results.store.reader import read_run
+from scale_sweep.results.store.run_lock import RunLock
 from scale_sweep.results.store.stored import Folder, new_folder
 from scale_sweep.results.store.writer import RunWriter
 
@@ -19,7 +19,7 @@ def store(run: StoredRun, results: Path, name: str = "20260102T030405Z-synthetic
     """The run's directory: manifest, plan, points, trials with their series; no raw files and no report."""
     manifest = {k: v for k, v in run.manifest.items() if k != "schema"}
     path = results / name
-    writer = RunWriter(Held(new_folder(path)), run.plan, {**manifest, "status": "complete"}, run.results)
+    writer = RunWriter(RunLock(new_folder(path)), run.plan, {**manifest, "status": "complete"}, run.results)
     for result in run.results:
         folder = path / "trials" / result.trial.trial_id
         folder.mkdir(parents=True)
@@ -33,7 +33,7 @@ def store(run: StoredRun, results: Path, name: str = "20260102T030405Z-synthetic
     return path
 
 
-def reopened(path: str | Path, reopen: Callable[[StoredRun, Held], RunWriter] = compose.reopen_run) -> RunWriter:
+def reopened(path: str | Path, reopen: Callable[[StoredRun, RunLock], RunWriter] = compose.reopen_run) -> RunWriter:
     """The writer of a stored run that continues."""
-    held = Held(Folder(Path(path)))
+    held = RunLock(Folder(Path(path)))
     return reopen(read_run(held.run), held)

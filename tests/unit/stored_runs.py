@@ -14,7 +14,7 @@ from pathlib import Path
 from scale_sweep.cli import compose
 from scale_sweep.model import Event, Plan
 from scale_sweep.plan import complete, make_plan
-from scale_sweep.results.store.held import Held
+from scale_sweep.results.store.run_lock import RunLock
 from scale_sweep.results.store.stored import new_folder
 from scale_sweep.results.store.writer import RunWriter
 from scale_sweep.server.targets import load_facts
@@ -55,7 +55,9 @@ def _made(name: str) -> tempfile.TemporaryDirectory[str]:
     facts, folder = load_facts(TARGET), tempfile.TemporaryDirectory()
     flags = {"target.name": TARGET, "target.runtime": "process", **LOAD, **FLAGS[name]}
     plan = make_plan(complete(resolve_sweep("cpu", flags), facts), make_host(), facts)
-    writer = RunWriter(Held(new_folder(Path(folder.name, "run"))), plan, {**manifest_of(plan), "run": "made for tests"})
+    writer = RunWriter(
+        RunLock(new_folder(Path(folder.name, "run"))), plan, {**manifest_of(plan), "run": "made for tests"}
+    )
     for number in range(len(plan.trials)):
         events = _events(plan, number, aborted="the server ended with status 137" if name == "aborted" else "")
         if name == "killed" and number == 1:

@@ -5,7 +5,10 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.judge.verdict import ResourceUse, TrialResources, attribute, bottleneck_of, is_steady, stalled_percent
+from scale_sweep.judge.verdict.bottleneck import attribute, bottleneck_of
+from scale_sweep.judge.verdict.evidence import ResourceUse, TrialResources
+from scale_sweep.judge.verdict.steady import stalled_percent
+from scale_sweep.judge.verdict.window_start import is_steady
 from scale_sweep.model import BottleneckKind
 
 CORES = load_axis("cores")

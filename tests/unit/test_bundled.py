@@ -4,7 +4,7 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.experiment.axes import all_axes
-from scale_sweep.results.store.reference import bundled_tables, find_reference, read_reference
+from scale_sweep.results.store.outside import bundled_tables, find_reference, read_reference
 from scale_sweep.sweep.file import bundled_sweeps, read_sweep_file, sweep_path
 from scale_sweep.sweep.prices import bundled_prices
 from scale_sweep.sweep.resolve import resolve_sweep

@@ -10,7 +10,7 @@ from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.ceiling import Means, ceiling_key, means_of, measure_ceiling
 from scale_sweep.loadgen.spec import stubbed_spec, trial_spec
-from scale_sweep.measure.executing.run_setup import Ceilings
+from scale_sweep.measure.executing.place import Ceilings
 from scale_sweep.plan.resources import amounts_by_level, resource_range
 from scale_sweep.server.targets import all_facts, load_facts
 from scale_sweep.sweep.named_workloads import NAMED
@@ -70,7 +70,7 @@ def test_the_key_is_the_whole_spec_but_for_the_seed():
 
 
 def test_a_driver_that_cannot_separate_has_none_and_that_is_told(monkeypatch, wording):
-    monkeypatch.setattr("scale_sweep.measure.executing.run_setup.means_of", lambda program, spec: Means.NONE)
+    monkeypatch.setattr("scale_sweep.measure.executing.place.means_of", lambda program, spec: Means.NONE)
     made = tdengine_trial()
     trial = replace(made, subject=replace(made.subject, target="tdengine", method="stmt"))
     wording(why_none("/nowhere", trial, replace(trial, seed=trial.seed + 1)))

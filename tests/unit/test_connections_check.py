@@ -14,7 +14,8 @@ from scale_sweep.analysis.connections_check import checks, sentences, with_check
 from scale_sweep.analysis.observations import observations
 from scale_sweep.cli import compose
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.judge.verdict import Evidence, ResourceUse, TrialResources, diagnose
+from scale_sweep.judge.verdict.diagnose import diagnose
+from scale_sweep.judge.verdict.evidence import Evidence, ResourceUse, TrialResources
 from scale_sweep.model import (
     Bottleneck,
     BottleneckKind,
@@ -25,7 +26,7 @@ from scale_sweep.model import (
     VerdictKind,
 )
 from scale_sweep.plan import bound_sentence, planner_of
-from scale_sweep.results.store.held import Held
+from scale_sweep.results.store.run_lock import RunLock
 from scale_sweep.results.store.stored import Folder
 from tests.unit.factories import campaign
 from tests.unit.observing import fit_curve
@@ -233,5 +234,5 @@ def test_a_run_that_continues_begins_with_the_verdicts_of_its_trials_alone(tmp_p
     """Later trials may change a check's answer, so that an earlier answer must not stay in a verdict."""
     run = raw_run(tmp_path, shape=Shape(levels=2, replicates=1, seconds=8), report=False)
     answered = replace(run, results=tuple(replace(r, verdict=WAITING) for r in run.results))
-    writer = compose.reopen_run(answered, Held(Folder(Path(run.path))))
+    writer = compose.reopen_run(answered, RunLock(Folder(Path(run.path))))
     assert [r.verdict for r in writer.results] == [r.verdict for r in run.results]

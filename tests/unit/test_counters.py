@@ -10,7 +10,9 @@ import pytest
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.resource_use import per
 from scale_sweep.judge.figures.window import measure_window
-from scale_sweep.judge.verdict import Evidence, bottleneck_of, diagnose
+from scale_sweep.judge.verdict.bottleneck import bottleneck_of
+from scale_sweep.judge.verdict.diagnose import diagnose
+from scale_sweep.judge.verdict.evidence import Evidence
 from scale_sweep.machine.sampling.counters import CpuCounters, events
 from scale_sweep.model import Bottleneck, BottleneckKind
 from scale_sweep.report.bottlenecks import bottleneck_notes

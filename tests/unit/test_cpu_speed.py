@@ -14,8 +14,8 @@ import pytest
 
 from scale_sweep.analysis.confidence import student
 from scale_sweep.analysis.equal_speed import equal_speed
-from scale_sweep.judge.figures.cpu_speed import WorkTotals, at_equal_speed, rate_and_speed
 from scale_sweep.judge.figures.resource_use import halves_of
+from scale_sweep.judge.figures.window import WorkTotals, at_equal_speed, rate_and_speed
 from scale_sweep.machine.host import repeat_work
 from scale_sweep.machine.host.child_programs import CPUS_MAX, CpuWorkReader, spread
 from scale_sweep.measure.trial.loading import _worked_cpus

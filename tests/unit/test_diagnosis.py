@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scale_sweep.experiment.axes import AXES, load_axis
-from scale_sweep.judge.verdict import Evidence, Integrity, ResourceUse, TrialResources, bottleneck_of, diagnose
-from scale_sweep.judge.verdict.bottleneck import EXTERNAL, in_order
+from scale_sweep.experiment.axes import AXES, axis_facts, load_axis
+from scale_sweep.judge.verdict.bottleneck import EXTERNAL, bottleneck_of, in_order
+from scale_sweep.judge.verdict.diagnose import diagnose
+from scale_sweep.judge.verdict.evidence import Evidence, Integrity, ResourceUse, TrialResources
 from scale_sweep.judge.verdict.rules import RULES
 from scale_sweep.model import BottleneckKind, DiskFigures, Measurement, Placement, Standing, VerdictKind
 from scale_sweep.report.bottlenecks import NAMES
@@ -163,6 +164,28 @@ def test_every_kind_has_a_standing_a_rule_a_verdict_and_a_name(axis):
     assert len(in_order(axis)) <= len(RULES)
 
 
+def test_a_kind_that_nobody_considered_has_no_standing(monkeypatch):
+    """So that a new kind fails the test above, and does not count as EXTERNAL in silence."""
+    monkeypatch.setattr(axis_facts, "_CONSIDERED", axis_facts._CONSIDERED - {"MEMORY"})
+    assert set(BottleneckKind) - set(axis_facts.standings(swept=(), own=())) == {BottleneckKind.MEMORY}
+
+
+def test_every_kind_has_a_remedy_in_its_rules_and_on_the_page():
+    calls = [
+        node
+        for path in (VERDICT / "rules").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Explanation"
+    ]
+    given = [{one.arg: ast.unparse(one.value) for one in call.keywords} for call in calls]
+    bare = {kinds["kind"].removeprefix("BottleneckKind.") for kinds in given if not kinds.get("remedy")}
+    assert bare == {"UNKNOWN"}
+    page = (VERDICT.parents[3] / "docs/verdicts.md").read_text()
+    rows = re.findall(r"^\| `([A-Z_]+)` \| [^|]+ \|([^|]*)\|[^|]+\|$", page, flags=re.MULTILINE)
+    told = {kind: remedy.strip() for kind, remedy in rows if kind in set(BottleneckKind)}
+    assert {kind for kind in BottleneckKind if not told.get(kind)} == {BottleneckKind.UNKNOWN}
+
+
 SHARED = make_trial(cores=2.0, placement=Placement(server_cpus=(0, 1), generator_cpus=(1,)))
 GOOD = Measurement(
     rows=10,
@@ -299,7 +322,7 @@ def test_each_threshold_stands_once_with_its_unit_and_why_and_is_used():
     named = [re.fullmatch(r"([A-Z_]+): Final = [\d.]+  # [^:]+: \S.+", line) for line in lines]
     assert len(lines) > 15
     assert all(named), [line for line, match in zip(lines, named, strict=True) if not match]
-    others = [path.read_text() for path in VERDICT.rglob("*.py") if path.name != "thresholds.py"]
+    others = [path.read_text() for path in VERDICT.parent.rglob("*.py") if path.name != "thresholds.py"]
     for match in named:
         assert any(re.search(rf"\b{match[1]}\b", text) for text in others), f"{match[1]} is not used"
 

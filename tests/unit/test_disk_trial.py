@@ -11,7 +11,7 @@ from scale_sweep.base.interrupts import Stop
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
 from scale_sweep.judge.figures.window import measure_window
-from scale_sweep.judge.verdict import diagnose
+from scale_sweep.judge.verdict.diagnose import diagnose
 from scale_sweep.loadgen.protocol import Phase
 from scale_sweep.machine.host.block_devices import RamDirectory
 from scale_sweep.measure.machine_setup import disks_of_run

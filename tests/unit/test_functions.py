@@ -14,7 +14,7 @@ from scale_sweep.experiment.work.columns import TableRows
 from scale_sweep.loadgen.protocol import ReportedAnswer
 from scale_sweep.measure.trial.answers_within import Within
 from scale_sweep.model import FILLS, Drawn, Query
-from scale_sweep.model.functions import FURTHER, PERCENTILE, is_function, percent_of, wants_number
+from scale_sweep.model.questions import FURTHER, PERCENTILE, is_function, percent_of, wants_number
 from scale_sweep.server.targets import all_facts, load_facts
 from tests.unit.test_reads import work_of
 

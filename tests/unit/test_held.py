@@ -14,18 +14,18 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.cli import compose
-from scale_sweep.results.store import held
-from scale_sweep.results.store.held import Held, is_held, status_of, this_writer
+from scale_sweep.results.store import run_lock
 from scale_sweep.results.store.reader import read_manifest, read_run
+from scale_sweep.results.store.run_lock import RunLock, is_held, status_of, this_writer
 from scale_sweep.results.store.stored import Folder
 from tests.unit.raw_run import raw_run
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from scale_sweep.results.store.held import Held
+from scale_sweep.results.store.run_lock import RunLock
 from scale_sweep.results.store.stored import Folder
-mine = Held(Folder(Path(sys.argv[1])))
+mine = RunLock(Folder(Path(sys.argv[1])))
 print("held", flush=True)
 time.sleep(60)
 """
@@ -57,19 +57,19 @@ def test_a_second_writer_is_refused_by_the_pid_and_changes_nothing(run, write):
     stored, before = read_run(run), contents(run)
     with another_process(run) as other:
         with pytest.raises(UsageError, match=rf"is being written by process {other.pid}, started 2\d\d\d-") as refused:
-            write(stored, Held(Folder(run)))
+            write(stored, RunLock(Folder(run)))
         assert refused.value.exit_code == 2
         assert contents(run) == before
     del refused
-    write(stored, Held(Folder(run)))
+    write(stored, RunLock(Folder(run)))
 
 
 def test_a_reader_refuses_no_writer_and_a_run_whose_process_is_gone_is_interrupted(run):
     fd = os.open(run, os.O_RDONLY)
-    held.fcntl.flock(fd, held.fcntl.LOCK_SH)
+    run_lock.fcntl.flock(fd, run_lock.fcntl.LOCK_SH)
     looking = subprocess.Popen(["sleep", "0.3"], pass_fds=[fd])
     os.close(fd)
-    Held(Folder(run))
+    RunLock(Folder(run))
     assert looking.wait(50) == 0
     manifest = {**read_manifest(Folder(run)), "status": "running"}
     with another_process(run) as other:
@@ -79,7 +79,7 @@ def test_a_reader_refuses_no_writer_and_a_run_whose_process_is_gone_is_interrupt
         assert status_of(Folder(run), manifest) == "interrupted"
     assert status_of(Folder(run), {"status": "complete"}) == "complete"
     assert read_manifest(Folder(run))["status"] == "interrupted"
-    writer = compose.reopen_run(read_run(run), Held(Folder(run)))
+    writer = compose.reopen_run(read_run(run), RunLock(Folder(run)))
     assert read_manifest(Folder(run))["writer"]["pid"] == os.getpid(), "a run that goes on names its process"
     assert status_of(Folder(run), read_manifest(Folder(run))) == "running"
     del writer
@@ -93,7 +93,7 @@ def without_locks(monkeypatch):
     def refuse(fd, operation):
         raise OSError(errno.EBADF, "Bad file descriptor")
 
-    monkeypatch.setattr(held.fcntl, "flock", refuse)
+    monkeypatch.setattr(run_lock.fcntl, "flock", refuse)
 
 
 def name_writer(run, **fields):
@@ -102,7 +102,7 @@ def name_writer(run, **fields):
     path.write_text(json.dumps(told))
 
 
-INIT = {"pid": 1, "started_ticks": held.started_ticks(1)}
+INIT = {"pid": 1, "started_ticks": run_lock.started_ticks(1)}
 
 
 @pytest.mark.parametrize(
@@ -119,11 +119,11 @@ def test_without_locks_the_process_that_the_manifest_names_decides(run, without_
     assert is_held(Folder(run)) == is_refused
     refused = pytest.raises(UsageError, match="is being written by process 1 of .* has no locks")
     with refused if is_refused else nullcontext():
-        Held(Folder(run))
+        RunLock(Folder(run))
 
 
 def test_without_locks_the_last_of_two_that_begin_together_goes_on(run, without_locks):
-    mine = Held(Folder(run))
+    mine = RunLock(Folder(run))
     name_writer(run, **INIT)
     with pytest.raises(UsageError, match="process 1 "):
         mine.settle()

@@ -15,9 +15,10 @@ from scale_sweep.hosts.check import MOVED_NS, ClockSeen, HostClock, measure_cloc
 from scale_sweep.hosts.inventory import HostEntry
 from scale_sweep.hosts.package import Kind, copied_servers, names_of, refuse_other_machine, to_have_on
 from scale_sweep.hosts.setup import Found
-from scale_sweep.judge.figures.hosts_use import HostSeries, host_figures, taken_on_hosts
-from scale_sweep.judge.verdict import Evidence, HostUse, bottleneck_of, diagnose
-from scale_sweep.judge.verdict.bottleneck import judge_standing
+from scale_sweep.judge.figures.taken import HostSeries, host_figures, taken_on_hosts
+from scale_sweep.judge.verdict.bottleneck import bottleneck_of, judge_standing
+from scale_sweep.judge.verdict.diagnose import diagnose
+from scale_sweep.judge.verdict.evidence import Evidence, HostUse
 from scale_sweep.loadgen.split import delay_elsewhere_ns, start_ns
 from scale_sweep.machine.sampling.sampler import HostReader, interface_towards, tcp_segments
 from scale_sweep.model import BottleneckKind, DiskSource, HostNetwork, HostSample, Measurement, Sample, VerdictKind

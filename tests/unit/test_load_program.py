@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from scale_sweep.loadgen.ceiling import Means
 from scale_sweep.loadgen.remote import folders_of, written
-from scale_sweep.measure.executing.run_setup import Ceilings
+from scale_sweep.measure.executing.place import Ceilings
 from scale_sweep.model import LoadProgram, StoredRun
 from scale_sweep.report.headlines import eyebrow_of
 from scale_sweep.report.run_facts import method_facts

@@ -4,11 +4,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from scale_sweep.judge.figures.rated import rated_intervals
+from scale_sweep.judge.figures.counts_per_second import rated_intervals
 from scale_sweep.judge.figures.resource_use import second_uses
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.loadgen.handle import read_recorded
-from scale_sweep.results.store import sums
+from scale_sweep.results.store import files
 from scale_sweep.results.store.stored import Folder
 from tests.unit.raw_run import KNOBS, SECOND, Shape, load_lines, raw_run, samples_of
 from tests.unit.synthetic_run import synthetic_trial
@@ -19,8 +19,8 @@ def verified(run, changed):
     """The memory of `scale verify` of a run whose lines of the load generator are changed, in MB."""
     path = run / "trials/cores-1-r1/loadgen.jsonl"
     path.write_text(changed(path.read_text()))
-    digests = {n: sums.digest((run / n).read_bytes()) for n in sums.read_sums(Folder(run))}
-    (run / sums.NAME).write_text(sums.sums_text(digests))
+    digests = {n: files.digest((run / n).read_bytes()) for n in files.read_sums(Folder(run))}
+    (run / files.SUMS).write_text(files.sums_text(digests))
     done = run_command("verify", str(run), cwd=run)
     assert (done.code, "it agrees" in done.stdout) == (0, True), done.stdout
     return done.memory_mb

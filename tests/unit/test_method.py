@@ -9,7 +9,7 @@ import pytest
 
 from scale_sweep.cli import compose
 from scale_sweep.judge import method
-from scale_sweep.results.store import sums
+from scale_sweep.results.store import files
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.results.store.texts import points_text
 from scale_sweep.verify import verify_run
@@ -33,8 +33,8 @@ def other(monkeypatch, run) -> None:
 
 
 def bless(run: Path) -> None:
-    names = [str(p.relative_to(run)) for p in run.rglob("*") if p.is_file() and p.name != sums.NAME]
-    (run / sums.NAME).write_text(sums.sums_text({n: sums.digest((run / n).read_bytes()) for n in names}))
+    names = [str(p.relative_to(run)) for p in run.rglob("*") if p.is_file() and p.name != files.SUMS]
+    (run / files.SUMS).write_text(files.sums_text({n: files.digest((run / n).read_bytes()) for n in names}))
 
 
 def edit(run: Path, file: str, old: str, new: str) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.resource_use import halves_of
-from scale_sweep.judge.verdict import Evidence, ResourceUse, TrialResources, diagnose
+from scale_sweep.judge.verdict.diagnose import diagnose
+from scale_sweep.judge.verdict.evidence import Evidence, ResourceUse, TrialResources
 from scale_sweep.model import Measurement, SubjectSample, VerdictKind
 from tests.unit.factories import as_rated, make_interval
 from tests.unit.test_sampling import sample

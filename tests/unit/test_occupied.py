@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from scale_sweep.judge.figures.occupied import occupied_of
-from scale_sweep.judge.verdict import Occupied, contradiction
+from scale_sweep.judge.figures.littles_law import Occupied, contradiction, occupied_of
 from scale_sweep.loadgen.handle import read_recorded
 from scale_sweep.model import Operation
 from scale_sweep.results.store.reader import read_plan, read_result

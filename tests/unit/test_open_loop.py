@@ -8,10 +8,11 @@ import pytest
 
 from scale_sweep.base.units import with_interval
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.judge.figures.disturbed import lateness
 from scale_sweep.judge.figures.resource_use import backlog_growth
-from scale_sweep.judge.verdict import Evidence, Lateness, ResourceUse, TakenCpus, TrialResources, diagnose
-from scale_sweep.judge.verdict.rules.response_times import acceptable_ms
+from scale_sweep.judge.figures.taken import lateness
+from scale_sweep.judge.verdict.diagnose import diagnose
+from scale_sweep.judge.verdict.evidence import Evidence, Lateness, ResourceUse, TakenCpus, TrialResources
+from scale_sweep.judge.verdict.rules.machine import acceptable_ms
 from scale_sweep.model import Bottleneck, BottleneckKind, Measurement, Plan, StoredRun, Verdict, VerdictKind
 from scale_sweep.report.documents import documents
 from scale_sweep.report.offered_rates import interval_of, response_table

@@ -21,7 +21,7 @@ from scale_sweep.report.operation_questions import (
 )
 from scale_sweep.report.operations import cautions_of_answers, operations_part, operations_table
 from scale_sweep.report.trials import trials_html
-from scale_sweep.results.store.operations import operations_text
+from scale_sweep.results.store.texts import operations_text
 from tests.unit.synthetic_run import synthetic_run
 
 

@@ -9,9 +9,10 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import offered_per_s
 from scale_sweep.experiment.work.answers import grows
+from scale_sweep.judge.figures.counts_per_second import rated_intervals, requests_per_s
 from scale_sweep.judge.figures.operations import offered_of
-from scale_sweep.judge.figures.rated import rated_intervals, requests_per_s
-from scale_sweep.judge.verdict import Evidence, OfferedOperation, ResourceUse, TrialResources, diagnose
+from scale_sweep.judge.verdict.diagnose import diagnose
+from scale_sweep.judge.verdict.evidence import Evidence, OfferedOperation, ResourceUse, TrialResources
 from scale_sweep.loadgen.merge import merge_interval, merge_summaries
 from scale_sweep.loadgen.protocol import parse_line
 from scale_sweep.loadgen.spec import trial_spec

@@ -13,8 +13,8 @@ from scale_sweep.machine.state import runs
 from scale_sweep.model import DiskSource, PlanGrew
 from scale_sweep.plan.named import digest_of, named, of_hosts
 from scale_sweep.plan.preparing.own_runs import growing, is_own, refuse_strange, remember
-from scale_sweep.results.store.held import Held
 from scale_sweep.results.store.reader import read_run
+from scale_sweep.results.store.run_lock import RunLock
 from scale_sweep.results.store.stored import new_folder, own_folder
 from scale_sweep.results.store.writer import RunWriter
 from tests.unit import whole_commands
@@ -50,7 +50,7 @@ def test_a_plan_has_the_same_digest_after_it_was_stored(name, tmp_path):
     disks = DiskSource(kind="loop", loop_bytes=2**30, dirs=("/mnt/a",))
     sweep = replace(stored.plan.sweep, disks=disks, constants={"memory": 4})
     plan = replace(with_home(stored.plan, "/opt/ä"), sweep=sweep)
-    RunWriter(Held(new_folder(tmp_path / "again")), plan, {**stored.manifest, "hosts": {**HOSTS, "clocks": [1]}})
+    RunWriter(RunLock(new_folder(tmp_path / "again")), plan, {**stored.manifest, "hosts": {**HOSTS, "clocks": [1]}})
     again = read_run(tmp_path / "again")
     assert digest_of(again.plan, of_hosts(again.manifest)) == digest_of(plan, HOSTS)
 
@@ -62,7 +62,7 @@ def test_a_run_is_ones_own_until_it_changes_and_under_any_path(run):
     knobs = replace(run.plan, trials=tuple(replace(t, knobs={**t.knobs, "x": "1"}) for t in run.plan.trials))
     changed = [digest_of(with_home(run.plan, "/x"), {}), digest_of(knobs, {}), digest_of(run.plan, HOSTS)]
     assert len({digest, *changed}) == 4
-    compose.report(compose.reopen_to_report(run, Held(own_folder(Path(run.path)))))
+    compose.report(compose.reopen_to_report(run, RunLock(own_folder(Path(run.path)))))
     assert not is_own(read_run(Path(run.path))), "a report does not make it one's own"
     remember(run.manifest["run"], run.plan, {})
     assert is_own(run) and is_own(replace(run, path="/elsewhere"))

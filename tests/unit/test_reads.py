@@ -13,7 +13,7 @@ from scale_sweep.experiment.work.answers import difference, draws, right_answer,
 from scale_sweep.experiment.work.columns import TableRows
 from scale_sweep.experiment.work.devices import as_text, from_text
 from scale_sweep.experiment.work.filters import counted, is_undecided
-from scale_sweep.judge.figures.rated import rated_intervals, requests_per_s
+from scale_sweep.judge.figures.counts_per_second import rated_intervals, requests_per_s
 from scale_sweep.loadgen.rows import Tables
 from scale_sweep.measure.trial.answers import _times
 from scale_sweep.model import Drawn, Interval, Query, Work

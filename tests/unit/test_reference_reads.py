@@ -19,7 +19,7 @@ from scale_sweep.report.operation_pictures import response_curve, trials_by_leve
 from scale_sweep.report.operations import operations_table, quantiles_table
 from scale_sweep.report.reference import compare, reference_table, speedup_svg
 from scale_sweep.report.reference_reads import reads_tables
-from scale_sweep.results.store.reference import read_reference
+from scale_sweep.results.store.outside import read_reference
 from scale_sweep.server.targets import load_facts
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import reading

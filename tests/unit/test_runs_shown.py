@@ -79,7 +79,7 @@ def test_a_long_text_is_not_written_with_every_trial(planned, tmp_path):
 def test_a_list_of_runs_imports_no_numerics_and_looks_at_no_value_twice(tmp_path):
     manifest = Path(raw_run(tmp_path / "results", shape=Shape(levels=2, replicates=2)).path) / "manifest.json"
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "commit": "5e1234" + 34 * "7"}))
-    looks = "import sys; from scale_sweep.results.store import strict; strict._leaves = None; "
+    looks = "import sys; from scale_sweep.results.store import codec; codec._leaves = None; "
     command = "sys.argv = ['scale', 'list']; from scale_sweep.cli import main\ntry: main()\nexcept SystemExit: pass\n"
     numerics = "print({'numpy', 'scipy'} & set(sys.modules))"
     done = subprocess.run(

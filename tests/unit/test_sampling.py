@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.judge.figures.series import time_series
+from scale_sweep.judge.figures.counts_per_second import time_series
 from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.machine.host.host_facts import kernel_bytes
 from scale_sweep.machine.sampling import Sampler, machine

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from scale_sweep.judge.figures.search_loads import opening_of, step_of
+from scale_sweep.judge.figures.searched import opening_of, step_of
 from scale_sweep.loadgen.spec import search_spec, trial_spec
 from scale_sweep.server.targets import load_facts
 from scale_sweep.server.targets.null import SIMULATED, NullTarget

@@ -8,10 +8,10 @@ from hdrh.histogram import HdrHistogram
 
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.measurement import measurement
+from scale_sweep.judge.figures.searched import outcome
 from scale_sweep.judge.figures.trial_facts import TrialFacts
-from scale_sweep.judge.figures.trial_outcome import outcome
 from scale_sweep.judge.figures.window_bounds import window_is_enough, with_summary
-from scale_sweep.judge.verdict import seconds_to_settle
+from scale_sweep.judge.verdict.window_start import seconds_to_settle
 from scale_sweep.loadgen.merge import merge_interval
 from scale_sweep.model import VerdictKind
 from scale_sweep.report.series import WIDTH, Scale, metrics_of, panel_svg

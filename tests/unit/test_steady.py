@@ -10,17 +10,18 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.judge.figures.window_bounds import window_is_enough
-from scale_sweep.judge.verdict import (
-    claimed,
+from scale_sweep.judge.verdict.steady import (
+    MeanError,
+    correlation,
     look_at,
     look_seconds,
+    mean_error,
     modes,
-    seconds_to_claim,
+    spent,
     steadiness,
-    transient,
     troubles,
 )
-from scale_sweep.judge.verdict.steady import MeanError, correlation, mean_error, spent
+from scale_sweep.judge.verdict.window_start import claimed, seconds_to_claim, transient
 from tests.unit.factories import as_rated, make_sweep
 from tests.unit.test_settled import interval
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.base.errors import StoreError
-from scale_sweep.results.store import strict
-from scale_sweep.results.store.codec import parsed
+from scale_sweep.results.store.codec import parsed, strict_loads
 from scale_sweep.results.store.files import RunFiles
 from scale_sweep.results.store.reader import find_run, read_manifest, read_run, run_paths, series_from_text
 from scale_sweep.results.store.stored import Folder, digest_of, is_run, is_there, names_of, opened, read_text
@@ -99,7 +98,7 @@ def test_a_missing_file_and_a_missing_run(run):
 )
 def test_json_that_no_run_holds_is_refused_with_its_key(text, says):
     with pytest.raises(ValueError) as caught:
-        strict.loads(text)
+        strict_loads(text)
     assert says in str(caught.value)
     with pytest.raises(StoreError, match="x.json"):
         parsed(text, Path("x.json"))
@@ -107,8 +106,8 @@ def test_json_that_no_run_holds_is_refused_with_its_key(text, says):
 
 def test_json_of_a_run_is_read_as_json_reads_it_and_a_series_has_finite_numbers_only():
     for value in ({"a": [1.5, -3, None, True, "NaN", "\u00e4\U0001d11e", 1 << 63, 1e300]}, [[0] * 500], 7):
-        assert strict.loads(json.dumps(value)) == value
-    assert strict.loads("[" * 100 + "]" * 100) == json.loads("[" * 100 + "]" * 100)
+        assert strict_loads(json.dumps(value)) == value
+    assert strict_loads("[" * 100 + "]" * 100) == json.loads("[" * 100 + "]" * 100)
     assert series_from_text("t_s,rows_per_s\n1,\n") == ((1.0, {"rows_per_s": None}),)
     for cell in ("nan", "inf", "-Infinity", "1e999"):
         with pytest.raises(StoreError, match="rows_per_s"):
@@ -132,10 +131,8 @@ def test_a_manifest_that_is_a_fifo_or_has_a_key_of_another_kind_is_refused(tmp_p
 
 # Packages that read or change runs, and the files in them that open something else: a lock of a directory, the journal
 # of a trial that this process runs, files that a user names.
-OF_RUNS = (
-    "results/store verify watch/exporter analysis/compare report watch/live results/formats results/sqlexport".split()
-)
-OTHERS = {f"results/store/{name}.py" for name in ("stored", "held", "journal", "outside", "reference")}
+OF_RUNS = "results verify watch/exporter analysis/compare report watch/live".split()
+OTHERS = {f"results/store/{name}.py" for name in ("stored", "run_lock", "events", "outside")} | {"results/identity.py"}
 OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "fdopen", "loadtxt", "genfromtxt"}
 
 

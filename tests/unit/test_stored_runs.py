@@ -14,8 +14,7 @@ from scale_sweep.cli import app, compose
 from scale_sweep.model import PlanGrew, TrialFinished
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.codec import SCHEMA, to_json
-from scale_sweep.results.store.follow import Follower
-from scale_sweep.results.store.reader import read_manifest, read_run
+from scale_sweep.results.store.reader import Follower, read_manifest, read_run
 from scale_sweep.results.store.stored import Folder
 from scale_sweep.verify import verify_run
 from tests.needs import module

@@ -57,14 +57,13 @@ report: capacity experiment.* sweep judge.verdict analysis.*
 plan: capacity machine.host experiment.* loadgen server.targets sweep analysis.*
 plan.preparing: machine.* experiment.* loadgen server.* sweep results.store plan
 measure.executing: base.interrupts machine.* experiment.work loadgen server.* results.identity results.store report
-    plan measure.disk_placement measure.machine_setup measure.trial
-measure.disk_placement: base.interrupts server.* measure.machine_setup measure.trial
-measure.machine_setup: machine.* server.*
+    plan measure.machine_setup measure.trial
+measure.machine_setup: base.interrupts machine.* server.* measure.trial
 measure.observing: base.interrupts machine.sampling sweep judge.figures results.identity results.store
 measure.trial: base.input_file base.interrupts machine.* experiment.* loadgen server.* judge.figures judge.method
     judge.verdict
 agent: base.interrupts base.spawning machine.* loadgen server.* results.store plan.preparing
-    measure.disk_placement measure.machine_setup measure.trial
+    measure.machine_setup measure.trial
 hosts: base.interrupts base.spawning machine.* loadgen server.* results.identity results.store plan.preparing
     measure.machine_setup measure.trial agent
 fleet: base.input_file base.interrupts base.spawning machine.* experiment.* sweep results.identity

@@ -12,9 +12,8 @@ from scale_sweep.loadgen.handle import read_recorded
 from scale_sweep.loadgen.trace import RECORD, parquet_of, with_files
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import ArtifactMade
-from scale_sweep.results.store.files import RunFiles
+from scale_sweep.results.store.files import RunFiles, read_sums
 from scale_sweep.results.store.stored import Folder
-from scale_sweep.results.store.sums import read_sums
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.needs import module
 from tests.unit.trial_orders import artifact_of, notes_of, trial_order

@@ -8,7 +8,7 @@ from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.measurement import measurement
 from scale_sweep.judge.figures.outcome import evidence
 from scale_sweep.judge.figures.trial_facts import TrialFacts
-from scale_sweep.judge.verdict import diagnose
+from scale_sweep.judge.verdict.diagnose import diagnose
 from scale_sweep.model import Counted, TrialResult, VerdictKind, marks
 from scale_sweep.plan import complete, make_plan
 from scale_sweep.server.targets import load_facts, load_target

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.judge.verdict import diagnose, steadiness
+from scale_sweep.judge.verdict.diagnose import diagnose
+from scale_sweep.judge.verdict.steady import steadiness
 from scale_sweep.model import Measurement, Placement, VerdictKind
 from tests.unit.evidences import evidence_of
 from tests.unit.factories import make_trial

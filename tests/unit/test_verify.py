@@ -22,7 +22,7 @@ from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.model import AnswersChecked
 from scale_sweep.report.series import window_of
-from scale_sweep.results.store import sums
+from scale_sweep.results.store import files
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.sweep.resolve import resolve_sweep
 from scale_sweep.verify import verify_run
@@ -62,8 +62,8 @@ def named(run: Path) -> set[str]:
 
 def bless(run: Path) -> None:
     """Makes the list of digests good again, as one who covers a track would."""
-    names = [str(p.relative_to(run)) for p in run.rglob("*") if p.is_file() and p.name != sums.NAME]
-    (run / sums.NAME).write_text(sums.sums_text({n: sums.digest((run / n).read_bytes()) for n in names}))
+    names = [str(p.relative_to(run)) for p in run.rglob("*") if p.is_file() and p.name != files.SUMS]
+    (run / files.SUMS).write_text(files.sums_text({n: files.digest((run / n).read_bytes()) for n in names}))
 
 
 def test_an_untouched_run_agrees_also_when_reported_anew_and_moved_beside_a_file_that_is_not_of_it(run):
@@ -73,7 +73,7 @@ def test_an_untouched_run_agrees_also_when_reported_anew_and_moved_beside_a_file
     assert checked.trials == 9
     assert checked.files == len(TOP) + 9 * (len(RAW) + 1)  # and the journal
     assert checked.figures > 500
-    assert checked.fingerprint == sums.digest((run / sums.NAME).read_bytes())
+    assert checked.fingerprint == files.digest((run / files.SUMS).read_bytes())
     compose.report(reopened(run))
     assert named(run) == set()
     (run / "remarks.txt").write_text("mine")
@@ -111,7 +111,7 @@ def test_a_list_that_is_none_and_a_plan_that_would_lead_out_of_the_run_are_refus
     with pytest.raises(StoreError, match="names a trial"):
         read_run(run)
     for line in ("deadbeef  points.csv", f"{'0' * 64}  ../../etc/passwd", f"{'0' * 64}  /etc/passwd"):
-        (run / sums.NAME).write_text(line + "\n")
+        (run / files.SUMS).write_text(line + "\n")
         with pytest.raises(StoreError, match="line 1"):
             verify_run(run)
 
@@ -256,8 +256,8 @@ def test_a_kill_is_no_fault_nor_an_edit_between_a_file_and_its_digest(tmp_path, 
         (run / f"{name}.partial").write_bytes(whole)
         (run / name).write_text((run / name).read_text().replace("interrupted", "running"))
     else:  # the file is new, the digest is old
-        listed = (run / sums.NAME).read_text()
-        (run / sums.NAME).write_text(listed.replace(sums.digest(whole), "0" * 64))
+        listed = (run / files.SUMS).read_text()
+        (run / files.SUMS).write_text(listed.replace(files.digest(whole), "0" * 64))
     assert name not in named(run)
     reopened(run)
     assert name not in named(run)

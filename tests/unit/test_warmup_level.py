@@ -9,7 +9,7 @@ from scale_sweep.judge.figures.measurement import measurement
 from scale_sweep.judge.figures.outcome import evidence
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window_bounds import warmup_is_enough
-from scale_sweep.judge.verdict import is_level
+from scale_sweep.judge.verdict.window_start import is_level
 from scale_sweep.plan.complete import complete
 from scale_sweep.plan.make import _load
 from scale_sweep.plan.summary import warmup_seconds, warmup_words

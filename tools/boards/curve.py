@@ -40,6 +40,7 @@ OTHER = variable(
     regex='/run="([^"]+)"/',
 )
 
+
 def chosen(run: str) -> str:
     """The labels of what is chosen of a run."""
     return CHOSEN if run == "run" else VARIANT

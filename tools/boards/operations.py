@@ -32,7 +32,10 @@ def requests(place: tuple[int, int, int, int]) -> Json:
     """Requests by operation."""
     return lines(
         About(
-            title="Requests by operation", sentence="Requests of each operation of the mix, each second.", place=place, unit="reqps"
+            title="Requests by operation",
+            sentence="Requests of each operation of the mix, each second.",
+            place=place,
+            unit="reqps",
         ),
         [target("A", f"max by (operation) (rate(scale_operation_requests_total{RUN}[5s]))", "{{operation}}")],
         axis="requests/s",

@@ -111,53 +111,53 @@ def figures() -> Json:
 def panels() -> list[Json]:
     """In a grid that begins at 0."""
     return [
-            over_n(
-                About(
-                    title="Throughput of each",
-                    sentence="Rows per second, or requests of a load that reads: the mean of a level's trials that count; † none does: of all.",
-                    place=(0, 0, 14, 9),
-                    unit="sishort",
-                ),
-                RATE,
-                name=NAME,
-                axis="${unit}/s",
-                min=0,
+        over_n(
+            About(
+                title="Throughput of each",
+                sentence="Rows per second, or requests of a load that reads: the mean of a level's trials that count; † none does: of all.",
+                place=(0, 0, 14, 9),
+                unit="sishort",
             ),
-            over_n(
-                About(
-                    title="Per server core",
-                    sentence="The rate over the cores that the server used.",
-                    place=(14, 0, 10, 9),
-                    unit="sishort",
-                ),
-                PER_CORE,
-                name=NAME,
-                axis="${unit}/s per core",
-                min=0,
+            RATE,
+            name=NAME,
+            axis="${unit}/s",
+            min=0,
+        ),
+        over_n(
+            About(
+                title="Per server core",
+                sentence="The rate over the cores that the server used.",
+                place=(14, 0, 10, 9),
+                unit="sishort",
             ),
-            over_n(
-                About(
-                    title="Response time of each",
-                    sentence="Median of the response times of the window; of a method without answers there is none.",
-                    place=(0, 9, 14, 8),
-                    unit="s",
-                ),
-                MEDIAN,
-                name=NAME,
-                axis="response time",
-                min=0,
+            PER_CORE,
+            name=NAME,
+            axis="${unit}/s per core",
+            min=0,
+        ),
+        over_n(
+            About(
+                title="Response time of each",
+                sentence="Median of the response times of the window; of a method without answers there is none.",
+                place=(0, 9, 14, 8),
+                unit="s",
             ),
-            over_n(
-                About(
-                    title="Client CPU",
-                    sentence="CPU time of the load generator for a million rows, or requests of a load that reads.",
-                    place=(14, 9, 10, 8),
-                    unit="s",
-                ),
-                CLIENT,
-                name=NAME,
-                axis="per million ${unit}",
-                min=0,
+            MEDIAN,
+            name=NAME,
+            axis="response time",
+            min=0,
+        ),
+        over_n(
+            About(
+                title="Client CPU",
+                sentence="CPU time of the load generator for a million rows, or requests of a load that reads.",
+                place=(14, 9, 10, 8),
+                unit="s",
             ),
-            figures(),
-        ]
+            CLIENT,
+            name=NAME,
+            axis="per million ${unit}",
+            min=0,
+        ),
+        figures(),
+    ]

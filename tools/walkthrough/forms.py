@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from scale_sweep.model.marks import BUFFERED, QUICK, SHORT
+from scale_sweep.model.derived import BUFFERED, QUICK, SHORT
 
 VARIES = (
     (r"^(ok|no) {2,}(\S+(?: \S+)*) {2,}.*", r"\1 \2"),  # of `scale doctor`, what a part of the machine is

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, median
 
-from scale_sweep.judge.verdict import claimed, quickly
+from scale_sweep.judge.verdict.window_start import claimed, quickly
 
 SLOW_SHARE = 0.8  # of the median rate: three seconds with a lower mean are slow
 STILL_SHARE = 0.1  # of the median rate: a lower second is a stall

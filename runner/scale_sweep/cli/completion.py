@@ -32,7 +32,7 @@ def workloads(incomplete: str) -> list[str]:
 
 
 def tables(incomplete: str) -> list[str]:
-    from scale_sweep.results.store.reference import bundled_tables
+    from scale_sweep.results.store.outside import bundled_tables
 
     return [name for name in bundled_tables() if name.startswith(incomplete)]
 

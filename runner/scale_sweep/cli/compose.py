@@ -10,8 +10,9 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from scale_sweep.machine.host import disk_of
-from scale_sweep.measure import executing
-from scale_sweep.measure.executing import Execution, Sink, report
+from scale_sweep.measure.executing import execute as executing
+from scale_sweep.measure.executing.execute import Execution, Sink, report
+from scale_sweep.measure.executing.place import Here, Place
 from scale_sweep.model import StoredRun, Sweep
 from scale_sweep.plan.preparing import (
     Prepared,
@@ -28,8 +29,8 @@ from scale_sweep.plan.preparing import (
 from scale_sweep.plan.preparing.earlier_runs import repetitions_of
 from scale_sweep.plan.preparing.same_server import RefusesSameServer
 from scale_sweep.results.identity import identity
-from scale_sweep.results.store.held import Held
 from scale_sweep.results.store.reader import read_results
+from scale_sweep.results.store.run_lock import RunLock
 from scale_sweep.results.store.stored import new_folder
 from scale_sweep.results.store.writer import RunWriter
 from scale_sweep.server.runtimes import load_runtime
@@ -58,7 +59,7 @@ def new_run(prepared: Prepared, command: Sequence[str]) -> RunWriter:
     now = datetime.datetime.now(datetime.UTC)
     name = stamped(_slug(prepared.plan.sweep), now)
     own_runs.remember(name, prepared.plan, prepared.hosts)
-    return RunWriter(Held(new_folder(prepared.results / name)), prepared.plan, _new_manifest(prepared, command, now))
+    return RunWriter(RunLock(new_folder(prepared.results / name)), prepared.plan, _new_manifest(prepared, command, now))
 
 
 def stamped(what: str, now: datetime.datetime | None = None) -> str:
@@ -66,17 +67,17 @@ def stamped(what: str, now: datetime.datetime | None = None) -> str:
     return f"{now or datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{what}-{secrets.token_hex(3)}"
 
 
-def reopen_run(run: StoredRun, held: Held) -> RunWriter:
+def reopen_run(run: StoredRun, held: RunLock) -> RunWriter:
     """Opens a run that continues, with its finished trials. held: the lock under which the run was read."""
     return _reopened(run, held, {"status": "running"})
 
 
-def _reopened(run: StoredRun, held: Held, facts: Mapping[str, Any]) -> RunWriter:
+def _reopened(run: StoredRun, held: RunLock, facts: Mapping[str, Any]) -> RunWriter:
     manifest = {k: v for k, v in run.manifest.items() if k != "schema"}
     return RunWriter(held, run.plan, {**manifest, **facts}, read_results(held.run, run.plan))
 
 
-def reopen_to_report(run: StoredRun, held: Held) -> RunWriter:
+def reopen_to_report(run: StoredRun, held: RunLock) -> RunWriter:
     return _reopened(run, held, {})
 
 
@@ -125,7 +126,7 @@ def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime
 
 
 def execute_on(
-    place: executing.Place, prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: Callable[[str], None]
+    place: Place, prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: Callable[[str], None]
 ) -> StoredRun:
     """Runs the trials on other hosts, whose client libraries have been checked. Fits and reports as `execute` does."""
     homes = {t.subject.server: prepared.choice_of(t.subject).home for t in prepared.plan.trials}
@@ -140,11 +141,11 @@ def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: C
         choice = prepared.choice_of(subject)
         homes[subject.server] = client_home(choice)
         refuse_blocking(choice.target.check_client(homes[subject.server], choice.version))
-    return _execute(executing.Here(), homes, prepared, writer, sinks, say)
+    return _execute(Here(), homes, prepared, writer, sinks, say)
 
 
 def _execute(
-    place: executing.Place,
+    place: Place,
     homes: Mapping[tuple[str, ...], str],
     prepared: Prepared,
     writer: RunWriter,

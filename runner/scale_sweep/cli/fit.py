@@ -80,7 +80,7 @@ def fit(request: FitRequest) -> None:
 def _read(file: str, columns: CsvColumns) -> RowsByGroup:
     from scale_sweep.analysis.fit.table import read_table
     from scale_sweep.base.input_file import open_input
-    from scale_sweep.results.store.reference import bundled_tables
+    from scale_sweep.results.store.outside import bundled_tables
 
     if not os.path.exists(file):
         file = str(bundled_tables().get(file, file))

@@ -26,12 +26,12 @@ from scale_sweep.hosts.inventory import Inventory, named_again, of_one_server, r
 from scale_sweep.hosts.place import HostsPlace
 from scale_sweep.machine.host import Host
 from scale_sweep.machine.state import check_nearest
-from scale_sweep.measure.executing import Sink
+from scale_sweep.measure.executing.execute import Sink
 from scale_sweep.model import Event, StoredRun, Sweep, TrialStarted, counted_verdicts
 from scale_sweep.plan.preparing import refuse_blocking
 from scale_sweep.plan.preparing.on_hosts import prepare_again_on, prepare_on
-from scale_sweep.results.store.held import Held
 from scale_sweep.results.store.reader import read_run
+from scale_sweep.results.store.run_lock import RunLock
 from scale_sweep.sweep.resolve import resolve_sweep
 from scale_sweep.watch.dashboards import announced
 from scale_sweep.watch.exporter import Exporter
@@ -60,7 +60,7 @@ def sweep(flags: Flags, request: SweepRequest, hosts: Path) -> None:
         run_and_show(prepared, writer, begin, request.as_json, metrics_port, execute)
 
 
-def resume(stored: StoredRun, held: Held, as_json: bool, metrics_port: int) -> None:
+def resume(stored: StoredRun, held: RunLock, as_json: bool, metrics_port: int) -> None:
     """Continues a run on its hosts."""
     hosts = stored.manifest.get("hosts")
     named = hosts if isinstance(hosts, dict) else {}

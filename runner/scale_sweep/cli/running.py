@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     # Each command imports what it needs when it is called, because `--help` needs none of it.
     from scale_sweep.cli.compose import Prepared
-    from scale_sweep.measure.executing import Sink
+    from scale_sweep.measure.executing.execute import Sink
     from scale_sweep.model import StoredRun, Sweep
     from scale_sweep.plan.power import GatePower
     from scale_sweep.results.store.writer import RunWriter

@@ -34,8 +34,8 @@ def list_runs(results: RESULTS = Path("results"), as_json: JSON = False) -> None
     """List the stored runs, oldest first."""
     from scale_sweep.cli import console
     from scale_sweep.model import VerdictKind
-    from scale_sweep.results.store.held import status_of
     from scale_sweep.results.store.reader import read_manifest, read_verdicts, run_paths
+    from scale_sweep.results.store.run_lock import status_of
     from scale_sweep.results.store.stored import Folder
 
     rows = []
@@ -84,11 +84,11 @@ def report(
 ) -> None:
     """Fit a stored run again, and replace its fit.json, report.md and report.html."""
     from scale_sweep.cli import compose, console, views
-    from scale_sweep.results.store.held import Held
     from scale_sweep.results.store.reader import find_run, read_run
+    from scale_sweep.results.store.run_lock import RunLock
     from scale_sweep.results.store.stored import own_folder
 
-    held = Held(find_run(results, run, own_folder))
+    held = RunLock(find_run(results, run, own_folder))
     with_questions = compose.asked_again(read_run(held.run), *asked_of(predict, need))
     stored = compose.report(compose.reopen_to_report(with_questions, held))
     if as_json:
@@ -150,9 +150,8 @@ def watch(run: RUN, results: RESULTS = Path("results")) -> None:
     from scale_sweep.base import output
     from scale_sweep.cli import console, views
     from scale_sweep.cli.console.live import LiveView
-    from scale_sweep.results.store.follow import Follower
-    from scale_sweep.results.store.held import is_held
-    from scale_sweep.results.store.reader import find_run, read_manifest, read_run
+    from scale_sweep.results.store.reader import Follower, find_run, read_manifest, read_run
+    from scale_sweep.results.store.run_lock import is_held
     from scale_sweep.watch.live import LiveState
 
     output.need_messages()

@@ -113,13 +113,13 @@ def resume(request: ResumeRequest, confirmed: RepeatedFlags) -> None:
     from scale_sweep.cli import compose, console, views
     from scale_sweep.plan.preparing import refuse_blocking
     from scale_sweep.plan.preparing.own_runs import refuse_strange
-    from scale_sweep.results.store.held import Held
     from scale_sweep.results.store.reader import find_run, read_run
+    from scale_sweep.results.store.run_lock import RunLock
     from scale_sweep.results.store.stored import own_folder
     from scale_sweep.verify.digests import is_finished
 
-    # Held before it is read: another process may add trials until then.
-    held = Held(find_run(request.results, request.run, own_folder))
+    # RunLock before it is read: another process may add trials until then.
+    held = RunLock(find_run(request.results, request.run, own_folder))
     stored = read_run(held.run)
     missing = len(stored.plan.trials) - len(stored.results)
     if not missing and is_finished(held.run):  # nothing changes, nor a fingerprint that was published

@@ -26,7 +26,7 @@ from scale_sweep.report.headlines import headline_of, headline_of_variants
 from scale_sweep.report.noise import noise_of, noise_sentences
 from scale_sweep.report.offered_rates import capacity_table, has_objective, is_open_loop, response_table
 from scale_sweep.report.table import Table
-from scale_sweep.results.store.held import status_of
+from scale_sweep.results.store.run_lock import status_of
 from scale_sweep.results.store.stored import Folder, is_there
 
 _REPORT = "report.html"

@@ -22,8 +22,8 @@ from scale_sweep.loadgen.ceiling import CeilingKey, measure_ceiling
 from scale_sweep.machine.host import Host
 from scale_sweep.machine.host.block_devices import AUTO
 from scale_sweep.measure.machine_setup import MachineReady, MachineSetup, Say
-from scale_sweep.measure.trial.ending import lost_trial
 from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.measure.trial.stages import lost_trial
 from scale_sweep.model import Event, Finding, HostNetwork, NewPages, Noted, Plan, TrialFinished
 from scale_sweep.plan.preparing import DataPlace
 from scale_sweep.plan.preparing.choice import RequestedServer, ServerChoice

@@ -1,5 +1,4 @@
-"""Sets up what the trials of a run share on the server's machine, and removes it at the end: the directory for data, on
-a disk or in memory, the disks, and the memory that is held for the server."""
+"""Sets up what the trials of a run share on the server's machine, and how data is spread over disks."""
 
 from __future__ import annotations
 
@@ -7,18 +6,35 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from scale_sweep.base.errors import PreflightError, ScaleError, TargetError
+from scale_sweep.base.interrupts import Stop
 from scale_sweep.base.units import counted
 from scale_sweep.machine.host import data_disk, disk_of, memory_disk
 from scale_sweep.machine.host.block_devices import RamDirectory
 from scale_sweep.machine.host.child_programs import HeldMemory
 from scale_sweep.machine.state import make_ready
-from scale_sweep.model import CEILING_S, DataDisk, DiskCeiling, Finding, Plan
+from scale_sweep.measure.trial.disks import check_placement
+from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.measure.trial.provision import provision, reached_by
+from scale_sweep.measure.trial.waiting import (
+    ANSWER_S,
+    SCHEMA_S,
+    ask,
+    closed_at_last,
+    last_words,
+    until_ready,
+    wait_for,
+    with_cause,
+)
+from scale_sweep.model import CEILING_S, DataDisk, DiskCeiling, Finding, Plan, Trial
+from scale_sweep.server.runtimes import load_runtime
 from scale_sweep.server.runtimes.data_dir import made_directory, mounted
-from scale_sweep.server.targets import load_facts
+from scale_sweep.server.targets import load_facts, load_target
 
 BLOCK_BYTES = 64 * 2**10
 Say = Callable[[str], None]
@@ -27,19 +43,17 @@ _ENOUGH = 0.95  # of what was wanted
 
 @dataclass(frozen=True, kw_only=True)
 class MachineSetup:
-    """The request of a run."""
-
     plan: Plan
     run_id: str
     data_dir: str
     ram: RamDirectory | None = None  # the data directory, if it is in memory
-    held_bytes: int = 0  # the most memory that a trial may use; 0: none is held
-    cpus: tuple[int, ...] = ()  # those that do the work of holding; empty: all
+    held_bytes: int = 0  # for a trial; 0: none is held
+    cpus: tuple[int, ...] = ()  # that do the work of holding; empty: all
 
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedDisks:
-    """The disks of a run, in the order of the axis, and fio's measurements of them."""
+    """In the order of the axis, and as fio measured them."""
 
     disks: tuple[DataDisk, ...]
     ceilings: tuple[DiskCeiling, ...] = ()
@@ -55,7 +69,7 @@ class PreparedDisks:
 
 @dataclass(frozen=True, kw_only=True)
 class MachineReady:
-    """before_trial: to call before each trial; it holds memory again."""
+    """before_trial: holds memory again."""
 
     disks: PreparedDisks
     before_trial: Callable[[], None]
@@ -63,10 +77,8 @@ class MachineReady:
 
 @contextlib.contextmanager
 def machine_ready(setup: MachineSetup, say: Say) -> Iterator[MachineReady]:
-    """Sets all of it up for the block. A directory that the user named is made if it is missing, and then removed.
-
-    Raises PreflightError or ProvisionError.
-    """
+    """A directory that the user named is made if it is missing, and then removed. Raises PreflightError or
+    ProvisionError."""
     data_dir, was_named = Path(setup.data_dir), bool(setup.plan.sweep.data_dir)
     with (
         mounted(setup.ram) if setup.ram else contextlib.nullcontext(),
@@ -82,12 +94,12 @@ def machine_ready(setup: MachineSetup, say: Say) -> Iterator[MachineReady]:
 
 @contextlib.contextmanager
 def disks_of_run(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[PreparedDisks]:
-    """Prepares the disks for the trials and always removes them afterwards. Raises PreflightError or ProvisionError."""
+    """Always removed afterwards. Raises PreflightError or ProvisionError."""
     sweep = plan.sweep
     if sweep.disks is None:
         yield _only_disk(plan, data_dir, say)
         return
-    # a sweep of cores does not need it
+    # not needed for cores
     from scale_sweep.machine.disks import measure_ceilings, prepared, shares_bottleneck
 
     count = max(trial.resources.disks for trial in plan.trials)
@@ -120,8 +132,7 @@ def ceiling_sentences(stage: PreparedDisks) -> list[str]:
 
 @contextlib.contextmanager
 def memory_of_run(wanted_bytes: int, cpus: Sequence[int], say: Say) -> Iterator[Callable[[], None]]:
-    """Yields a function to call before each trial. wanted_bytes: the most that a trial may use; 0: nothing is held.
-    cpus: those that do the work of holding; empty: all that this process may use."""
+    """Yields what to call before each trial. wanted_bytes 0: nothing is held."""
     if not wanted_bytes:
         yield lambda: None
         return
@@ -132,3 +143,62 @@ def memory_of_run(wanted_bytes: int, cpus: Sequence[int], say: Say) -> Iterator[
                 say(f"only {bytes_held / 1e9:.1f} GB of memory are held: pages beyond that cost more CPU time")
 
         yield before_trial
+
+
+def placement_of(
+    plan: Plan, order: Callable[[Trial, str], TrialOrder], tried: Callable[[TrialOrder], tuple[bool, str]], say: Say
+) -> tuple[str, str]:
+    """The placement, and the reason. Tiers are tried once on the server. Raises PreflightError if the user asked for
+    tiers in vain; Stopped."""
+    requested = plan.sweep.disk_placement
+    most: Trial = max(plan.trials, key=lambda t: t.resources.disks)
+    if not most.resources.disks:
+        return requested, ""
+    facts = load_facts(most.subject.target)
+    can = facts.disk_placements
+    chosen, why = requested, f"{requested}, as configured"
+    if requested == "stripe":
+        why = "stripe, as configured: one RAID-0 array (md) over the disks of each level"
+    if requested == "auto":
+        chosen, why = can[-1], f"{can[-1]}: the only way of {facts.name}"
+    if requested in ("auto", "tiers") and "tiers" in can and most.disks > 1:
+        say("checking whether the server supports several data directories")
+        honoured, seen = tried(order(most, "tiers"))
+        if requested == "tiers" and not honoured:
+            raise PreflightError(f"--disk-placement tiers: {seen}", remedy="--disk-placement spread")
+        chosen = "tiers" if honoured else "spread"
+        why = f"{chosen}: {seen}"
+    say(f"disk placement {why}")
+    return chosen, why
+
+
+def supports_tiers(order: TrialOrder, stop: Stop) -> tuple[bool, str]:
+    """Whether every disk got parts of a database, in words too. Leaves nothing. Raises Stopped."""
+    try:
+        with stop.here(), ExitStack() as cleanup:
+            counts = _try(replace(order, disk_placement="tiers"), stop, cleanup)
+    except ScaleError as error:
+        return False, f"the server could not be asked whether it supports several data directories: {error.message}"
+    observed = f"several data directories: they got {', '.join(map(str, counts))} parts of the database"
+    if len(counts) == len(order.disks) and all(counts):
+        return True, f"the server supports {observed}"
+    return False, f"the server does not support {observed}"
+
+
+def _try(order: TrialOrder, stop: Stop, cleanup: ExitStack) -> list[int]:
+    subject = order.trial.subject
+    target = load_target(subject.target)
+    reached = reached_by(target, order.trial, provision(order, target, load_runtime(subject.runtime), "probe", cleanup))
+    server, address, session = reached.server, reached.address, reached.session
+    with closed_at_last(reached):
+        try:
+            wait_for(server, until_ready(reached, session.not_ready), "the server was not ready", stop)
+            ask(reached, session.create_schema, SCHEMA_S)
+            wait_for(server, until_ready(reached, session.schema_pending), "the schema was not ready", stop)
+            placed = check_placement(ask(reached, session.parts, ANSWER_S), order.disks, address.disks)
+        except TargetError as error:
+            cause = with_cause(error, server, order)
+            if cause is error:
+                raise TargetError(f"{error.message}; the end of its log: {last_words(server)}") from error
+            raise cause from error
+    return [int(n) for n in placed.get("parts_per_disk", "").split(",") if n]

@@ -48,11 +48,11 @@ PID_MAX = 2**22  # of Linux
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """The figures of an observation: means, None where not known."""
+    """Means; None: not known."""
 
     path: str
     samples: int
-    seconds: float  # between the first sample and the last
+    seconds: float  # from the first sample to the last
     interrupted: bool
     machine_cpu_cores: float | None
     stolen_cpu_cores: float | None
@@ -67,19 +67,17 @@ class Observed:
 
 @dataclass(frozen=True, kw_only=True)
 class Watched:
-    """The subject of an observation, sampled hz times a second."""
-
     plan: Plan
-    server: Accounting | None  # None for the machine alone
+    server: Accounting | None  # None: the machine alone
     disks: Sequence[DataDisk]
     hz: float
-    seconds: float  # 0 means until it is stopped
+    seconds: float  # 0: until it is stopped
 
 
 def record(
     folder: Path, watched: Watched, sinks: Sequence[Callable[[Event], None]], stop: Stop, facts: Mapping[str, Any]
 ) -> Observed:
-    """Writes into a new folder. Raises StoreError where it cannot be written."""
+    """Into a new folder. Raises StoreError."""
     server = watched.server
     writer = _Writer(folder, facts)
     trial, cpus = watched.plan.trials[0], watched.plan.trials[0].placement.server_cpus
@@ -125,8 +123,6 @@ def _drain(
 
 
 class _Writer:
-    """The files of one observation."""
-
     def __init__(self, path: Path, facts: Mapping[str, Any]) -> None:
         self._run = new_folder(path)
         self._samples: list[Sample] = []
@@ -148,7 +144,7 @@ class _Writer:
             raise self._refused(error) from None
 
     def finish(self, cost: SamplerCost, *, interrupted: bool) -> Observed:
-        """The series, the manifest, and the outcome. Raises StoreError."""
+        """Raises StoreError."""
         seen = _summed(self._run.path, self._samples, cost, interrupted=interrupted)
         try:
             self._file.close()
@@ -200,10 +196,7 @@ def _summed(folder: Path, samples: Sequence[Sample], cost: SamplerCost, *, inter
 
 
 def accounting_of(pids: Sequence[int], ports: Sequence[int]) -> Accounting | None:
-    """The accounting of the processes and all that they start; None where none is named: only the machine is watched.
-
-    Raises UsageError for a process that is not there, and for a port where nobody whom we may see listens.
-    """
+    """None: the machine alone. Raises UsageError for a process that is not there, or a port where nobody listens."""
     watched = list(pids)
     for pid in pids:
         if not 0 < pid <= PID_MAX or not psutil.pid_exists(pid):
@@ -227,7 +220,7 @@ def _listeners(port: int) -> list[int]:
 
 
 def plan_of(cpus: Sequence[int], seconds: float) -> Plan:
-    """One trial without a load, on all of the machine, as the exporter shows trials."""
+    """Without a load, as the exporter shows trials."""
     sweep = resolve_sweep("cpu", {"target.name": "null", "axis.cores": str(len(cpus))})
     placement = Placement(server_cpus=tuple(cpus), generator_cpus=())
     trial = Trial(

@@ -10,39 +10,32 @@ Spread = Literal["replicates", "common", "seconds", "sessions", "blocks"]
 
 @dataclass(frozen=True, kw_only=True)
 class PointRatio:
-    """One point of both runs. ratio is B's rate over A's (geometric means of the VALID trials)."""
+    """One point of both runs: B's rate over A's (geometric means of the VALID trials)."""
 
-    level: float | None  # None for all points together
+    level: float | None  # None: all points together
     variant: str
     trials_a: int
     trials_b: int
-    # rate_a, rate_b: in the comparison's unit (requests/s where the load reads)
-    rate_a: float | None = None
+    rate_a: float | None = None  # rate_a, rate_b: in the comparison's unit
     rate_b: float | None = None
     ratio: float | None = None
-    # low, high: the 95 % interval of this point alone
-    low: float | None = None
+    low: float | None = None  # low, high: the 95 % interval of this point alone
     high: float | None = None
     p_value: float | None = None  # of no difference
-    p_holm: float | None = None  # the same, for all points together
-    # the difference that this many trials would show four times in five, among so many points
-    smallest_percent: float | None = None
+    p_holm: float | None = None  # for all points together
+    smallest_percent: float | None = None  # which these trials would show four times in five
     spread: Spread | None = None  # the source of the noise
-    own_spread: bool = False  # this point was so much noisier than the others that its own spread is used
+    own_spread: bool = False  # it is much noisier than the others
     differs: bool = False
-    missing: str = ""  # why there is no ratio; then the figures are None
-    # error, degrees: the standard error of ln(ratio), and its degrees of freedom
-    error: float | None = None
+    missing: str = ""  # then the figures are None
+    error: float | None = None  # error, degrees: the standard error of ln(ratio)
     degrees: float | None = None
-    # low_one_sided, high_one_sided: the ends of the two one-sided 95 % intervals, which gates use
-    low_one_sided: float | None = None
+    low_one_sided: float | None = None  # *_one_sided: of the two one-sided 95 % intervals, for gates
     high_one_sided: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Differing:
-    """Something that is not the same in both runs."""
-
     kind: str  # tool, server, host, settings, sweep, knobs, load
     name: str
     a: str
@@ -51,12 +44,12 @@ class Differing:
 
 @dataclass(frozen=True, kw_only=True)
 class FalseAlarms:
-    """Pairs of runs without a difference, drawn from these runs' own noise: how many of `draws` were called
+    """How many of `draws` pairs of runs without a difference, drawn from these runs' own noise, were called
     different."""
 
     draws: int
-    any_percent: float  # at least one point, or all together
-    slower_percent: float | None  # called slower by more than allowed; None if nothing was allowed
+    any_percent: float
+    slower_percent: float | None  # by more than allowed; None: nothing was allowed
     spread: Spread
 
 
@@ -66,67 +59,50 @@ GateAnswer = Literal["shown", "not shown", "slower", "not found", "not measured"
 
 @dataclass(frozen=True, kw_only=True)
 class Gate:
-    """The question that a script asks of a comparison, with a percentage of A's rate.
-
-    fail_if_slower: is B found to be slower by more? same_within: is B shown to differ by less? prove_not_slower: is B
-    shown to be slower by less, or faster?
-    """
+    """B is found slower by more (fail_if_slower), shown to differ by less (same_within), or shown not to be slower by
+    more."""
 
     kind: GateKind
     percent: float
 
     @property
     def flag(self) -> str:
-        """The option as a person writes it: "--same-within 3%"."""
+        """As a person writes it: "--same-within 3%"."""
         return f"--{self.kind.replace('_', '-')} {self.percent:g}%"
 
     @property
     def must_be_shown(self) -> bool:
-        """Whether a comparison that shows nothing fails the gate."""
         return self.kind != "fail_if_slower"
 
     @property
     def low(self) -> float:
-        """The lowest ratio that is accepted."""
         return 1 - self.percent / 100
 
     @property
     def high(self) -> float:
-        """The highest ratio that --same-within accepts."""
         return 1 + self.percent / 100
 
 
 @dataclass(frozen=True, kw_only=True)
 class GateResult:
-    """The answer of a comparison to a gate. shown, not found: it passes. slower: B is slower by more than the
-    percentage, and noise does not explain it. not measured: B has no VALID trial at a point where A has."""
+    """slower: and noise does not explain it. not measured: B has no VALID trial at a point where A has."""
 
     kind: GateKind
     percent: float
     answer: GateAnswer
     sentence: str
-    # level, low, high: the point that decides (None: all points together), and the ends of its one-sided 95 % intervals
-    # as ratios
+    # level, low, high: the point that decides (None: all together), with its one-sided 95 % interval of the ratio
     level: float | None = None
     low: float | None = None
     high: float | None = None
-    # how many repeats (needed_unit: of what) would show it four times in five if A and B are equally fast; None if that
-    # was not the question, or for more than 100
-    needed: int | None = None
+    needed: int | None = None  # repeats that would show it four times in five if both are equally fast, 100 at most
     needed_unit: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """rate: the unit of all rates, rows/s or requests/s. points: in the order of the axis. overall: all points
-    together, with equal weights. slower: the points (or "all points") that are slower than allowed_percent (that of the
-    gate) and whose difference noise does not explain.
-
-    unjudged: points where A has VALID trials, and B planned some and has none. sessions_a, sessions_b: the number of
-    runs of each. session_percent: the standard deviation between sessions; None for one run each. not_judged_because:
-    why the comparison cannot answer for a script; "" if it can. session_order: the sessions by their start, like
-    "ABBA"; "" if it is not known.
-    """
+    """unjudged: points of A for which B planned trials and has no VALID one. not_judged_because: "" if it can answer
+    for a script. session_percent: a standard deviation. session_order: by their start, like "ABBA"."""
 
     run_a: str
     run_b: str

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scale_sweep.model.disk_facts import DiskCeiling
 from scale_sweep.model.loads import Interval
-from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.measured import Step, TrialResult
 from scale_sweep.model.planned import Plan, Trial
-from scale_sweep.model.samples import Sample
-from scale_sweep.model.steps import Step
+from scale_sweep.model.samples import DiskCeiling, Sample
 
 
 @dataclass(frozen=True, kw_only=True)
 class CeilingsMeasured:
-    """Comes before the first trial: the load generator's ceiling for each trial by its id, and each disk's ceiling."""
+    """Before the first trial: the load generator's ceiling by trial, and each disk's."""
 
     rows_per_s: Mapping[str, float]
     disks: tuple[DiskCeiling, ...]
@@ -23,15 +21,12 @@ class CeilingsMeasured:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanGrew:
-    """The planner asked for trials that the plan did not contain; this plan does."""
-
     plan: Plan
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialStarted:
-    """unix_s and monotonic_ns are the same moment on two clocks. They convert all times of the trial to absolute
-    times."""
+    """unix_s and monotonic_ns are the same moment on two clocks."""
 
     trial: Trial
     position: int
@@ -63,16 +58,14 @@ class SampleTaken:
 
 @dataclass(frozen=True, kw_only=True)
 class StepBegan:
-    """A load of a search begins; the seconds of its intervals count from 0 again."""
+    """The seconds of its intervals count from 0 again."""
 
     trial_id: str
-    rate: float  # offered, in the unit of the trial's rate
+    rate: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class StepEnded:
-    """A load of a search has ended and was judged."""
-
     trial_id: str
     step: Step
 
@@ -83,17 +76,17 @@ class Noted:
     sentence: str
 
 
-FOLDED = "profile.folded"  # the stacks of a profiled trial, one on each line with its count
+FOLDED = "profile.folded"  # stacks of a profiled trial, each with its count
 
 
 @dataclass(frozen=True, kw_only=True)
 class ArtifactMade:
-    """A file for the trial's directory: spec, the load generator's raw output, server log."""
+    """A file for the trial's directory."""
 
     trial_id: str
     name: str
     text: str = ""
-    content: bytes | None = None  # of a file that is not text, in place of `text`
+    content: bytes | None = None  # in place of `text`
 
 
 @dataclass(frozen=True, kw_only=True)

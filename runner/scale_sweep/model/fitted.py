@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from scale_sweep.model.measured import TrialResult
-from scale_sweep.model.noise import NoiseParts
+from scale_sweep.model.observed import NoiseParts
 from scale_sweep.model.planned import Plan
 
 _WIDE = 0.5  # of the rate
@@ -17,7 +17,7 @@ Shape = Literal["linear", "contended", "retrograde", "falls", "knee", "break", "
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A value with its standard error and its 95 % interval (None: these points do not determine it)."""
+    """A value and its 95 % interval (None: these points do not determine it)."""
 
     value: float
     std_err: float | None
@@ -27,59 +27,51 @@ class Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFit:
-    """One model on the VALID trials, by least squares on the rate. scale_sweep/analysis/fit/models.py has the
-    formulas."""
+    """By least squares on the rate of the VALID trials; formulas in scale_sweep/analysis/fit/models.py."""
 
     model: Literal["linear", "affine", "amdahl", "usl", "knee", "power", "linear_break", "amdahl_break"]
     parameters: Mapping[str, Estimate]
-    # rss, rse: the sum of squared residuals and the residual standard error, in (rows/s)² and rows/s
-    rss: float
-    aicc: float | None  # None if there are too few points
-    band: tuple[tuple[float, float, float], ...] = ()  # (level, low, high), 95 % for the curve, given the model
-    # parameters at the end of their range, or not determined by the points; they have no error
-    on_bound: tuple[str, ...] = ()
+    rss: float  # rss, rse: the sum of squared residuals, their standard error
+    aicc: float | None
+    band: tuple[tuple[float, float, float], ...] = ()  # (level, low, high), 95 %
+    on_bound: tuple[str, ...] = ()  # parameters at the end of their range; they have no error
     trials: int = 0
     rse: float | None = None
-    holdout_error: float | None = None  # the relative error at the last level when the model is fitted without it
-    # the unit of levels in the formulas of Amdahl and the USL: 1, or the smallest level if it is below 1
-    unit_level: float = 1.0
+    holdout_error: float | None = None  # relative, at the last level, fitted without it
+    unit_level: float = 1.0  # of Amdahl and the USL: 1, or a smallest level below 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class PointSummary:
-    """All VALID trials of one level: mean rate with n, speedup and efficiency against the first level."""
+    """All VALID trials of one level."""
 
     level: float
     n: int
     rate_mean: float
-    rate_std: float | None  # the standard deviation of the trials
+    rate_std: float | None  # a standard deviation
     speedup: float | None
     efficiency: float | None
-    # mean_low, mean_high: the 95 % interval of the mean; None without replicates at any level
-    mean_low: float | None = None
+    mean_low: float | None = None  # mean_low, mean_high: 95 %; None without replicates
     mean_high: float | None = None
-    # one standard error of the speedup, with its degrees of freedom; None without replicates
-    speedup_std_err: float | None = None
-    # speedup_low, speedup_high: its 95 % interval
-    speedup_low: float | None = None
+    speedup_std_err: float | None = None  # None without replicates
+    speedup_low: float | None = None  # speedup_low, speedup_high: 95 %
     speedup_high: float | None = None
     speedup_degrees: int | None = None
-    speedup_blocks: int = 0  # the blocks whose ratios it comes from; 0: it is the ratio of the means
-    # of a run of short windows, which has no intervals, the ratios of the blocks to the first level, ascending
-    pairs: tuple[float, ...] = ()
+    speedup_blocks: int = 0  # 0: it is the ratio of the means
+    pairs: tuple[float, ...] = ()  # of short windows: the ratios of the blocks to the first level, ascending
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnotherDay:
-    """The range of the last level's speedup on another day."""
+    """Range of the last level's speedup."""
 
     low: float
     high: float
-    repetitions: int  # stored ones of the same sweep behind it
+    repetitions: int
 
 
 def is_off_linear(points: tuple[PointSummary, ...]) -> bool:
-    """Whether these are two levels, and linear scaling is outside their speedup's interval, with two decimals."""
+    """Whether linear scaling is outside the interval of two levels' speedup, with two decimals."""
     if len(points) != 2:
         return False
     first, last = points
@@ -90,8 +82,7 @@ def is_off_linear(points: tuple[PointSummary, ...]) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class CpuPoint:
-    """All trials of one level that have a rate for each CPU-second of the server: its geometric mean, and the speedup
-    against the first level that it stands for, with its 95 % interval (None without replicates)."""
+    """The geometric mean of one level's rates for each CPU-second, and the speedup (95 %) that follows."""
 
     level: float
     n: int
@@ -103,24 +94,21 @@ class CpuPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """The chosen model's rate at a requested level with 95 % for the curve, or the reason why there is none."""
+    """A rate with 95 % for the curve, or the reason why there is none."""
 
     level: float
     rate: float | None
-    # low, high: the hull over the models in by_model, each with its own interval
-    low: float | None
+    low: float | None  # low, high: the hull over by_model
     high: float | None
     extrapolated: bool
-    reason: str = ""  # why there is no rate; beside a rate, what was measured there and rejected
-    others: Mapping[str, float] = field(default_factory=dict)  # of runs from before by_model
+    reason: str = ""  # beside a rate: what was measured there and rejected
+    others: Mapping[str, float] = field(default_factory=dict)
     by_model: Mapping[str, Estimate] = field(default_factory=dict)
-    # of an interval too wide to use, the level nearest to the measured ones that would about halve it if it were
-    # measured too; None if no single level would
-    halved_by: float | None = None
+    halved_by: float | None = None  # the level that would about halve a wide interval if it were measured
 
     @property
     def is_wide(self) -> bool:
-        """Whether the interval is too wide to use: wider than half of the rate."""
+        """Wider than half of the rate."""
         if self.rate is None or self.low is None or self.high is None:
             return False
         return self.high - self.low > _WIDE * self.rate
@@ -128,19 +116,19 @@ class Prediction:
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """The level that a rate needs, with its 95 % interval (high None: open), or the reason why there is none."""
+    """The level that a rate needs (95 %; high None: open), or the reason why there is none."""
 
     rate: float
     level: float | None
     low: float | None
     high: float | None
     reason: str = ""
-    falling: bool = False  # the rate decreases with the level, so this is the highest level that reaches it
+    falling: bool = False  # the rate decreases, so it is the highest such level
 
 
 @dataclass(frozen=True, kw_only=True)
 class RejectedLevel:
-    """A level that lost trials: the number by verdict, the number kept, and the mean rate of the rejected ones."""
+    """A level that lost trials, with their verdicts and mean rate."""
 
     level: float
     marks: Mapping[str, int]
@@ -153,96 +141,91 @@ class RejectedLevel:
 
     @property
     def is_lost(self) -> bool:
-        """Whether no trial was kept."""
         return not self.kept
 
     @property
     def is_doubted(self) -> bool:
-        """Whether a third of the trials or more were rejected, but not all."""
+        """A third or more were rejected, but not all."""
         return bool(self.kept) and 3 * self.rejected >= self.rejected + self.kept
 
 
 @dataclass(frozen=True, kw_only=True)
 class KnownBreak:
-    """A level beyond which the added units differ in kind, known before the measurement."""
+    """A level beyond which the added units differ in kind."""
 
-    after: float  # the last level before
-    knob: str  # the name of the confound that it causes
-    label: str  # for a picture
-    words: str  # a clause for a sentence
+    after: float
+    knob: str  # of the confound that it causes
+    label: str
+    words: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitBeside:
-    """The fit with the rejected trials of doubted levels. It is shown beside the fit, never instead of it."""
+    """With the rejected trials of doubted levels; shown beside the fit, never instead of it."""
 
     levels: tuple[float, ...]
     chosen: str | None
     verdict: Shape
     sentence: str
     model: ModelFit | None = None
-    points: tuple[PointSummary, ...] = ()  # of all these trials; empty in runs of older versions
+    points: tuple[PointSummary, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitReport:
-    """The curve: points, candidate models, the chosen one (None: too few points), a verdict and one sentence."""
+    """The curve. chosen: None for too few points."""
 
     points: tuple[PointSummary, ...]
     models: tuple[ModelFit, ...]
     chosen: str | None
     sentence: str
     cautions: tuple[str, ...] = ()
-    peak_level: float | None = None  # the USL's maximum, only if its error is smaller than its value
+    peak_level: float | None = None  # of the USL, only if its error is smaller
     peak_std_err: float | None = None
-    peak_extrapolated: bool = False  # the peak is beyond the measured levels
-    # the start of a hard limit, only if that explains the points better than every smooth model
-    knee_level: float | None = None
-    noise_percent: float | None = None  # the pooled relative spread of the replicates, a standard deviation
+    peak_extrapolated: bool = False
+    knee_level: float | None = None  # of a hard limit that explains the points better than smooth models
+    noise_percent: float | None = None  # of the replicates, a standard deviation
     axis: str = "cores"
     rate: str = "rows_per_s"
     verdict: Shape = "undecided"
     peak: Estimate | None = None
     knee: Estimate | None = None
-    maximum: Estimate | None = None  # the highest rate that the chosen model can reach
-    level_at_90: Estimate | None = None  # the level at which the efficiency falls to 90 % of that at the smallest level
-    supported: tuple[str, ...] = ()  # models with an AICc at most 2 above the lowest, besides the chosen one
-    extrapolation_limit: float | None = None  # the highest level with a prediction
+    maximum: Estimate | None = None
+    level_at_90: Estimate | None = None  # where the efficiency falls to 90 %
+    supported: tuple[str, ...] = ()  # models with an AICc at most 2 above the lowest
+    extrapolation_limit: float | None = None
     predictions: tuple[Prediction, ...] = ()
     needs: tuple[Need, ...] = ()
-    rejected: tuple[RejectedLevel, ...] = ()  # levels that lost trials
-    beside: FitBeside | None = None  # the fit with the rejected trials of levels that lost a third or more
-    # (level, low, high), the 95 % hull over the models that the points leave possible
-    band: tuple[tuple[float, float, float], ...] = ()
-    per_cpu: tuple[CpuPoint, ...] = ()  # the curve of the rate for each CPU-second, by level
-    breaks: tuple[KnownBreak, ...] = ()  # the levels beyond which the CPU placement adds CPUs of another kind
-    noise_parts: NoiseParts | None = None  # where the noise of a trial comes from; None if it is not known
-    another_day: AnotherDay | None = None  # of a run of short windows
+    rejected: tuple[RejectedLevel, ...] = ()
+    beside: FitBeside | None = None  # with the rejected trials of levels that lost a third or more
+    band: tuple[tuple[float, float, float], ...] = ()  # (level, low, high), the 95 % hull over the possible models
+    per_cpu: tuple[CpuPoint, ...] = ()  # for each CPU-second
+    breaks: tuple[KnownBreak, ...] = ()
+    noise_parts: NoiseParts | None = None
+    another_day: AnotherDay | None = None  # of short windows
 
     @property
     def is_doubted(self) -> bool:
-        """Whether the first or the last level is in doubt, so that the speedup between them is too."""
+        """Whether the first or the last level is in doubt, and so the speedup between them."""
         ends = {p.level for p in (*self.points[:1], *self.points[-1:])}
         return any(r.is_doubted and r.level in ends for r in self.rejected)
 
     @property
     def ends_before(self) -> float | None:
-        """The first level beyond the fitted ones whose trials were all rejected. The curve ends before it."""
+        """The first level beyond the fitted ones whose trials were all rejected."""
         last = self.points[-1].level if self.points else 0.0
         return next((r.level for r in self.rejected if r.is_lost and r.level > last), None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StoredRun:
-    """A run read from results/, from which reports are made."""
-
     path: str
     manifest: Mapping[str, object]
     plan: Plan
     results: tuple[TrialResult, ...]
     timeseries: Mapping[str, tuple[tuple[float, Mapping[str, float | None]], ...]]
     fit: FitReport | None = None
-    profiles: Mapping[str, str] = field(default_factory=dict)  # folded stacks of profiled trials, by trial
+    profiles: Mapping[str, str] = field(default_factory=dict)  # folded stacks, by trial
 
     @cached_property
     def on_curve(self) -> tuple[TrialResult, ...]:

@@ -1,4 +1,4 @@
-"""The lines of the load generator: a second of a load, and the summary at its end. Data only."""
+"""The lines of the load generator, and the database's count and sums of the rows."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """One line of the load generator, once a second. service_us_*: from the sending; None if the load generator does
-    not report it."""
+    """One line of the load generator, once a second. service_us_*: from the sending."""
 
     monotonic_ns: int
     t_s: float
     phase: str
-    # rows, requests: acknowledged in this interval
-    rows: int
+    rows: int  # rows, requests: acknowledged in this interval
     rows_total: int
     requests: int
     errors: int
@@ -27,20 +25,18 @@ class Interval:
     service_us_p50: float | None = None
     service_us_p99: float | None = None
     service_us_max: float | None = None
-    # CPU time of the load generator in the interval. *_hdr: the interval's own histogram from each process
-    # (HdrHistogram V2, base64, nanoseconds, two digits); that of service times only in an open loop, where it differs
+    # *_hdr: of each process (HdrHistogram V2, base64, ns, two digits); service times only in an open loop
     cpu_s: float | None = None
     response_hdr: tuple[str, ...] = ()
     service_hdr: tuple[str, ...] = ()
-    # answered requests of each operation, by name; empty if the load generator does not report them
-    operations: Mapping[str, int] = field(default_factory=dict)
-    # 99th percentile of the response time of each operation with enough requests
+    operations: Mapping[str, int] = field(default_factory=dict)  # answered requests by operation
+    # response times of operations with enough requests
     operations_p99_us: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Latency:
-    """Times in microseconds. A percentile with too few samples is None."""
+    """In microseconds; None: too few samples."""
 
     count: int
     min_us: float | None
@@ -59,8 +55,7 @@ class Latency:
 
 @dataclass(frozen=True, kw_only=True)
 class OperationSummary:
-    """The results of one operation of a load. units: what its requests count (rows, ...), in all phases and in the
-    window."""
+    """units: what its requests count, in all phases and in the window."""
 
     name: str
     unit: str
@@ -70,74 +65,102 @@ class OperationSummary:
     retries: int
     units_acked: int
     units_window: int
-    # response, service: None if the load has one operation, whose times are the summary's own
-    response: Latency | None = None
+    response: Latency | None = None  # None for a single operation: the summary has them
     service: Latency | None = None
     rows_window: int | None = None
     values_window: int | None = None
     bytes_window: int | None = None
     empty_window: int | None = None
-    # of the whole window. The window's answers contained these rows, values and bytes, and `empty` of them no row; None
-    # for an operation that reads nothing, and if the load generator does not report it
-    window_s: float | None = None
-    failed: int | None = None  # requests that were given up
-    slowest_worker_s: float | None = None  # the longest sum of one worker's service times in the window
-    check_cpu_s: float | None = None  # CPU time of the load generator for the requests whose answers were checked
+    window_s: float | None = None  # *_window: of its answers; empty_window: those without a row; None: it reads nothing
+    failed: int | None = None  # given up
+    slowest_worker_s: float | None = None  # the longest sum of one worker's service times
+    check_cpu_s: float | None = None  # for requests whose answers were checked
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadProgram:
-    """The program that made a load and is not our load generator, as the producer of the load states it."""
+    """The program that made a load and is not our load generator."""
 
     name: str
     version: str = ""
     command: str = ""
-    rows: str = ""  # what they are, in words. "": not known
+    rows: str = ""  # what they are, in words
 
 
-FINISHED = ("ok", "errors")  # outcomes of a load that ran to its end; "errors": requests failed and were counted
+FINISHED = ("ok", "errors")  # "errors": requests failed and were counted
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadSummary:
-    """The load generator's summary."""
-
     outcome: str
     window_s: float
     window_start_ns: int
     window_end_ns: int
-    last_ack_ns: int | None  # None if nothing was acknowledged
-    rows_window: int  # acknowledgements inside the window
+    last_ack_ns: int | None
+    rows_window: int  # acknowledged in the window
     rows_per_s: float | None
-    rows_acked: int  # all of them
+    rows_acked: int
     rows_failed: int
     requests: int
     errors: int
     retries: int
-    cpu_window_s: float | None  # None if the load ended before the window; the window is then empty
+    cpu_window_s: float | None  # None: the load ended before the window
     offered_rows_per_s: float | None
     threads: int
-    # send_s, make_s: of all threads, from the first request to the last
-    send_s: float
+    send_s: float  # send_s, make_s: of all threads, from the first request to the last
     make_s: float
     response: Latency
     service: Latency
     partitions: tuple[int, ...] = ()
-    rows_unanswered: int = 0  # sent, and neither acknowledged nor refused
-    operations: tuple[OperationSummary, ...] = ()  # in the order of the work
-    overdue: int | None = None  # requests that were due in the window and had no answer at its end
-    # used by the load generator's threads during the window, for everything: making rows, encoding, the client library.
-    # Both are None if the load generator does not report them
-    worker_cores: float | None = None
-    # False if the protocol has no answers: rows count when they are handed to the network, and there are no response
-    # times
-    is_answered: bool = True
-    # of an open loop, the part of each response time that is the load generator's own, over the whole window
-    late: Latency | None = None
-    # the highest number of a row that was made. Both are None if the load generator does not report them
-    newest_row: int | None = None
-    rows_distinct: int | None = None  # acknowledged rows that differ by table and time, None if not known
-    # runs of tables whose first rows were acknowledged, as (first table, number of tables, rows of each with those
-    # before the load); None if it is not known which rows were
+    rows_unanswered: int = 0  # neither acknowledged nor refused
+    operations: tuple[OperationSummary, ...] = ()
+    overdue: int | None = None  # due in the window, without an answer at its end
+    worker_cores: float | None = None  # of the threads, for everything: making rows, encoding, the client library
+    is_answered: bool = True  # False: rows count when they are handed to the network, and there are no response times
+    late: Latency | None = None  # of an open loop, the load generator's own part
+    newest_row: int | None = None  # the highest number of a row
+    rows_distinct: int | None = None  # acknowledged ones by table and time
+    # (first table, tables, rows of each) of acknowledged first rows with those before the load; None: not known
     table_rows: tuple[tuple[int, ...], ...] | None = None
-    program: LoadProgram | None = None  # None for our load generator
+    program: LoadProgram | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSums:
+    """One table's, or all together's (None), in the order of `RowsSummed.figures`: numbers separated by blanks, so
+    that whole numbers of any size stay exact."""
+
+    table: int | None
+    name: str  # of the table's device
+    right: str
+    stored: str  # "-": not returned
+    error: str  # how far stored may be from right: a database adds fractions in another order
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsSummed:
+    # rows; first, last, times: ns since the first timestamp, least, greatest, summed; steps: ns in which rows follow
+    # each other; of a column COLUMN.values (not NULL), .sum, .least, .greatest, .timed (each value times its ms)
+    figures: tuple[str, ...] = ()
+    tables: tuple[TableSums, ...] = ()
+    of_tables: int = 0
+    each: int = 0  # compared one by one, if `tables` has not all of them
+    rows: int = 0
+    note: str = ""  # why not all were compared
+    wrong_tags: tuple[str, ...] = ()  # sentences about the first devices with other tags
+    seconds: float = 0.0
+
+    @property
+    def tables_compared(self) -> int:
+        """Without the entry of all tables together."""
+        return self.each or sum(one.table is not None for one in self.tables)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """The database's own count of rows."""
+
+    rows: int
+    is_distinct: bool = False  # it stores one row for each table and time
+    gaps: tuple[str, ...] = ()
+    has_parts: bool = False  # a failed request may have stored some of its rows

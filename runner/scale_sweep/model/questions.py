@@ -1,13 +1,40 @@
-"""A query in no database's language, what is drawn for it, and what was checked of its answers."""
+"""A query in no database's language, its functions, and what was checked of its answers."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from scale_sweep.model.functions import COUNTS
+PLAIN = ("avg", "count", "sum", "max", "min", "spread", "first", "last")
+PERCENTILE = "percentile"  # p1 to p99
+FURTHER = ("median", PERCENTILE, "stddev", "stddev_samp", "count_distinct", "rate")  # not in every database
+COUNTS = ("count", "count_distinct")  # 0 without rows; of values of any type
+ENDS = ("first", "last")
+OF_ONE_DEVICE = (*ENDS, "rate")  # several devices have rows of the same time
+_PERCENTILE = re.compile(r"p([1-9]\d?)")
+
+
+def percent_of(function: str) -> int | None:
+    """None for another function."""
+    match = _PERCENTILE.fullmatch(function)
+    return int(match.group(1)) if match else 50 if function == "median" else None
+
+
+def kind_of(function: str) -> str:
+    """As a database states that it has it."""
+    return PERCENTILE if _PERCENTILE.fullmatch(function) else function
+
+
+def is_function(name: str) -> bool:
+    return name in PLAIN or kind_of(name) in FURTHER and name != PERCENTILE
+
+
+def wants_number(function: str) -> bool:
+    return function not in (*COUNTS, *ENDS)
+
 
 When = Literal["always", "at", "range", "before"]
 FILL_NULL = "null"
@@ -30,13 +57,11 @@ NEEDS = (
     EACH_TAG,
     ONE_TAG,
 )
-_NEEDED_LOOSELY = (SEVERAL_COLUMNS, MORE_BOUNDS)  # also where the answers are only counted
+_NEEDED_LOOSELY = (SEVERAL_COLUMNS, MORE_BOUNDS)  # also where answers are only counted
 
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """Only rows whose value in this column is above or below a number."""
-
     column: str
     sign: Literal["<", ">"]
     value: float
@@ -48,57 +73,44 @@ class Condition:
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """A query for rows of some devices, or for aggregates of their columns. A row of an answer: the time in ms, the
-    device (if there are several), the columns. Of an aggregate: the start of the bucket in ms, if there are buckets,
-    the device (by_device) or the value of the tag as a text (each_tag), and of each column the value of each function.
-    Rows are ordered by time. A stretch without rows has a row only if it is filled. What is drawn for each request:"""
+    """A row of an answer: the time in ms, the device if there are several, the columns. Of an aggregate: the start of
+    the bucket in ms, the device (by_device) or the tag's value (each_tag), each function of each column. Ordered by
+    time."""
 
-    devices: int = 1  # how many; 0: all of them, or those of groups if there is a tag
-    columns: tuple[str, ...] = ()  # the returned columns, or the aggregated ones
-    when: When = "always"  # of all time, of one moment, of [from, to), or of all time before `to`
-    function: str = ""  # "" for rows
-    more_functions: tuple[str, ...] = ()  # further functions of the same columns
-    # the aggregate of each stretch of time, whose starts are multiples of it since 1970; 0: of all rows together
-    bucket_ms: int = 0
-    # what a stretch of the range without rows has: NULL, the value of the previous stretch, or one on the line between
-    # the previous and the next one; "": it has no row
-    fill: str = ""
-    bound_column: str = ""  # only rows with a value above the drawn one in this column; "": all rows
-    is_below: bool = False  # below it instead
-    more_bounds: tuple[str, ...] = ()  # further columns that are compared with the same drawn value
-    conditions: tuple[Condition, ...] = ()  # only rows that meet them too
-    # the answers are counted and not compared, so a target may aggregate each device by itself, and begin stretches of
-    # time with the range
-    is_loose: bool = False
+    devices: int = 1  # 0: all, or those of groups if there is a tag
+    columns: tuple[str, ...] = ()  # returned, or aggregated
+    when: When = "always"  # of all time, of a moment, of [from, to), or before `to`
+    function: str = ""  # "": rows
+    more_functions: tuple[str, ...] = ()  # of the same columns
+    bucket_ms: int = 0  # of stretches that begin at multiples of it since 1970; 0: all rows together
+    fill: str = ""  # NULL, the value before, or on the line between two; "": a stretch without rows has none
+    bound_column: str = ""  # only values above the drawn one
+    is_below: bool = False
+    more_bounds: tuple[str, ...] = ()  # compared with the same value
+    conditions: tuple[Condition, ...] = ()
+    is_loose: bool = False  # answers are only counted: devices may be aggregated alone, stretches begin with the range
     newest_first: bool = False
-    latest: bool = False  # the last row of each device
-    # union, intersect or except of two ranges, the first two thirds and the last two thirds of the span; "": one range
-    sets: str = ""
-    tag: str = ""  # the devices are those of some groups; the value of this tag is the number of the group
-    groups: int = 0  # how many consecutive groups, of which the drawn value is the first; 0: all groups
-    # the aggregate of each group. A row of the answer is then the group and the value, ordered by the group. Rows of a
-    # group come in any order
-    by_tag: bool = False
-    by_device: bool = False  # the aggregates of each device by itself, in each stretch of time or of all rows
-    each_tag: str = ""  # those of the devices with the same value of this tag; "": none
-    with_tag: tuple[str, str] | None = None  # only devices with this value of a tag, by its name; None: all
-    limit: int = 0  # the first so many rows of the answer; 0: all
-    by_value: str = ""  # the rows are ordered by this column, or by its first aggregate; "": by time
-    largest_first: bool = False  # and the largest value comes first
-    text: str = ""  # the user's own, with placeholders; the other fields are then not known
-    span_ms: int = 0  # length of the range
-    # starts of ranges, and moments, are multiples of it from the first row on, 0: of the time between two rows
-    step_ms: int = 0
-    recent_ms: int = 0  # starts lie within the newest so many ms, 0: anywhere
-    # low, high: of the value, uniform
-    low: float = 0.0
+    latest: bool = False  # row of each device
+    sets: str = ""  # union, intersect or except of the first and the last two thirds of the span
+    tag: str = ""  # the devices are those of groups by this tag
+    groups: int = 0  # consecutive, from the drawn one; 0: all
+    by_tag: bool = False  # an aggregate of each group, ordered by the group; rows of a group in any order
+    by_device: bool = False  # aggregates of each device by itself
+    each_tag: str = ""  # of devices with the same value of this tag
+    with_tag: tuple[str, str] | None = None  # a tag's name and value; None: all devices
+    limit: int = 0  # first rows; 0: all
+    by_value: str = ""  # a column, or its first aggregate; "": by time
+    largest_first: bool = False
+    text: str = ""  # the user's own, with placeholders
+    span_ms: int = 0
+    step_ms: int = 0  # starts are multiples of it from the first row on, 0: of the time between rows
+    recent_ms: int = 0  # starts lie in the newest ms, 0: anywhere
+    low: float = 0.0  # low, high: of the value, uniform
     high: float = 0.0
-    # the trial's tables or partitions, over which a target may distribute the devices: its text may name each
-    parts: int = 1
+    parts: int = 1  # of the trial's tables, which a text may name
 
     @property
     def bounds(self) -> tuple[str, ...]:
-        """The columns that are compared with the drawn value."""
         return (self.bound_column, *self.more_bounds) if self.bound_column else ()
 
     def compared(self, value: float) -> tuple[Condition, ...]:
@@ -108,34 +120,30 @@ class Query:
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """All functions; empty for rows."""
         return (self.function, *self.more_functions) if self.function else ()
 
     @property
     def values(self) -> tuple[tuple[str, str], ...]:
-        """The function and the column of each value in a row of an aggregate, in order."""
+        """In the order of a row."""
         return tuple((function, column) for column in self.columns for function in self.functions)
 
     @property
     def counts(self) -> bool:
-        """Whether an aggregate of no rows has a 0."""
         return any(function in COUNTS for function in self.functions)
 
     @property
     def tells_device(self) -> bool:
-        """Whether a row of the answer says whose it is."""
         if self.function:
             return self.by_device
         return (self.devices != 1 and not self.text) or bool(self.tag)
 
     @property
     def is_one_aggregate(self) -> bool:
-        """Whether the answer is one row, of aggregates of all rows together."""
         return bool(self.function) and not (self.bucket_ms or self.by_tag or self.is_grouped)
 
     @property
     def is_grouped(self) -> bool:
-        """Whether an aggregate is of each device, or of each value of a tag, by itself."""
+        """An aggregate of each device, or of each value of a tag."""
         return self.by_device or bool(self.each_tag)
 
     @property
@@ -144,28 +152,26 @@ class Query:
 
     @property
     def keys(self) -> int:
-        """How many cells of a row, from the first on, say which row it is: its time, and whose it is."""
+        """How many first cells of a row say which row it is: its time, and whose."""
         return int(self.has_time) + int(self.tells_device or bool(self.each_tag))
 
     @property
     def is_ranked(self) -> bool:
-        """Whether the answer is the first rows of a longer one, or ordered by a value: equal values have any order."""
+        """The first rows, or by a value: equal values have any order."""
         return bool(self.by_value) or (self.limit > 0 and self.when != "before")
 
     @property
     def third_ms(self) -> int:
-        """The part of the span that each of two overlapping ranges lacks: the first at its end, the other at its
-        start."""
+        """Each of two overlapping ranges lacks it: the first at its end, the other at its start."""
         return self.span_ms // 3
 
     @property
     def is_unordered(self) -> bool:
-        """Whether the rows of the answer may come in any order."""
         return self.latest or self.is_grouped or bool(self.tag and not self.function)
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The words that a language must have, beside rows and one aggregate of named devices; for people."""
+        """A language must have these beside rows and one aggregate of named devices; for people."""
         wanted = {
             ALL_DEVICES: self.devices == 0 and not (self.tag or self.text),
             SEVERAL_COLUMNS: bool(self.function) and len(self.columns) > 1,
@@ -184,11 +190,8 @@ class Query:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """The drawn parameters of one query."""
-
-    devices: tuple[int, ...]  # numbers of tables, from 0
-    # the group of each device, if a tag selected them. Times in ms; to_ms is exclusive
-    groups: tuple[int | str, ...] = ()
+    devices: tuple[int, ...]  # from 0
+    groups: tuple[int | str, ...] = ()  # of each device, if a tag selected them
     from_ms: int = 0
     to_ms: int = 0
     value: float = 0.0
@@ -196,64 +199,55 @@ class Drawn:
 
 @dataclass(frozen=True, kw_only=True)
 class Preloaded:
-    """The data present before the load: rows by the database's count, bytes by which its files had grown when it was at
-    rest (None: the files are not visible), seconds for loading and coming to rest."""
+    """data_bytes: growth of the files until the server was at rest (None: not visible); seconds: until then."""
 
     rows: int
     data_bytes: int | None
     seconds: float
-    # how the trial got files that were loaded once for several trials, "reflink" or "copy"; "": it loaded its own
-    copied: str = ""
-    copied_s: float | None = None  # seconds for the copy
-    # the share of the pages of its files that was in the page cache just before the load
-    cached_percent: float | None = None
-    idle_cores: float | None = None  # cores that the server used when it was taken to be at rest; None: not known
-    # the part of data_bytes in its write-ahead log; None: not known, so it may be in data_bytes
-    log_bytes: int | None = None
+    copied: str = ""  # "reflink" or "copy" of files for several trials; "": it loaded its own
+    copied_s: float | None = None
+    cached_percent: float | None = None  # of its files, just before the load
+    idle_cores: float | None = None  # used when it was taken to be at rest
+    log_bytes: int | None = None  # the part of data_bytes in the write-ahead log
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswersChecked:
-    """The number of an operation's answers that were compared with the right ones: complete answers before the window,
-    and the number of rows of those within the load."""
+    """Whole answers before the window, and numbers of rows in the load, beside the right ones."""
 
     operation: str
     whole: int = 0
     counted: int = 0
-    compared: int = 0  # of the latter, those whose whole content was
-    within: int | None = None  # of those, the ones in the window; None: not known
-    seconds: float = 0.0  # for that comparison, after the load
-    wrong: tuple[str, ...] = ()  # sentences about the first that differ
-    devices: str = ""  # those whose values were compared, as ranges (0-3,7); "": not known
-    tested_rows: int = 0  # rows that these queries compare with bounds
-    passed_rows: int = 0  # those within them
+    compared: int = 0  # with their whole content
+    within: int | None = None  # those in the window; None: not known
+    seconds: float = 0.0  # after the load
+    wrong: tuple[str, ...] = ()  # sentences about the first
+    devices: str = ""  # compared values, as ranges (0-3,7); "": not known
+    tested_rows: int = 0  # compared with bounds
+    passed_rows: int = 0  # within them
 
 
 @dataclass(frozen=True, kw_only=True)
 class OperationFigures:
-    """The figures of one operation over the whole window."""
+    """Over the whole window."""
 
     weight: float
     window_s: float | None = None
-    requests: int | None = None  # answered ones
+    requests: int | None = None  # answered
     requests_per_s: float | None = None
-    # written and acknowledged, None if it does not write. read_*: rows, values and megabytes in the answers, None if it
-    # does not read
-    rows_per_s: float | None = None
+    rows_per_s: float | None = None  # written and acknowledged; read_*: in the answers
     read_rows_per_s: float | None = None
     read_values_per_s: float | None = None
     read_mb_per_s: float | None = None
-    errors: int | None = None  # in all phases
-    empty: int | None = None  # answers without a row
-    # checked_before, checked_within: answers that were compared with the right ones, before the load and of the load
-    checked_before: int | None = None
+    errors: int | None = None
+    empty: int | None = None  # without a row
+    checked_before: int | None = None  # checked_before, checked_within: compared answers
     checked_within: int | None = None
-    checked_rows: int | None = None  # of the load, only by their number of rows
-    checked_devices: str = ""  # whose values were compared, as ranges
-    check_cpu_s: float | None = None  # CPU time of the load generator for the requests whose answers were compared
-    check_s: float | None = None  # for the comparison, after the load
-    # of the rows that those queries compare with bounds, the share within them; None: there is no bound. *_ms: by the
-    # name of the quantile (min, mean, p10 ... p999, max); empty if not known
+    checked_rows: int | None = None  # only by their number of rows
+    checked_devices: str = ""  # as ranges
+    check_cpu_s: float | None = None  # for requests whose answers were compared
+    check_s: float | None = None  # after the load
+    # of the compared rows, within bounds; *_ms: by quantile (min, mean, p10 ... p999, max)
     passed_percent: float | None = None
     response_ms: Mapping[str, float | None] = field(default_factory=dict)
     service_ms: Mapping[str, float | None] = field(default_factory=dict)

@@ -1,20 +1,20 @@
-"""Resources: what the levels grant one trial, as amounts by quantity."""
+"""The resources of a trial, the server that gets them, and the cost of its memory pages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
 
 CORES, DISKS, MEMORY, CLIENTS = "cores", "disks", "memory", "clients"
-GIVEN_BY_THE_LOAD = frozenset({CLIENTS})  # as connections of the load generator; the others are a runtime's
+GIVEN_BY_THE_LOAD = frozenset({CLIENTS})  # the others are a runtime's
 
 
 @dataclass(frozen=True, kw_only=True)
 class Amount:
-    """How much of one quantity."""
-
     value: float
-    unit: str  # in the singular: core, disk, byte, client
+    unit: str  # core, disk, byte, client
 
 
 Amounts = Mapping[str, Amount]
@@ -22,68 +22,179 @@ Amounts = Mapping[str, Amount]
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """The CPUs that server and load generator may use. `shared`: the overlap, which a small machine cannot avoid; the
-    verdict takes it into account."""
-
     server_cpus: tuple[int, ...]
     generator_cpus: tuple[int, ...]
-    # the CPU time of the server if it is not a whole number of CPUs (0.5 of one CPU), else None
-    quota_cores: float | None = None
-    # CPUs of the server that are SMT siblings of another one of its own, so that they are not whole cores
-    smt_cpus: tuple[int, ...] = ()
-    sibling_cpus: tuple[int, ...] = ()  # CPUs of the load generator that are SMT siblings of the server's
-    nodes: tuple[int, ...] = ()  # NUMA nodes of the server's CPUs
-    # the node to which the server's memory is bound, if its CPUs are on one of several
-    memory_nodes: tuple[int, ...] = ()
-    l3_domains: tuple[int, ...] = ()  # L3 caches of the server's CPUs, numbered by the machine's order of CPUs
-    shared_l3_domains: tuple[int, ...] = ()  # those that the load generator has CPUs of too, on a machine with several
-    slow_cpus: tuple[int, ...] = ()  # CPUs of the server whose cores are of a slower kind than its fastest one
+    quota_cores: float | None = None  # the server's CPU time, if no whole number of CPUs
+    smt_cpus: tuple[int, ...] = ()  # of the server, whose siblings it has too: no whole cores
+    sibling_cpus: tuple[int, ...] = ()  # of the load generator, siblings of the server's
+    nodes: tuple[int, ...] = ()  # of the server's CPUs (NUMA)
+    memory_nodes: tuple[int, ...] = ()  # to which the server's memory is bound
+    l3_domains: tuple[int, ...] = ()  # of the server's CPUs
+    shared_l3_domains: tuple[int, ...] = ()  # with CPUs of the load generator too
+    slow_cpus: tuple[int, ...] = ()  # of a slower kind than the server's fastest
 
     @property
     def shared(self) -> tuple[int, ...]:
-        """CPUs that both server and load generator may use."""
         return tuple(c for c in self.server_cpus if c in self.generator_cpus)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """The resources of a trial."""
-
-    amounts: Amounts  # by quantity; one that is absent is not limited
-    placement: Placement  # the CPUs that are its cores
+    amounts: Amounts  # an absent one is not limited
+    placement: Placement
 
     def value(self, quantity: str) -> float | None:
-        """The amount in its unit; None: not limited."""
+        """None: not limited."""
         amount = self.amounts.get(quantity)
         return None if amount is None else amount.value
 
     @property
     def cores(self) -> float:
-        """The server's cores. Every plan grants some."""
+        """Every plan grants some."""
         return self.amounts[CORES].value
 
     @property
     def disks(self) -> int:
-        """Prepared disks, counted from d1; 0: the data is in --data-dir."""
+        """Counted from d1; 0: the data is in --data-dir."""
         return int(self.value(DISKS) or 0)
 
     @property
     def memory_bytes(self) -> int | None:
-        """The server's memory limit; None: all memory of the machine."""
+        """None: all memory of the machine."""
         limit = self.value(MEMORY)
         return None if limit is None else int(limit)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceRange:
-    """The resources of all servers of a sweep, ascending. Defaults of knobs are derived from it."""
+    """All servers of a sweep, ascending; defaults of knobs follow from it."""
 
     cores: tuple[float, ...]
-    disks: tuple[int, ...] = ()  # empty if no disks are prepared
-    connections: tuple[int, ...] = ()  # empty if the axis does not set them
-    memory_bytes: int | None = None  # the least memory of a server; None: not known
+    disks: tuple[int, ...] = ()  # empty: none are prepared
+    connections: tuple[int, ...] = ()  # empty: not set by the axis
+    memory_bytes: int | None = None  # the least of a server
 
 
 def on_cores(count: float, placement: Placement) -> Resources:
-    """The resources of a server that has only its cores, as far as they are known."""
+    """A server that has only its cores."""
     return Resources(amounts={CORES: Amount(value=count, unit="core")}, placement=placement)
+
+
+LOOPBACK = "127.0.0.1"
+
+
+class ServerSource(StrEnum):
+    INSTALLATION = "installation"
+    IMAGE = "image"
+    ENDPOINT = "endpoint"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SiteRequest:
+    """Before a trial's server is described."""
+
+    run_id: str
+    trial_id: str
+    data_dir: str
+    home: str
+    port: int | None = None  # None: a free one
+    endpoint: str = ""  # host:port of a server that runs already
+    disks: tuple[str, ...] = ()  # mount points
+    programs: tuple[str, ...] = ()  # outside its home
+    address: str = LOOPBACK  # of this machine
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """A server's place, as the server sees it."""
+
+    data_dir: str
+    port: int
+    bind_address: str
+    home: str = ""
+    disks: tuple[str, ...] = ()  # a directory on each disk, from d1 on; empty: in data_dir
+    disk_placement: str = ""  # disk_placement, wal_disk: over the disks
+    wal_disk: str = ""
+    copies: Mapping[str, str] = field(default_factory=dict)  # of programs that the server's user may not reach
+    in_image: bool = False  # programs are a container image's
+    address: str = LOOPBACK
+
+    def reachable(self, program: str) -> str:
+        """A requested program or its copy."""
+        return self.copies.get(program, program)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerSpec:
+    """A server in no runtime's terms, with paths as it sees them. folders, links (path → destination), files (path →
+    text): made in this order."""
+
+    argv: tuple[str, ...]
+    setup: tuple[tuple[str, ...], ...] = ()  # run before argv, one after the other; not on existing files
+    env: Mapping[str, str] = field(default_factory=dict)
+    folders: tuple[str, ...] = ()
+    links: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    ports: tuple[int, ...] = ()  # all TCP ports that it listens on
+    image: str = ""
+    hostname: str = ""
+    needs_root: str = ""  # why it runs as root where `scale` does
+    log_paths: tuple[str, ...] = ()  # besides standard output
+    stop_signal: str = "SIGTERM"  # for stop_process; "": the first one
+    clean_stop_signal: str = ""  # if the files are used again; "": the same
+    stop_process: str = ""
+    stop_timeout_s: float = 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerOrder:
+    spec: ServerSpec
+    site: Site
+    resources: Resources
+    run_id: str
+    trial_id: str
+    level: str = ""  # in words
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accounting:
+    """Where to read CPU time and memory. cgroup1: paths has "cpuacct", "memory" and possibly "cpu"; cgroup2: "unified";
+    processes: root_pids and their descendants."""
+
+    kind: Literal["cgroup1", "cgroup2", "processes"]
+    paths: Mapping[str, str] = field(default_factory=dict)
+    root_pids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewPages:
+    """CPU time of one new page of 4 KiB, in microseconds."""
+
+    first_us: float
+    again_us: float  # the same pages, touched again at once
+    last_us: float
+    touched_bytes: int
+    cheap_bytes: int | None  # from here on at least twice as dear; None: not within touched_bytes
+    available_bytes: int  # for new pages
+
+    @property
+    def are_dear(self) -> bool:
+        return self.cheap_bytes is not None
+
+    @property
+    def sentence(self) -> str:
+        if self.cheap_bytes is None:
+            return f"a new memory page costs {self.last_us:.1f} µs of CPU time, also after {_gb(self.touched_bytes)}"
+        if self.cheap_bytes == 0:
+            return (
+                f"a new memory page costs {self.last_us:.1f} µs of CPU time, and {self.again_us:.1f} µs "
+                "if it was freed just before"
+            )
+        return (
+            f"a new memory page costs {self.first_us:.1f} µs of CPU time, and {self.last_us:.1f} µs "
+            f"after {_gb(self.cheap_bytes)}"
+        )
+
+
+def _gb(count: int) -> str:
+    return f"{count / 1e9:.1f} GB"

@@ -1,29 +1,136 @@
-"""Samples, each of one tick: counters of server, load generator, machine and disks. Refuses to make rates."""
+"""Disks, and counters at one tick: of server, load generator, machine, disks and hosts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
-from scale_sweep.model.disk_facts import DiskSample
-from scale_sweep.model.host_samples import HostSample
+CEILING_S = 4.0  # of sequential writes by fio; half of it for small blocks
+DiskKind = Literal["dir", "device", "loop", "ram"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskSource:
+    """Making it touches nothing."""
+
+    kind: DiskKind
+    dirs: tuple[str, ...] = ()  # existing mounts
+    devices: tuple[str, ...] = ()  # formatted only with `format`; `wipe`: also one with data
+    loop_bytes: int | None = None  # of each loop device
+    cap_bytes_per_s: int | None = None  # cap_*: of each loop device's writes and reads
+    cap_iops: int | None = None
+    format: bool = False
+    wipe: bool = False
+    allow_shared_device: bool = False
+    file_system: str = "ext4"  # of devices and loop devices
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataDisk:
+    """A directory on its own device."""
+
+    name: str  # d1, d2, ... in the order of the axis
+    kind: DiskKind  # of "ram" (tmpfs) only the free space is known
+    path: str
+    device: str  # "7:0" (major:minor)
+    block_name: str  # "loop0"
+    file_system: str
+    size_bytes: int
+    free_bytes: int
+    cap_bytes_per_s: int | None = None
+    cap_iops: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskCeiling:
+    """By fio: sequential writes, and small writes each followed by fsync."""
+
+    disks: tuple[str, ...]  # written at the same time
+    write_mb_per_s: float
+    sync_writes_per_s: float | None
+    by_disk: Mapping[str, float] = field(default_factory=dict)  # parts of write_mb_per_s
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskFigures:
+    """From the first request to the end of flush and sync."""
+
+    write_mb_per_s: float | None
+    share_percent: float | None = None  # of all bytes of the trial's disks
+    used_percent: float | None = None  # of its own ceiling (fio)
+    busy_percent: float | None = None  # with requests in flight; of a capped loop device used_percent says more
+    queue: float | None = None  # mean requests in flight
+    free_gb_min: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskSample:
+    """From /proc/diskstats and statvfs. *_total: cumulative."""
+
+    written_bytes_total: int | None
+    read_bytes_total: int | None
+    writes_total: int | None
+    busy_s_total: float | None
+    queue_s_total: float | None  # its growth over time is the mean queue
+    free_bytes: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostNetwork:
+    """Towards the server's host, before the first trial."""
+
+    host: str
+    # *_bytes_per_s: of payload, one direction after the other; of the server's host with all load hosts, None with one
+    sent_bytes_per_s: float | None
+    received_bytes_per_s: float | None
+    round_trip_ms: float | None = None  # median of single bytes; None for the server's host
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostSample:
+    """*_total: cumulative. None: not read."""
+
+    monotonic_ns: int  # clock of the server's host
+    cpus: int  # of the load generator; 0: no load
+    load_cpu_s_total: float | None = None  # of the load generator
+    busy_cpu_s_total: float | None = None  # busy_*, stolen_*: of these CPUs
+    stolen_cpu_s_total: float | None = None
+    sent_bytes_total: float | None = None  # sent_*, received_*: of the interface to the server
+    received_bytes_total: float | None = None
+    segments_total: float | None = None  # of TCP; *_again_total: sent again
+    segments_again_total: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostFigures:
+    """Over a trial's window. MB is 10^6 bytes."""
+
+    cpus: int
+    load_cpu_cores: float | None = None
+    other_cpu_cores: float | None = None
+    stolen_cpu_cores: float | None = None
+    sent_mb_per_s: float | None = None
+    received_mb_per_s: float | None = None
+    network_percent: float | None = None  # of what a stream reached, in the fuller direction
+    resent_percent: float | None = None  # of its TCP segments
 
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectSample:
-    """Counters of the server or of the load generator at one tick. Names with _total are cumulative."""
+    """Server or load generator. *_total: cumulative."""
 
     cpu_s_total: float | None
     throttled_s_total: float | None
     memory_bytes: int | None
-    system_s_total: float | None = None  # the part of the CPU time that the kernel used for it
-    page_faults_total: int | None = None  # pages that it touched and that were not mapped, new ones and others
+    system_s_total: float | None = None  # in the kernel
+    page_faults_total: int | None = None  # of pages that were not mapped
 
 
 @dataclass(frozen=True, kw_only=True)
 class CpuWork:
-    """How fast the server's CPUs did the same small piece of work, at one time. Totals since the trial's start: CPU
-    time in microseconds, the number of pieces, and the sum of their speeds in pieces for each millisecond of it."""
+    """The speed of the server's CPUs. Totals since the trial's start: CPU time in µs, pieces, and their speeds in
+    pieces/ms."""
 
     monotonic_ns: int
     cpu_us_total: float
@@ -33,55 +140,45 @@ class CpuWork:
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """One tick of the sampler. Counters are cumulative; rates are computed later from differences."""
+    """Counters are cumulative; rates are computed later."""
 
     monotonic_ns: int
     server: SubjectSample
     generator: SubjectSample
     memory_available_bytes: int | None
-    # seconds in which some task waited, by resource (cpu, io, memory), if the kernel has PSI
-    psi_some_s_total: Mapping[str, float]
-    thread_cpu_s_total: Mapping[str, float]  # CPU seconds of the server's threads by thread name, if requested
-    host_cpu_busy_s_total: float | None = None  # CPU seconds of the whole machine
-    host_cpu_stolen_s_total: float | None = None  # those that its hypervisor took
-    disks: Mapping[str, DiskSample] = field(default_factory=dict)  # by name (d1, d2)
-    # cores that the busiest single thread of each name used since the sample before
-    thread_peak_cores: Mapping[str, float] = field(default_factory=dict)
-    # by name, the median use of the threads that worked since the sample before, without the busiest
-    thread_median_cores: Mapping[str, float] = field(default_factory=dict)
-    generator_peak_cores: Mapping[str, float] = field(default_factory=dict)  # the generator's busiest
-    # context switches of the server's threads, "voluntary" (to sleep) and "nonvoluntary"
+    psi_some_s_total: Mapping[str, float]  # in which some task waited, by resource (cpu, io, memory)
+    thread_cpu_s_total: Mapping[str, float]  # of the server, by thread name
+    host_cpu_busy_s_total: float | None = None  # of the whole machine
+    host_cpu_stolen_s_total: float | None = None  # by its hypervisor
+    disks: Mapping[str, DiskSample] = field(default_factory=dict)  # d1, d2
+    thread_peak_cores: Mapping[str, float] = field(default_factory=dict)  # of each name, since the sample before
+    thread_median_cores: Mapping[str, float] = field(default_factory=dict)  # the median of the others that worked
+    generator_peak_cores: Mapping[str, float] = field(default_factory=dict)
+    # "voluntary" (to sleep) and "nonvoluntary"
     thread_switches_total: Mapping[str, float] = field(default_factory=dict)
-    # cpu_busy_s_total, cpu_stolen_s_total: the same of each CPU, by its number
-    cpu_busy_s_total: Mapping[str, float] = field(default_factory=dict)
+    cpu_busy_s_total: Mapping[str, float] = field(default_factory=dict)  # cpu_busy_s_total, cpu_stolen_s_total: by CPU
     cpu_stolen_s_total: Mapping[str, float] = field(default_factory=dict)
-    cpu_mhz: Mapping[str, float] = field(default_factory=dict)  # clock rate of each CPU of both sides, by its number
-    # how often a working connection was seen, by what it waited for; if the database does not report it, how often a
-    # thread was
+    cpu_mhz: Mapping[str, float] = field(default_factory=dict)  # of each CPU of both sides
+    # how often a working connection (or a thread) was seen, by what it waited for
     waits_total: Mapping[str, float] = field(default_factory=dict)
-    # by interface and direction ("eth0 sent"), of those with hardware and a speed
+    # "eth0 sent", of those with hardware and a speed
     network_bytes_total: Mapping[str, float] = field(default_factory=dict)
-    network_bytes_per_s: Mapping[str, float] = field(default_factory=dict)  # each one's speed
-    # cycles, instructions and llc_misses of the server's CPUs; empty if not available
+    network_bytes_per_s: Mapping[str, float] = field(default_factory=dict)
+    # cycles, instructions and llc_misses of the server's CPUs
     cpu_counters_total: Mapping[str, float] = field(default_factory=dict)
-    # how fast the server's CPUs did the same work, several times since the sample before
-    cpu_work: tuple[CpuWork, ...] = ()
-    # joules of all processors and their memory since the trial's start, if the kernel counts them
-    energy_j_total: float | None = None
-    # the newest sample of each host by its name, if the load is made elsewhere
-    hosts: Mapping[str, HostSample] = field(default_factory=dict)
+    cpu_work: tuple[CpuWork, ...] = ()  # several since the sample before
+    energy_j_total: float | None = None  # joules of all processors and memory since the trial's start
+    hosts: Mapping[str, HostSample] = field(default_factory=dict)  # by name, if the load is made elsewhere
 
     @property
     def disk_written_bytes_total(self) -> int | None:
-        """Bytes of all disks together; None if one of them could not be read, or there is none."""
+        """All disks together; None if one could not be read."""
         written = [disk.written_bytes_total for disk in self.disks.values()]
         return sum(known) if written and len(known := [w for w in written if w is not None]) == len(written) else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class SamplerCost:
-    """The cost of sampling: CPU seconds of the sampler, ticks taken and ticks missed."""
-
     cpu_s: float
     wall_s: float
     ticks: int

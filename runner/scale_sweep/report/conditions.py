@@ -9,7 +9,8 @@ from scale_sweep.base.texts import OLD_YEARS, age_years, released_in
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import AxisFacts, load_axis
 from scale_sweep.experiment.work import takes_fixed_work
-from scale_sweep.judge.verdict import LoadHalf, new_pages_between
+from scale_sweep.judge.verdict.diagnose import new_pages_between
+from scale_sweep.judge.verdict.evidence import LoadHalf
 from scale_sweep.judge.verdict.thresholds import THROTTLED
 from scale_sweep.model import ERRORS, StoredRun, TrialResult
 from scale_sweep.report.figures import axis_facts

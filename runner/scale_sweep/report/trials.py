@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scale_sweep.base.units import counted, format_number, format_rate, part_of
-from scale_sweep.judge.verdict import Transient, transient
 from scale_sweep.judge.verdict.thresholds import BATCH_S, BATCHES_MIN
+from scale_sweep.judge.verdict.window_start import Transient, transient
 from scale_sweep.model import Agreement, StoredRun, TrialResult, common_marks, verdict_words
 from scale_sweep.report.cpu_time import cpu_rate_cell, heading_of
 from scale_sweep.report.figures import agreement_in, axis_facts, by_run_order, cores_given, disk_mb_per_s

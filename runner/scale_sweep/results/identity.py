@@ -14,12 +14,12 @@ DIGITS = 16
 
 
 def identity() -> dict[str, str | int]:
-    """tool_version, commit ("" outside a checkout), code (digest), method (number)."""
+    """tool_version, commit, code (digest), method (number)."""
     return {"tool_version": __version__, "commit": commit(), "code": code_digest(), "method": method.METHOD}
 
 
 def commit() -> str:
-    """The commit of the tool; "" if it does not run from a checkout."""
+    """ "" outside of a checkout."""
     head = PACKAGE.parents[1] / ".git" / "HEAD"
     try:
         text = head.read_text(encoding="utf-8").strip()

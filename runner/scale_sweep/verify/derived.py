@@ -13,11 +13,10 @@ from scale_sweep.judge import method
 from scale_sweep.model import StoredRun
 from scale_sweep.report.documents import documents
 from scale_sweep.results.store.codec import to_json
-from scale_sweep.results.store.operations import OPERATIONS, operations_text
+from scale_sweep.results.store.outside import read_reference
 from scale_sweep.results.store.reader import read_fit
-from scale_sweep.results.store.reference import read_reference
 from scale_sweep.results.store.stored import Folder, read_text
-from scale_sweep.results.store.texts import TIMESERIES_HEADER, points_text, timeseries_part
+from scale_sweep.results.store.texts import OPERATIONS, TIMESERIES_HEADER, operations_text, points_text, timeseries_part
 from scale_sweep.verify.result import Disagreement, OtherMethod, differences, leaves, show
 from scale_sweep.verify.trial import TrialAgain
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from scale_sweep.base.errors import StoreError
 from scale_sweep.base.units import counted
-from scale_sweep.results.store import stored, sums
+from scale_sweep.results.store import files, stored
 from scale_sweep.results.store.reader import read_manifest
 from scale_sweep.verify.result import Disagreement
 
@@ -25,18 +25,18 @@ class DigestCheck:
 
 def check_digests(run: stored.Folder) -> DigestCheck:
     """Altered, missing and unlisted files. Raises StoreError for a list that cannot be read."""
-    listed = sums.read_sums(run)
+    listed = files.read_sums(run)
     if listed is None:
-        absent = Disagreement(file=sums.NAME, sentence="is missing: the files cannot be checked")
+        absent = Disagreement(file=files.SUMS, sentence="is missing: the files cannot be checked")
         return DigestCheck(fingerprint="", files=0, disagreements=(absent,), notes=())
     against = [_against(run, name, wanted) for name, wanted in listed.items()]
-    present = set(stored.names_of(run)) - {sums.NAME}
+    present = set(stored.names_of(run)) - {files.SUMS}
     extra = sorted(name for name in present - set(listed) if not name.endswith(stored.WAITING))
-    notes = [f"{name} does not belong to the run: {sums.NAME} does not list it" for name in extra[:5]]
+    notes = [f"{name} does not belong to the run: {files.SUMS} does not list it" for name in extra[:5]]
     if len(extra) > len(notes):
-        notes.append(f"and {counted(len(extra) - len(notes), 'more file')} that {sums.NAME} does not list")
+        notes.append(f"and {counted(len(extra) - len(notes), 'more file')} that {files.SUMS} does not list")
     return DigestCheck(
-        fingerprint=stored.digest_of(run, sums.NAME),
+        fingerprint=stored.digest_of(run, files.SUMS),
         files=len(listed),
         disagreements=tuple(d for d in against if d is not None),
         notes=tuple(notes),
@@ -51,7 +51,7 @@ def is_finished(run: stored.Folder) -> bool:
     if read_manifest(run).get("status") != "complete":
         return False
     try:
-        return LAST in (sums.read_sums(run) or {}) and not check_digests(run).disagreements
+        return LAST in (files.read_sums(run) or {}) and not check_digests(run).disagreements
     except StoreError:
         return False
 
@@ -59,11 +59,11 @@ def is_finished(run: stored.Folder) -> bool:
 def _against(run: stored.Folder, name: str, wanted: str) -> Disagreement | None:
     try:
         held = stored.digest_of(run, name)
-        if held == wanted or sums.is_as_listed(run, name, wanted):
+        if held == wanted or files.is_as_listed(run, name, wanted):
             return None
     except FileNotFoundError:
         return Disagreement(file=name, sentence="is missing")
     except StoreError as error:
         return Disagreement(file=name, sentence=error.message.replace(f"{run}/", ""))
-    sentence = "is empty now" if held == sums.digest(b"") else "was changed: its SHA-256 differs"
+    sentence = "is empty now" if held == files.digest(b"") else "was changed: its SHA-256 differs"
     return Disagreement(file=name, sentence=sentence, stored=held[:12], recomputed=wanted[:12])

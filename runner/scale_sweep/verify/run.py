@@ -14,8 +14,8 @@ from scale_sweep.base.units import part_of
 from scale_sweep.model import Plan, StoredRun, Sweep
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.codec import from_plain
-from scale_sweep.results.store.held import status_of
 from scale_sweep.results.store.reader import done_of, read_manifest, read_plan, read_result, series_from_text
+from scale_sweep.results.store.run_lock import status_of
 from scale_sweep.results.store.stored import Folder, is_there
 from scale_sweep.verify.derived import check_derived
 from scale_sweep.verify.digests import DigestCheck, check_digests

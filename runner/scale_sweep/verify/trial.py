@@ -12,9 +12,9 @@ from hdrh.histogram import HdrHistogram
 from scale_sweep.base.errors import LoadError, StoreError
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge import method
-from scale_sweep.judge.figures.rated import rated_intervals
+from scale_sweep.judge.figures.counts_per_second import rated_intervals
+from scale_sweep.judge.figures.searched import outcome
 from scale_sweep.judge.figures.trial_facts import STEP_LINES, StepSeen, TrialFacts
-from scale_sweep.judge.figures.trial_outcome import outcome
 from scale_sweep.judge.figures.window_bounds import least_seconds, with_summary
 from scale_sweep.loadgen.handle import Recorded, recorded_of
 from scale_sweep.model import Latency, LoadSummary, Measurement, Plan, Trial, TrialResult, Verdict

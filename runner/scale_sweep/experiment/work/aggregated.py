@@ -21,7 +21,7 @@ from scale_sweep.experiment.work.columns import (
 from scale_sweep.experiment.work.computing import value_of
 from scale_sweep.experiment.work.filled import filled
 from scale_sweep.model import Drawn, Query
-from scale_sweep.model.functions import COUNTS
+from scale_sweep.model.questions import COUNTS
 
 Known = tuple[Array, Array]  # times, and the values that are no NULL
 

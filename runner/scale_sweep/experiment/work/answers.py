@@ -17,7 +17,7 @@ from scale_sweep.experiment.work.devices import walked
 from scale_sweep.experiment.work.filters import is_undecided, kept, passed
 from scale_sweep.experiment.work.ranked import has_null, misplaced, ranked, rows_of
 from scale_sweep.model import Cells, Drawn, Query, Work
-from scale_sweep.model.functions import COUNTS
+from scale_sweep.model.questions import COUNTS
 
 Stretch = tuple[int, int, int]  # a range of rows: table, first row, number of rows
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from scale_sweep.experiment.work.columns import DOUBLE_ERROR, FLOAT_ERROR, WHOLE_MAX, Array
-from scale_sweep.model.functions import percent_of
+from scale_sweep.model.questions import percent_of
 
 # A standard deviation is computed from differences, which have the error of the values and not their own: a server that
 # keeps 15 digits of a double, or the 24 bits of a float, changes each value by up to so much of it.

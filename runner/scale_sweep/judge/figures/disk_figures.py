@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from scale_sweep.judge.figures.rated import RatedInterval
+from scale_sweep.judge.figures.counts_per_second import RatedInterval
 from scale_sweep.judge.figures.window import WindowUse
 from scale_sweep.model import DiskCeiling, DiskFigures, Sample
 
 
 def ceiling_mb_per_s(ceilings: Sequence[DiskCeiling], names: Sequence[str]) -> float | None:
-    """The rate that these disks can write together without a database, in MB/s; None if it was not measured.
-
-    It is the common measurement of these disks if there is one. Else it is the sum of each alone, but at most their
-    parts of the largest common measurement, because disks may share a bottleneck.
-    """
+    """These disks together: as measured, else the sum of each, at most their parts of the largest common
+    measurement, because disks may share a bottleneck."""
     for ceiling in ceilings:
         if set(ceiling.disks) == set(names):
             return ceiling.write_mb_per_s
@@ -29,14 +26,14 @@ def ceiling_mb_per_s(ceilings: Sequence[DiskCeiling], names: Sequence[str]) -> f
 
 
 def own_ceilings(ceilings: Sequence[DiskCeiling]) -> Mapping[str, float]:
-    """MB/s that each disk can write alone, by name."""
+    """Each disk alone."""
     return {c.disks[0]: c.write_mb_per_s for c in ceilings if len(c.disks) == 1}
 
 
 def disk_figures(
     use: WindowUse, samples: Sequence[Sample], ceilings: Sequence[DiskCeiling]
 ) -> Mapping[str, DiskFigures]:
-    """The figures of each disk by name, in the order of the axis."""
+    """By name, in the order of the axis."""
     alone = own_ceilings(ceilings)
     written = [d.write_mb_per_s for d in use.disks.values()]
     total = sum(w for w in written if w is not None)
@@ -57,7 +54,7 @@ def disk_figures(
 
 
 def stalled_s(intervals: Sequence[RatedInterval]) -> float | None:
-    """Seconds of the load without any acknowledgement, in whole intervals; None without intervals."""
+    """Without any acknowledgement, in whole intervals; None without intervals."""
     if not intervals:
         return None
     total, before = 0.0, 0.0

@@ -7,15 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from scale_sweep.experiment.work import stores
-from scale_sweep.judge.figures.cpu_speed import WorkTotals, at_equal_speed, rate_and_speed
+from scale_sweep.judge.figures.counts_per_second import rated_intervals, requests_per_s, rows_per_s
 from scale_sweep.judge.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
-from scale_sweep.judge.figures.hosts_use import HostSeries, host_figures
 from scale_sweep.judge.figures.operations import operation_figures
-from scale_sweep.judge.figures.rated import rated_intervals, requests_per_s, rows_per_s
 from scale_sweep.judge.figures.resource_use import in_flight, per
+from scale_sweep.judge.figures.taken import HostSeries, host_figures
 from scale_sweep.judge.figures.trial_facts import TrialFacts, whole_intervals
-from scale_sweep.judge.figures.window import WindowUse, measure_window
-from scale_sweep.judge.verdict import modes, stalled_percent, steadiness, troubles
+from scale_sweep.judge.figures.window import WindowUse, WorkTotals, at_equal_speed, measure_window, rate_and_speed
+from scale_sweep.judge.verdict.steady import modes, stalled_percent, steadiness, troubles
 from scale_sweep.model import (
     DiskFigures,
     Latency,
@@ -26,7 +25,7 @@ from scale_sweep.model import (
 
 
 def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
-    """The figures over the window. Without the load generator's summary only the sampler's cost is known."""
+    """Without the load generator's summary only the sampler's cost is known."""
     acknowledged, facts = rows_acknowledged(facts), as_counted(facts)
     s, cost = facts.summary, facts.sampler_cost
     if s is None or s.window_end_ns <= s.window_start_ns:
@@ -96,7 +95,6 @@ def _per_million(energy_j: float | None, rows: int | None) -> float | None:
 
 
 def _times(name: str, times: Latency) -> dict[str, Any]:
-    """The fields of these times in milliseconds."""
     return {f"{name}_ms_{at}": _ms(getattr(times, f"{at}_us")) for at in ("p50", "p95", "p99", "p999", "max")}
 
 
@@ -113,7 +111,6 @@ def _stored_rows(facts: TrialFacts) -> dict[str, Any]:
 
 
 def _preload(facts: TrialFacts) -> dict[str, Any]:
-    """The figures of the preloaded data, if there was any."""
     there, logical = facts.preloaded, facts.row_bytes
     if there is None:
         return {}
@@ -140,8 +137,6 @@ def _busiest(threads: Mapping[str, float]) -> dict[str, Any]:
 
 
 def _processors(use: WindowUse, trial: Trial) -> dict[str, Any]:
-    """Clock rates of the CPUs of server and load generator, hardware counters of the server's, and context switches of
-    its threads."""
     rates = use.cpu_mhz
     return {
         "server_switches_per_s": sum(use.switches_per_s.values()) if use.switches_per_s else None,
@@ -159,7 +154,6 @@ def _mean_mhz(rates: Mapping[str, float], cpus: Sequence[int]) -> float | None:
 
 
 def _rate_figures(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
-    """The rate's behaviour second by second, and what the load generator's threads did."""
     seconds = whole_intervals(rated_intervals(facts.intervals, trial.work), summary)
     totals = WorkTotals(facts.samples)
     rates, speeds = [i.count for i in seconds], totals.of_seconds(seconds)
@@ -188,20 +182,14 @@ def _rate_figures(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict
 
 
 def commits_in_window(facts: TrialFacts) -> int | None:
-    """Commit cycles that the server finished between the window's start and end; None if the server does not count
-    them.
-
-    The count is inexact by commits before the server's answer and, after a discarded transient, by commits within the
-    transient. Runs of older versions counted warm-up and drain too.
-    """
+    """Inexact by commits before the server's answer, and within a discarded transient; None: not counted."""
     if facts.commits_before is None or facts.commits_after is None:
         return None
     return facts.commits_after - facts.commits_before
 
 
 def _durable(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> float | None:
-    """Acknowledged rows, warm-up included, over the time from the first request to the end of the flush, in rows/s.
-    None if the rate does not count rows."""
+    """Acknowledged rows, warm-up included, from the first request to the end of the flush."""
     if trial.work.counts_requests or facts.steps or facts.load_start_ns is None or facts.flush_end_ns is None:
         return None
     return summary.rows_acked / ((facts.flush_end_ns - facts.load_start_ns) / 1e9)
@@ -240,7 +228,7 @@ def rows_acknowledged(facts: TrialFacts) -> dict[str, Any]:
 
 
 def as_counted(facts: TrialFacts) -> TrialFacts:
-    """With the counted rows in the place of acknowledged ones; the facts themselves where requests are answered."""
+    """With the counted rows in the place of acknowledged ones, where requests are not answered."""
     s = facts.summary
     if s is None or s.is_answered:
         return facts

@@ -8,7 +8,8 @@ from dataclasses import replace
 from scale_sweep.base.units import counted
 from scale_sweep.experiment.work import units_of_request
 from scale_sweep.judge.figures.trial_facts import TrialFacts
-from scale_sweep.judge.verdict import COMPARED_LEAST, OfferedOperation
+from scale_sweep.judge.verdict.evidence import OfferedOperation
+from scale_sweep.judge.verdict.thresholds import COMPARED_LEAST
 from scale_sweep.model import AnswersChecked, Latency, LoadSummary, OperationFigures, OperationSummary, Trial
 
 _QUANTILES = ("min", "mean", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p999", "max")
@@ -47,12 +48,12 @@ def _hidden(name: str, count: int) -> str:
 
 
 def hidden_share(count: int) -> float:
-    """The largest share of wrong answers of which so many drawn ones are all right in 5 of 100 trials."""
+    """The share of wrong answers of which so many drawn ones are all right in 5 of 100 trials."""
     return float(1 - 0.05 ** (1 / count))
 
 
 def offered_of(trial: Trial, summary: LoadSummary) -> tuple[OfferedOperation, ...]:
-    """The operations with a rate of their own, and what they achieved."""
+    """Achieved rates of operations with a rate of their own."""
     known = {one.name: one for one in summary.operations if one.window_s}
     return tuple(
         OfferedOperation(
@@ -99,7 +100,7 @@ def _mega(value: float | None) -> float | None:
 
 
 def _times(latency: Latency | None) -> dict[str, float | None]:
-    """Milliseconds by the name of the quantile; empty if there are none."""
+    """By quantile, in milliseconds."""
     if latency is None:
         return {}
     times = {name: getattr(latency, f"{name}_us") for name in _QUANTILES}

@@ -9,22 +9,22 @@ from scale_sweep.base.units import format_rate, moved_words
 from scale_sweep.experiment.axes import AxisFacts
 from scale_sweep.experiment.work import miscounted, stores
 from scale_sweep.experiment.work.sums import wrong_rows
+from scale_sweep.judge.figures.counts_per_second import RatedInterval, rated_intervals
+from scale_sweep.judge.figures.littles_law import contradiction, occupied_of
 from scale_sweep.judge.figures.measurement import commits_in_window, measurement
-from scale_sweep.judge.figures.occupied import occupied_of
 from scale_sweep.judge.figures.operations import hidden, offered_of
-from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
 from scale_sweep.judge.figures.resource_use import halves_of, resources_of, second_uses, window_use
 from scale_sweep.judge.figures.trial_facts import TrialFacts, unfinished, whole_intervals
 from scale_sweep.judge.figures.window_bounds import warmup_rates
-from scale_sweep.judge.verdict import LEVEL_PERCENT, Evidence, Integrity, compared_seconds, diagnose, is_level
+from scale_sweep.judge.verdict.diagnose import diagnose
+from scale_sweep.judge.verdict.evidence import Evidence, Integrity
+from scale_sweep.judge.verdict.thresholds import LEVEL_PERCENT
+from scale_sweep.judge.verdict.window_start import compared_seconds, is_level
 from scale_sweep.model import Measurement, Trial, Verdict
 
 
 def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
-    """The evidence. m: the trial's own figures.
-
-    Prepared disks are judged over the whole load, everything else over the window.
-    """
+    """m: the trial's own figures. Prepared disks are judged over the whole load, everything else over the window."""
     answers, in_order = facts.answers, not trial.work.data.disorder
     s, resources = facts.summary, resources_of(trial, facts)
     has_window = s is not None and s.window_end_ns > s.window_start_ns
@@ -56,14 +56,14 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
         transient=_passed_over(facts, resources.unit),
         offered=offered_of(trial, s) if s is not None else (),
         halves=halves_of(facts.samples, inside) if has_window else None,
-        occupied=occupied_of(trial, s) if s is not None and has_window else None,
+        contradiction=contradiction(occupied_of(trial, s)) if s is not None and has_window else "",
         claims=s is not None and trial.load.carries_claim and trial.load.is_long(s.window_s),
     )
 
 
 def _miscounted(trial: Trial, facts: TrialFacts, m: Measurement) -> str:
-    """The contradiction by the count. Of rows that nobody acknowledged it can only deny those that were not sent: what
-    a server refuses may be of an earlier request, so that it may hold the rows of the request that failed."""
+    """Where nothing is acknowledged, the count can only deny rows that were not sent: what a server refuses may be
+    of an earlier request."""
     s = facts.summary
     uncertain = s.rows_failed + s.rows_unanswered if s is not None else 0
     if m.rows_sent is None:
@@ -86,7 +86,7 @@ def _gaps(facts: TrialFacts) -> tuple[str, ...]:
 
 
 def _kept(trial: Trial, facts: TrialFacts, m: Measurement) -> int | None:
-    """The number of acknowledged rows that the database keeps; None: not known, because some may have the same time."""
+    """Acknowledged rows that the database keeps; None: some may have the same time."""
     s, counted = facts.summary, facts.counted
     if s is not None and trial.work.data.disorder and counted and counted.is_distinct:
         return s.rows_distinct
@@ -94,12 +94,12 @@ def _kept(trial: Trial, facts: TrialFacts, m: Measurement) -> int | None:
 
 
 def _not_level(trial: Trial, intervals: Sequence[RatedInterval]) -> str:
-    """That the warm-up ended at its bound and the rate was not level; "" if it was, or had a fixed length."""
+    """ "" if the rate was level at the end of the warm-up, or the warm-up had a fixed length."""
     rates = warmup_rates(intervals)
     if trial.load.warmup_least_s is None or not trial.load.warmup_s or is_level(rates):
         return ""
     if len(rates) + 1 < trial.load.warmup_s:
-        return ""  # it ended because it was level; the second in which it ended is not part of what was looked at
+        return ""  # it was level; the second in which it ended was not looked at
     part = compared_seconds(len(rates))
     return (
         f"the rate was not level when the warm-up ended at its bound of {trial.load.warmup_s:g} s: its last "
@@ -121,8 +121,6 @@ def _passed_over(facts: TrialFacts, unit: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """A verdict, and the measurement that it judges."""
-
     measurement: Measurement
     verdict: Verdict
 

@@ -8,19 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scale_sweep.experiment.work import rate_of
-from scale_sweep.judge.figures.cpu_speed import WorkTotals
+from scale_sweep.judge.figures.counts_per_second import RatedInterval, rate_per_s
 from scale_sweep.judge.figures.disk_figures import own_ceilings
-from scale_sweep.judge.figures.disturbed import lateness, taken_cpus
-from scale_sweep.judge.figures.hosts_use import HostSeries, taken_on_hosts
-from scale_sweep.judge.figures.rated import RatedInterval, rate_per_s
+from scale_sweep.judge.figures.taken import HostSeries, lateness, taken_cpus, taken_on_hosts
 from scale_sweep.judge.figures.trial_facts import TrialFacts
-from scale_sweep.judge.figures.window import WindowUse, measure_window
-from scale_sweep.judge.verdict import HostUse, LoadHalf, ResourceUse, TrialResources
+from scale_sweep.judge.figures.window import WindowUse, WorkTotals, measure_window
+from scale_sweep.judge.verdict.evidence import HostUse, LoadHalf, ResourceUse, TrialResources
 from scale_sweep.model import LoadSummary, Sample, Trial
 
 
 def resources_of(trial: Trial, facts: TrialFacts) -> TrialResources:
-    """The resources of server and load generator."""
+    """Resources of server and load generator."""
     placement = trial.placement
     return TrialResources(
         cores=trial.cores,
@@ -40,14 +38,13 @@ def resources_of(trial: Trial, facts: TrialFacts) -> TrialResources:
 
 
 def _units_of_request(trial: Trial) -> int:
-    """Units of the trial's rate in one request."""
     return 1 if trial.work.counts_requests else trial.work.data.rows_per_request
 
 
 def window_use(
     trial: Trial, facts: TrialFacts, summary: LoadSummary, intervals: Sequence[RatedInterval]
 ) -> ResourceUse:
-    """The use over the whole window. intervals: those inside it."""
+    """intervals: those inside the window."""
     use = measure_window(facts.samples, summary.window_start_ns, summary.window_end_ns)
     seconds = summary.window_s
     client = (summary.cpu_window_s or 0.0) / seconds  # None only for an empty window
@@ -74,7 +71,7 @@ def _with_hosts(use: ResourceUse, hosts: tuple[HostUse, ...]) -> ResourceUse:
 
 
 def _least_cores(samples: Sequence[Sample], stall: Stall) -> float | None:
-    """The server's use between the two samples of the stall with the least; None if fewer than two are inside."""
+    """In the second of the stall with the least; None if fewer than two samples are inside."""
     inside = [s for s in samples if stall.start_ns <= s.monotonic_ns <= stall.end_ns]
     pairs = zip(inside, inside[1:], strict=False)
     uses = [measure_window(pair, pair[0].monotonic_ns, pair[1].monotonic_ns).server_cores for pair in pairs]
@@ -82,8 +79,8 @@ def _least_cores(samples: Sequence[Sample], stall: Stall) -> float | None:
 
 
 def backlog_growth(intervals: Sequence[RatedInterval]) -> float | None:
-    """Units per second by which the backlog grew from the first third of the window to the last. None if it did not
-    grow steadily: some second of the last third had no more than a second of the first."""
+    """From the first third of the window to the last; None if some second of the last had no more than one of the
+    first."""
     waiting = [i.backlog for i in intervals]
     third = len(waiting) // 3
     known = [units for units in waiting if units is not None]
@@ -94,11 +91,8 @@ def backlog_growth(intervals: Sequence[RatedInterval]) -> float | None:
 
 
 def in_flight(summary: LoadSummary) -> float | None:
-    """Share of the load generator's threads' time spent waiting for answers, from the first request to the last.
-
-    Sending includes work of the driver and of the client library: encoding, copying, compressing. If the threads' CPU
-    time is known, it is subtracted, except for the part that made rows, which is not part of sending.
-    """
+    """Share of the load threads' time spent waiting for answers. Sending includes the driver and the client library,
+    whose CPU time is subtracted if it is known; making rows is not part of sending."""
     total = summary.send_s + summary.make_s
     if total <= 0:
         return None
@@ -108,7 +102,7 @@ def in_flight(summary: LoadSummary) -> float | None:
 
 
 def workers_busy(summary: LoadSummary) -> float | None:
-    """Share of the load generator's threads' time on a CPU; None if the load generator does not report it."""
+    """Share of the load threads' time on a CPU."""
     if summary.worker_cores is None or not summary.threads:
         return None
     return summary.worker_cores / summary.threads
@@ -117,7 +111,7 @@ def workers_busy(summary: LoadSummary) -> float | None:
 def second_uses(
     trial: Trial, facts: TrialFacts, summary: LoadSummary, intervals: Sequence[RatedInterval]
 ) -> list[ResourceUse]:
-    """The use between each two samples inside the window. intervals: those inside it."""
+    """Between each two samples inside the window. intervals: those inside it."""
     inside = [s for s in facts.samples if summary.window_start_ns <= s.monotonic_ns <= summary.window_end_ns]
     counts = sorted((i.monotonic_ns, i.count) for i in intervals)
     threads = in_flight(summary), workers_busy(summary)
@@ -136,8 +130,7 @@ def _second(
     waiting: float | None,
     busy: float | None,
 ) -> ResourceUse:
-    """The use of one second. counts: of the intervals, by their ends. waiting, busy: of the load generator's threads,
-    known only for the whole window."""
+    """counts: of the intervals, by their ends. waiting, busy: of the threads over the whole window."""
     seconds = (new.monotonic_ns - old.monotonic_ns) / 1e9
     at = bisect_left(counts, (old.monotonic_ns, 0.0))
     count = float(counts[at][1]) if at < len(counts) and counts[at][0] < new.monotonic_ns else None
@@ -146,11 +139,8 @@ def _second(
 
 
 def _others(trial: Trial, use: WindowUse, client: float | None) -> float | None:
-    """Cores that neither server nor load generator used: on the server's CPUs, if the kernel reports each CPU's time.
-
-    Another program elsewhere on a large machine takes nothing from the server. The load generator's part is subtracted
-    in proportion to the CPUs that it shares with the server.
-    """
+    """Cores of others, on the server's CPUs if the kernel reports each. The load generator's part is subtracted in
+    proportion to the CPUs that it shares."""
     placement = trial.placement
     if use.server_cores is None or client is None or not set(placement.server_cpus) <= set(use.cpus):
         return use.other_cores
@@ -202,7 +192,6 @@ def _use(
 
 
 def per(rates: Mapping[str, float], of: str, for_each: str) -> float | None:
-    """The ratio of two rates; None if one was not read, or the divisor is 0."""
     counted = rates.get(for_each)
     return rates[of] / counted if of in rates and counted else None
 
@@ -211,12 +200,12 @@ def _known(values: Mapping[str, float | None]) -> dict[str, float]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-EDGE_S = 2.0  # the intervals at both ends, in which the stall begins or ends
+EDGE_S = 2.0  # the intervals at both ends
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stall:
-    """seconds: its length. start_ns, end_ns (monotonic): of the whole intervals inside it."""
+    """start_ns, end_ns: of the whole intervals inside it."""
 
     seconds: float
     start_ns: int
@@ -224,11 +213,8 @@ class Stall:
 
 
 def longest_stall(intervals: Sequence[RatedInterval]) -> Stall | None:
-    """The longest time within a window without any finished unit of the rate; None if every interval has one.
-
-    Intervals are a second long. If the longest response time in the next interval is about as long as the stall, it
-    gives the length to the millisecond.
-    """
+    """Without any finished unit of the rate, in intervals; to the millisecond if the next longest response time is
+    about as long."""
     stalls: list[Stall] = []
     at = 0
     while at < len(intervals):
@@ -252,7 +238,7 @@ def _stall(intervals: Sequence[RatedInterval], first: int, end: int) -> Stall:
 
 
 def halves_of(samples: Sequence[Sample], intervals: Sequence[RatedInterval]) -> tuple[LoadHalf, LoadHalf] | None:
-    """Both halves of the seconds of a window; None if something was not counted. intervals: those inside the window."""
+    """None if something was not counted. intervals: those inside it."""
     middle = len(intervals) // 2
     parts = intervals[:middle], intervals[len(intervals) - middle :]
     first, second = (_half(samples, part) for part in parts)
@@ -272,7 +258,7 @@ def _scaled(half: LoadHalf, factor: float) -> LoadHalf:
 def _half(samples: Sequence[Sample], intervals: Sequence[RatedInterval]) -> LoadHalf | None:
     if len(intervals) < 2:
         return None
-    # The end of the first interval is known exactly, its start is not: the first one is left out.
+    # The start of the first interval is not known exactly.
     start_ns, end_ns = intervals[0].monotonic_ns, intervals[-1].monotonic_ns
     seconds = (end_ns - start_ns) / 1e9
     use = measure_window(samples, start_ns, end_ns)

@@ -1,4 +1,4 @@
-"""The outcome of a search: each step judged as a load of its own, the capacity from all of them, one verdict."""
+"""The outcome of a trial: of its one load, or of its search, whose steps are judged each."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from dataclasses import replace
 from scale_sweep.base.texts import alike
 from scale_sweep.base.units import counted, format_rate
 from scale_sweep.capacity import Capacity, Probe, answer_of, excess_of, held_words, next_rate, requests_needed
+from scale_sweep.capacity.search import OPENING_S, WARMUP_S
 from scale_sweep.experiment.axes import AxisFacts
 from scale_sweep.experiment.work import rate_of
+from scale_sweep.judge.figures.counts_per_second import rate_per_s
 from scale_sweep.judge.figures.outcome import Outcome, outcome_of_load
-from scale_sweep.judge.figures.rated import rate_per_s
-from scale_sweep.judge.figures.search_loads import opening_of, step_of
 from scale_sweep.judge.figures.trial_facts import StepSeen, TrialFacts
-from scale_sweep.judge.verdict import verdict_of
+from scale_sweep.judge.verdict.bottleneck import verdict_of
 from scale_sweep.model import (
     ERRORS,
     Bottleneck,
     BottleneckKind,
     Clause,
     Latency,
+    Load,
     LoadSummary,
     Objective,
     Sample,
@@ -32,6 +33,28 @@ from scale_sweep.model import (
     VerdictKind,
 )
 
+
+def opening_of(trial: Trial) -> Trial:
+    load = replace(
+        trial.load, objective=None, arrival="constant", duration_s=OPENING_S, window_max_s=None, carries_claim=False
+    )
+    return replace(trial, load=load)
+
+
+def step_of(trial: Trial, rate: float) -> Trial:
+    load: Load = replace(
+        trial.load,
+        rate=rate,
+        warmup_s=WARMUP_S,
+        warmup_least_s=None,
+        window_max_s=None,
+        may_discard=False,
+        carries_claim=False,
+        trace_every=0,
+    )
+    return replace(trial, load=load)
+
+
 WRONG = (
     VerdictKind.ABORTED,
     VerdictKind.LOST_ROWS,
@@ -39,7 +62,7 @@ WRONG = (
     VerdictKind.WRONG_ANSWER,
     VerdictKind.ERRORS,
 )
-COUNTS = (VerdictKind.VALID, VerdictKind.SOFTWARE_BOTTLENECK, VerdictKind.UNSTEADY)  # of a step: its times count
+COUNTS = (VerdictKind.VALID, VerdictKind.SOFTWARE_BOTTLENECK, VerdictKind.UNSTEADY)
 OVER = (VerdictKind.OFFERED_NOT_MET, VerdictKind.ERRORS)  # of a step: over capacity, unless others explain it
 DISTURBED = (
     BottleneckKind.OTHER_PROCESSES,
@@ -50,13 +73,13 @@ DISTURBED = (
     BottleneckKind.THROTTLING,
     BottleneckKind.NETWORK,
 )
-TOO_FAST = (VerdictKind.GENERATOR_BOUND, VerdictKind.OFFERED_NOT_MET)  # of a step that was left out
+TOO_FAST = (VerdictKind.GENERATOR_BOUND, VerdictKind.OFFERED_NOT_MET)
 SPARE = 3  # samples
 PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "max")
 
 
 def outcome_of_search(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outcome:
-    """The measurement with its capacity and steps, and the verdict on the capacity. Short steps have no capacity."""
+    """The verdict is on the capacity; short steps have none."""
     opening = outcome_of_load(axis, opening_of(trial), replace(facts, summary=facts.of_all_loads))
     judged = [_judged(axis, trial, facts, seen) for seen in facts.steps]
     steps = tuple(step for step, _ in judged)
@@ -81,8 +104,7 @@ def outcome_of_rate(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outcome
 
 
 def next_step_rate(trial: Trial, opening: LoadSummary | None, steps: Sequence[Step]) -> float | None:
-    """The rate of the next step; None: the search is over, or it cannot begin because the closed loop did nothing.
-    opening: of the closed loop. steps: those so far, as they were judged."""
+    """None: the search is over, or its closed loop (opening) did nothing."""
     begin = rate_per_s(opening, trial.work) if opening is not None else None
     return next_rate(begin, [probe_of(step) for step in steps]) if begin else None
 
@@ -97,7 +119,6 @@ def judged_step(axis: AxisFacts, trial: Trial, facts: TrialFacts, seen: StepSeen
 
 
 def _judged(axis: AxisFacts, trial: Trial, facts: TrialFacts, seen: StepSeen) -> tuple[Step, Verdict]:
-    """A step, and its verdict with the bottleneck."""
     at, summary = step_of(trial, seen.rate), seen.summary
     own = TrialFacts(
         summary=summary,
@@ -113,15 +134,13 @@ def _judged(axis: AxisFacts, trial: Trial, facts: TrialFacts, seen: StepSeen) ->
 
 
 def _beside(samples: Sequence[Sample], summary: LoadSummary) -> tuple[Sample, ...]:
-    """The samples of the window, with SPARE before and after it: a step is judged while the server waits for the next
-    one, and samples of other steps take time to read."""
+    """The samples of the window, with SPARE around it: samples of other steps take time to read."""
     first = bisect_left(samples, summary.window_start_ns, key=lambda sample: sample.monotonic_ns)
     last = bisect_right(samples, summary.window_end_ns, key=lambda sample: sample.monotonic_ns)
     return tuple(samples[max(0, first - SPARE) : last + SPARE])
 
 
 def _step(trial: Trial, summary: LoadSummary, verdict: Verdict) -> Step:
-    """The step of a load at the trial's rate, with its verdict."""
     objective = trial.load.objective or Objective(clauses=())
     values = {clause.name: value_of(clause, summary) for clause in objective.clauses}
     is_over = _is_over(verdict, objective)
@@ -167,7 +186,7 @@ def _why_unusable(verdict: Verdict, objective: Objective, summary: LoadSummary, 
 
 
 def value_of(clause: Clause, summary: LoadSummary) -> float | None:
-    """The value of the clause's quantity in the unit of its limit; None with too few requests."""
+    """In the unit of the clause's limit; None with too few requests."""
     if clause.quantity == ERRORS:
         return 100 * summary.errors / summary.requests if summary.requests else None
     times: Latency | None = summary.response
@@ -187,8 +206,7 @@ def _milliseconds(times: Latency | None) -> dict[str, float | None]:
 def _verdict(
     axis: AxisFacts, trial: Trial, opening: Verdict, judged: Sequence[tuple[Step, Verdict]], answer: Capacity
 ) -> Verdict:
-    """The verdict on the capacity. opening: on the closed loop, and on the rows of all loads. judged: each step with
-    its verdict."""
+    """opening: on the closed loop, and on the rows of all loads."""
     if opening.kind in WRONG:
         return opening
     steps = [step for step, _ in judged]
@@ -208,8 +226,7 @@ def _verdict(
 
 
 def _disturbed(axis: AxisFacts, verdicts: Sequence[Verdict], reasons: tuple[str, ...]) -> Verdict:
-    """The verdict of a search without enough usable steps: that on the bottleneck of most steps that were left out. The
-    closed loop's bottleneck is not the reason. verdicts: of these steps."""
+    """On the bottleneck of most steps that were left out; the closed loop's is not the reason."""
     known = [verdict.bottleneck for verdict in verdicts if verdict.bottleneck is not None]
     bottlenecks = [one for one in known if one.kind in DISTURBED]
     if not bottlenecks:
@@ -256,3 +273,11 @@ def _first_again(steps: Sequence[Step], answer: Capacity) -> tuple[str, ...]:
     if answer.probes == sum(step.usable for step in steps):
         return ()
     return ("the first step does not count: it followed the closed loop, and at the same rate a later step held",)
+
+
+def outcome(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outcome:
+    """Judges the search of a trial that searches, the rate of one that confirms, and the load of any other."""
+    judged = outcome_of_load if trial.load.objective is None else outcome_of_rate
+    come_to = (outcome_of_search if trial.load.searches else judged)(axis, trial, facts)
+    beside = (f"another sweep of `scale` ran on this machine: {one}" for one in facts.beside)
+    return replace(come_to, verdict=replace(come_to.verdict, reasons=(*come_to.verdict.reasons, *beside)))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import TypeVar
 
-from scale_sweep.judge.figures.rated import RatedInterval
+from scale_sweep.judge.figures.counts_per_second import RatedInterval
 from scale_sweep.model import (
     FINISHED,
     AnswersChecked,
@@ -28,17 +28,17 @@ AnyInterval = TypeVar("AnyInterval", Interval, RatedInterval)
 
 @dataclass(frozen=True, kw_only=True)
 class DiscardedTransient:
-    """The time between the warm-up and the window, discarded because the rate had not settled."""
+    """Between warm-up and window: the rate had not settled."""
 
     seconds: float
-    rate: float  # units per second of what the rate counts
-    drift_percent: float  # the trend of the rate over transient and window together, in percent of its mean
-    stalled: int  # the transient's seconds below a tenth of the median rate
+    rate: float  # of the load's rate, per second
+    drift_percent: float  # of the rate with the window, in percent of its mean
+    stalled: int  # seconds below a tenth of the median rate
 
 
 @dataclass(frozen=True, kw_only=True)
 class StepSeen:
-    """One step of a search: the offered rate, and the load generator's lines."""
+    """A step's lines of the load generator."""
 
     rate: float
     summary: LoadSummary
@@ -47,7 +47,7 @@ class StepSeen:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialFacts:
-    """The facts. None or empty: not known, for example because the trial ended early."""
+    """None or empty: not known, for example because the trial ended early."""
 
     load_start_ns: int | None = None
     measure_start_ns: int | None = None
@@ -69,20 +69,19 @@ class TrialFacts:
     disk_ceilings: tuple[DiskCeiling, ...] = ()
     logical_bytes_per_row: float | None = None
     transient: DiscardedTransient | None = None
-    data_bytes: int | None = None  # the size of the server's files on their disks after the flush
-    preloaded: Preloaded | None = None  # the data present before the load; None: nothing
-    row_bytes: int | None = None  # the size of one preloaded row without overhead
-    answers: tuple[AnswersChecked, ...] = ()  # the operations whose answers were checked
-    summed: RowsSummed | None = None  # the stored rows beside those that were sent; None: not compared
-    # step_rates, steps: of a search, after the closed loop that `summary` and `intervals` are of
-    step_rates: tuple[float, ...] = ()
+    data_bytes: int | None = None  # of the server's files after the flush
+    preloaded: Preloaded | None = None  # None: nothing
+    row_bytes: int | None = None  # of a preloaded row, without overhead
+    answers: tuple[AnswersChecked, ...] = ()  # of the checked operations
+    summed: RowsSummed | None = None  # None: not compared
+    step_rates: tuple[float, ...] = ()  # of a search, after the closed loop of `summary` and `intervals`
     steps: tuple[StepSeen, ...] = ()
-    networks: tuple[HostNetwork, ...] = ()  # of the hosts, if the load is made elsewhere
+    networks: tuple[HostNetwork, ...] = ()  # of hosts that make the load
     beside: tuple[str, ...] = ()  # other sweeps on the server's machine, in words
 
     @property
     def of_all_loads(self) -> LoadSummary | None:
-        """The summary, with the rows of all steps: what the database must hold. None without a summary."""
+        """With the rows of all steps: what the database must hold."""
         if self.summary is None or not self.steps:
             return self.summary
         loads, last = [self.summary, *(step.summary for step in self.steps)], self.steps[-1].summary
@@ -101,7 +100,7 @@ class TrialFacts:
 
 
 def whole_intervals(intervals: Sequence[AnyInterval], summary: LoadSummary) -> list[AnyInterval]:
-    """The intervals that are completely inside the window. A last, shorter one would look like a drop of the rate."""
+    """Completely inside the window: a last, shorter one would look like a drop of the rate."""
     inside = []
     before = 0.0
     for interval in intervals:
@@ -118,11 +117,11 @@ def whole_intervals(intervals: Sequence[AnyInterval], summary: LoadSummary) -> l
 
 
 IN_RAW_FILES = ("summary", "intervals", "samples", "log_tail", "generator_log", "transient", "steps")
-STEP_LINES = "step-{:02d}.jsonl"  # the lines of a step, counted from 1
+STEP_LINES = "step-{:02d}.jsonl"  # from 1
 
 
 def facts_text(facts: TrialFacts, *, with_summary: bool) -> str:
-    """The facts as JSON. with_summary: for a foreign load generator, whose raw output does not hold those figures."""
+    """As JSON. with_summary: for a foreign load generator, whose raw output does not hold it."""
     left_out = set(IN_RAW_FILES) - ({"summary"} if with_summary else set())
     kept = {f.name: getattr(facts, f.name) for f in fields(facts) if f.name not in left_out}
     plain = {name: _plain(value) for name, value in kept.items()}

@@ -1,4 +1,4 @@
-"""Rates over a window, from cumulative counters interpolated at its edges. Pure."""
+"""Rates over a window, from counters interpolated at its edges, and the speed of its CPUs."""
 
 from __future__ import annotations
 
@@ -6,24 +6,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from scale_sweep.judge.figures.counts_per_second import RatedInterval
 from scale_sweep.model import Sample
 
-EDGE_NS = 1_500_000_000  # a window's edge may be this far outside the samples; the nearest sample then counts
+EDGE_NS = 1_500_000_000  # outside of the samples, where the nearest one counts
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiskUse:
-    """One disk over the window."""
-
     write_mb_per_s: float | None
     busy_percent: float | None
-    queue: float | None  # the mean number of requests in flight
+    queue: float | None  # mean requests in flight
 
 
 @dataclass(frozen=True, kw_only=True)
 class WindowUse:
-    """Uses over the window; None where a counter was not read or the samples do not cover the window. disk_busy_percent
-    is the busiest disk's."""
+    """None: not read, or not covered by samples. disk_busy_percent: of the busiest."""
 
     server_cores: float | None
     generator_cores: float | None
@@ -38,32 +39,29 @@ class WindowUse:
     psi_cpu_percent: float | None
     psi_io_percent: float | None
     threads: Mapping[str, float]
-    hot_thread: tuple[str, float] | None  # the name whose busiest thread used most, with its mean cores
+    hot_thread: tuple[str, float] | None  # whose busiest thread used most, with its mean cores
     psi_memory_percent: float | None
     disks: Mapping[str, DiskUse]
-    hot_thread_median: float | None = None  # of the other threads of that name that worked
-    hot_generator_thread: tuple[str, float] | None = None  # the same of the generator
-    # cpus, cpus_stolen: cores that were busy, or taken by the hypervisor, by the number of the CPU
-    cpus: Mapping[int, float] = field(default_factory=dict)
+    hot_thread_median: float | None = None  # of the others of that name that worked
+    hot_generator_thread: tuple[str, float] | None = None
+    cpus: Mapping[int, float] = field(default_factory=dict)  # cpus, cpus_stolen: cores, by CPU
     cpus_stolen: Mapping[int, float] = field(default_factory=dict)
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)
-    waits: Mapping[str, float] = field(default_factory=dict)  # share of the connections' time by what they waited for
-    # share of what each interface can take, by interface and direction
+    waits: Mapping[str, float] = field(default_factory=dict)  # share of the connections' time
+    # share of an interface's speed, by interface and direction
     network: Mapping[str, float] = field(default_factory=dict)
-    # context switches of the server's threads, by whether they went to sleep ("voluntary") or lost their CPU
-    # ("nonvoluntary")
-    switches_per_s: Mapping[str, float] = field(default_factory=dict)
-    counters_per_s: Mapping[str, float] = field(default_factory=dict)  # hardware counters of the server's CPUs
-    server_system_cores: float | None = None  # the part of server_cores in the kernel
+    switches_per_s: Mapping[str, float] = field(default_factory=dict)  # "voluntary" (to sleep) and "nonvoluntary"
+    counters_per_s: Mapping[str, float] = field(default_factory=dict)  # of the server's CPUs
+    server_system_cores: float | None = None  # in the kernel
     server_page_faults_per_s: float | None = None
-    energy_j: float | None = None  # joules of all processors and their memory
+    energy_j: float | None = None  # of all processors and memory
 
 
 Counter = Callable[[Sample], float | None]
 
 
 def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> WindowUse:
-    """The uses from start_ns to end_ns (monotonic)."""
+    """From start_ns to end_ns (monotonic)."""
     seconds = (end_ns - start_ns) / 1e9
 
     def grown(counter: Counter) -> float | None:
@@ -160,8 +158,7 @@ def _hottest(peaks: Sequence[Mapping[str, float]]) -> tuple[str, float] | None:
 
 
 def _median_of(name: str, inside: Sequence[Sample]) -> float | None:
-    """The median use of the other threads of that name, in cores. None if no sample has it: only one thread of the name
-    worked, or an older version sampled."""
+    """The other threads of that name; None if only one worked, or an older version sampled."""
     if not any(name in s.thread_median_cores for s in inside):
         return None
     return sum(s.thread_median_cores.get(name, 0.0) for s in inside) / len(inside)
@@ -184,7 +181,7 @@ def _rates(samples: Sequence[Sample], rate: Callable[[Counter], float | None], c
 
 
 def _waits(inside: Sequence[Sample]) -> Mapping[str, float]:
-    """Shares of waits. Empty if fewer than two samples have them, or no connection was seen at work."""
+    """Shares; empty if fewer than two samples have them, or no connection was seen at work."""
     waits = [s.waits_total for s in inside if s.waits_total]
     if len(waits) < 2:
         return {}
@@ -194,8 +191,6 @@ def _waits(inside: Sequence[Sample]) -> Mapping[str, float]:
 
 
 class Timed(Protocol):
-    """A sample."""
-
     @property
     def monotonic_ns(self) -> int: ...
 
@@ -206,7 +201,7 @@ AnySample = TypeVar("AnySample", bound=Timed)
 def counter_at(
     samples: Sequence[AnySample], counter: Callable[[AnySample], float | None], when_ns: int
 ) -> float | None:
-    """The counter's value at a time between two samples. Just outside them it is the nearest sample's value."""
+    """Interpolated; just outside of the samples the nearest one's value."""
     known = [(s.monotonic_ns, v) for s in samples if (v := counter(s)) is not None]
     if not known or when_ns < known[0][0] - EDGE_NS or when_ns > known[-1][0] + EDGE_NS:
         return None
@@ -214,3 +209,62 @@ def counter_at(
         if t0 <= when_ns <= t1:
             return v0 + (v1 - v0) * (when_ns - t0) / (t1 - t0) if t1 > t0 else v1
     return known[0][1] if when_ns < known[0][0] else known[-1][1]
+
+
+_PIECES_MIN = 2.0
+_SECONDS_MIN = 4  # for a slope
+_SECOND_NS = 1_000_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateAndSpeed:
+    """cv_percent: of the speed from second to second. slope: percent of rate for each percent of speed, by least
+    squares on logarithms."""
+
+    cv_percent: float
+    slope: float
+
+
+class WorkTotals:
+    def __init__(self, samples: Sequence[Sample]) -> None:
+        works = [work for sample in samples for work in sample.cpu_work]
+        self._at_ns = np.array([work.monotonic_ns for work in works], dtype=float)
+        self._speed = np.array([work.speed_total for work in works])
+        self._pieces = np.array([work.pieces_total for work in works], dtype=float)
+
+    def speed(self, start_ns: float, end_ns: float) -> float | None:
+        """The mean between two times (monotonic), in pieces for each millisecond."""
+        if len(self._at_ns) < 2 or start_ns < self._at_ns[0] - EDGE_NS or end_ns > self._at_ns[-1] + EDGE_NS:
+            return None
+        speed, pieces = (
+            float(np.diff(np.interp([start_ns, end_ns], self._at_ns, totals))[0])
+            for totals in (self._speed, self._pieces)
+        )
+        return speed / pieces if pieces >= _PIECES_MIN and speed > 0 else None
+
+    def of_seconds(self, seconds: Sequence[RatedInterval]) -> tuple[float, ...]:
+        """In each whole second; empty if one has none."""
+        speeds = [self.speed(one.monotonic_ns - _SECOND_NS, one.monotonic_ns) for one in seconds]
+        known = tuple(speed for speed in speeds if speed is not None)
+        return known if len(known) == len(speeds) else ()
+
+
+def at_equal_speed(rates: Sequence[float], speeds: Sequence[float]) -> list[float]:
+    """For a server whose rate is proportional to the speed."""
+    mean = sum(speeds) / len(speeds)
+    return [rate * mean / speed for rate, speed in zip(rates, speeds, strict=True)]
+
+
+def rate_and_speed(rates: Sequence[float], speeds: Sequence[float]) -> RateAndSpeed | None:
+    """None for too few seconds, and for one without a rate."""
+    if len(rates) < _SECONDS_MIN or len(speeds) != len(rates) or min(rates) <= 0:
+        return None
+    speed, rate = _around(np.log(speeds)), _around(np.log(rates))
+    spread = float(speed @ speed)
+    if spread <= 0:
+        return None
+    return RateAndSpeed(cv_percent=100 * (spread / len(rates)) ** 0.5, slope=float(speed @ rate) / spread)
+
+
+def _around(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return values - float(values.mean())

@@ -6,18 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
+from scale_sweep.judge.figures.counts_per_second import RatedInterval, rated_intervals
 from scale_sweep.judge.figures.trial_facts import STEADY_PHASE, DiscardedTransient, TrialFacts, whole_intervals
-from scale_sweep.judge.verdict import (
-    STALLED_SHARE,
-    is_level,
-    look_at,
-    look_seconds,
-    seconds_to_claim,
-    seconds_to_settle,
-    steadiness,
-    troubles,
-)
+from scale_sweep.judge.verdict.steady import look_at, look_seconds, steadiness, troubles
+from scale_sweep.judge.verdict.thresholds import STALLED_SHARE
+from scale_sweep.judge.verdict.window_start import is_level, seconds_to_claim, seconds_to_settle
 from scale_sweep.loadgen.merge import latency_of
 from scale_sweep.model import Interval, Load, LoadSummary, Work
 
@@ -26,12 +19,8 @@ EDGE_S = 1.2  # the window ends with the interval after the deciding one
 
 
 def window_is_enough(load: Load, intervals: Sequence[RatedInterval], measure_start_ns: int | None) -> bool:
-    """Whether a growing window has its requested length, or reaches it with the running interval, and is steady. Steady
-    means the whole window, or its rest after a discarded transient.
-
-    A short window is checked each second; one that carries the claim only at its looks. If there are too few seconds to
-    decide, it counts as enough.
-    """
+    """Whether a growing window has its requested length and is steady, as a whole or after a discarded transient. A
+    window that carries the claim is checked only at its looks; with too few seconds to decide it is enough."""
     if load.window_max_s is None or load.duration_s is None or measure_start_ns is None:
         return False
     inside = [i for i in intervals if i.phase == STEADY_PHASE]
@@ -46,21 +35,18 @@ def window_is_enough(load: Load, intervals: Sequence[RatedInterval], measure_sta
 
 
 def warmup_is_enough(load: Load, intervals: Sequence[RatedInterval]) -> bool:
-    """Whether the warm-up may end with the running interval: it is then long enough, and the rate is level. Only its
-    own seconds are looked at, and the window never. False for a warm-up of a fixed length."""
+    """Whether the rate is level: only seconds of the warm-up are looked at, never those of the window."""
     if load.warmup_least_s is None or not intervals or intervals[-1].t_s + EDGE_S < load.warmup_least_s:
         return False
     return is_level(warmup_rates(intervals))
 
 
 def warmup_rates(intervals: Sequence[RatedInterval]) -> list[int]:
-    """The rates of the warm-up, second by second."""
     return [i.count for i in intervals if i.phase == WARMUP_PHASE]
 
 
 def _new_look(duration_s: float, window_max_s: float, ends_s: Sequence[float]) -> int | None:
-    """The number of the look that the last interval reached, from 1; None between two looks. ends_s: the ends of the
-    intervals in seconds since the window's start."""
+    """The look that the last interval reached, from 1; None between two. ends_s: since the window's start."""
     looks = look_seconds(duration_s, window_max_s)
     before = look_at(ends_s[-2] + EDGE_S, looks) if len(ends_s) > 1 else None
     now = look_at(ends_s[-1] + EDGE_S, looks)
@@ -68,7 +54,7 @@ def _new_look(duration_s: float, window_max_s: float, ends_s: Sequence[float]) -
 
 
 def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load, work: Work) -> TrialFacts:
-    """The facts with the load generator's summary, for the settled part. The facts must hold the intervals."""
+    """For the settled part. The facts must hold the intervals."""
     whole = replace(facts, summary=summary, transient=None)
     if summary is None or not least_seconds(load):
         return whole
@@ -80,25 +66,20 @@ def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load, wor
         return whole
     before, after = _cut(facts.intervals, inside[passed - 1], inside[-1])
     if any(i.cpu_s is None or (i.requests and not i.response_hdr) for i in after):
-        return whole  # an older load generator did not report what a part of a window needs
+        return whole  # not reported by an older load generator
     kept = _of_stretch(summary, before.monotonic_ns, after)
     return replace(facts, summary=kept, transient=_passed_over(summary, kept, counted, passed))
 
 
 def least_seconds(load: Load) -> int:
-    """The shortest window whose start may move, in whole seconds; 0: the start never moves.
-
-    It never moves in a window of fixed length, which has no seconds to spare, and in a disk sweep, whose
-    acknowledgements need not be steady.
-    """
+    """0: the start never moves: not with a fixed length, and not in a disk sweep, which need not be steady."""
     if load.window_max_s is None or load.duration_s is None or not load.may_discard:
         return 0
     return round(load.duration_s)
 
 
 def _cut(intervals: Sequence[Interval], last_before: Interval, last: Interval) -> tuple[Interval, list[Interval]]:
-    """The interval that ends at the part's start, and all intervals of the part. Short ones stay, because none may be
-    lost."""
+    """The interval that ends at the part's start, and all of the part: none may be lost."""
     start, end = intervals.index(last_before), intervals.index(last)
     return intervals[start], list(intervals[start + 1 : end + 1])
 

@@ -9,16 +9,17 @@ from dataclasses import dataclass, replace
 
 from scale_sweep.base.units import format_rate
 from scale_sweep.experiment.axes import AxisFacts
-from scale_sweep.judge.verdict.evidence import ResourceUse, TrialResources
-from scale_sweep.judge.verdict.rules import RULES, WORDS, BottleneckRule, Explanation, Precedence, grows, is_met
+from scale_sweep.judge.verdict.evidence import Explanation, ResourceUse, TrialResources
+from scale_sweep.judge.verdict.rules import RULES, WORDS, BottleneckRule, Precedence
+from scale_sweep.judge.verdict.rules.load import grows, is_met
 from scale_sweep.judge.verdict.thresholds import GENERATOR_ROOM, OTHERS_ROOM
 from scale_sweep.model import Bottleneck, BottleneckKind, Standing, VerdictKind
 
 
 @dataclass(frozen=True, kw_only=True)
 class Explanations:
-    """overruling: all explanations that make the number not the server's, whatever else was full. first: the first of
-    all other rules that explains the figures; UNKNOWN if none does."""
+    """overruling: the number is not the server's, whatever else was full. first: of all other rules; UNKNOWN if none
+    explains."""
 
     overruling: tuple[Explanation, ...]
     first: Explanation
@@ -39,7 +40,7 @@ def explanations_of(use: ResourceUse, resources: TrialResources, axis: AxisFacts
 
 
 def in_order(axis: AxisFacts) -> list[BottleneckRule]:
-    """The rules that apply on this axis: by precedence; among used-up resources, the axis' own comes first."""
+    """By precedence; among used-up resources, the axis' own comes first."""
     applicable = [rule for rule in RULES if rule.only_on is None or is_swept(axis, rule.only_on)]
     places = list(Precedence)
 
@@ -61,7 +62,7 @@ def swept_words(use: ResourceUse, resources: TrialResources, axis: AxisFacts) ->
 
 
 def bottleneck_of(use: ResourceUse, resources: TrialResources, axis: AxisFacts) -> Bottleneck:
-    """The bottleneck over some time, with the axis' own remedy if it has one."""
+    """With the axis' own remedy if it has one."""
     explanation = explanations_of(use, resources, axis).bottleneck
     remedy = axis.standings[explanation.kind].remedy or explanation.remedy
     return Bottleneck(kind=explanation.kind, sentence=explanation.sentence, remedy=remedy)
@@ -70,14 +71,13 @@ def bottleneck_of(use: ResourceUse, resources: TrialResources, axis: AxisFacts) 
 def attribute(
     window: ResourceUse, seconds: Sequence[ResourceUse], resources: TrialResources, axis: AxisFacts
 ) -> Bottleneck:
-    """The bottleneck over the window, with each kind's share of its seconds."""
+    """Over the window, with each kind's share of its seconds."""
     counts = Counter(bottleneck_of(second, resources, axis).kind.value for second in seconds)
     shares = {kind: 100 * count / len(seconds) for kind, count in counts.most_common()}
     return replace(bottleneck_of(window, resources, axis), shares=shares)
 
 
-# The verdict on a bottleneck that is neither swept nor inside the server. The offered rate of an open loop counts where
-# it was met, and nothing else is named before it.
+# Neither swept nor inside the server. An offered rate that was met counts.
 EXTERNAL: Mapping[BottleneckKind, VerdictKind] = {
     **dict.fromkeys(BottleneckKind, VerdictKind.RESOURCE_NOT_SATURATED),
     BottleneckKind.OFFERED_RATE: VerdictKind.VALID,
@@ -96,11 +96,8 @@ def verdict_of(kind: BottleneckKind, axis: AxisFacts) -> VerdictKind:
 
 
 def may_be_internal(kind: BottleneckKind, use: ResourceUse, resources: TrialResources, axis: AxisFacts) -> bool:
-    """Whether this bottleneck may mean that the server itself leaves idle what the axis gives it.
-
-    Too few connections look the same; only a trial with more of them decides. An unexplained bottleneck counts only if
-    the load generator and the machine had idle CPU time. An open loop whose rate was met does not count.
-    """
+    """Whether the server itself may leave idle what the axis gives it; only a trial with more connections decides. An
+    unexplained bottleneck counts only if load generator and machine had idle CPU time."""
     is_own = axis.standings[kind].standing is Standing.OWN
     if not is_own or axis.own_verdict is not VerdictKind.RESOURCE_NOT_SATURATED or resources.offered_per_s:
         return False
@@ -115,10 +112,7 @@ def _has_room(use: ResourceUse, resources: TrialResources) -> bool:
 
 
 def judge_standing(use: ResourceUse, resources: TrialResources, axis: AxisFacts) -> tuple[VerdictKind, tuple[str, ...]]:
-    """The verdict of the window's bottleneck, with its reasons.
-
-    An open loop below its offered rate is OFFERED_NOT_MET whatever the cause; the bottleneck names the cause.
-    """
+    """Below its offered rate a load is OFFERED_NOT_MET whatever the cause, which the bottleneck names."""
     if is_met(use, resources) is False:
         offered, achieved = format_rate(resources.offered_per_s), format_rate(use.rate_per_s)
         grown = f", and the backlog grew by {format_rate(use.backlog_per_s)} {resources.unit}"

@@ -1,23 +1,32 @@
-"""Makes the verdict of one evidence in three steps: is the number right; what was the bottleneck, and what does it mean
-on this axis; was the rate steady."""
+"""Makes the verdict: is the number right; what was the bottleneck; was the rate steady?"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from scale_sweep.base.units import counted, format_rate
 from scale_sweep.experiment.axes import AxisFacts
 from scale_sweep.judge.verdict.bottleneck import attribute, judge_standing, may_be_internal
-from scale_sweep.judge.verdict.evidence import Evidence
-from scale_sweep.judge.verdict.new_pages import new_pages
-from scale_sweep.judge.verdict.occupied import contradiction
-from scale_sweep.judge.verdict.rules import unmet
-from scale_sweep.judge.verdict.rules.disks import uses
+from scale_sweep.judge.verdict.evidence import Evidence, LoadHalf
+from scale_sweep.judge.verdict.rules.load import unmet
+from scale_sweep.judge.verdict.rules.server import uses
 from scale_sweep.judge.verdict.steady import Steadiness, troubles
-from scale_sweep.judge.verdict.thresholds import BUSIEST_NAMED, DISK_BEYOND_PERCENT, ROUND_TRIP
-from scale_sweep.model import Bottleneck, Measurement, Verdict, VerdictKind, is_buffered
+from scale_sweep.judge.verdict.thresholds import (
+    BUSIEST_NAMED,
+    DISK_BEYOND_PERCENT,
+    PAGES_EXPLAIN,
+    PAGES_FAULTS,
+    PAGES_FAULTS_MIN,
+    PAGES_MORE_US,
+    PAGES_RATE_PERCENT,
+    PAGES_TIMES,
+    ROUND_TRIP,
+)
+from scale_sweep.model import NEW_PAGES, Bottleneck, Measurement, Verdict, VerdictKind, is_buffered
 
 
 def what_is_wrong(evidence: Evidence) -> list[tuple[VerdictKind, str]]:
-    """Each fault with its verdict, the worst first; empty if the number is right."""
+    """The worst first."""
     m, integrity = evidence.measurement, evidence.integrity
     faults = [(VerdictKind.LOST_ROWS, reason) for reason in (integrity.miscounted, *integrity.gaps) if reason]
     faults += [(VerdictKind.WRONG_ROWS, reason) for reason in integrity.wrong_rows]
@@ -39,11 +48,8 @@ def _beyond(evidence: Evidence) -> list[str]:
 
 
 def steadiness_of(evidence: Evidence) -> tuple[str, ...]:
-    """Why the rate was not steady, as reasons of the verdict; empty if it was, or if that cannot be decided.
-
-    Where nothing is answered, a rate of which that cannot be decided counts as unsteady: for a few seconds rows are
-    handed over as fast as the buffers of the network take them.
-    """
+    """Why the rate was not steady. Without answers, one that cannot be decided counts as unsteady: the network's
+    buffers take the first rows."""
     m = evidence.measurement
     if m.rows_sent is not None and m.rate_drift_percent is None:
         too_short = f"the window of {m.window_s or 0:.3g} s is too short for a method without answers"
@@ -66,7 +72,7 @@ def _figures(m: Measurement) -> Steadiness:
 
 
 def cautions(evidence: Evidence) -> tuple[str, ...]:
-    """Cautions about a steady rate: buffers that were not emptied, two values instead of one, dearer pages."""
+    """About a steady rate: buffers that were not emptied, two values instead of one, dearer pages."""
     m, sentences = evidence.measurement, []
     if is_buffered(evidence.commits_in_window):
         cycles = "only one" if evidence.commits_in_window else "no"
@@ -90,8 +96,8 @@ def cautions(evidence: Evidence) -> tuple[str, ...]:
 def caveats(evidence: Evidence) -> tuple[str, ...]:
     """Sentences for the end of the reasons."""
     m, sentences = evidence.measurement, [*cautions(evidence)]
-    if defect := contradiction(evidence.occupied):
-        sentences.insert(0, defect)
+    if evidence.contradiction:
+        sentences.insert(0, evidence.contradiction)
     if m.rows_sent is not None:
         sentences.append(
             "the method has no answers, so no row was acknowledged and there are no response times: of "
@@ -131,11 +137,8 @@ def _far(evidence: Evidence) -> str:
 
 
 def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:
-    """The first step that finds something decides the verdict. All reasons are kept, those that decide first, since a
-    list shows the first one alone; the caveats follow.
-
-    An aborted trial has no figures, and so no bottleneck.
-    """
+    """The first step that finds something decides; reasons that decide come first, since a list shows the first
+    alone."""
     if why := evidence.integrity.aborted or evidence.integrity.unfinished:
         return Verdict(kind=VerdictKind.ABORTED, reasons=(why,))
     wrong = what_is_wrong(evidence)
@@ -160,9 +163,58 @@ def _may_be_internal(evidence: Evidence, axis: AxisFacts, bottleneck: Bottleneck
 
 def _bottleneck(evidence: Evidence, axis: AxisFacts) -> tuple[VerdictKind, tuple[str, ...], Bottleneck | None]:
     window, resources = evidence.window, evidence.resources
-    if window is None:  # without one, the number is already wrong
+    if window is None:  # the number is already wrong
         return VerdictKind.VALID, (), None
     standing, reasons = judge_standing(window, resources, axis)
-    if unmet_rates := unmet(evidence.offered):  # whatever the cause, which the bottleneck names
+    if unmet_rates := unmet(evidence.offered):  # whatever the cause
         standing, reasons = VerdictKind.OFFERED_NOT_MET, (*unmet_rates, *reasons)
     return standing, reasons, attribute(window, evidence.seconds, resources, axis)
+
+
+def new_pages(evidence: Evidence) -> str:
+    """With the figures of both halves; "" if the cost of pages explains no change."""
+    if evidence.halves is None:
+        return ""
+    first, second = evidence.halves
+    if min(first.count, second.count, first.cpu_us, second.cpu_us) <= 0:
+        return ""
+    if min(first.page_faults, second.page_faults) < PAGES_FAULTS_MIN or not _explains(first, second):
+        return ""
+    before, after = first.fault_us, second.fault_us
+    change = 100 * (second.count / second.cpu_us / (first.count / first.cpu_us) - 1)
+    return (
+        f"{NEW_PAGES}: the server's system time per page fault {_moved(after - before)} from {before:.1f} to "
+        f"{after:.1f} µs in the second half of the window, and its rate per CPU-second {_moved(change)} by "
+        f"{abs(change):.0f} %"
+    )
+
+
+def new_pages_between(trials: Mapping[str, LoadHalf]) -> str:
+    """With the cheapest and the dearest of a level's trials, by their ids; "" if the cost of pages explains nothing."""
+    counted = {name: one for name, one in trials.items() if one.page_faults >= PAGES_FAULTS_MIN}
+    if len(counted) < 2 or any(min(one.count, one.cpu_us) <= 0 for one in counted.values()):
+        return ""
+    low, *_, high = sorted(counted, key=lambda name: counted[name].fault_us)
+    cheap, dear = counted[low], counted[high]
+    if not _explains(cheap, dear):
+        return ""
+    less = 100 * (1 - dear.count / dear.cpu_us / (cheap.count / cheap.cpu_us))
+    return (
+        f"{NEW_PAGES}: the server's system time per page fault was {cheap.fault_us:.1f} µs in {low} and "
+        f"{dear.fault_us:.1f} µs in {high}, whose rate per CPU-second is {less:.0f} % lower"
+    )
+
+
+def _explains(first: LoadHalf, second: LoadHalf) -> bool:
+    """A page costs clearly more, a row touches as many, and the system time is most of what a row costs more."""
+    cheap, dear = sorted((first, second), key=lambda half: half.fault_us)
+    is_dearer = dear.fault_us >= max(PAGES_TIMES * cheap.fault_us, cheap.fault_us + PAGES_MORE_US)
+    fewer, more = sorted((first.page_faults / first.count, second.page_faults / second.count))
+    extra = dear.cpu_us / dear.count - cheap.cpu_us / cheap.count
+    in_system = dear.system_us / dear.count - cheap.system_us / cheap.count
+    slows = 100 * extra >= PAGES_RATE_PERCENT * dear.cpu_us / dear.count
+    return is_dearer and more <= PAGES_FAULTS * fewer and slows and in_system >= PAGES_EXPLAIN * extra
+
+
+def _moved(change: float) -> str:
+    return "rose" if change > 0 else "fell"

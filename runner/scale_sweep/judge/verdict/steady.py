@@ -43,30 +43,29 @@ from scale_sweep.judge.verdict.thresholds import (
 
 @dataclass(frozen=True, kw_only=True)
 class Steadiness:
-    """The rate inside the window, second by second, in percent of its mean; all None with too few intervals. cv:
-    spread. drift: the trend over the window; drift_error: its standard error for independent seconds."""
+    """The rate's, second by second, in percent of its mean. drift: over the window; drift_error: for independent
+    seconds."""
 
     intervals: int
     cv_percent: float | None = None
     drift_percent: float | None = None
     drift_error_percent: float | None = None
-    # between neighbouring seconds, without the trend, corrected for its bias in short series (not in percent). error:
-    # the standard error of the mean with the seconds' correlation. halves: the second half against the first. The last
-    # two are None for a window shorter than two batches
+    # between neighbouring seconds, without the trend, corrected for short series; error: of the mean, with it; halves:
+    # the second against the first
     correlation: float | None = None
     error_percent: float | None = None
     halves_percent: float | None = None
 
     @property
     def trend_error_percent(self) -> float | None:
-        """The standard error of the trend of correlated seconds; at least that of independent ones."""
+        """For correlated seconds; at least that of independent ones."""
         if self.drift_error_percent is None:
             return None
         return self.drift_error_percent * sqrt(_inflation(max(0.0, self.correlation or 0.0)))
 
 
 def steadiness(rates: Sequence[float]) -> Steadiness:
-    """Coefficient of variation, ordinary least-squares slope times the window, and the mean's error."""
+    """Coefficient of variation, least-squares slope times the window, and the mean's error."""
     n = len(rates)
     mean = sum(rates) / n if n else 0.0
     if n < STEADY_INTERVALS_MIN or mean <= 0:
@@ -90,8 +89,8 @@ def steadiness(rates: Sequence[float]) -> Steadiness:
 
 
 def correlation(rates: Sequence[float]) -> float:
-    """Between neighbouring values, in -ALTERNATION_MAX..CORRELATION_MAX. The estimate from n values is too low by (1 +
-    3 r) / n (Kendall 1954), which is corrected here; otherwise a random walk looks like noise."""
+    """Between neighbouring values. The estimate from n values is too low by (1 + 3 r) / n (Kendall 1954): uncorrected,
+    a random walk looks like noise."""
     n, mean = len(rates), fmean(rates)
     around = [r - mean for r in rates]
     whole = sum(a * a for a in around)
@@ -102,11 +101,9 @@ def correlation(rates: Sequence[float]) -> float:
 
 
 def error_of_mean(rates: Sequence[float]) -> float:
-    """The standard error of the mean of correlated values, in their unit. n values count as n (1 - r) / (1 + r).
-
-    If neighbours are not correlated, the error is also computed from means of batches of BATCH_S seconds, and the
-    smaller one counts: the mean of a rapidly alternating rate is more exact than its spread suggests.
-    """
+    """For correlated values: n count as n (1 - r) / (1 + r). If neighbours are not correlated, means of batches of
+    BATCH_S give a second estimate, and the smaller one counts: the mean of a rapidly alternating rate is more exact
+    than its spread suggests."""
     n, mean, r = len(rates), fmean(rates), correlation(rates)
     spread = sqrt(sum((x - mean) ** 2 for x in rates) / (n - 1))
     known = spread * sqrt(_inflation(r) / n)
@@ -118,13 +115,13 @@ def error_of_mean(rates: Sequence[float]) -> float:
 
 
 def batch_means(rates: Sequence[float]) -> list[float]:
-    """Means of successive batches of BATCH_S seconds. Seconds at the start that fill no batch are left out."""
+    """Seconds at the start that fill no batch are left out."""
     first = len(rates) % BATCH_S
     return [fmean(rates[i : i + BATCH_S]) for i in range(first, len(rates), BATCH_S)]
 
 
 def stalled_percent(rates: Sequence[float]) -> float | None:
-    """The percentage of seconds below a tenth of the median rate; None with too few seconds."""
+    """Seconds below a tenth of the median rate."""
     if len(rates) < STEADY_INTERVALS_MIN:
         return None
     least = STALLED_SHARE * median(rates)
@@ -137,7 +134,7 @@ def _inflation(r: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Modes:
-    """low, high: mean rates of the two groups, in the unit of the rates. high_share: of the seconds, 0..1."""
+    """Mean rates of two groups; high_share: of the seconds, 0..1."""
 
     low: float
     high: float
@@ -145,11 +142,8 @@ class Modes:
 
 
 def modes(rates: Sequence[float]) -> Modes | None:
-    """The two values between which a rate jumps, or None. Its mean is right then, but no second has it.
-
-    The seconds are split into two groups where the spread inside is smallest (Otsu). They are two modes if Ashman's D
-    says that they are apart.
-    """
+    """The two values between which a rate jumps, or None: groups with the smallest spread inside (Otsu), apart by
+    Ashman's D."""
     values = sorted(rates)
     n = len(values)
     if n < MODES_SECONDS or values[0] == values[-1]:
@@ -171,11 +165,8 @@ def modes(rates: Sequence[float]) -> Modes | None:
 
 
 def troubles(figures: Steadiness, *, claims: bool, look: int = CLAIM_LOOKS) -> tuple[str, ...]:
-    """Reasons against a steady rate; empty if there is none, or if it cannot be decided.
-
-    claims: uses the rules of a window that carries the claim. look: the number of the look; a window that has ended is
-    judged as at the last.
-    """
+    """Reasons against a steady rate; empty if none, or undecided. claims: by the rules of a window that carries the
+    claim. look: a window that has ended is judged as at the last."""
     return _of_claim(figures, look) if claims else _of_short(figures)
 
 
@@ -211,8 +202,8 @@ def _of_claim(figures: Steadiness, look: int) -> tuple[str, ...]:
 
 
 def _has_claim_trend(figures: Steadiness) -> bool:
-    """Whether a window that carries the claim has a trend: above the cap, or half of it and certainly no noise. The
-    latter goes on after the window, as the end of a slow warm-up does."""
+    """Above the cap, or half of it and certainly no noise: it then goes on after the window, as the end of a slow
+    warm-up does."""
     drift = abs(figures.drift_percent or 0.0)
     noise = CLAIM_TREND_ERRORS * (figures.trend_error_percent or 0.0)
     return drift > CLAIM_DRIFT_PERCENT or drift > max(CLAIM_TREND_PERCENT, noise)
@@ -220,24 +211,21 @@ def _has_claim_trend(figures: Steadiness) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class MeanError:
-    """The standard error of a window's mean in percent, with its degrees of freedom. inf: the mean is not known."""
+    """In percent; inf: the mean is not known."""
 
     percent: float
     degrees: float
 
     def within(self, probability: float) -> float:
-        """The error in percent that the mean exceeds in one direction with 1 - probability, by Student's t."""
+        """Exceeded in one direction with 1 - probability, by Student's t."""
         if not self.percent or not isfinite(self.percent):
             return self.percent
         return self.percent * float(stdtrit(self.degrees, probability))
 
 
 def mean_error(figures: Steadiness) -> MeanError:
-    """The error by the independent seconds of the window; 0 where it is not known.
-
-    The variance of m independent seconds about their own mean is too small by (m − 1) / m, and known with m − 1
-    degrees of freedom.
-    """
+    """By the m independent seconds of the window, whose variance about their own mean is too small by (m − 1) / m, with
+    m − 1 degrees of freedom; 0: not known."""
     spread, error = figures.cv_percent or 0.0, figures.error_percent or 0.0
     if error <= 0 or spread <= 0:
         return MeanError(percent=0.0, degrees=inf)
@@ -250,8 +238,7 @@ def _drift_words(figures: Steadiness) -> str:
 
 
 def _halves_words(percent: float) -> str:
-    """percent: the second half less the first, of the mean. In the sentence it is of the first, so that no half is more
-    than 100 % below another."""
+    """percent: of the mean. The sentence has it of the first half, so that no half is more than 100 % below another."""
     first, second = 100 - percent / 2, 100 + percent / 2
     if first <= 0:
         return "the first half of the window stood still"
@@ -260,22 +247,18 @@ def _halves_words(percent: float) -> str:
 
 
 def look_seconds(duration_s: float, window_max_s: float) -> tuple[float, ...]:
-    """The window lengths at which it is checked, in seconds: from the shortest to the longest, evenly."""
+    """Window lengths at which it is checked, evenly from the shortest to the longest."""
     step = (window_max_s - duration_s) / (CLAIM_LOOKS - 1)
     return tuple(duration_s + step * k for k in range(CLAIM_LOOKS)) if step > 0 else (duration_s,)
 
 
 def look_at(seconds: float, looks: Sequence[float]) -> int | None:
-    """The number of the look that a window of this length has reached, from 1; None before the first."""
+    """From 1; None before the first."""
     return sum(seconds >= look for look in looks) or None
 
 
 def spent(look: int) -> float:
-    """The part of CLAIM_ALPHA that this look (1..CLAIM_LOOKS) may use.
-
-    A test that is repeated five times and stops at the first success is wrong more often than a single test. So the
-    total error is distributed over the looks (alpha spending by a power of the time: Kim and DeMets 1987, rho = 2): the
-    first look must be the most certain, the last may use most. With it, the mean is within CLAIM_OFF_PERCENT except for
-    the look's part of CLAIM_ALPHA.
-    """
+    """The part of CLAIM_ALPHA that this look may use: five looks that stop at the first success are wrong more often
+    than one, so the error is distributed over them (alpha spending by a power of time: Kim and DeMets 1987, rho =
+    2)."""
     return CLAIM_ALPHA * (look**2 - (look - 1) ** 2) / CLAIM_LOOKS**2

@@ -14,10 +14,8 @@ from scale_sweep.base.errors import StoreError
 from scale_sweep.base.interrupts import Stop, current
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.machine.host.block_devices import RamDirectory
-from scale_sweep.measure.disk_placement import placement_of
-from scale_sweep.measure.executing.place import Here, Place
-from scale_sweep.measure.executing.run_setup import Ceilings, data_of_run
-from scale_sweep.measure.machine_setup import MachineSetup, PreparedDisks, Say
+from scale_sweep.measure.executing.place import Ceilings, Here, Place, data_of_run
+from scale_sweep.measure.machine_setup import MachineSetup, PreparedDisks, Say, placement_of
 from scale_sweep.measure.trial.order import DataSet, TrialOrder
 from scale_sweep.model import (
     CeilingsMeasured,
@@ -34,8 +32,8 @@ from scale_sweep.model import (
 from scale_sweep.plan import Planner, planner_of, with_block
 from scale_sweep.report.documents import documents
 from scale_sweep.results.identity import identity
+from scale_sweep.results.store.outside import read_reference
 from scale_sweep.results.store.reader import read_run
-from scale_sweep.results.store.reference import read_reference
 from scale_sweep.results.store.writer import RunWriter
 
 Sink = Callable[[Event], None]
@@ -44,16 +42,15 @@ TrialRunner = Callable[[Trial], Generator[Event, None, None]]
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """The plan to run, and the places of its files. Each trial's subject has its target, runtime and installation."""
+    """The plan to run. Each trial's subject has its target, runtime and installation."""
 
     plan: Plan
     data_dir: Path
-    # where the load generator finds the client library, by `Subject.server`
-    client_homes: Mapping[tuple[str, ...], str]
+    client_homes: Mapping[tuple[str, ...], str]  # client libraries, by `Subject.server`
     ram: RamDirectory | None = None  # the data directory, if it is in memory
-    held_bytes: int = 0  # of memory that is held for the server
-    place: Place = field(default_factory=Here)  # where the trials run
-    before_stored: Sink = field(default=lambda event: None)  # sees each event before the run's files have it
+    held_bytes: int = 0  # held for the server
+    place: Place = field(default_factory=Here)
+    before_stored: Sink = field(default=lambda event: None)  # before the run's files have them
 
     def setup(self, run_id: str) -> MachineSetup:
         return MachineSetup(
@@ -68,20 +65,17 @@ class Execution:
 
 @dataclass(frozen=True, kw_only=True)
 class Orders:
-    """The values that all orders of one run share."""
+    """Shared by all orders of one run."""
 
     execution: Execution
     run_id: str
     program: str
     stage: PreparedDisks
-    ceilings: Ceilings  # of the load generator
-    data: Callable[[Trial], DataSet | None] = lambda trial: None  # the rows that a trial shares with others
+    ceilings: Ceilings
+    data: Callable[[Trial], DataSet | None] = lambda trial: None  # rows that trials share
 
     def order(self, trial: Trial, disk_placement: str) -> TrialOrder:
-        """The order of a trial. Its disks are striped if the placement asks for that.
-
-        Raises ProvisionError if the array cannot be made: every later trial would need it too.
-        """
+        """Raises ProvisionError if an array cannot be made: every later trial would need it too."""
         sweep = self.execution.plan.sweep
         return TrialOrder(
             run_id=self.run_id,
@@ -105,10 +99,7 @@ class Orders:
         )
 
     def _disks(self, trial: Trial, disk_placement: str) -> tuple[DataDisk, ...]:
-        """The first disks, as many as the trial has; without prepared disks the one that holds the data directory.
-
-        An array stays from one trial to the next if the number of disks is the same.
-        """
+        """The first ones, or that of the data directory; an array stays while the number of disks is the same."""
         if not trial.resources.disks:
             return self.stage.disks
         disks = self.stage.disks[: trial.resources.disks]
@@ -120,10 +111,7 @@ class Orders:
 
 
 def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say: Say) -> StoredRun:
-    """Runs the trials that the writer's run still lacks, then fits and reports. Every step is stored.
-
-    Raises errors that end the run; what was measured before them is stored.
-    """
+    """Runs the trials that the run lacks, then fits and reports. Errors end the run; what was measured is stored."""
     plan, program = execution.plan, loadgen_path()
     place = execution.place
     ceilings = Ceilings(program, execution.client_homes, place.ceiling)
@@ -154,7 +142,7 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
             run_campaign(plan, planner_of(plan), run_trial_of, all_sinks, writer.results, say, place.now_ns)
             writer.update_manifest(**place.manifest())
     except BaseException:
-        with contextlib.suppress(StoreError):  # with a full disk, that error is reported already
+        with contextlib.suppress(StoreError):  # reported already
             writer.update_manifest(status="interrupted")
         raise
     writer.update_manifest(status="complete", server=server_facts(writer.results))
@@ -167,7 +155,7 @@ def _last_cpus(plan: Plan) -> tuple[int, ...]:
 
 def _runner(orders: Orders, ceilings: Ceilings, placement: str, stop: Stop, before: Callable[[], None]) -> TrialRunner:
     def run(trial: Trial) -> Generator[Event, None, None]:
-        ceilings.measure([trial])  # a trial that was planned later; every other ceiling is known
+        ceilings.measure([trial])  # planned later
         before()
         return orders.execution.place.run(orders.order(trial, placement), stop)
 
@@ -191,11 +179,7 @@ def run_campaign(
     say: Callable[[str], None] = lambda sentence: None,
     now_ns: Callable[[], int] = time.monotonic_ns,
 ) -> None:
-    """Runs block after block until the planner has none. plan: the plan at the start. done: the results so far. now_ns:
-    the clock of the trials.
-
-    An exception (Ctrl-C, a full disk) closes the trial's generator, which cleans up.
-    """
+    """Block after block until the planner has none. An exception closes the trial's generator, which cleans up."""
     results, whys = list(done), {""}
     while True:
         block = planner.next(results)
@@ -234,7 +218,7 @@ def dispatch(event: Event, sinks: Sequence[Sink]) -> None:
 
 
 def report(writer: RunWriter) -> StoredRun:
-    """Fits the stored trials and writes fit.json, report.md and report.html. Raises StoreError."""
+    """Writes fit.json, report.md and report.html. Raises StoreError."""
     writer.update_manifest(reported_by=identity())
     run = read_run(writer.run)
     made = documents(run, read_reference(run.plan.sweep.reference))

@@ -25,10 +25,10 @@ from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.waiting import ask
 from scale_sweep.model import AnswersChecked, Cells, Drawn, Query, Work
 
-TIMES = 20  # queries of each operation at least, enough to find a wrong text
-TIMES_MAX = 200  # at most, where it takes more than TIMES to ask for every device
-ROWS_MAX = 2_000_000  # of one operation, in answers computed and compared; with more, it is asked less often
-WRONG_MAX = 3  # sentences of one operation
+TIMES = 20  # of each operation, enough to find a wrong text
+TIMES_MAX = 200  # to ask for every device
+ROWS_MAX = 2_000_000  # of one operation, in computed answers
+WRONG_MAX = 3  # of one operation
 ASK_S = 300.0
 NAMED_MAX = 8  # devices in a sentence
 
@@ -36,8 +36,7 @@ NAMED_MAX = 8  # devices in a sentence
 def checked_before(
     order: TrialOrder, reached: Reached, spec: Mapping[str, str], texts: Mapping[str, str]
 ) -> tuple[AnswersChecked, ...]:
-    """The check of every operation whose right answer is known. texts: rendered, by operation. Raises LoadError or
-    TargetError."""
+    """texts: by operation. Raises LoadError or TargetError."""
     work = order.trial.work
     queries = {name: query for name, query in queries_of(work).items() if not query.text}
     if not queries:
@@ -74,7 +73,7 @@ def checked_before(
 
 
 def _times(queries: Iterable[Query], work: Work) -> int:
-    """The number of queries of each operation, so that all together query every device, TIMES_MAX at most."""
+    """So that all together query every device, TIMES_MAX at most."""
     devices = sum(query.devices for query in queries)
     return min(TIMES_MAX, max(TIMES, -(-work.data.tables // devices))) if devices else TIMES
 
@@ -86,7 +85,7 @@ def _question(
 
 
 def resolved(query: Query, drawn: Drawn, tables: Tables) -> Drawn:
-    """The draw with all devices or those of its groups, if it draws none by themselves; with those of one tag only."""
+    """With all devices, or those of its groups or tag, if it draws none."""
     if query.each_tag:
         resolved = with_groups(query, drawn, [str(value) for value in tables.tags[query.each_tag]])
     else:
@@ -99,7 +98,7 @@ def resolved(query: Query, drawn: Drawn, tables: Tables) -> Drawn:
 
 
 def affordable(query: Query, work: Work, drawn: list[Drawn]) -> list[Drawn]:
-    """The first of the draws, as many as depend on ROWS_MAX different rows at most; one at least."""
+    """As many draws as depend on ROWS_MAX different rows, one at least."""
     needed: set[Stretch] = set()
     for number, one in enumerate(drawn):
         needed |= set(stretches(query, one, work))
@@ -109,14 +108,14 @@ def affordable(query: Query, work: Work, drawn: list[Drawn]) -> list[Drawn]:
 
 
 class Made:
-    """Rows of the load generator, kept from one operation to the next as long as they are few."""
+    """Rows are kept from one operation to the next while they are few."""
 
     def __init__(self, program: str, spec: Mapping[str, str]) -> None:
         self._program, self._spec = program, spec
         self._rows: dict[Stretch, TableRows] = {}
 
     def rows(self, wanted: Sequence[Stretch]) -> Mapping[Stretch, TableRows]:
-        """The rows of each stretch. Raises LoadError."""
+        """Raises LoadError."""
         if sum(count for _, _, count in {*self._rows, *wanted}) > ROWS_MAX:
             self._rows.clear()
         missing = [stretch for stretch in dict.fromkeys(wanted) if stretch not in self._rows]
@@ -127,8 +126,7 @@ class Made:
 def right_of(
     made: Made, query: Query, work: Work, drawn: Sequence[Drawn]
 ) -> tuple[list[Right | None], tuple[int, int]]:
-    """The right answer to each draw; None if more than one is right. The number of rows that the different draws
-    compare with bounds, and of those within them."""
+    """None: several are right. Then rows that are compared with bounds, and those within."""
     needed = {one: stretches(query, one, work) for one in drawn}
     rows = made.rows([stretch for some in needed.values() for stretch in some])
     answers: dict[Drawn, Right | None] = {}
@@ -156,8 +154,7 @@ def draw_words(drawn: Drawn, names: Sequence[str]) -> str:
 
 
 def numbered(query: Query, came: Sequence[Cells], names: Sequence[str]) -> Sequence[Cells]:
-    """The rows with the numbers of their devices in place of the names, if they tell the device; with the values of a
-    tag as texts."""
+    """Devices' names as numbers, a tag's values as texts."""
     place = query.keys - 1
     if query.each_tag:
         return [(*row[:place], str(row[place]), *row[place + 1 :]) for row in came]

@@ -29,7 +29,7 @@ from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.waiting import ask
 from scale_sweep.model import AnswersChecked, Cells, Drawn, Query, Work
 
-COUNTED_MAX = 200  # answers of one operation of which only the rows are counted again
+COUNTED_MAX = 200  # of which only the rows are counted
 Asked = tuple[ReportedAnswer, Drawn]
 
 
@@ -42,8 +42,8 @@ def checked_within(
     before: Sequence[AnswersChecked],
     written: int,
 ) -> tuple[AnswersChecked, ...]:
-    """The earlier check, with the answers that the load generator reported during the load. texts: as in the earlier
-    check. written: rows that the load sent, which an answer may contain. Raises LoadError or TargetError."""
+    """The earlier check, with answers of the load. written: rows that an answer may contain. Raises LoadError or
+    TargetError."""
     work = order.trial.work
     queries = queries_of(work)
     tables = ask(reached, lambda: tables_of(order.program, spec, reached.address.secret), ASK_S)
@@ -74,17 +74,15 @@ def checked_within(
 
 @dataclass(frozen=True, kw_only=True)
 class _Comparing:
-    """How the answers of one operation are compared."""
-
     query: Query
     text: str
     has_writes: bool
     names: Sequence[str]  # of the tables
-    written: int  # rows that the load sent
+    written: int  # rows of the load
     reached: Reached
 
     def added(self, check: AnswersChecked, reported: Sequence[Asked], right: Sequence[Right | None]) -> AnswersChecked:
-        """The check with these answers. right: to each; None: several are right."""
+        """right: to each; None: several are."""
         known = [
             (answer, drawn, rows) for (answer, drawn), rows in zip(reported, right, strict=True) if rows is not None
         ]
@@ -112,8 +110,7 @@ class _Comparing:
 
 
 def _portions(query: Query, work: Work, reported: Sequence[Asked]) -> Iterator[Sequence[Asked]]:
-    """All answers whose content is known, as many at a time as fit into the memory; then some of the others, spread
-    over the load."""
+    """Those with known content, as many as fit into memory; then some of the others, spread over the load."""
     known = [pair for pair in reported if pair[0].content]
     while known:
         count = len(affordable(query, work, [drawn for _, drawn in known]))
@@ -148,17 +145,15 @@ def _handed(
 
 @dataclass(frozen=True, kw_only=True)
 class Within:
-    """An answer, and the right one to its draw."""
-
     query: Query
     answer: ReportedAnswer
     right: Right
-    came: Sequence[Cells] | None  # the rows of its content; None if it is not compared
+    came: Sequence[Cells] | None  # None: not compared
     names: Sequence[str]  # of the tables
-    written: int  # rows that the load sent, which an answer may contain
+    written: int  # rows that an answer may contain
 
     def wrong(self) -> str:
-        """The difference in a few words; "" if the answer is right."""
+        """ "" if the answer is right."""
         more = self.right.optional_rows + (self.written if grows(self.query) else 0)
         least = ranked.rows_of(self.query, self.right) - self.right.optional_rows
         if not 0 <= self.answer.rows - least <= more and not is_nothing(self.query, self.right):
@@ -170,7 +165,7 @@ class Within:
 
 
 def is_compared(query: Query, answer: ReportedAnswer, *, has_writes: bool) -> bool:
-    """True if the content is known and no write of the load may change it. has_writes: the load sends rows."""
+    """The content is known, and no write of the load may change it."""
     return bool(answer.content) and (query.when != "always" or not has_writes)
 
 

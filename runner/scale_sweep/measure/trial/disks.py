@@ -20,7 +20,7 @@ from scale_sweep.base.units import format_bytes
 from scale_sweep.model import DataDisk, Load, Sample
 from scale_sweep.server.targets import Part
 
-SYNC_S = 600.0  # of data in the page cache, from others and from the trial before
+SYNC_S = 600.0  # also of others, and of the trial before
 
 
 def data_paths(disks: Sequence[DataDisk]) -> list[str]:
@@ -28,8 +28,7 @@ def data_paths(disks: Sequence[DataDisk]) -> list[str]:
 
 
 def sync_disks(disks: Sequence[DataDisk], limit_s: float = SYNC_S) -> None:
-    """Returns when everything written to these file systems is on their devices. It calls syncfs on all at once, so
-    that none waits for another. Raises LoadError, also after limit_s, naming the disks that have not answered."""
+    """By syncfs on all at once. Raises LoadError, after limit_s with the disks that have not answered."""
     left = {disk.path: disk for disk in disks}
     ended: queue.SimpleQueue[tuple[str, BaseException | None]] = queue.SimpleQueue()
     for disk in left.values():
@@ -67,7 +66,7 @@ def _sync(disk: DataDisk) -> None:
         os.close(fd)
 
 
-_LEFT_SHARE = 0.3  # of what the load took: the flush and merges after the window need space too
+_LEFT_SHARE = 0.3  # the flush and merges need space too
 
 
 def refuse_full(sample: Sample, disks: Sequence[DataDisk], free_min_bytes: int) -> None:
@@ -82,14 +81,13 @@ def refuse_full(sample: Sample, disks: Sequence[DataDisk], free_min_bytes: int) 
 
 
 class Growth:
-    """The growth of one load's window, which ends before a disk is full."""
+    """Ends a growing window before a disk is full."""
 
     def __init__(self, load: Load, disks: Sequence[DataDisk]) -> None:
         self._load, self._disks, self._has_ended = load, disks, False
 
     def end(self, measure_start_ns: int | None, samples: Sequence[Sample]) -> str:
-        """A sentence about the disk that fills, once, when the window has its requested length and would grow; else
-        ""."""
+        """Once, when the window has its requested length and would grow; else ""."""
         load = self._load
         if load.window_max_s is None or load.duration_s is None or not samples or self._has_ended:
             return ""
@@ -101,8 +99,7 @@ class Growth:
 
 
 def filling_disk(first: Sample, last: Sample, disks: Sequence[DataDisk]) -> str:
-    """A sentence about a disk with less free space than a part of what was taken of it between the samples; "" if none
-    is. A window that grew further could end with a full disk, and its trial without a number."""
+    """Less is free than a part of what was taken: a window that grew further could end with a full disk."""
     for name, disk in last.disks.items():
         before = first.disks.get(name)
         if before is None or before.free_bytes is None or disk.free_bytes is None:
@@ -117,7 +114,7 @@ def filling_disk(first: Sample, last: Sample, disks: Sequence[DataDisk]) -> str:
 
 
 def full_disk(disks: Sequence[DataDisk], free_min_bytes: int) -> str:
-    """A sentence about a disk that is full now; "" if none is."""
+    """ "" if none is."""
     for disk in disks:
         space = os.statvfs(disk.path)
         free = space.f_bavail * space.f_frsize
@@ -139,8 +136,7 @@ def _together(name: str, disks: Sequence[DataDisk]) -> str:
 
 
 def bytes_at_rest(folders: Sequence[str]) -> int | None:
-    """The size of the files below these directories on their disks, each file once. None if there is nothing to read,
-    as for a server that is not ours."""
+    """Each file once; None if there is nothing to read."""
     sizes: dict[tuple[int, int], int] = {}
     for folder in filter(None, folders):
         for path in below(folder):
@@ -152,11 +148,8 @@ def bytes_at_rest(folders: Sequence[str]) -> int | None:
 
 
 def check_placement(parts: Sequence[Part], disks: Sequence[DataDisk], folders: Sequence[str]) -> Mapping[str, str]:
-    """The number of parts on each disk, as `parts_per_disk`. Raises ProvisionError that names parts on another disk.
-
-    folders: the trial's directory on each disk. A part is on a disk if its path, links followed, is inside that
-    directory and on that file system.
-    """
+    """`parts_per_disk`, by paths with links followed and file systems. Raises ProvisionError for parts on another
+    disk."""
     counts: Counter[int] = Counter()
     strays = []
     for part in parts:

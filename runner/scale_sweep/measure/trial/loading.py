@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from scale_sweep.base.errors import LoadError, ScaleError
 from scale_sweep.base.interrupts import Stop, deferred
 from scale_sweep.experiment.work import logical_bytes
-from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
+from scale_sweep.judge.figures.counts_per_second import RatedInterval, rated_intervals
 from scale_sweep.judge.figures.trial_facts import STEADY_PHASE, unfinished
 from scale_sweep.judge.figures.window_bounds import warmup_is_enough, window_is_enough
 from scale_sweep.loadgen.handle import LoadHandle
@@ -40,23 +40,20 @@ from scale_sweep.server.runtimes.stacks import StackRecorder
 AROUND_S = 120.0
 REST_S = 15.0
 COMMITS_S = 30.0
-LATE = "deadline"  # the load generator's code for requests without an answer in time
+LATE = "deadline"  # of requests without an answer in time
 ROWS_PER_S_SLOWEST = 500.0
 BYTES_PER_S_SLOWEST = 5e5
 
 
 @dataclass(frozen=True, kw_only=True)
 class Clock:
-    """offset_ns: added to convert a time to the collector's clock. error_ns: the greatest error of that offset.
-
-    Both are 0 if the trial runs on the collector's machine.
-    """
+    """offset_ns converts to the collector's clock, error_ns is its greatest error; 0 on its machine."""
 
     offset_ns: int = 0
     error_ns: int = 0
 
     def now_ns(self) -> int:
-        """The current time in nanoseconds, on the clock of the load's lines and of the samples."""
+        """On the clock of the load's lines and of the samples."""
         return time.monotonic_ns()
 
 
@@ -65,21 +62,20 @@ HostSamples = Callable[[], Mapping[str, HostSample]]
 
 
 def no_hosts() -> Mapping[str, HostSample]:
-    """The samples of other hosts, if the load is made here."""
     return {}
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadSampling:
-    """Samples besides the counters of server and machine."""
+    """Besides the counters of server and machine."""
 
-    by_thread: bool = False  # the CPU time of the server's threads
-    waits: bool = False  # the database's own report of what its connections wait for
-    hosts: HostSamples = no_hosts  # the newest sample of each other host
+    by_thread: bool = False  # of the server
+    waits: bool = False  # as the database reports them
+    hosts: HostSamples = no_hosts  # the newest of each host
 
 
 class Loading:
-    """One load of one server. Iterate `events` to its end or failure; `loaded` then has everything that was seen."""
+    """Iterate `events` to its end or failure; `loaded` then has everything."""
 
     def __init__(
         self, order: TrialOrder, reached: Reached, load: LoadHandle, stop: Stop, clock: Clock, sampling: LoadSampling
@@ -102,10 +98,8 @@ class Loading:
         self.stacks = StackRecorder() if order.trial.role == "profile" else None
 
     def events(self, *, flushes: bool = True) -> Iterator[Event]:
-        """Everything as it is seen. flushes: the server is flushed after the load; else `flush` does that later.
-
-        Raises LoadError, TargetError or Stopped; the load has then ended.
-        """
+        """flushes: after the load; else `flush` does that later. Raises LoadError, TargetError or Stopped; the load has
+        then ended."""
         self._sync(SYNC_S)
         try:
             self._load.start()
@@ -124,7 +118,6 @@ class Loading:
         self._refuse_full(new)
 
     def loaded(self) -> LoadSeen:
-        """Everything seen so far."""
         return LoadSeen(
             load_start_ns=self._load_start_ns,
             measure_start_ns=self._measure_start_ns,
@@ -139,7 +132,7 @@ class Loading:
         )
 
     def _sampled(self, *, flushes: bool) -> Generator[Event, None, ScaleError | None]:
-        """Runs the load, and the flush if it is wanted, with the sampler. Returns why the load failed, or None."""
+        """With the sampler. Returns why the load failed."""
         self._sampler = Sampler(
             server=self._server.accounting(),
             generator=Accounting(kind="processes", root_pids=tuple(self._load.pids)),
@@ -168,11 +161,11 @@ class Loading:
         return None
 
     def _lock_waits(self) -> Mapping[str, int]:
-        """The waits of threads, for a database that reports none of its connections."""
+        """Waits of threads, for a database that reports none of its connections."""
         return lock_waits(self._server.pids())
 
     def _named(self, error: ScaleError) -> ScaleError:
-        """If a load waited in vain, an error that names for whom; any other error unchanged."""
+        """If a load waited in vain, an error that names for whom."""
         is_of_load = isinstance(error, LoadError) and not isinstance(error, GeneratorStopped)
         if not is_of_load or all(trouble.code != LATE for trouble in self._load.troubles):
             return error
@@ -212,8 +205,7 @@ class Loading:
             self._look_at_the_end()
 
     def _record_stacks(self) -> None:
-        """Called when the window begins: a process per connection is there then. perf knows the files of these; of a
-        process that is forked while it records it knows neither name nor files."""
+        """When the window begins: perf knows no files of a process that is forked while it records."""
         if self.stacks is not None:
             self.stacks.start(self._server.pids, self._order.trial.placement.generator_cpus)
 
@@ -229,7 +221,7 @@ class Loading:
             yield IntervalSeen(trial_id=self._trial_id, interval=line)
 
     def _rest(self) -> Iterator[Event]:
-        """The remaining output of an ended load, above all its summary, so that everything seen is recorded."""
+        """The output of an ended load, above all its summary."""
         with contextlib.suppress(LoadError):
             for line in self._load.lines(REST_S):
                 yield from self._take(line)
@@ -242,11 +234,11 @@ class Loading:
         prove_pinning(self._server, self._order.trial.placement)
 
     def _commits(self) -> int | None:
-        """The server's count of commits; None if it has none, or not in time: the load has its own deadline."""
+        """None if the server has none, or not in time."""
         return answer_within(COMMITS_S, self._session.commit_cycles)
 
     def flush(self) -> Iterator[Event]:
-        """Waits until the server has written what it acknowledged."""
+        """Until the server has written what it acknowledged."""
         yield PhaseEntered(trial_id=self._trial_id, phase="flush", monotonic_ns=self._clock.now_ns())
         summary = self._load.summary()
         limit = flush_s((summary.rows_acked if summary else 0) * logical_bytes(self._order.trial.work))
@@ -280,7 +272,7 @@ def _cpus(trial: Trial) -> tuple[int, ...]:
 
 
 def limit_s(trial: Trial) -> float:
-    """The time after which a load counts as hung, in seconds."""
+    """After which a load counts as hung."""
     load = trial.load
     rows = load.rows or 0
     slowest = max(rows / ROWS_PER_S_SLOWEST, rows * logical_bytes(trial.work) / BYTES_PER_S_SLOWEST)

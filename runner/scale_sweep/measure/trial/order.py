@@ -12,51 +12,40 @@ from scale_sweep.model import LOOPBACK, DataDisk, DiskCeiling, HostNetwork, Tria
 
 @dataclass(frozen=True, kw_only=True)
 class DataSet:
-    """Rows that are loaded once for several trials."""
+    """Loaded once for several trials."""
 
     name: str  # of its directory
-    maker: Trial  # the trial on whose server they are loaded
+    maker: Trial  # on whose server they are loaded
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialOrder:
-    """axis: by name. home: the server as its runtime sees it. client_home: where the load generator finds its client
-    library.
-
-    port: None means a free one. disks: those of this trial, in the order of the axis, striped if requested; if none
-    were prepared, the one of data_dir. disk_placement: as decided. program: the load generator's. ceiling_rows_per_s:
-    its own ceiling; None if it was not measured. sample_hz: samples for each second. network_bits_per_s: the speed of
-    interfaces by name, if the kernel does not know it. data: the rows that are present before the load, if they are
-    loaded once for several trials; the first trial that does not find them loads them. address: of the server's
-    machine, on which the load reaches it. networks: of the hosts, if the load is made elsewhere.
-    """
-
     run_id: str
     trial: Trial
-    axis: str
+    axis: str  # by name
     data_dir: str
-    home: str
-    client_home: str
-    port: int | None
-    disks: tuple[DataDisk, ...]
+    home: str  # as the runtime sees the server
+    client_home: str  # of the load generator's client library
+    port: int | None  # None: a free one
+    disks: tuple[DataDisk, ...]  # this trial's, striped if requested; else that of data_dir
     disk_placement: str
     wal_disk: str
     disk_free_min_bytes: int
     sample_hz: float
-    program: str
+    program: str  # the load generator
     ceiling_rows_per_s: float | None = None
     disk_ceilings: tuple[DiskCeiling, ...] = ()
-    network_bits_per_s: Mapping[str, float] = field(default_factory=dict)
-    data: DataSet | None = None
-    address: str = LOOPBACK
-    networks: tuple[HostNetwork, ...] = ()
+    network_bits_per_s: Mapping[str, float] = field(default_factory=dict)  # where the kernel does not know it
+    data: DataSet | None = None  # loaded by the first trial that does not find them
+    address: str = LOOPBACK  # of the server's machine, for the load
+    networks: tuple[HostNetwork, ...] = ()  # of hosts that make the load
 
     @property
     def is_on_disks(self) -> bool:
-        """Whether disks were prepared for the data, so that syncing them counts and the data's place is checked."""
+        """Disks were prepared, so syncing them counts, and the data's place is checked."""
         return self.trial.resources.disks > 0
 
     @property
     def level_words(self) -> str:
-        """The level for a message: "2 cores"."""
+        """ "2 cores"."""
         return load_axis(self.axis).count(format_number(self.trial.level))

@@ -42,12 +42,12 @@ LEAST_S = 300.0
 ROWS_PER_S_SLOWEST = 2000.0
 SIZE_S = 10.0
 _COMPLETE = "prepared.json"
-COLD_PERCENT_MAX = 10.0  # what a server that starts reads of a small data set
+COLD_PERCENT_MAX = 10.0  # read by a server that starts
 WARM_PERCENT_LEAST = 90.0
 
 
 def preload(order: TrialOrder, reached: Reached, facts: Facts, stop: Stop) -> Preloaded:
-    """Loads and waits. Raises LoadError if rows are missing, TargetError, Stopped."""
+    """Raises LoadError if rows are missing, TargetError, Stopped."""
     work, begun = order.trial.work, time.monotonic()
     before = _sizes(reached, facts.log_folders)
     writing = replace(order, trial=preload_of(order.trial))
@@ -79,7 +79,7 @@ def preload(order: TrialOrder, reached: Reached, facts: Facts, stop: Stop) -> Pr
 
 
 def _sizes(reached: Reached, log_folders: Sequence[str]) -> tuple[int | None, int | None]:
-    """Bytes of the server's files, and of those in its log; None if they are not visible."""
+    """And of its log; None: not visible."""
     folders = [folder for folder in (reached.address.data_dir, *reached.address.disks) if folder]
     logs = [str(path) for folder in folders for pattern in log_folders for path in Path(folder).glob(pattern)]
     return (
@@ -92,19 +92,15 @@ def _sizes(reached: Reached, log_folders: Sequence[str]) -> tuple[int | None, in
 class Kept:
     """A complete data set."""
 
-    folder: Path  # of its files, of so many bytes
-    # port, secret: they are in the files
-    port: int
+    folder: Path
+    port: int  # port, secret: in the files
     secret: str
     bytes_total: int
     preloaded: Preloaded
 
 
 def kept_before(order: TrialOrder, data: DataSet) -> Kept | None:
-    """The data set where this run has it already, also before it was resumed; ours from now on.
-
-    A directory of that name is believed only if a record says that a run of this user made it.
-    """
+    """If this run has it, also before it was resumed: a record must say that this user's run made the directory."""
     folder, record = _folder(order, data), read_record(data.name)
     if record is None or directory_at(str(folder)) not in record.directories:
         return None
@@ -118,7 +114,7 @@ def kept_before(order: TrialOrder, data: DataSet) -> Kept | None:
 
 
 def make(order: TrialOrder, data: DataSet, stop: Stop) -> Kept:
-    """Starts a server, loads the rows, waits until it is at rest and ends it. Raises ScaleError, Stopped."""
+    """Raises ScaleError, Stopped."""
     order = replace(order, trial=data.maker, data=None)
     target, subject = load_target(data.maker.subject.target), data.maker.subject
     with undone() as cleanup:
@@ -136,7 +132,7 @@ def make(order: TrialOrder, data: DataSet, stop: Stop) -> Kept:
 
 
 def end_cleanly(reached: Reached, there: Preloaded) -> None:
-    """Ends the server so that another can start on its files. Raises ProvisionError where it had to be killed."""
+    """So that another can start on its files. Raises ProvisionError where it had to be killed."""
     limit = flush_s(there.data_bytes or 0)
     if not reached.server.shut_down(limit):
         raise ProvisionError(
@@ -152,23 +148,23 @@ def forget_logs(order: ServerOrder) -> None:
 
 
 def copied(order: TrialOrder, kept: Kept, report: Callable[[Preloaded], None]) -> Files:
-    """The files for one trial. report: called with the copied rows, after the copy."""
+    """report: gets the copied rows."""
 
     def fill(site: Site) -> None:
         begun, target = time.monotonic(), Path(site.data_dir)
         _refuse_full(order, kept, target)
         way = copy_tree(kept.folder, target)
         (target / _COMPLETE).unlink()
-        sync_disks(order.disks, flush_s(kept.bytes_total))  # nothing is left to be written while the load runs
+        sync_disks(order.disks, flush_s(kept.bytes_total))  # nothing is written while the load runs
         if order.trial.resources.memory_bytes:
-            drop_files([site.data_dir])  # what the server then reads counts as its own memory
+            drop_files([site.data_dir])  # it counts as the server's memory
         report(replace(kept.preloaded, copied=way, copied_s=time.monotonic() - begun))
 
     return Files(port=kept.port, secret=kept.secret, fill=fill)
 
 
 def prove_rows(reached: Reached, rows: int) -> None:
-    """Raises LoadError where the copy does not hold the rows, by the database's own count."""
+    """Raises LoadError where the copy does not hold them."""
     counted = ask(reached, reached.session.count, count_s(rows))
     if counted is not None and (counted.rows != rows or counted.gaps):
         gaps = f" ({'; '.join(counted.gaps)})" if counted.gaps else ""
@@ -176,7 +172,6 @@ def prove_rows(reached: Reached, rows: int) -> None:
 
 
 def remove(name: str) -> None:
-    """Removes a data set, if it is there."""
     remove_recorded(name)
 
 
@@ -189,7 +184,7 @@ def _mark(folder: Path) -> None:
 
 
 def _keep(started: Provisioned, folder: Path, there: Preloaded) -> Kept:
-    """The directory of the server under its name, by a rename: complete at once, or not there."""
+    """By a rename: complete at once, or not there."""
     site = Path(started.order.site.data_dir)
     forget_logs(started.order)
     kept = Kept(
@@ -227,7 +222,7 @@ def _refuse_full(order: TrialOrder, kept: Kept, target: Path) -> None:
 def cooled(
     started: Provisioned, reached: Reached, there: Preloaded, runtime: Runtime, cleanup: ExitStack
 ) -> Provisioned:
-    """The server started again, on files that were not in memory. Raises ProvisionError, Stopped."""
+    """Started again, on files that were not in memory. Raises ProvisionError, Stopped."""
     end_cleanly(reached, there)
     forget_logs(started.order)
     folders = _folders(reached)
@@ -243,7 +238,7 @@ def cooled(
 
 
 def warmed(reached: Reached) -> str:
-    """Reads the data's files once. Returns a sentence if they do not all stay in memory, else ""."""
+    """Reads the files once. A sentence if they do not all stay in memory."""
     count = read_files(_folders(reached))
     percent = cached_percent(reached)
     if percent is None or percent >= WARM_PERCENT_LEAST:
@@ -252,7 +247,7 @@ def warmed(reached: Reached) -> str:
 
 
 def cached_percent(reached: Reached) -> float | None:
-    """The share of the pages of the server's files that is in memory now; None where this cannot be read."""
+    """None where this cannot be read."""
     return resident_percent(_folders(reached))
 
 

@@ -1,15 +1,16 @@
-"""Starts a trial's server: reserves its space, describes it by its target, starts it; and how it is reached."""
+"""Starts a trial's server, and says how it is reached and whether it has the planned settings."""
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.interrupts import deferred
+from scale_sweep.base.texts import is_same_value
 from scale_sweep.base.units import format_cpus
 from scale_sweep.measure.trial.disks import data_paths
 from scale_sweep.measure.trial.order import TrialOrder
@@ -21,28 +22,25 @@ from scale_sweep.server.targets import ENDPOINT_PASSWORD, ENDPOINT_USER, Address
 
 @dataclass(frozen=True, kw_only=True)
 class Reached:
-    """A trial's server and the two ways to reach it: the process, and a session of its database."""
+    """The process, and a session of its database."""
 
     server: Server
     address: Address
     session: Session
-    who: str = "the server"  # its name for people
+    who: str = "the server"  # for people
 
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
-    """Files of another server that one is started on."""
+    """Another server's, to start on."""
 
-    # port, secret: they are in the files
-    port: int
+    port: int  # port, secret: in the files
     secret: str
-    fill: Callable[[Site], None]  # puts them into the directory of a site
+    fill: Callable[[Site], None]  # puts them into a directory
 
 
 @dataclass(frozen=True, kw_only=True)
 class Provisioned:
-    """A server that was started, and what for."""
-
     server: Server
     address: Address
     order: ServerOrder
@@ -51,10 +49,7 @@ class Provisioned:
 def provision(
     order: TrialOrder, target: Target, runtime: Runtime, name: str, cleanup: ExitStack, files: Files | None = None
 ) -> Provisioned:
-    """Starts the trial's server under a name, in an empty directory or on files; cleanup stops it.
-
-    Raises ProvisionError, and what `Files.fill` raises.
-    """
+    """In an empty directory or on files; cleanup stops it. Raises ProvisionError, and what `Files.fill` raises."""
     trial = order.trial
     is_ours = not trial.subject.endpoint
     secret = files.secret if files else _secret(is_ours)
@@ -104,13 +99,12 @@ def provision(
 
 
 def reached_by(target: Target, trial: Trial, started: Provisioned) -> Reached:
-    """The server with a session of its database."""
     session = target.session(trial, started.address)
     return Reached(server=started.server, address=started.address, session=session, who=target.facts.title)
 
 
 def started_again(before: Provisioned, runtime: Runtime, cleanup: ExitStack) -> Provisioned:
-    """The same server once more, on its own files. The one before is shut down. Raises ProvisionError."""
+    """On its own files; the one before is shut down. Raises ProvisionError."""
     spec = replace(before.order.spec, setup=(), folders=(), links={}, files={})
     server = runtime.start(replace(before.order, spec=spec), cleanup)
     return replace(before, server=server, address=replace(before.address, holds_data=True))
@@ -121,9 +115,21 @@ def _secret(is_ours: bool) -> str:
 
 
 def prove_pinning(server: Server, placement: Placement) -> None:
-    """Raises ProvisionError unless the server has exactly the CPUs that it was given."""
+    """Raises ProvisionError unless the server has exactly its CPUs."""
     allowed = server.cpus_allowed()
     if allowed and not set(allowed) <= set(placement.server_cpus):
         raise ProvisionError(
             f"the server may run on CPUs {format_cpus(allowed)}, planned were {format_cpus(placement.server_cpus)}"
         )
+
+
+def mismatches(expected: Mapping[str, str], effective: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(
+        f"{name} was to be {value}, {_reported(effective.get(name, ''))}"
+        for name, value in expected.items()
+        if not is_same_value(value, effective.get(name, ""))
+    )
+
+
+def _reported(value: str) -> str:
+    return f"the server reports {value}" if value else "the server does not report it"

@@ -19,10 +19,8 @@ from scale_sweep.machine.state import other_sweeps
 from scale_sweep.measure.trial.answers import checked_before
 from scale_sweep.measure.trial.answers_within import checked_within
 from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement
-from scale_sweep.measure.trial.effective import mismatches
-from scale_sweep.measure.trial.ending import ended, facts_at_first
 from scale_sweep.measure.trial.loading import LOCAL, Clock, HostSamples, Loading, LoadSampling, no_hosts
-from scale_sweep.measure.trial.loads import LoadMaker, load_of, trace_folder, traced
+from scale_sweep.measure.trial.loads import Doors, LoadMaker, Searching, load_of, trace_folder, traced
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.preload import (
     Kept,
@@ -35,8 +33,7 @@ from scale_sweep.measure.trial.preload import (
     prove_rows,
     warmed,
 )
-from scale_sweep.measure.trial.provision import Provisioned, Reached, provision, reached_by
-from scale_sweep.measure.trial.searching import Doors, Searching
+from scale_sweep.measure.trial.provision import Provisioned, Reached, mismatches, provision, reached_by
 from scale_sweep.measure.trial.stages import (
     Aborted,
     AnswersCompared,
@@ -46,6 +43,8 @@ from scale_sweep.measure.trial.stages import (
     SchemaMade,
     StageResult,
     Verified,
+    ended,
+    facts_at_first,
     with_stage,
 )
 from scale_sweep.measure.trial.stored_rows import rows_summed
@@ -67,7 +66,7 @@ from scale_sweep.server.runtimes import Server, load_runtime
 from scale_sweep.server.targets import load_target
 from scale_sweep.server.targets.planned import texts_of
 
-SIZE_S = 10.0  # seconds to add up the sizes of the server's files
+SIZE_S = 10.0  # for the sizes of the server's files
 
 
 def run_trial(
@@ -77,20 +76,14 @@ def run_trial(
     make_load: LoadMaker = load_of,
     hosts: HostSamples = no_hosts,
 ) -> Generator[Event, None, None]:
-    """Events of the trial, TrialFinished last. Raises only errors that end the run (Stopped, defects).
-
-    make_load: makes the measured load; rows before it are always loaded from this machine. hosts: the newest sample of
-    each host by its name.
-
-    It may run in any thread of any process. When the iterator is exhausted or closed, the trial is over and its server
-    gone.
-    """
+    """TrialFinished comes last. Raises only what ends the run (Stopped, defects). Rows before the load are always
+    loaded from here. When the iterator is exhausted or closed, the server is gone."""
     with stop.here():
         yield from _RunningTrial(order, stop, clock, make_load, hosts).events()
 
 
 class _RunningTrial:
-    """The state that the stages of one trial share. Each stage adds a frozen part to its facts."""
+    """Each stage adds a frozen part to the facts."""
 
     def __init__(self, order: TrialOrder, stop: Stop, clock: Clock, make_load: LoadMaker, hosts: HostSamples) -> None:
         self._order, self._trial, self._stop, self._clock = order, order.trial, stop, clock
@@ -125,7 +118,7 @@ class _RunningTrial:
             self._add(self._ended(self._started.server))
 
     def _prepared(self) -> Generator[Event, None, Kept | None]:
-        """The data set that the trial gets a copy of, loaded if nobody has; None where it loads its own rows."""
+        """The data set that the trial gets a copy of; None where it loads its own rows."""
         data = self._order.data
         if data is None:
             return None
@@ -153,7 +146,7 @@ class _RunningTrial:
                 yield from self._measured(again, spec)
 
     def _with_rows(self, reached: Reached, *, is_copy: bool) -> Iterator[Event]:
-        """Waits until the server has its schema, and the rows that its reads find."""
+        """Until the server has its schema, and the rows that reads find."""
         yield self._enter("ready")
         wait_until_ready(reached, self._trial.placement, self._target.facts.ready_s, self._stop)
         self._server_facts = reached.server.facts()
@@ -171,7 +164,7 @@ class _RunningTrial:
         self._add(RowsThere(preloaded=there))
 
     def _measured(self, reached: Reached, spec: Mapping[str, str]) -> Iterator[Event]:
-        """The load on the rows as they are in memory, and the count afterwards."""
+        """On the rows as they are in memory; then the count."""
         if (there := self._facts.preloaded) is not None:
             if self._trial.work.cache == "warm" and (note := warmed(reached)):
                 yield Noted(trial_id=self._trial.trial_id, sentence=note)
@@ -238,7 +231,6 @@ class _RunningTrial:
         return Loading(order, reached, load, self._stop, self._clock, sampling)
 
     def _search(self, reached: Reached, spec: Mapping[str, str]) -> Iterator[Event]:
-        """The loads of a search for the trial's objective."""
         threads = self._target.facts.threads_per_process
         doors = Doors(
             load=lambda order, of_load: self._make_load(order, of_load, threads, reached, ""),

@@ -1,48 +1,59 @@
-"""The results of the stages of a trial, each frozen at the end of its stage."""
+"""The results of the stages of a trial, and its last events: files, figures, verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import datetime
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 
-from scale_sweep.judge.figures.trial_facts import StepSeen, TrialFacts
-from scale_sweep.model import AnswersChecked, Counted, Interval, LoadSummary, Preloaded, RowsSummed, Sample, SamplerCost
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.experiment.work import logical_bytes, row_logical_bytes
+from scale_sweep.judge.figures.searched import outcome
+from scale_sweep.judge.figures.trial_facts import StepSeen, TrialFacts, facts_text
+from scale_sweep.judge.method import METHOD
+from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.model import (
+    AnswersChecked,
+    ArtifactMade,
+    Counted,
+    Event,
+    Interval,
+    LoadSummary,
+    Preloaded,
+    RowsSummed,
+    Sample,
+    SamplerCost,
+    TrialFinished,
+    TrialResult,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SchemaMade:
-    """The server's own report of its settings, and the differences from the plan."""
-
     effective: Mapping[str, str]
     mismatches: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowsThere:
-    """The rows that reads find."""
-
     preloaded: Preloaded
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswersCompared:
-    """The comparison of answers with the right ones, so far."""
-
     answers: tuple[AnswersChecked, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadSeen:
-    """Everything seen during the load, also if it failed. Times are monotonic."""
+    """Also if the load failed. Times are monotonic."""
 
     load_start_ns: int | None
     measure_start_ns: int | None
     flush_end_ns: int | None
     summary: LoadSummary | None
     sampler_cost: SamplerCost | None
-    # commits_before, commits_after: the server's count at the window's start and end. They are inexact by commits
-    # between that moment and the answer, usually a few milliseconds. Commits of a discarded transient are counted too
-    commits_before: int | None
+    commits_before: int | None  # at the window's edges, inexact by the time of the answer
     commits_after: int | None
     generator_log: str
     intervals: tuple[Interval, ...]
@@ -51,40 +62,30 @@ class LoadSeen:
 
 @dataclass(frozen=True, kw_only=True)
 class Searched:
-    """The steps of a search, after the closed loop."""
-
     step_rates: tuple[float, ...]
     steps: tuple[StepSeen, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """The database's own count of rows; None if it has none."""
-
     counted: Counted | None
-    data_bytes: int | None = None  # of its files
-    beside: tuple[str, ...] = ()  # other sweeps
+    data_bytes: int | None = None
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowsCompared:
-    """The stored rows beside those that were sent; None: not compared."""
-
     summed: RowsSummed | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """The server's last log lines, and those of them that make the number doubtful."""
-
     log_tail: str
     suspicious: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Aborted:
-    """The reason why the trial ended early."""
-
     aborted: str
 
 
@@ -93,3 +94,44 @@ StageResult = SchemaMade | RowsThere | AnswersCompared | LoadSeen | Searched | V
 
 def with_stage(facts: TrialFacts, stage: StageResult) -> TrialFacts:
     return replace(facts, **{f.name: getattr(stage, f.name) for f in fields(stage)})
+
+
+def facts_at_first(order: TrialOrder) -> TrialFacts:
+    return TrialFacts(
+        ceiling_rows_per_s=order.ceiling_rows_per_s,
+        disk_ceilings=order.disk_ceilings,
+        logical_bytes_per_row=logical_bytes(order.trial.work),
+        row_bytes=row_logical_bytes(order.trial.work),
+        networks=order.networks,
+    )
+
+
+def ended(
+    order: TrialOrder, facts: TrialFacts, server: Mapping[str, str], started: datetime.datetime, wall_s: float
+) -> Iterator[Event]:
+    """server: as its runtime reported it."""
+    trial = order.trial
+    yield ArtifactMade(trial_id=trial.trial_id, name="loadgen.jsonl", text=facts.generator_log)
+    yield ArtifactMade(trial_id=trial.trial_id, name="server.log", text=facts.log_tail)
+    facts_file = facts_text(facts, with_summary=not trial.load.is_ours)
+    yield ArtifactMade(trial_id=trial.trial_id, name="facts.json", text=facts_file)
+    come_to = outcome(load_axis(order.axis), trial, facts)
+    yield TrialFinished(
+        result=TrialResult(
+            trial=trial,
+            measurement=come_to.measurement,
+            verdict=come_to.verdict,
+            effective=facts.effective,
+            server=server,
+            log_tail=facts.log_tail,
+            started_utc=started.isoformat(timespec="seconds"),
+            wall_s=wall_s,
+            method=METHOD,
+            loaded_by=facts.summary.program if facts.summary else None,
+        )
+    )
+
+
+def lost_trial(order: TrialOrder, reason: str) -> Iterator[Event]:
+    facts = replace(facts_at_first(order), aborted=reason)
+    yield from ended(order, facts, {}, datetime.datetime.now(datetime.UTC), 0.0)

@@ -33,20 +33,20 @@ from scale_sweep.measure.trial.waiting import ask, count_s
 from scale_sweep.model import Counted, LoadSummary, RowsSummed, TableSums, Trial, Workload
 from scale_sweep.server.targets import Facts
 
-TABLES_MAX = 1000  # whose figures are all kept; of more, those of DRAWN and of the tables that differ
+TABLES_MAX = 1000  # whose figures are all kept
 DRAWN = 200
-FIGURES_MAX = 200_000  # of the tables compared one by one: 75 bytes each at most, of the 16 MB of facts.json
-SHARE = 0.1  # of the time since the trial began; what would take longer is left out
+FIGURES_MAX = 200_000  # 75 bytes each at most, of the 16 MB of facts.json
+SHARE = 0.1  # of the trial's time so far
 LEAST_S = 2.0
 NAMES_S = 300.0
 NO_TAGS = "tags: not compared"
-EACH_MAX = 5_000_000  # figures of all tables, if they are compared one by one; of more, all together are
-TOGETHER = ""  # the name of all tables together
-NAMED_MAX = 200  # tables: a database adds up all of its rows for a question about more
-FIRST_SHARE = 0.1  # of the time is for the first portion, by the estimate
-SAFE_SHARE = 0.7  # of the time that is left is for each later one
-LEAST_SHARE = 0.1  # of the time: where less is left, nothing more is compared
-FIXED_S = 0.2  # that the first portion may take besides its rows
+EACH_MAX = 5_000_000  # of all tables, if they are compared one by one
+TOGETHER = ""
+NAMED_MAX = 200  # tables: for more, a database adds up all rows
+FIRST_SHARE = 0.1  # of the time, by the estimate
+SAFE_SHARE = 0.7  # of the time that is left, for each later portion
+LEAST_SHARE = 0.1  # of the time: with less, nothing more is compared
+FIXED_S = 0.2  # of the first portion, besides its rows
 
 
 def rows_summed(
@@ -58,10 +58,8 @@ def rows_summed(
     counted: Counted | None,
     spent_s: float,
 ) -> RowsSummed | None:
-    """The stored rows beside those that were sent; None if nothing was written, or the database stores nothing.
-
-    spent_s: the time of the trial so far, which bounds that of the comparison. Raises LoadError or TargetError.
-    """
+    """None if nothing was written, or is stored. spent_s: the trial's time bounds that of the comparison. Raises
+    LoadError or TargetError."""
     trial, begun, results = order.trial, time.monotonic(), list[TableSums]()
     if summary is None or not trial.load.is_ours or not stores(trial.work) or not facts.stores_rows:
         return None
@@ -75,7 +73,7 @@ def rows_summed(
     limit_s = count_s(sum(rows))
 
     def compared(tables: Sequence[int]) -> Iterator[TableSums]:
-        """The figures of each of these tables; of all together, if there are none."""
+        """Each table's; all together's, if there are none."""
         one_by_one: list[Sequence[TableRun]] = [[(table, 1, rows[table])] for table in tables]
         groups = one_by_one or [summary.table_rows or ()]
         decimal = trial.subject.method in facts.decimal_methods
@@ -123,12 +121,12 @@ def _compared_tags(reached: Reached, named: Tables, rows: Sequence[int], limit_s
         if stored is None:
             return NO_TAGS, ()
         return "", tuple(itertools.islice(wrong_tags(list(named.tags), right, stored), WRONG_MAX))
-    except (ValueError, TypeError, LookupError) as error:  # the answer holds something else than tags
+    except (ValueError, TypeError, LookupError) as error:  # not tags
         return "", (f"the stored tags cannot be read: {type(error).__name__}",)
 
 
 def _others(comparison: ComparisonPlan, figures: int) -> Sequence[int]:
-    """The tables that are not in the order, if the figures of all are few enough to compare them one by one."""
+    """Not in the order, if the figures of all are few enough to compare them one by one."""
     held = {table for table, count in enumerate(comparison.rows) if count}
     return sorted(held - set(comparison.order)) if len(held) * figures <= EACH_MAX else []
 
@@ -157,7 +155,7 @@ def _right(trial: Trial, facts: Facts, line: Mapping[str, Any], group: Sequence[
 
 
 def _unknown(trial: Trial, facts: Facts, summary: LoadSummary) -> str:
-    """The reason why the stored rows are not known, or cannot be compared; "" if they can."""
+    """Why rows cannot be compared; "" if they can."""
     work = trial.work
     if not facts.sums:
         return "values of rows: not compared"
@@ -182,8 +180,7 @@ def _tables_max(figures: Sequence[str]) -> int:
 
 
 def _comparison(trial: Trial, facts: Facts, rows: Sequence[int], spent_s: float, tables_max: int) -> ComparisonPlan:
-    """The plan of the comparison: all tables one by one, or of very many some that are drawn. tables_max: those whose
-    figures facts.json can keep."""
+    """All tables one by one, or of very many some that are drawn. tables_max: of facts.json."""
     held = [table for table, count in enumerate(rows) if count]
     has_more = len(held) > min(TABLES_MAX, tables_max)
     some = min(DRAWN, tables_max) if has_more else len(held)
@@ -197,8 +194,7 @@ def _comparison(trial: Trial, facts: Facts, rows: Sequence[int], spent_s: float,
 
 
 def _left_out(comparison: ComparisonPlan, done: int, *, is_together: bool) -> str:
-    """A sentence about the rows that were not compared, after the first tables of the order (done); "" if
-    all were."""
+    """After the first tables of the order (done); "" if all were compared."""
     held = sum(map(bool, comparison.rows))
     if is_together:
         each = f"{done:,} of {held:,} tables were compared one by one, and all together"
@@ -210,17 +206,15 @@ def _left_out(comparison: ComparisonPlan, done: int, *, is_together: bool) -> st
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonPlan:
-    """The tables to compare, and the time for that."""
-
-    order: Sequence[int]  # the tables to compare one by one, as they are drawn
+    order: Sequence[int]  # as they are drawn
     rows: Sequence[int]  # of each table of the load
-    has_more: bool  # tables that are not in the order have rows, so that all tables together are compared last
-    rows_per_s: float  # the estimate
-    most_s: float  # the time for all of it
+    has_more: bool  # all tables together are compared last
+    rows_per_s: float  # an estimate
+    most_s: float  # for all of it
 
 
 def next_tables(comparison: ComparisonPlan, done: int, spent_s: float) -> Sequence[int]:
-    """The tables to compare next, after the first ones of the order (done) in spent_s; empty if no more fit."""
+    """After the first ones of the order (done); empty if no more fit."""
     rest = comparison.order[done:]
     usable_s = _usable_s(comparison, done, spent_s)
     held = sum(comparison.rows[table] for table in rest) if len(rest) <= NAMED_MAX else sum(comparison.rows)
@@ -238,7 +232,7 @@ def fits_together(comparison: ComparisonPlan, done: int, spent_s: float) -> bool
 
 
 def seconds(comparison: ComparisonPlan, rows: int, done: int, spent_s: float) -> float:
-    """The duration of a comparison of so many rows: by the estimate, or longer if the first ones took longer."""
+    """By the estimate, or longer if the first ones took longer."""
     estimated_s = sum(comparison.rows[table] for table in comparison.order[:done]) / comparison.rows_per_s
     slower = max(1.0, spent_s / (estimated_s + FIXED_S)) if done else 1.0
     return rows / comparison.rows_per_s * slower

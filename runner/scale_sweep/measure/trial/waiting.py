@@ -28,34 +28,34 @@ READY_S = 60.0
 LOG_LINES = 40
 LOOK_S = 0.1
 SILENT_S = 60.0
-SILENT_BYTES_PER_S = 1e5  # written to the same disk by others at rest: logs and journals
+SILENT_BYTES_PER_S = 1e5  # by others on the same disk: logs
 WORK_LOOK_S = 1.0
-ANSWER_S = 120.0  # version, settings, places: small answers, possibly from a server that is still starting
+ANSWER_S = 120.0  # a server may still be starting
 SCHEMA_S = 300.0  # 1,024 partitions with their indexes
-TABLES_S = 900.0  # a million tables, made one by one
+TABLES_S = 900.0  # a million tables, one by one
 DROP_S = 120.0
 CLOSE_S = 10.0
 FLUSH_LEAST_S = 120.0
-FLUSH_BYTES_PER_S = 5e5  # of the values: ten times as much on a disk of 5 MB/s, with indexes and a log
+FLUSH_BYTES_PER_S = 5e5  # of the values; a disk of 5 MB/s writes ten times as much
 COUNT_LEAST_S = 120.0
 COUNT_ROWS_PER_S = 1e5
-IDLE_CORES = 0.25  # a merge takes a whole thread; a Java server at rest takes less
+IDLE_CORES = 0.25  # a merge takes a whole thread
 IDLE_LOOK_S = 1.0
 IDLE_WITHIN_S = 300.0
-FULL_S = 10.0  # to look how full the disks are
-ENDING_S = 1.0  # a server that dies closes its connections before it is gone
+FULL_S = 10.0
+ENDING_S = 1.0  # connections close before the server is gone
 T = TypeVar("T")
 
 
 def wait_until_ready(reached: Reached, placement: Placement, within_s: float, stop: Stop) -> None:
-    """Waits until the server is ready and on its CPUs. Raises ProvisionError, Stopped."""
+    """And on its CPUs. Raises ProvisionError, Stopped."""
     pending = until_ready(reached, reached.session.not_ready)
     wait_for(reached.server, pending, "the server was not ready", stop, within_s)
     prove_pinning(reached.server, placement)
 
 
 def wait_for_schema(reached: Reached, stop: Stop) -> None:
-    """Creates schema and tables, unless the files of the server hold them. Raises TargetError, Stopped."""
+    """Unless the files of the server hold schema and tables. Raises TargetError, Stopped."""
     session, is_there = reached.session, reached.address.holds_data
     if not is_there:
         ask(reached, session.create_schema, SCHEMA_S)
@@ -65,7 +65,7 @@ def wait_for_schema(reached: Reached, stop: Stop) -> None:
 
 
 def wait_for(server: Server, pending: Callable[[], str], what: str, stop: Stop, within_s: float = READY_S) -> None:
-    """Waits until pending returns "". Raises ProvisionError after within_s, or when the server ends; Stopped."""
+    """Until pending returns "". Raises ProvisionError after within_s, or when the server ends; Stopped."""
     deadline = time.monotonic() + within_s
     while why := pending():
         if not server.alive():
@@ -76,17 +76,13 @@ def wait_for(server: Server, pending: Callable[[], str], what: str, stop: Stop, 
 
 
 def until_ready(reached: Reached, pending: Callable[[], str]) -> Callable[[], str]:
-    """The request `pending` with the deadline of a starting server."""
     return lambda: ask(reached, pending, READY_S)
 
 
 def idle_cores(
     reached: Reached, stop: Stop, within_s: float = IDLE_WITHIN_S, look_s: float = IDLE_LOOK_S
 ) -> float | None:
-    """Cores that the server used in the last look; returns when they are under IDLE_CORES, at most after within_s.
-
-    None if its CPU time cannot be read. Raises Stopped.
-    """
+    """In the last look, when under IDLE_CORES or after within_s; None: cannot be read. Raises Stopped."""
     read, deadline = subject_reader(reached.server.accounting()), time.monotonic() + within_s
     while True:
         before, begun = read().cpu_s_total, time.monotonic()
@@ -100,10 +96,8 @@ def idle_cores(
 
 
 def ask(reached: Reached, request: Callable[[], T], limit_s: float, disks: Sequence[DataDisk] = ()) -> T:
-    """The result or error of a session's method. Raises TargetError after limit_s, or SILENT_S without work; Stopped.
-
-    disks: where the server writes, as signs of work.
-    """
+    """A session's answer. disks: writes are signs of work. Raises TargetError after limit_s, or SILENT_S without
+    work; Stopped."""
     session = reached.session
     session.asking, session.deadline_s = "", time.monotonic() + limit_s
     work = _Activity(reached, disks)
@@ -124,18 +118,16 @@ def ask(reached: Reached, request: Callable[[], T], limit_s: float, disks: Seque
 
 
 def flush_s(data_bytes: float) -> float:
-    """The limit for a flush of this many bytes of values, in seconds."""
     return FLUSH_LEAST_S + data_bytes / FLUSH_BYTES_PER_S
 
 
 def count_s(rows: int) -> float:
-    """The limit for counting, in seconds."""
     return COUNT_LEAST_S + rows / COUNT_ROWS_PER_S
 
 
 @contextmanager
 def closed_at_last(reached: Reached) -> Iterator[None]:
-    """Closes the session at the end of the block. A session that cannot be closed is abandoned."""
+    """A session that cannot be closed is abandoned."""
     try:
         yield
     finally:
@@ -144,7 +136,7 @@ def closed_at_last(reached: Reached) -> Iterator[None]:
 
 
 class _Activity:
-    """Measures since when a server has done nothing. It looks at most once a second."""
+    """Since when a server has done nothing; looks once a second at most."""
 
     def __init__(self, reached: Reached, disks: Sequence[DataDisk]) -> None:
         self._disks = tuple(disks)
@@ -153,11 +145,10 @@ class _Activity:
         self._cpu_s, self._written = self._now()
 
     def waited_s(self) -> float:
-        """Seconds since the request."""
         return time.monotonic() - self._begun
 
     def silent_s(self) -> float:
-        """Seconds without work; 0 if its CPU time cannot be read."""
+        """0 if the CPU time cannot be read."""
         now = time.monotonic()
         if now - self._looked >= WORK_LOOK_S:
             self._looked = now
@@ -174,16 +165,13 @@ class _Activity:
 
 @dataclass(frozen=True, kw_only=True)
 class InTime(Generic[T]):
-    """An answer that came in time; the answer may be None."""
+    """The answer may be None."""
 
     value: T
 
 
 def answered(seconds: float, request: Callable[[], T], go_on: Callable[[], bool] = lambda: True) -> InTime[T] | None:
-    """The result or error of the request; None after so many seconds, or if go_on, called ten times a second, is False.
-
-    The request then continues in its own thread, ignored. Raises Stopped.
-    """
+    """None after so many seconds, or when go_on is False; the request continues in its thread. Raises Stopped."""
     answers: queue.SimpleQueue[InTime[T] | BaseException] = queue.SimpleQueue()
 
     def work() -> None:
@@ -207,7 +195,7 @@ def answered(seconds: float, request: Callable[[], T], go_on: Callable[[], bool]
 
 
 def answer_within(seconds: float, request: Callable[[], T]) -> T | None:
-    """The answer to a request whose answer is never None; None if it took longer. See `answered`."""
+    """For a request whose answer is never None; None if it took longer."""
     answer = answered(seconds, request)
     return answer.value if answer is not None else None
 
@@ -225,7 +213,7 @@ def with_cause(error: ScaleError, server: Server, order: TrialOrder) -> ScaleErr
         time.sleep(0.05)
     if server.alive():
         return error
-    killed = killed_for_memory(server, order)  # asked again: the first answer may be from before its end
+    killed = killed_for_memory(server, order)  # the first answer may be from before its end
     why = killed or f"the server ended during the trial{ended_words(server)}: {last_words(server)}"
     return ProvisionError(f"{why} ({error.message})")
 
@@ -235,7 +223,7 @@ def killed_for_memory(server: Server, order: TrialOrder) -> str:
 
 
 def ended_words(server: Server) -> str:
-    """How it ended, behind a verb: " by SIGKILL ...", " with code 1"; "" if that is not known."""
+    """Behind a verb: " by SIGKILL ...", " with code 1"."""
     code = server.exit_code()
     if code is None:
         return ""
@@ -247,6 +235,6 @@ def ended_words(server: Server) -> str:
 
 
 def last_words(server: Server) -> str:
-    """The end of its log on one line."""
+    """On one line."""
     lines = [line for line in server.log_tail(LOG_LINES).splitlines() if line.strip()]
     return " | ".join(lines[-3:]) or "it said nothing"

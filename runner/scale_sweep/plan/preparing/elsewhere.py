@@ -18,7 +18,7 @@ from scale_sweep.plan.preparing.data_place import DataPlace, sized, with_data
 from scale_sweep.plan.preparing.findings import findings_elsewhere
 from scale_sweep.plan.preparing.prepared import Prepared, planned, with_enough_replicates, with_order_seed
 from scale_sweep.plan.preparing.specs import refuse_wrong_specs
-from scale_sweep.results.store.reference import read_reference
+from scale_sweep.results.store.outside import read_reference
 
 
 def prepare_elsewhere(sweep: Sweep, host: Host, results: Path) -> Prepared:

@@ -24,7 +24,7 @@ from scale_sweep.plan.preparing.prepared import (
     with_order_seed,
 )
 from scale_sweep.plan.preparing.specs import refuse_wrong_specs
-from scale_sweep.results.store.reference import read_reference
+from scale_sweep.results.store.outside import read_reference
 from scale_sweep.server.targets import Facts, load_facts
 
 

@@ -45,7 +45,7 @@ from scale_sweep.plan.preparing.findings import preflight
 from scale_sweep.plan.preparing.machine_findings import dear_pages
 from scale_sweep.plan.preparing.same_server import refuse_same_server
 from scale_sweep.plan.preparing.specs import refuse_wrong_specs
-from scale_sweep.results.store.reference import read_reference
+from scale_sweep.results.store.outside import read_reference
 from scale_sweep.sweep.ab import as_one, variants_of, words
 from scale_sweep.sweep.vary import VARIANT, as_varied
 

@@ -1,4 +1,4 @@
-"""Events ⇄ JSON values: of the journal, and of trials that run on another host."""
+"""Events ⇄ JSON values: of the journal of a trial, and of trials on another host."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import binascii
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from scale_sweep.base.errors import StoreError
 from scale_sweep.model import (
@@ -30,11 +30,11 @@ from scale_sweep.model import (
     TrialResult,
     TrialStarted,
 )
-from scale_sweep.results.store.codec import fields_of, from_plain, plain
+from scale_sweep.results.store.codec import fields_of, from_plain, plain, strict_loads
 
 
 def plain_event(event: Event) -> dict[str, Any]:
-    """The event as a JSON value. That of a trial has no trial: its reader knows it."""
+    """Without its trial, which a reader knows."""
     return _with_parts(event, plain)
 
 
@@ -47,7 +47,6 @@ def _unchanged(part: Any) -> Any:
 
 
 def _with_parts(event: Event, made: Callable[[Any], Any]) -> dict[str, Any]:
-    """The event, with its model objects as `made` makes them."""
     match event:
         case TrialStarted():
             at = {"unix_s": event.unix_s, "monotonic_ns": event.monotonic_ns}
@@ -76,7 +75,7 @@ def _with_parts(event: Event, made: Callable[[Any], Any]) -> dict[str, Any]:
 
 
 def event_of(raw: Mapping[str, Any], trial: Trial, path: Path) -> Event:
-    """The event of a value. path: its source, for the message. Raises StoreError."""
+    """path: for the message. Raises StoreError."""
     try:
         return _event(raw, trial, path)
     except (ValueError, KeyError, TypeError, OverflowError, binascii.Error) as error:
@@ -127,3 +126,47 @@ def _artifact(raw: Mapping[str, Any], trial: Trial) -> ArtifactMade:
         raise ValueError(f"{name!r} is no name of a file of a trial")
     decoded = None if content is None else base64.b64decode(content, validate=True)
     return ArtifactMade(trial_id=trial.trial_id, name=name, text=str(raw["text"]), content=decoded)
+
+
+JOURNAL = "journal.jsonl"
+_KEPT = (TrialStarted, PhaseEntered, StepBegan, StepEnded, Noted, IntervalSeen, SampleTaken)
+_NAMES = ("started", "phase", "step", "step_ended", "note", "interval", "sample")
+
+
+class Journal:
+    """Lines are written at once, without fsync: a journal may be lost, a result may not. Raises OSError."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self._kept: list[str] = []
+
+    def take(self, event: Event) -> None:
+        line = _line(event)
+        if line is None:
+            return
+        self._file.write(line)
+        self._file.flush()
+        if not isinstance(event, (IntervalSeen, SampleTaken)):
+            self._kept.append(line)
+
+    def close(self) -> str:
+        """Returns the text that stays."""
+        self._file.close()
+        return "".join(self._kept)
+
+
+def _line(event: Event) -> str | None:
+    if not isinstance(event, _KEPT):
+        return None
+    return event_text(event) + "\n"
+
+
+def read_line(text: str, trial: Trial, path: Path) -> Event:
+    """Raises StoreError that names the file."""
+    try:
+        raw = strict_loads(text)
+        if not isinstance(raw, dict) or raw.get("event") not in _NAMES:
+            raise ValueError(f"event {raw.get('event') if isinstance(raw, dict) else raw!r}")
+    except ValueError as error:
+        raise StoreError(f"{path} cannot be read back: {error}") from None
+    return event_of(raw, trial, path)

@@ -17,15 +17,15 @@ from typing import BinaryIO, TextIO
 from scale_sweep.base.errors import PreflightError, StoreError
 from scale_sweep.machine.state import open_trusted
 
-WAITING = ".partial"  # the end of the name of a file's new content, until it replaces the file
+WAITING = ".partial"  # ends the name of a file's new content, until it is in place
 MANIFEST, PLAN, FIT, TRIAL = "manifest.json", "plan.json", "fit.json", "trial.json"
-ENTRIES_MAX = 100_000  # in a run: 10,000 trials have ten files each
-# The largest file of each kind. What grows with a trial has the larger limit: six days at a line of 2 kB a second.
+ENTRIES_MAX = 100_000  # 10,000 trials have ten files each
+# The largest file of each kind: what grows with a trial, six days at 2 kB a second.
 _DOCUMENT, _GROWING = 64 << 20, 1 << 30
 _BYTES_MAX = {MANIFEST: 16 << 20, TRIAL: 16 << 20, "spec": 16 << 20, "facts.json": 16 << 20, "server.log": 256 << 20}
 _GROWING_KINDS = (".jsonl", ".parquet", "series.csv")
 _BLOCK = 1 << 20
-_RETURNS_S, _LOOKS_S = 2.0, 0.001  # for the name of a new directory to come back; between two looks at it
+_RETURNS_S, _LOOKS_S = 2.0, 0.001  # until the name of a new directory is back
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _KINDS = {
@@ -39,10 +39,10 @@ _KINDS = {
 
 
 class Folder:
-    """A directory that is open: it stays the same one if its name goes to another. path: for messages."""
+    """An open directory: it stays the same one if its name goes to another."""
 
     def __init__(self, path: Path, fd: int | None = None) -> None:
-        """fd: of the open directory; without it, the path is opened for reading. Raises StoreError."""
+        """fd: of the open directory. Raises StoreError."""
         self.path = path
         try:
             self.fd = os.open(path, _DIRECTORY) if fd is None else fd
@@ -58,8 +58,7 @@ class Folder:
 
 
 def own_folder(path: Path, *, makes: bool = False) -> Folder:
-    """A directory to write into. makes: what is missing on the path. Raises PreflightError if another user can change
-    it, StoreError if it cannot be opened."""
+    """To write into. makes: what is missing. Raises PreflightError if another user can change it, StoreError."""
     try:
         return Folder(path, open_trusted(path, makes=makes, of_sudo=True))
     except OSError as error:
@@ -67,8 +66,7 @@ def own_folder(path: Path, *, makes: bool = False) -> Folder:
 
 
 def new_folder(path: Path) -> Folder:
-    """A new directory in an own one, which is made if it is missing. Raises as `own_folder`, and PreflightError if its
-    name stays with something else: one that another user moves away for a moment is waited for."""
+    """Raises as `own_folder`, and PreflightError if its name stays with something else; for a moment is waited for."""
     parent = own_folder(path.parent, makes=True)
     try:
         os.mkdir(path.name, dir_fd=parent.fd)
@@ -83,7 +81,7 @@ def new_folder(path: Path) -> Folder:
 
 
 def _own_and_empty(path: Path, parent: Folder) -> Folder | None:
-    """The directory of this name; None for anything else. Raises OSError."""
+    """None for anything else. Raises OSError."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):  # also of a link
         folder = Folder(path, os.open(path.name, _DIRECTORY | os.O_NOFOLLOW, dir_fd=parent.fd))
         if os.fstat(folder.fd).st_uid == os.geteuid() and not os.listdir(folder.fd):
@@ -96,13 +94,12 @@ def _unwritable(path: Path, error: OSError) -> StoreError:
 
 
 def subfolder(run: Folder, name: str) -> Folder:
-    """A folder below an open one. Raises OSError, and StoreError for a link."""
+    """Raises OSError, and StoreError for a link."""
     with _holding(run, f"{name}/") as folder:
         return Folder(run / name, os.dup(folder))
 
 
 def is_run(path: Path) -> bool:
-    """Whether a path is that of a directory with a manifest, whatever it is, which this user may enter."""
     try:
         return is_there(Folder(path), MANIFEST)
     except StoreError:
@@ -110,7 +107,6 @@ def is_run(path: Path) -> bool:
 
 
 def bytes_max(name: str) -> int:
-    """The largest size of a file of a run, by its name."""
     return _BYTES_MAX.get(_last(name), _GROWING if name.endswith(_GROWING_KINDS) else _DOCUMENT)
 
 
@@ -124,7 +120,7 @@ def is_there(run: Folder, name: str) -> bool:
 
 
 def opened(run: Folder, name: str) -> BinaryIO:
-    """A file of the run, open for reading. Raises StoreError, and FileNotFoundError if it does not exist."""
+    """Raises StoreError, and FileNotFoundError if it does not exist."""
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC
     why = ""
     try:
@@ -148,7 +144,7 @@ def opened(run: Folder, name: str) -> BinaryIO:
 
 
 def read_bytes(run: Folder, name: str) -> bytes:
-    """The content of a file of the run. Raises as `opened`."""
+    """Raises as `opened`."""
     with opened(run, name) as file:
         try:
             content = file.read(bytes_max(name) + 1)
@@ -160,7 +156,7 @@ def read_bytes(run: Folder, name: str) -> bytes:
 
 
 def read_text(run: Folder, name: str) -> str:
-    """The text of a file of the run. Raises StoreError that names the file, also if it is missing or no UTF-8."""
+    """Raises StoreError that names the file, also if it is missing or no UTF-8."""
     try:
         return read_bytes(run, name).decode("utf-8")
     except FileNotFoundError:
@@ -170,7 +166,7 @@ def read_text(run: Folder, name: str) -> str:
 
 
 def lines_of(run: Folder, name: str) -> Iterator[str]:
-    """The lines of a file of the run, one at a time, without their ends. Raises as `read_text`."""
+    """One at a time, without their ends. Raises as `read_text`."""
     try:
         with opened(run, name) as file:
             for line in file:
@@ -184,7 +180,7 @@ def lines_of(run: Folder, name: str) -> Iterator[str]:
 
 
 def digest_of(run: Folder, name: str) -> str:
-    """The SHA-256 of a file of the run, in hexadecimal. Raises as `opened`."""
+    """SHA-256. Raises as `opened`."""
     made = hashlib.sha256()
     with opened(run, name) as file:
         while block := file.read(_BLOCK):
@@ -193,8 +189,7 @@ def digest_of(run: Folder, name: str) -> str:
 
 
 def names_of(run: Folder, folder: str = "") -> Iterator[str]:
-    """The names of all entries of the run, or below one of its folders, that are no directories; nothing of a folder
-    that does not exist. A link counts as one entry. Raises StoreError for more entries than a run has."""
+    """All but directories, below a folder that may be missing; a link is one entry. Raises StoreError for too many."""
     count = 0
     with contextlib.suppress(FileNotFoundError), _holding(run, f"{folder}/" if folder else "") as top:
         for where, folders, files, at in os.fwalk(".", dir_fd=top):
@@ -207,7 +202,7 @@ def names_of(run: Folder, folder: str = "") -> Iterator[str]:
 
 
 def write_waiting(run: Folder, name: str, content: bytes) -> None:
-    """Writes the new content of a file beside it. Raises OSError, and StoreError for a link on the way."""
+    """Beside the file. Raises OSError, and StoreError for a link on the way."""
     with _holding(run, name) as folder:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(_last(name) + WAITING, dir_fd=folder)
@@ -218,25 +213,25 @@ def write_waiting(run: Folder, name: str, content: bytes) -> None:
 
 
 def put_in_place(run: Folder, name: str) -> None:
-    """Replaces a file by its new content, which `write_waiting` wrote. Raises as it does."""
+    """Raises as `write_waiting`."""
     with _holding(run, name) as folder:
         os.replace(_last(name) + WAITING, _last(name), src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def write(run: Folder, name: str, content: bytes) -> None:
-    """Replaces a file, or makes it. Raises as `write_waiting`."""
+    """Raises as `write_waiting`."""
     write_waiting(run, name, content)
     put_in_place(run, name)
 
 
 def new_file(run: Folder, name: str) -> TextIO:
-    """A new file, open for writing. Raises OSError, also if it exists, and StoreError for a link on the way."""
+    """Raises OSError, also if it exists, and StoreError for a link on the way."""
     with _holding(run, name) as folder:
         return os.fdopen(os.open(_last(name), _NEW, 0o666, dir_fd=folder), "w", encoding="utf-8")
 
 
 def make_folder(run: Folder, name: str) -> None:
-    """Makes a folder of the run, and those on its way, if they are missing. Raises as `write_waiting`."""
+    """With those on its way. Raises as `write_waiting`."""
     if "/" in name:
         make_folder(run, name.rpartition("/")[0])
     with contextlib.suppress(FileExistsError), _holding(run, name) as folder:
@@ -244,16 +239,14 @@ def make_folder(run: Folder, name: str) -> None:
 
 
 def remove_folder(run: Folder, name: str) -> None:
-    """Removes a folder of the run with its contents, as far as that is possible. Raises StoreError for a link on the
-    way."""
+    """As far as possible. Raises StoreError for a link on the way."""
     with contextlib.suppress(FileNotFoundError), _holding(run, name) as folder:
         shutil.rmtree(_last(name), ignore_errors=True, dir_fd=folder)
 
 
 @contextlib.contextmanager
 def _holding(run: Folder, name: str) -> Iterator[int]:
-    """A descriptor of the directory that holds the file, reached without following a link. Raises OSError, and
-    StoreError for a link."""
+    """The directory of a file, without following a link. Raises OSError, and StoreError for a link."""
     held = os.dup(run.fd)
     try:
         for part in name.split("/")[:-1]:
@@ -275,7 +268,7 @@ def _last(name: str) -> str:
 
 
 def _why(folder: int, entry: str, error: OSError, wanted: str = "regular file") -> str:
-    """Why an entry of a directory could not be opened: what it is, or the kernel's reason."""
+    """Its kind, or the kernel's reason."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
         with contextlib.suppress(OSError):
             return _is_no_file(os.stat(entry, dir_fd=folder, follow_symlinks=False).st_mode, wanted)

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from scale_sweep.judge.figures.rated import RatedInterval
-from scale_sweep.judge.figures.series import SERIES_COLUMNS, time_series
+from scale_sweep.judge.figures.counts_per_second import SERIES_COLUMNS, RatedInterval, time_series
 from scale_sweep.model import (
     Bottleneck,
     DiskFigures,
@@ -18,15 +17,16 @@ from scale_sweep.model import (
     Plan,
     Sample,
     TrialResult,
+    Work,
     is_quick,
     rate_per_cpu_s,
 )
 from scale_sweep.results.store.codec import plain
 from scale_sweep.sweep.vary import label
 
-_BY_NAME = ("disks", "hosts", "cpu_mhz", "operations", "steps")  # figures of each of them; trial.json has them all
+_BY_NAME = ("disks", "hosts", "cpu_mhz", "operations", "steps")  # figures of each of them
 _MEASURED = tuple(name for name in Measurement.__dataclass_fields__ if name not in _BY_NAME)
-DISKS_MAX = 8  # only the first disks have columns; trial.json has them all
+DISKS_MAX = 8  # in columns
 COLUMNS_BEFORE_KNOBS = (
     "trial_id",
     "order",
@@ -63,8 +63,7 @@ TIMESERIES_HEADER = "trial_id,t_s," + ",".join(SERIES_COLUMNS) + "\n"
 
 
 def point_columns(plan: Plan) -> tuple[str, ...]:
-    """The columns of points.csv: the fixed ones, with the level's own, named by the axis, and those of the plan's knobs
-    among them; then those of each disk of a trial. A column that the axis and a knob share is there once."""
+    """The fixed ones, with the axis' and the knobs' own among them, then those of each disk; each once."""
     disks = min(max((t.disks for t in plan.trials), default=1), DISKS_MAX)
     figures = tuple(DiskFigures.__dataclass_fields__)
     of_disks = (f"d{i + 1}_{name}" for i in range(disks) for name in figures)
@@ -81,8 +80,7 @@ def samples_text(samples: Iterable[Sample]) -> str:
 
 
 def series_text(intervals: Sequence[RatedInterval], samples: Sequence[Sample], start_ns: int) -> str:
-    """trials/<id>/series.csv. Times are relative to start_ns (monotonic), the end of the warm-up. start_ns 0: there was
-    no warm-up, and times are relative to the first sample."""
+    """Times since start_ns (monotonic), the end of the warm-up; 0: since the first sample."""
     start_ns = start_ns or (samples[0].monotonic_ns if samples else 0)
     text = io.StringIO()
     out = csv.writer(text, lineterminator="\n")
@@ -117,7 +115,7 @@ def _shares(bottleneck: Bottleneck | None) -> str | None:
 
 
 def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
-    """One row of points.csv by column. None for what could not be measured."""
+    """None: not measured."""
     trial, columns = result.trial, _knob_columns(plan)
     other = {k: v for k, v in trial.knobs.items() if k not in columns}
     return {
@@ -153,3 +151,57 @@ def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
         "rate_per_cpu_s": rate_per_cpu_s(result),
         "fitted": "yes" if result.is_fitted else "no",
     }
+
+
+OPERATIONS = "operations.csv"
+_QUANTILES = ("min", "mean", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p999", "max")
+_FIGURES = (
+    "weight",
+    "window_s",
+    "requests",
+    "requests_per_s",
+    "rows_per_s",
+    "read_rows_per_s",
+    "read_values_per_s",
+    "read_mb_per_s",
+    "errors",
+    "empty",
+    "checked_before",
+    "checked_within",
+    "checked_rows",
+)
+COLUMNS = (
+    "trial_id",
+    "point",
+    "replicate",
+    "role",
+    "variant",
+    "operation",
+    *_FIGURES,
+    *(f"{kind}_ms_{name}" for kind in ("response", "service") for name in _QUANTILES),
+    "verdict",
+    "checked_devices",
+    "parameters",
+    "passed_percent",
+)
+
+
+def operations_text(results: Iterable[TrialResult]) -> str:
+    """By level, replicate and the order of the mix; not measured: empty."""
+    text = io.StringIO()
+    out = csv.writer(text, lineterminator="\n")
+    out.writerow(COLUMNS)
+    for result in sorted(results, key=lambda r: (r.trial.level, r.trial.replicate)):
+        trial = result.trial
+        head = (trial.trial_id, trial.level, trial.replicate, trial.role, label(trial.variant))
+        for name, one in result.measurement.operations.items():
+            times = [had.get(q) for had in (one.response_ms, one.service_ms) for q in _QUANTILES]
+            figures = [getattr(one, figure) for figure in _FIGURES]
+            ends = (result.verdict.kind.value, one.checked_devices, _parameters(trial.work, name), one.passed_percent)
+            out.writerow("" if cell is None else cell for cell in (*head, name, *figures, *times, *ends))
+    return text.getvalue()
+
+
+def _parameters(work: Work, name: str) -> str:
+    parameters = next((one.parameters for one in work.operations if one.name == name), {})
+    return " ".join(f"{key}={value}" for key, value in parameters.items())

@@ -11,7 +11,7 @@ from typing import Any
 
 from scale_sweep.analysis.later_trials import with_later_trials
 from scale_sweep.base.errors import StoreError
-from scale_sweep.judge.figures.rated import rated_intervals
+from scale_sweep.judge.figures.counts_per_second import rated_intervals
 from scale_sweep.model import (
     ArtifactMade,
     Event,
@@ -27,25 +27,31 @@ from scale_sweep.model import (
     TrialResult,
     TrialStarted,
 )
-from scale_sweep.results.store import journal
 from scale_sweep.results.store.codec import SCHEMA, to_json
+from scale_sweep.results.store.events import JOURNAL, Journal
 from scale_sweep.results.store.files import RunFiles
-from scale_sweep.results.store.held import FIELD, Held, record
-from scale_sweep.results.store.journal import Journal
-from scale_sweep.results.store.operations import OPERATIONS, operations_text
+from scale_sweep.results.store.run_lock import FIELD, RunLock, record
 from scale_sweep.results.store.stored import MANIFEST, is_there, make_folder, new_file, read_text, remove_folder
-from scale_sweep.results.store.texts import TIMESERIES_HEADER, points_text, samples_text, series_text, timeseries_part
+from scale_sweep.results.store.texts import (
+    OPERATIONS,
+    TIMESERIES_HEADER,
+    operations_text,
+    points_text,
+    samples_text,
+    series_text,
+    timeseries_part,
+)
 
 REWRITTEN_ON_OPENING = ("manifest.json", "plan.json")
 
 
 class RunWriter:
-    """One run's directory. It is written before the first trial, so that a full or read-only disk is found at once."""
+    """Written before the first trial, so that a full or read-only disk is found at once."""
 
     def __init__(
-        self, held: Held, plan: Plan, manifest: Mapping[str, Any], results: Sequence[TrialResult] = ()
+        self, lock: RunLock, plan: Plan, manifest: Mapping[str, Any], results: Sequence[TrialResult] = ()
     ) -> None:
-        self._held, self.run, self.path, self._plan = held, held.run, held.run.path, plan
+        self._lock, self.run, self.path, self._plan = lock, lock.run, lock.run.path, plan
         self._manifest: dict[str, Any] = {"run": self.path.name} | dict(manifest)  # the run's original name
         self._results = list(results)
         self._intervals: list[Interval] = []
@@ -60,10 +66,10 @@ class RunWriter:
             self._manifest[FIELD] = record()
             self._write("plan.json", to_json(plan))
             self._write_manifest()
-            self._held.settle()
+            self._lock.settle()
             self._write_points()
             unlisted = [r for r in self._results if self._files.list_unlisted(f"trials/{r.trial.trial_id}")]
-            if unlisted:  # a full disk, or a kill, came between a trial's files and what follows them
+            if unlisted:  # a full disk or a kill came in between
                 self._write_timeseries()
             self._files.write_sums()
 
@@ -73,7 +79,7 @@ class RunWriter:
 
     @property
     def plan(self) -> Plan:
-        """The current plan, which may have grown."""
+        """It may grow."""
         return self._plan
 
     @property
@@ -81,7 +87,7 @@ class RunWriter:
         return tuple(self._results)
 
     def __call__(self, event: Event) -> None:
-        """Takes an event of the campaign. Raises StoreError if the disk refuses."""
+        """Raises StoreError if the disk refuses."""
         with self._refusals_told():
             self._take(event)
 
@@ -106,7 +112,7 @@ class RunWriter:
             self._files.forget(f"{folder}/")
             remove_folder(self.run, folder)
             make_folder(self.run, folder)
-            self._journal = Journal(new_file(self.run, f"{folder}/{journal.NAME}"))
+            self._journal = Journal(new_file(self.run, f"{folder}/{JOURNAL}"))
             self._journal.take(event)
         elif isinstance(event, PlanGrew):
             self._plan = event.plan
@@ -128,7 +134,7 @@ class RunWriter:
         if isinstance(event, TrialStarted):
             return
         if isinstance(event, TrialFinished) and self._journal is not None:
-            self._write(f"trials/{event.result.trial.trial_id}/{journal.NAME}", self._journal.close())
+            self._write(f"trials/{event.result.trial.trial_id}/{JOURNAL}", self._journal.close())
             self._journal = None
         elif self._journal is not None:
             self._journal.take(event)
@@ -160,7 +166,7 @@ class RunWriter:
             self._write(OPERATIONS, operations_text(results))
 
     def update_manifest(self, **facts: Any) -> None:
-        """Adds what became known later: the server's version, the sampler's cost, the end. Raises StoreError."""
+        """Adds facts that became known later. Raises StoreError."""
         self._manifest.update(facts)
         with self._refusals_told():
             self._write_manifest()
@@ -171,13 +177,13 @@ class RunWriter:
         self._write("manifest.json", json.dumps(document, indent=1, ensure_ascii=False, default=str))
 
     def write_fit(self, fit: FitReport, name: str) -> None:
-        """Writes fit.json, or that of a variant. Raises StoreError."""
+        """Also of a variant. Raises StoreError."""
         with self._refusals_told():
             self._write(name, to_json(fit))
             self._files.write_sums()
 
     def write_report(self, name: str, text: str) -> None:
-        """Writes report.md or report.html. Raises StoreError."""
+        """Raises StoreError."""
         with self._refusals_told():
             self._write(name, text)
             self._files.write_sums()

@@ -8,7 +8,7 @@ from typing import Any
 
 from scale_sweep.experiment.work.sums import NS_PER_MS, column_types, figures_of
 from scale_sweep.model import Condition, Query, Workload
-from scale_sweep.model.functions import PERCENTILE, percent_of
+from scale_sweep.model.questions import PERCENTILE, percent_of
 
 RANKED = "ranked"  # the name of the aggregate by which groups are ordered
 

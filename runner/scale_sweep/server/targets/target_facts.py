@@ -20,7 +20,7 @@ from scale_sweep.model import (
     ServerSource,
     Workload,
 )
-from scale_sweep.model.functions import FURTHER, kind_of
+from scale_sweep.model.questions import FURTHER, kind_of
 
 Default = Callable[[ResourceRange], str | None]
 

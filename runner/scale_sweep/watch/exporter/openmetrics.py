@@ -25,9 +25,8 @@ from scale_sweep.model import (
     TrialResult,
     TrialStarted,
 )
-from scale_sweep.results.store.follow import ceilings_of
-from scale_sweep.results.store.journal import NAME, read_line
-from scale_sweep.results.store.reader import folder_of, read_samples
+from scale_sweep.results.store.events import JOURNAL, read_line
+from scale_sweep.results.store.reader import ceilings_of, folder_of, read_samples
 from scale_sweep.results.store.stored import Folder, is_there, lines_of
 from scale_sweep.watch.exporter.names import BY_NAME, METRICS, Metric
 from scale_sweep.watch.exporter.server import common_labels
@@ -158,7 +157,7 @@ def _replay_of(run: Folder, plan: Plan, result: TrialResult) -> _Replay:
         intervals = _intervals(run, f"{folder}/loadgen.jsonl")
         timed += [(i.monotonic_ns, IntervalSeen(trial_id=trial.trial_id, interval=i)) for i in intervals]
     start = None
-    for event in _journal(run, f"{folder}/{NAME}", result):
+    for event in _journal(run, f"{folder}/{JOURNAL}", result):
         if isinstance(event, TrialStarted):
             start = event
         elif isinstance(event, PhaseEntered):

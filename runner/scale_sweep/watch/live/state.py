@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
+from scale_sweep.judge.figures.counts_per_second import RatedInterval, rated_intervals
 from scale_sweep.model import (
     DiskCeiling,
     DiskSample,

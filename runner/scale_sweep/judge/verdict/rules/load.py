@@ -1,14 +1,12 @@
-"""Rules about the load: the load generator near its own ceiling or without idle CPU, and an offered rate that was
-met."""
+"""Rules about the load: its ceiling, its CPUs here and on other hosts, and offered rates."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from scale_sweep.base.units import format_rate
-from scale_sweep.judge.verdict.evidence import OfferedOperation, ResourceUse, TrialResources
-from scale_sweep.judge.verdict.rules.rule import Explanation
+from scale_sweep.judge.verdict.evidence import Explanation, HostUse, OfferedOperation, ResourceUse, TrialResources
 from scale_sweep.judge.verdict.thresholds import (
     BACKLOG_GROWS,
     CEILING,
@@ -16,7 +14,11 @@ from scale_sweep.judge.verdict.thresholds import (
     GENERATOR_FULL,
     GENERATOR_HOT_CORES,
     GENERATOR_SPENT,
+    NETWORK_FULL,
     OFFERED_MET,
+    OTHERS_CORES,
+    OTHERS_EXPLAIN,
+    RESENT,
     WORKERS_BUSY,
 )
 from scale_sweep.model import BottleneckKind
@@ -51,7 +53,7 @@ def _or_method(resources: TrialResources) -> str:
 
 
 def generator_spent(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """The load generator's own CPUs had no idle time: it could not ask for more, whatever the server used."""
+    """It could not ask for more, whatever the server used."""
     if use.generator_cores is None or use.server_cores is None or not resources.generator_cpus or resources.shared_cpus:
         return None
     share = use.generator_cores / resources.generator_cpus
@@ -66,8 +68,7 @@ def generator_spent(use: ResourceUse, resources: TrialResources) -> Explanation 
 
 
 def hot_generator_thread(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """One thread of the load generator had no idle time while its other CPUs had: every row passes through that
-    thread."""
+    """While its other CPUs had idle time: every row passes through that thread."""
     if use.hot_generator_thread is None or use.hot_generator_thread[1] < GENERATOR_HOT_CORES:
         return None
     name, cores = use.hot_generator_thread
@@ -80,7 +81,7 @@ def hot_generator_thread(use: ResourceUse, resources: TrialResources) -> Explana
 
 
 def generator_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """The load generator used up its own CPUs while the server had idle cores."""
+    """The server had idle cores."""
     if use.generator_cores is None or not resources.generator_cpus or resources.shared_cpus:
         return None
     share = use.generator_cores / resources.generator_cpus
@@ -95,7 +96,7 @@ def generator_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | 
 
 
 def busy_workers(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """Each of the load generator's threads did its own work nearly all the time: none could send more."""
+    """No thread could send more."""
     if use.workers_busy is None or use.workers_busy < WORKERS_BUSY:
         return None
     threads = f"each of the {resources.threads} load threads" if resources.threads > 1 else "the one load thread"
@@ -108,8 +109,8 @@ def busy_workers(use: ResourceUse, resources: TrialResources) -> Explanation | N
 
 
 def is_met(use: ResourceUse, resources: TrialResources) -> bool | None:
-    """Whether it was. None in a closed loop, and if the rate is not known. With a growing backlog it was not. The
-    number of requests at random times varies by the root of it."""
+    """None in a closed loop, and if the rate is not known. The number of requests at random times varies by its
+    root."""
     offered, units = resources.offered_per_s, resources.random_units
     if not offered or use.rate_per_s is None:
         return None
@@ -118,15 +119,14 @@ def is_met(use: ResourceUse, resources: TrialResources) -> bool | None:
 
 
 def grows(use: ResourceUse, resources: TrialResources) -> bool:
-    """Whether the backlog (due and unanswered) grew over the window by more than chance."""
+    """More than by chance."""
     if use.backlog_per_s is None or not resources.offered_per_s:
         return False
     return use.backlog_per_s >= BACKLOG_GROWS * resources.offered_per_s
 
 
 def unmet(offered: Sequence[OfferedOperation]) -> tuple[str, ...]:
-    """A sentence for each operation whose own rate was not achieved. The window's edges cut one request of each
-    connection in two; the number of requests at random times varies by the root of it."""
+    """The window's edges cut a request of each connection; the number at random times varies by its root."""
     return tuple(
         f"{one.name}: {format_rate(one.offered_per_s)} {one.unit}/s offered, {format_rate(one.achieved_per_s)} achieved"
         for one in offered
@@ -151,3 +151,80 @@ def offered_rate(use: ResourceUse, resources: TrialResources) -> Explanation | N
         sentence=f"{format_rate(resources.offered_per_s)} {resources.unit} were offered, and no more",
         remedy="raise --rate, or leave it out",
     )
+
+
+ANOTHER_HOST = "another load host, or one with more CPUs"
+
+
+def host_network(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    """In one direction."""
+    used = [(share, way, host) for host in use.hosts for way, share in host.network.items()]
+    if not used:
+        return None
+    share, way, host = max(used, key=lambda one: one[0])
+    if share < NETWORK_FULL:
+        return None
+    resent = host.resent or 0.0
+    again = f", and sent {100 * resent:.1f} % of its segments again" if resent >= RESENT else ""
+    return Explanation(
+        kind=BottleneckKind.NETWORK,
+        sentence=f"the network of {host.name} was full: it {way} {100 * share:.0f} % of the rate of a stream{again}",
+        remedy=f"a faster network for {host.name}, or smaller rows",
+    )
+
+
+def host_generator_spent(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    """It could not ask for more, whatever the server used."""
+    return _busiest(use, lambda host: (host.load_cores or 0.0) / host.cpus, GENERATOR_SPENT)
+
+
+def host_generator_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    return _busiest(use, lambda host: (host.load_cores or 0.0) / host.cpus, GENERATOR_FULL)
+
+
+def _busiest(use: ResourceUse, share_of: Callable[[HostUse], float], least: float) -> Explanation | None:
+    host = max((one for one in use.hosts if one.cpus), key=share_of, default=None)
+    if host is None or share_of(host) < least:
+        return None
+    return Explanation(
+        kind=BottleneckKind.GENERATOR_CPU,
+        sentence=f"the load generator's CPUs of {host.name} were {100 * share_of(host):.0f} % busy",
+        remedy=ANOTHER_HOST,
+        link=" while ",
+    )
+
+
+def host_hypervisor(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    """More than other programs did."""
+    host = _crowded(use)
+    stolen = (host.stolen_cores or 0.0) if host is not None else 0.0
+    if host is None or stolen <= (host.other_cores or 0.0):
+        return None
+    return Explanation(
+        kind=BottleneckKind.HYPERVISOR,
+        sentence=f"the hypervisor took {stolen:.2f} of {host.name}'s cores, which the load generator lacked",
+        remedy="another time, or a load host with dedicated CPUs",
+    )
+
+
+def host_other_processes(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    host = _crowded(use)
+    others = (host.other_cores or 0.0) if host is not None else 0.0
+    if host is None or (host.stolen_cores or 0.0) > others:
+        return None
+    return Explanation(
+        kind=BottleneckKind.OTHER_PROCESSES,
+        sentence=f"other processes on {host.name} used {others:.2f} cores, which the load generator lacked",
+        remedy=f"stop them, or take another load host than {host.name}",
+    )
+
+
+def _crowded(use: ResourceUse) -> HostUse | None:
+    """The load host whose CPUs were full because of others."""
+    full = [host for host in use.hosts if (host.busy or 0.0) >= GENERATOR_FULL and _taken(host) >= OTHERS_CORES]
+    explained = [host for host in full if _taken(host) >= OTHERS_EXPLAIN * (host.cpus - (host.load_cores or 0.0))]
+    return max(explained, key=_taken, default=None)
+
+
+def _taken(host: HostUse) -> float:
+    return (host.other_cores or 0.0) + (host.stolen_cores or 0.0)

@@ -1,15 +1,16 @@
-"""Rules about the machine and about waiting: other programs, the hypervisor, the network, memory, a stall, connections;
-and the answer if nothing explains the figures."""
+"""Rules about the machine, about waiting, and about the response times of an open loop."""
 
 from __future__ import annotations
 
-from scale_sweep.base.units import part_of
-from scale_sweep.judge.verdict.evidence import ResourceUse, TrialResources
-from scale_sweep.judge.verdict.rules.disks import held_up
-from scale_sweep.judge.verdict.rules.rule import Explanation
+from scale_sweep.base.units import counted, part_of
+from scale_sweep.judge.verdict.evidence import Explanation, Lateness, ResourceUse, TakenCpus, TrialResources
+from scale_sweep.judge.verdict.rules.load import generator_cpu, host_generator_cpu, is_met, more_cpus
+from scale_sweep.judge.verdict.rules.server import held_up
 from scale_sweep.judge.verdict.thresholds import (
     CPU_WAITING_PERCENT,
     IN_FLIGHT,
+    LATE_LEAST_MS,
+    LATE_SHARE,
     MEMORY_WAITING_PERCENT,
     NETWORK_FULL,
     OTHERS_CORES,
@@ -17,18 +18,18 @@ from scale_sweep.judge.verdict.thresholds import (
     RAN_CORES,
     STALL_S,
     STALL_SHARE,
+    TAKEN_SHARE,
 )
 from scale_sweep.model import BottleneckKind
 
 
 def few_connections(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """Fewer requests were in flight than the server has cores, and all of them waited for answers."""
+    """Fewer than the server has cores."""
     return connections(use, resources) if resources.threads < resources.cores else None
 
 
 def connections(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """All requests in flight waited for answers, and neither server nor load generator was busy: latency, not
-    resources."""
+    """Neither server nor load generator was busy: latency, not resources."""
     if use.in_flight is None or use.in_flight < IN_FLIGHT:
         return None
     many = part_of(resources.threads, resources.threads, "connection")
@@ -40,12 +41,11 @@ def connections(use: ResourceUse, resources: TrialResources) -> Explanation | No
 
 
 def is_stalled(use: ResourceUse) -> bool:
-    """Whether nothing was acknowledged for a large part of the window."""
     return use.stalled_s is not None and use.stalled_s >= max(STALL_S, STALL_SHARE * use.seconds)
 
 
 def stall(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """For a large part of the window nothing was acknowledged, and neither a disk nor memory explains that."""
+    """Neither a disk nor memory explains it."""
     if not is_stalled(use):
         return None
     if held_up(use, resources) or memory(use, resources):
@@ -61,7 +61,7 @@ def stall(use: ResourceUse, resources: TrialResources) -> Explanation | None:
 
 
 def memory(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """Tasks waited for memory: reclaim or swap."""
+    """Reclaim or swap."""
     if use.memory_waiting_percent is None or use.memory_waiting_percent < MEMORY_WAITING_PERCENT:
         return None
     return Explanation(
@@ -72,7 +72,7 @@ def memory(use: ResourceUse, resources: TrialResources) -> Explanation | None:
 
 
 def unknown(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """Nothing explains the figures. This rule always answers, so that there always is an answer."""
+    """Always answers."""
     return Explanation(kind=BottleneckKind.UNKNOWN, sentence="no measured quantity explains it")
 
 
@@ -80,7 +80,7 @@ STOP_THEM = "stop them, or use a dedicated machine"
 
 
 def hypervisor(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """Steal time explains it, more than other programs do."""
+    """Steal time, more than other programs."""
     stolen = use.stolen_cores or 0.0
     if not _explained_by_others(use, resources) or stolen <= (use.other_cores or 0.0):
         return None
@@ -92,7 +92,6 @@ def hypervisor(use: ResourceUse, resources: TrialResources) -> Explanation | Non
 
 
 def other_processes(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """Other programs of this machine explain it."""
     if not _explained_by_others(use, resources):
         return None
     return Explanation(
@@ -103,10 +102,7 @@ def other_processes(use: ResourceUse, resources: TrialResources) -> Explanation 
 
 
 def crowded_out(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """In a stall other programs had the CPUs, and the server ran: it waited for a CPU, which looks like a pause.
-
-    A server that did not run at all in some second was stopped or asleep, whoever else used the machine.
-    """
+    """In a stall the server waited for a CPU. One that did not run at all in some second was stopped or asleep."""
     cores, others, waiting = use.stalled_cores, use.stalled_other_cores, use.stalled_cpu_waiting_percent
     if not is_stalled(use) or cores is None or others is None or waiting is None:
         return None
@@ -132,7 +128,7 @@ def _explained_by_others(use: ResourceUse, resources: TrialResources) -> bool:
 
 
 def network(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """An interface moved nearly as much as it can, in one direction."""
+    """In one direction."""
     name = max(use.network, key=lambda one: use.network[one], default="")
     if not name or use.network[name] < NETWORK_FULL:
         return None
@@ -141,3 +137,67 @@ def network(use: ResourceUse, resources: TrialResources) -> Explanation | None:
         sentence=f"the network interface was full: {name} {100 * use.network[name]:.0f} % of its speed",
         remedy="a faster network, smaller rows, or the load generator on the server's machine",
     )
+
+
+def delayed_by_hypervisor(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    taken = _most_taken(use, resources)
+    if taken is None or taken.stolen <= taken.others:
+        return None
+    return _delayed(
+        BottleneckKind.HYPERVISOR,
+        _took(("the hypervisor", taken.stolen), ("other processes", taken.others), taken),
+        "another time, or a machine with dedicated CPUs",
+    )
+
+
+def delayed_by_others(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    taken = _most_taken(use, resources)
+    if taken is None or taken.stolen > taken.others:
+        return None
+    sentence = _took(("other processes", taken.others), ("the hypervisor", taken.stolen), taken)
+    return _delayed(BottleneckKind.OTHER_PROCESSES, sentence, STOP_THEM)
+
+
+def _most_taken(use: ResourceUse, resources: TrialResources) -> TakenCpus | None:
+    """The CPUs of which others had the largest share; None if it was little."""
+    if not is_met(use, resources):
+        return None
+    most = max(use.taken, key=lambda taken: taken.share, default=None)
+    return most if most is not None and most.share > TAKEN_SHARE else None
+
+
+def _took(most: tuple[str, float], least: tuple[str, float], taken: TakenCpus) -> str:
+    """Each is a name with its cores; the second is named if the first alone took an acceptable share."""
+    (who, cores), (also, rest) = most, least
+    beside = f" and {also} {100 * rest / taken.cpus:.0f} %" if cores <= TAKEN_SHARE * taken.cpus else ""
+    return f"{who} took {100 * cores / taken.cpus:.0f} %{beside} of {taken.whose} {counted(taken.cpus, 'CPU')}"
+
+
+def _delayed(kind: BottleneckKind, sentence: str, remedy: str) -> Explanation:
+    reason = f"the response times are not the server's alone: {sentence}"
+    return Explanation(kind=kind, sentence=sentence, remedy=remedy, reason=reason)
+
+
+def busy_generator(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    """Requests waited for a CPU."""
+    busy = (generator_cpu(use, resources) or host_generator_cpu(use, resources)) if is_met(use, resources) else None
+    return _delayed(busy.kind, busy.sentence, busy.remedy) if busy is not None else None
+
+
+def sent_late(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    """The load generator's own delay is a part of the response times."""
+    late = next((one for one in use.late if one.late_ms > acceptable_ms(one)), None)
+    if late is None or not is_met(use, resources):
+        return None
+    sentence = (
+        f"the load generator itself delayed requests by {late.late_ms:.3g} ms at {late.percentile}, "
+        f"acceptable are {acceptable_ms(late):.3g} ms"
+    )
+    remedy = f"leave the load generator's CPUs to it alone, or {more_cpus(resources)}"
+    return _delayed(BottleneckKind.GENERATOR_LATE, sentence, remedy)
+
+
+def acceptable_ms(late: Lateness) -> float:
+    """The most of a response time that may be the load generator's."""
+    share = LATE_SHARE * late.of_ms
+    return share if late.has_objective else max(LATE_LEAST_MS, share)

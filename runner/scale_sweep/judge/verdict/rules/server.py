@@ -1,21 +1,25 @@
-"""Rules about the server: its cores, its quota, memory bandwidth, one full thread, locks, shared CPUs."""
+"""Rules about the server: cores, quota, memory bandwidth, a full thread, locks, disks."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from scale_sweep.base.units import counted, format_cpus, format_rate
-from scale_sweep.judge.verdict.evidence import ResourceUse, TrialResources
-from scale_sweep.judge.verdict.rules.rule import Explanation
+from scale_sweep.judge.verdict.evidence import Explanation, ResourceUse, TrialResources
 from scale_sweep.judge.verdict.thresholds import (
     CORES_FULL,
+    DISK_BUSY_PERCENT,
+    DISK_FULL_PERCENT,
     HOT_ABOVE_MEDIAN,
     HOT_CORES,
+    IO_WAITING_PERCENT,
     LOCK_WAITING,
     MEMORY_CYCLES_PER_MISS,
     MEMORY_INSTRUCTIONS_PER_CYCLE,
     SHARED_TAKE,
     THROTTLED,
 )
-from scale_sweep.model import BottleneckKind
+from scale_sweep.model import BottleneckKind, DiskFigures
 
 
 def used_share(use: ResourceUse, resources: TrialResources) -> float | None:
@@ -23,7 +27,7 @@ def used_share(use: ResourceUse, resources: TrialResources) -> float | None:
 
 
 def cpu_words(use: ResourceUse, resources: TrialResources) -> str:
-    """The server's use of its cores, in words; "" if it was not read."""
+    """ "" if it was not read."""
     share = used_share(use, resources)
     if share is None:
         return ""
@@ -31,7 +35,6 @@ def cpu_words(use: ResourceUse, resources: TrialResources) -> str:
 
 
 def cpu_unread(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """The server's CPU use was not read, so nothing proves that the level's cores were used up."""
     if used_share(use, resources) is not None:
         return None
     sentence = "the server's CPU could not be read, so nothing proves that its cores were busy"
@@ -43,7 +46,7 @@ def cpu_unread(use: ResourceUse, resources: TrialResources) -> Explanation | Non
 
 
 def server_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """The server used its cores, except for the little that the load generator took of shared ones."""
+    """Except for the little that the load generator took of shared ones."""
     share = used_share(use, resources)
     if share is None:
         return None
@@ -57,7 +60,7 @@ def server_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | Non
 
 
 def shared_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """Server and load generator together filled the server's CPUs, and the load generator took a large part."""
+    """Both together filled the CPUs, and the load generator took a large part."""
     taken = generator_take(use, resources)
     if use.server_cores is None or taken <= SHARED_TAKE * resources.cores:
         return None
@@ -72,7 +75,7 @@ def shared_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | Non
 
 
 def generator_take(use: ResourceUse, resources: TrialResources) -> float:
-    """Cores that the load generator took of the server's: its use, in proportion to the shared CPUs."""
+    """Its use, in proportion to the shared CPUs."""
     if not resources.shared_cpus or not resources.generator_cpus:
         return 0.0
     return (use.generator_cores or 0.0) * min(1.0, len(resources.shared_cpus) / resources.generator_cpus)
@@ -90,7 +93,7 @@ def foreign_quota(use: ResourceUse, resources: TrialResources) -> Explanation | 
 
 
 def own_quota(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """The server was throttled by the level's own quota, which was used up."""
+    """By the level's own quota, which was used up."""
     share = used_share(use, resources)
     if not resources.quota or not _is_throttled(use) or share is None or share < CORES_FULL:
         return None
@@ -111,7 +114,7 @@ def _throttled_percent(use: ResourceUse) -> str:
 
 
 def memory_bandwidth(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """The cores were full, did little in each cycle, and always had several misses of the last cache in progress."""
+    """Full cores did little in each cycle, with several misses of the last cache always in progress."""
     share, each, between = used_share(use, resources), use.instructions_per_cycle, use.cycles_per_miss
     if share is None or share < CORES_FULL or resources.shared_cpus or each is None or between is None:
         return None
@@ -127,12 +130,12 @@ def memory_bandwidth(use: ResourceUse, resources: TrialResources) -> Explanation
 
 
 def hot_thread(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """One thread of the server was full while cores were idle: more cores cannot help it."""
+    """While cores were idle: more cores cannot help it."""
     if use.hot_thread is None or use.hot_thread[1] < HOT_CORES:
         return None
     pool, cores = use.hot_thread
     if cores < HOT_ABOVE_MEDIAN * (use.hot_thread_median or 0.0):
-        return None  # the others of its name are about as busy: the work is already distributed
+        return None  # the work is already distributed
     return Explanation(
         kind=BottleneckKind.HOT_THREAD,
         sentence=f"one thread of the server ({pool}) was {100 * cores:.0f} % busy while cores were idle",
@@ -141,7 +144,7 @@ def hot_thread(use: ResourceUse, resources: TrialResources) -> Explanation | Non
     )
 
 
-_LOCK, _MUTEX = "lock: ", "mutex: "  # the start of the names of waits: reported by the database, and by the kernel
+_LOCK, _MUTEX = "lock: ", "mutex: "  # of waits by the database, and by the kernel
 _ROWS = (
     "see what holds the lock: rows, indexes or sequences that every connection writes; partitions, shorter transactions"
 )
@@ -149,7 +152,7 @@ _PARTS = "see what these threads share: more vgroups or partitions (--vgroups, -
 
 
 def locks(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """Working connections (or threads) spent most of their time waiting for locks that others held."""
+    """Working connections or threads waited most of their time."""
     total, most = _waited(use, _LOCK)
     if total >= LOCK_WAITING:
         waits, remedy = f"connections waited for locks {100 * total:.0f} % of the time, mostly {most}", _ROWS
@@ -166,3 +169,119 @@ def locks(use: ResourceUse, resources: TrialResources) -> Explanation | None:
 def _waited(use: ResourceUse, opening: str) -> tuple[float, str]:
     shares = {name.removeprefix(opening): share for name, share in use.waits.items() if name.startswith(opening)}
     return sum(shares.values()), max(shares, key=lambda name: shares[name], default="")
+
+
+SPREAD = "vgroups or partitions that every number of disks divides, more commit threads, a longer load"
+
+
+def disks_of(use: ResourceUse, resources: TrialResources) -> Mapping[str, DiskFigures]:
+    """Over the whole load; for a second, over that second."""
+    if use.load_disks is not None:
+        return use.load_disks
+    own = resources.disk_ceilings_mb_per_s
+    return {
+        name: DiskFigures(
+            write_mb_per_s=written,
+            used_percent=100 * written / own[name] if written is not None and own.get(name) else None,
+            busy_percent=use.disk_busy_percent.get(name),
+        )
+        for name in {**use.disk_busy_percent, **use.disk_mb_per_s}
+        for written in (use.disk_mb_per_s.get(name),)
+    }
+
+
+def disk_words(use: ResourceUse, resources: TrialResources) -> str:
+    """And whether the disk that the level adds was used fully; "" if they were not read."""
+    disks = disks_of(use, resources)
+    if not _known(disks):
+        return ""
+    last = list(disks)[-1]
+    what = "the disk" if len(disks) == 1 else f"the new disk {last}"
+    idle = [name for name, disk in disks.items() if not _full(disk)]
+    if not idle:
+        words = f"{what} was used fully" if len(disks) == 1 else f"{what} was used fully, and so were the others"
+    elif last in idle:
+        words = f"{what} was not used fully"
+    else:
+        words = f"{what} was used fully, {', '.join(idle)} not"
+    return f"{words} ({uses(disks)})"
+
+
+def uses(disks: Mapping[str, DiskFigures]) -> str:
+    of = "of its ceiling" if all(d.used_percent is not None for d in disks.values()) else "busy"
+    return ", ".join(f"{name} {_use(disk) or 0.0:.0f} %" for name, disk in disks.items()) + f" {of}"
+
+
+def disks_unread(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    if _known(disks_of(use, resources)):
+        return None
+    sentence = "the disks could not be read, so nothing proves that they were full"
+    return Explanation(kind=BottleneckKind.UNREAD, sentence=sentence, remedy="use disks that /proc/diskstats lists")
+
+
+def disks_full(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    disks = disks_of(use, resources)
+    if not resources.prepared_disks or not _known(disks) or not all(map(_full, disks.values())):
+        return None
+    sentence = disk_words(use, resources)
+    return Explanation(kind=BottleneckKind.DISK, sentence=sentence, remedy="more disks", noted=True)
+
+
+def uneven_disks(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    """While others had unused capacity."""
+    disks = disks_of(use, resources)
+    if not resources.prepared_disks or not _known(disks) or not any(map(_full, disks.values())):
+        return None
+    sentence = disk_words(use, resources)
+    return Explanation(kind=BottleneckKind.UNEVEN_DISKS, sentence=sentence, remedy=SPREAD)
+
+
+def disk_waits(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    """For a while, with unused capacity over the whole load."""
+    delay = held_up(use, resources)
+    if not resources.prepared_disks or not delay:
+        return None
+    return Explanation(
+        kind=BottleneckKind.DISK_WAITS,
+        sentence=f"in the window {delay}, but over the whole load the disks had capacity left",
+        remedy=f"fewer flushes (see the target's page), {SPREAD}",
+    )
+
+
+def disk(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    """Busy all the time, near its ceiling, or waited for."""
+    delay = held_up(use, resources)
+    if resources.prepared_disks or not delay:
+        return None
+    return Explanation(
+        kind=BottleneckKind.DISK,
+        sentence=delay,
+        remedy="a faster disk (--data-dir), fewer flushes (see the target's page), or sweep disks: scale sweep disk",
+    )
+
+
+def held_up(use: ResourceUse, resources: TrialResources) -> str:
+    """How a disk made the server wait, in words; "" if none did."""
+    for name, busy in use.disk_busy_percent.items():
+        written, own = use.disk_mb_per_s.get(name), resources.disk_ceilings_mb_per_s.get(name)
+        if own and written is not None and 100 * written >= DISK_FULL_PERCENT * own:
+            return f"disk {name} wrote {written:.0f} MB/s of the {own:.0f} MB/s that it can by itself"
+        if busy >= DISK_BUSY_PERCENT:
+            return f"disk {name} was {busy:.0f} % busy"
+    if use.io_waiting_percent is not None and use.io_waiting_percent >= IO_WAITING_PERCENT:
+        return f"something waited for I/O {use.io_waiting_percent:.0f} % of the time"
+    return ""
+
+
+def _use(figures: DiskFigures) -> float | None:
+    return figures.used_percent if figures.used_percent is not None else figures.busy_percent
+
+
+def _known(disks: Mapping[str, DiskFigures]) -> bool:
+    return bool(disks) and all(_use(disk) is not None for disk in disks.values())
+
+
+def _full(figures: DiskFigures) -> bool:
+    if figures.used_percent is not None:
+        return figures.used_percent >= DISK_FULL_PERCENT
+    return (figures.busy_percent or 0.0) >= DISK_BUSY_PERCENT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import NS_PER_MS
 from scale_sweep.model import Query, Workload
-from scale_sweep.model.functions import COUNTS
+from scale_sweep.model.questions import COUNTS
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTable
 from scale_sweep.server.targets.sql_dialect import Dialect, SumsDialect
 

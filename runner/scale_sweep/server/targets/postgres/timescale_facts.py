@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scale_sweep.model import NEEDS, ServerSource
-from scale_sweep.model.functions import FURTHER
+from scale_sweep.model.questions import FURTHER
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.common_facts import connections_knob
 from scale_sweep.server.targets.postgres.methods import JSONB, METHODS

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.model import Query, Workload
-from scale_sweep.model.functions import percent_of
+from scale_sweep.model.questions import percent_of
 from scale_sweep.server.targets.promql import (
     COLUMN,
     EVER_MS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.model import FILLS, Query, Workload
-from scale_sweep.model.functions import percent_of
+from scale_sweep.model.questions import percent_of
 from scale_sweep.server.targets.series import columns_of
 from scale_sweep.server.targets.sql_dialect import Dialect, descending, limited, listed, where
 from scale_sweep.server.targets.tdengine.dialect import SCHEMALESS

@@ -9,7 +9,7 @@ from typing import Any
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import NS_PER_MS, STEPS
 from scale_sweep.model import Query, Workload
-from scale_sweep.model.functions import percent_of
+from scale_sweep.model.questions import percent_of
 from scale_sweep.server.targets.promql import (
     EVER_MS,
     NAME,

@@ -1,14 +1,18 @@
-"""A run as tidy columns with a type each: `points` (a row for each trial) or `timeseries` (a row for each tick)."""
+"""A stored run as typed columns, encoded as CSV, JSON or Parquet."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from scale_sweep.judge.figures.series import SERIES_COLUMNS
+from scale_sweep.base.registry import require_extra
+from scale_sweep.judge.figures.counts_per_second import SERIES_COLUMNS
 from scale_sweep.model import DiskFigures, Measurement, StoredRun
 from scale_sweep.results.store.texts import point_columns, point_row
 
@@ -20,7 +24,7 @@ _INTEGERS = {"order", "replicate", "disks"}
 
 @dataclass(frozen=True, kw_only=True)
 class TypedTable:
-    """kinds: by column, in order. rows: cells in the order of kinds; None means "not measured"."""
+    """Cells of a row are in the order of kinds (by column); None: not measured."""
 
     run: str
     what: str
@@ -29,7 +33,7 @@ class TypedTable:
 
 
 def columns_of(run: StoredRun, what: str) -> TypedTable:
-    """The columns of a table, one of WHATS. Raises KeyError for any other name."""
+    """One of WHATS. Raises KeyError for any other name."""
     return WHATS[what](run)
 
 
@@ -47,8 +51,7 @@ def _timeseries(run: StoredRun) -> TypedTable:
 
 
 def _ticks(run: StoredRun) -> Iterator[tuple[Cell, ...]]:
-    """One row for each time. A stored series has a row of the load generator and one of the sampler, each with columns
-    of its own; both have the same time if they were made within one millisecond."""
+    """One row for each time: the load generator's and the sampler's, of the same millisecond, become one."""
     for result in run.results:
         trial_id = result.trial.trial_id
         for t_s, rows in groupby(run.timeseries.get(trial_id, ()), key=lambda row: row[0]):
@@ -78,3 +81,36 @@ def _cell(value: object, kind: Kind) -> Cell:
 
 def _name(run: StoredRun) -> str:
     return run.path.rstrip("/").rpartition("/")[2]
+
+
+def as_csv(columns: TypedTable) -> bytes:
+    """In UTF-8; not measured: empty."""
+    text = io.StringIO()
+    out = csv.writer(text, lineterminator="\n")
+    out.writerow(columns.kinds)
+    out.writerows(["" if cell is None else cell for cell in row] for row in columns.rows)
+    return text.getvalue().encode()
+
+
+def as_json(columns: TypedTable) -> bytes:
+    """A list of objects; not measured: null."""
+    rows = [dict(zip(columns.kinds, row, strict=True)) for row in columns.rows]
+    return (json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def as_parquet(columns: TypedTable) -> bytes:
+    """One row group, zstd; int64, double and string columns. Raises UsageError if pyarrow is not installed."""
+    require_extra("parquet", "--parquet")
+    import pyarrow
+    import pyarrow.parquet
+
+    types = {"integer": pyarrow.int64(), "number": pyarrow.float64(), "text": pyarrow.string()}
+    fields = [pyarrow.field(name, types[kind]) for name, kind in columns.kinds.items()]
+    schema = pyarrow.schema(fields, metadata={"scale.run": columns.run, "scale.what": columns.what})
+    cells = [[row[at] for row in columns.rows] for at in range(len(fields))]
+    table = pyarrow.table(
+        [pyarrow.array(column, field.type) for column, field in zip(cells, fields, strict=True)], schema=schema
+    )
+    sink = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(table, sink, compression="zstd")
+    return bytes(sink.getvalue().to_pybytes())

@@ -15,40 +15,37 @@ from typing import Any
 from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.machine.host.processes import alive, boot_id, started_ticks, started_utc
 from scale_sweep.machine.state import flocks
-from scale_sweep.results.store import strict
+from scale_sweep.results.store.codec import strict_loads
 from scale_sweep.results.store.stored import MANIFEST, Folder, read_text
 
 FIELD = "writer"  # of the manifest
-READERS_S = 1.0  # a reader takes the lock for microseconds to see whether it is free
-SETTLE_S = 0.3  # without locks: the time in which two writers that start together see each other
+READERS_S = 1.0  # a reader takes the lock for microseconds
+SETTLE_S = 0.3  # without locks: until two writers that start together see each other
 _PAUSE_S = 0.02
 _TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Writer:
-    """The process that writes a run."""
-
     pid: int
-    started_ticks: int  # in clock ticks since the boot of its machine
+    started_ticks: int  # since the boot of its machine
     boot_id: str
     hostname: str
 
     def lives(self) -> bool:
-        """Whether it lives. A process of another machine cannot be seen from here, so it counts as living."""
+        """A process of another machine counts as living."""
         if self.boot_id == boot_id():
             return alive(self.pid, self.started_ticks)
         return self.hostname != socket.gethostname()
 
 
 def this_writer() -> Writer:
-    """This process."""
     pid = os.getpid()
     return Writer(pid=pid, started_ticks=started_ticks(pid), boot_id=boot_id(), hostname=socket.gethostname())
 
 
-class Held:
-    """A run that this process alone writes, until the object is gone. Raises UsageError that names the other writer."""
+class RunLock:
+    """Held by this process until the object is gone. Raises UsageError that names the other writer."""
 
     def __init__(self, run: Folder) -> None:
         self.run, is_locked = run, _lock(run.fd)
@@ -59,8 +56,7 @@ class Held:
             raise _refusal_without_lock(run, other)
 
     def settle(self) -> None:
-        """Without locks: makes sure that no other process named itself in the manifest after this one did. Call it when
-        the manifest is written. Raises UsageError."""
+        """Without locks, when the manifest is written: no other process named itself since. Raises UsageError."""
         if not self._has_lock:
             time.sleep(SETTLE_S)
             other = _recorded(self.run)
@@ -83,18 +79,17 @@ def is_held(run: Folder) -> bool:
 
 
 def status_of(run: Folder, manifest: Mapping[str, Any]) -> str:
-    """The status in the manifest, but "interrupted" for a run whose process is gone."""
+    """ "interrupted" for a run whose process is gone."""
     status = str(manifest.get("status", ""))
     return "interrupted" if status == "running" and not is_held(run) else status
 
 
 def record() -> dict[str, Any]:
-    """The entry of the manifest about the process that writes."""
     return asdict(this_writer())
 
 
 def _lock(fd: int) -> bool | None:
-    """Whether the lock was free and is now this process's; None if the file system has no such locks."""
+    """None if the file system has no such locks."""
     deadline = time.monotonic() + READERS_S
     while True:
         try:
@@ -129,13 +124,12 @@ def _refusal_without_lock(run: Folder, other: Writer) -> UsageError:
 
 
 def _locker(fd: int) -> int:
-    """The PID that has the lock, from the kernel's table; 0 if the table does not show it (another PID namespace)."""
+    """From the kernel's table; 0 if it is not there (another PID namespace)."""
     inode = f":{os.fstat(fd).st_ino}"
     return next((pid for pid, file in flocks() if file.endswith(inode)), 0)
 
 
 def _recorded(run: Folder) -> Writer | None:
-    """The process that the manifest names; None for a manifest that names none or cannot be read."""
     try:
         return Writer(**_manifest(run)[FIELD])
     except (KeyError, TypeError):
@@ -144,7 +138,7 @@ def _recorded(run: Folder) -> Writer | None:
 
 def _manifest(run: Folder) -> Mapping[str, Any]:
     try:
-        manifest = strict.loads(read_text(run, MANIFEST))
+        manifest = strict_loads(read_text(run, MANIFEST))
     except (StoreError, ValueError):
         return {}
     return manifest if isinstance(manifest, dict) else {}

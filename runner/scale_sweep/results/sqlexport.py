@@ -1,7 +1,8 @@
-"""Writes tables into an SQL database through SQLAlchemy: creates missing tables and columns, replaces the run."""
+"""A stored run as tables of an SQL database: runs, settings, trials, ticks."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,11 +10,82 @@ from typing import TYPE_CHECKING, Any
 
 from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.base.registry import install_command, require_extra
-from scale_sweep.results.formats import Cell
-from scale_sweep.results.sqlexport.tables import SqlTable
+from scale_sweep.model import StoredRun
+from scale_sweep.results.formats import Cell, Kind, TypedTable, columns_of
 
 if TYPE_CHECKING:
     import sqlalchemy
+
+RUN = "run"
+_RUN_KINDS: Mapping[str, Kind] = {
+    RUN: "text",
+    "name": "text",
+    "status": "text",
+    "created_utc": "text",
+    "tool_version": "text",
+    "method": "integer",
+    "manifest": "text",
+}
+_SETTING_KINDS: Mapping[str, Kind] = {RUN: "text", "setting": "text", "value": "text"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SqlTable:
+    """keys: columns that identify its rows. run_column: rows of a run are replaced together."""
+
+    name: str
+    keys: tuple[str, ...]
+    kinds: Mapping[str, Kind]
+    rows: Sequence[tuple[Cell, ...]]
+    run_column: str = RUN
+
+
+def tables_of(run: StoredRun) -> tuple[SqlTable, ...]:
+    trials, ticks = columns_of(run, "points"), columns_of(run, "timeseries")
+    return (
+        SqlTable(name="scale_runs", keys=(RUN,), kinds=_RUN_KINDS, rows=[_run_row(run, trials.run)]),
+        SqlTable(
+            name="scale_settings", keys=(RUN, "setting"), kinds=_SETTING_KINDS, rows=_setting_rows(run, trials.run)
+        ),
+        _of_run("scale_trials", (RUN, "trial_id"), trials),
+        _of_run("scale_ticks", (RUN, "trial_id", "t_s"), ticks),
+    )
+
+
+def _of_run(name: str, keys: tuple[str, ...], columns: TypedTable) -> SqlTable:
+    rows = [(columns.run, *row) for row in columns.rows]
+    return SqlTable(name=name, keys=keys, kinds={RUN: "text", **columns.kinds}, rows=rows)
+
+
+def _run_row(run: StoredRun, name: str) -> tuple[Cell, ...]:
+    manifest = run.manifest
+    method = manifest.get("method")
+    return (
+        name,
+        run.plan.sweep.name,
+        _text(manifest.get("status")),
+        _text(manifest.get("created_utc")),
+        _text(manifest.get("tool_version")),
+        method if isinstance(method, int) else None,
+        json.dumps(manifest, ensure_ascii=False, sort_keys=True),
+    )
+
+
+def _setting_rows(run: StoredRun, name: str) -> list[tuple[Cell, ...]]:
+    return [(name, key, value) for key, value in sorted(_flat("", run.manifest.get("sweep")))]
+
+
+def _flat(prefix: str, value: object) -> Iterator[tuple[str, str | None]]:
+    if not isinstance(value, Mapping):
+        yield prefix, _text(value)
+        return
+    for key, inner in value.items():
+        yield from _flat(f"{prefix}.{key}" if prefix else str(key), inner)
+
+
+def _text(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
 
 PASSWORD_VARIABLE = "SCALE_SQL_PASSWORD"
 _LIMITS: Mapping[str, Mapping[str, Any]] = {  # seconds
@@ -35,11 +107,7 @@ class ExportedTables:
 
 
 def write(run: str, tables: Sequence[SqlTable], url: str, password: str = "") -> ExportedTables:
-    """Writes the tables of one run, by its name. url: of SQLAlchemy, without a password.
-
-    Raises UsageError for a URL that cannot be used or if the extra [sql] is missing, StoreError for an error of the
-    database.
-    """
+    """Replaces one run. url: of SQLAlchemy. Raises UsageError for its mistakes, StoreError for the database's."""
     engine = _engine(url, password)
     with _explained(engine):
         defined = {table.name: _present(engine, table) for table in tables}
@@ -99,14 +167,14 @@ def _explained(engine: sqlalchemy.Engine) -> Iterator[None]:
 
 
 def _present(engine: sqlalchemy.Engine, table: SqlTable) -> sqlalchemy.Table:
-    """The table as it is in the database afterwards: created, or with the columns that it lacked."""
+    """Created, or with the columns that it lacked."""
     import sqlalchemy
     from sqlalchemy.schema import CreateColumn
 
     defined = _defined(table)
     defined.metadata.create_all(engine)
     quote = engine.dialect.identifier_preparer.quote
-    with engine.begin() as connection:  # an empty result names the columns; not every dialect can list them
+    with engine.begin() as connection:  # not every dialect can list the columns
         there = set(connection.execute(sqlalchemy.text(f"SELECT * FROM {quote(table.name)} WHERE 1 = 0")).keys())
         for column in defined.columns:
             if column.name not in there:

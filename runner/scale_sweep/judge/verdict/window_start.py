@@ -26,10 +26,8 @@ from scale_sweep.judge.verdict.thresholds import (
 
 
 def is_level(rates: Sequence[float]) -> bool:
-    """Whether the last seconds of a warm-up show no change: its last quarter and the quarter before, of three seconds
-    at least, have the same mean within LEVEL_PERCENT, up or down. So a slow approach is compared over longer times than
-    a fast one. No second of the window may be passed: who waits for high seconds in the window selects them. False with
-    fewer than twice LEVEL_LEAST_S, and without any rate."""
+    """Whether a warm-up's last quarter (three seconds at least) has the mean of the quarter before it, within
+    LEVEL_PERCENT. No second of the window is looked at: who waits for high seconds selects them."""
     part = compared_seconds(len(rates))
     if len(rates) < 2 * part:
         return False
@@ -38,15 +36,13 @@ def is_level(rates: Sequence[float]) -> bool:
 
 
 def compared_seconds(seconds: int) -> int:
-    """The number of last seconds of a warm-up that are compared with as many before them."""
     return max(LEVEL_LEAST_S, int(LEVEL_SHARE * seconds))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Transient:
-    """seconds: to discard at the start of the series. by_start: MSER-5's statistic relative to its value for nothing
-    discarded, by seconds discarded; it covers the whole series. is_long_enough: whether the smallest value is in the
-    first half, or nearly, so that the series was long enough."""
+    """by_start: MSER-5's statistic by seconds discarded, relative to none. is_long_enough: the smallest is in the first
+    half, or nearly."""
 
     seconds: int
     by_start: tuple[tuple[int, float], ...]
@@ -54,13 +50,10 @@ class Transient:
 
 
 def transient(rates: Sequence[float]) -> Transient | None:
-    """The end of the warm-up by MSER-5, for one value each second; None for a series that is too short, or constant.
-
-    MSER-5 takes means of five seconds and, for each number d of them that is discarded at the start, the squared
-    standard error of the mean of the rest, s²(d) / (n - d). It is smallest at the end of the transient. Chance moves
-    that place within a steady part, so the first start that is nearly as good is taken. A start in the last half of the
-    series is refused: the series is then too short.
-    """
+    """The end of the warm-up by MSER-5, for one value each second; None for a series that is too short, or constant. It
+    takes means of five seconds and, for each number d of them discarded, s²(d) / (n - d), which is smallest at the end
+    of the transient. Chance moves that place, so the first start that is nearly as good is taken, none in the last
+    half."""
     batches = [fmean(rates[i : i + BATCH_S]) for i in range(0, len(rates) - BATCH_S + 1, BATCH_S)]
     if len(batches) < BATCHES_MIN:
         return None
@@ -72,13 +65,12 @@ def transient(rates: Sequence[float]) -> Transient | None:
     return Transient(
         seconds=best * BATCH_S,
         by_start=tuple((d * BATCH_S, value / statistics[0]) for d, value in enumerate(statistics)),
-        is_long_enough=least <= MSER_NEAR * min(statistics[:-2]),  # of the last few batches the statistic is chance
+        is_long_enough=least <= MSER_NEAR * min(statistics[:-2]),  # of the last batches it is chance
     )
 
 
 def may_be_discarded(rates: Sequence[float], seconds: int) -> bool:
-    """Whether the first seconds can be a warm-up. After the rate has reached half its median, a second without rows is
-    a stall of the server, which belongs into its number."""
+    """After the rate has reached half its median, a second without rows is a stall, which belongs into the number."""
     usual = median(rates)
     started = next((i for i, r in enumerate(rates) if r >= STARTED * usual), len(rates))
     return all(r >= STALLED_SHARE * usual for r in rates[started:seconds])
@@ -90,11 +82,7 @@ def _statistic(rest: Sequence[float]) -> float:
 
 
 def is_steady(rates: Sequence[float]) -> bool | None:
-    """Whether it is, by the first version of the rules, which decided what stored runs discarded; None with too few
-    seconds.
-
-    These rules take seconds as independent. The verdict's rules for short windows (rules.py) are stricter.
-    """
+    """By the first version of the rules, which decided what stored runs discarded: seconds count as independent."""
     figures = steadiness(rates)
     if figures.cv_percent is None:
         return None
@@ -102,11 +90,8 @@ def is_steady(rates: Sequence[float]) -> bool | None:
 
 
 def seconds_to_settle(rates: Sequence[float], least: int) -> int | None:
-    """For a short window: 0 if the whole is steady, or too short to decide. Else the last `least` seconds are judged
-    alone; None if they are not steady either.
-
-    Seconds are discarded only because of a trend: a rate that stopped for a moment has no trend, and keeps that moment.
-    """
+    """For a short window: 0 if the whole is steady, or too short to decide; else all but the last `least` seconds, None
+    if they are not steady either. Only a trend is discarded: a rate that stopped for a moment has none."""
     if is_steady(rates) is not False:
         return 0
     if not STEADY_INTERVALS_MIN <= least < len(rates) or not _has_trend(steadiness(rates)):
@@ -115,8 +100,8 @@ def seconds_to_settle(rates: Sequence[float], least: int) -> int | None:
 
 
 def seconds_to_claim(rates: Sequence[float], least: int, look: int = CLAIM_LOOKS) -> int | None:
-    """For a window that carries the claim: 0 if the whole is steady; else the transient's length by MSER-5, if the rest
-    is steady and at least `least` seconds long; else None. least 0: nothing may be discarded."""
+    """For a window that carries the claim: 0 if the whole is steady; else the transient by MSER-5 if the rest is steady
+    and at least `least` seconds long. least 0: nothing may be discarded."""
     if not troubles(steadiness(rates), claims=True, look=look):
         return 0
     end = transient(rates)
@@ -133,17 +118,14 @@ def _has_trend(figures: Steadiness) -> bool:
 
 
 def claimed(rates: Sequence[float], duration_s: int, window_max_s: int) -> tuple[float, int] | None:
-    """Mean rate and seconds of the window that carries the claim; None if none is steady."""
+    """Mean rate and seconds of `claimed_window`."""
     window = claimed_window(rates, duration_s, window_max_s)
     return None if window is None else (fmean(window), len(window))
 
 
 def claimed_window(rates: Sequence[float], duration_s: int, window_max_s: int) -> Sequence[float] | None:
-    """The seconds of the window that carries the claim; None if none is steady.
-
-    rates: one for each second, from the end of the warm-up on, at least window_max_s. It uses no more than a trial
-    knows: the seconds up to a look. A window ends a second after the look that decides.
-    """
+    """The seconds of a window that carries the claim; None if none is steady. rates: of each second after the warm-up,
+    at least window_max_s. Like a trial, it knows the seconds up to a look, and ends a second after it."""
     looks = look_seconds(duration_s, window_max_s)
     for k, look in enumerate(looks, 1):
         if seconds_to_claim(rates[: int(look) - 1], duration_s, k) is not None or k == len(looks):
@@ -152,7 +134,7 @@ def claimed_window(rates: Sequence[float], duration_s: int, window_max_s: int) -
 
 
 def quickly(rates: Sequence[float], duration_s: int, window_max_s: int) -> tuple[float, int] | None:
-    """As `claimed`, for a short window (quick), which is checked each second."""
+    """As `claimed`, for a short window, which is checked each second."""
     window = quick_window(rates, duration_s, window_max_s)
     return None if window is None else (fmean(window), len(window))
 

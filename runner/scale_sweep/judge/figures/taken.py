@@ -1,23 +1,69 @@
-"""The use of the hosts of a load over some time, from their samples and from what streams reached before. Pure."""
+"""CPU time that others took: CPUs of server and load generator, other hosts; and late requests."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 
-from scale_sweep.judge.figures.window import counter_at
-from scale_sweep.judge.verdict import HostUse, TakenCpus
-from scale_sweep.model import HostFigures, HostNetwork, HostSample, Sample
+from scale_sweep.judge.figures.window import WindowUse, counter_at
+from scale_sweep.judge.verdict.evidence import HostUse, Lateness, TakenCpus
+from scale_sweep.model import HostFigures, HostNetwork, HostSample, LoadSummary, Sample, Trial
+
+PERCENTILES = ("p99", "p95", "p50")  # the first with enough requests
+
+
+def taken_cpus(trial: Trial, use: WindowUse, client: float | None) -> tuple[TakenCpus, ...]:
+    """client: cores that the load generator used. CPUs that both share are taken together with all CPUs of both."""
+    placement, server = trial.placement, use.server_cores
+    if placement.shared:
+        both = tuple(sorted({*placement.server_cpus, *placement.generator_cpus}))
+        own = server + client if server is not None and client is not None else None
+        groups = [("the server's and the load generator's", both, own)]
+    else:
+        groups = [
+            ("the server's", placement.server_cpus, server),
+            ("the load generator's", placement.generator_cpus, client),
+        ]
+    return tuple(
+        _taken(whose, cpus, own, use)
+        for whose, cpus, own in groups
+        if own is not None and cpus and set(cpus) <= set(use.cpus)
+    )
+
+
+def _taken(whose: str, cpus: tuple[int, ...], own: float, use: WindowUse) -> TakenCpus:
+    busy = sum(use.cpus[cpu] for cpu in cpus)
+    stolen = sum(use.cpus_stolen.get(cpu, 0.0) for cpu in cpus)
+    return TakenCpus(whose=whose, cpus=len(cpus), others=max(0.0, busy - own), stolen=stolen)
+
+
+def lateness(trial: Trial, summary: LoadSummary) -> tuple[Lateness, ...]:
+    """At the objective's percentiles beside their limits; else at the highest percentile with
+    enough requests, beside the response time. Empty in a closed loop."""
+    late = summary.late
+    if late is None:
+        return ()
+    if trial.load.objective is not None:
+        return tuple(
+            Lateness(percentile=clause.quantity, late_ms=own / 1e3, of_ms=clause.limit, has_objective=True)
+            for clause in trial.load.objective.clauses
+            if (own := getattr(late, f"{clause.quantity}_us", None)) is not None
+        )
+    for name in PERCENTILES:
+        own, response = getattr(late, f"{name}_us"), getattr(summary.response, f"{name}_us")
+        if own is not None and response is not None:
+            return (Lateness(percentile=name, late_ms=own / 1e3, of_ms=response / 1e3, has_objective=False),)
+    return ()
 
 
 class HostSeries:
-    """The samples of every host. networks: what streams reached before the first trial."""
+    """networks: what streams reached before the first trial."""
 
     def __init__(self, samples: Sequence[Sample], networks: Sequence[HostNetwork]) -> None:
         self._series, self._networks = _by_host(samples), {one.host: one for one in networks}
 
     def uses(self, start_ns: int, end_ns: int) -> tuple[HostUse, ...]:
-        """The use of each host from start_ns to end_ns (monotonic); empty if the load is not made elsewhere."""
+        """From start_ns to end_ns (monotonic)."""
         return tuple(
             _use(name, _around(series, start_ns, end_ns), self._networks.get(name), start_ns, end_ns)
             for name, series in self._series.items()
@@ -72,7 +118,7 @@ def taken_on_hosts(uses: Sequence[HostUse]) -> tuple[TakenCpus, ...]:
 
 
 def host_figures(uses: Sequence[HostUse]) -> Mapping[str, HostFigures]:
-    """The figures of each host by its name."""
+    """By name."""
     return {
         use.name: HostFigures(
             cpus=use.cpus,

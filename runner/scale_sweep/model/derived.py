@@ -1,0 +1,107 @@
+"""Marks beside its number, its rate for each CPU-second."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from scale_sweep.model.measured import TrialResult, VerdictKind
+from scale_sweep.model.verdict import BottleneckKind
+
+BUFFERED_CYCLES = 2  # with fewer in the window, the rate partly counts the filling of buffers
+QUICK = "quick"
+BUFFERED = "buffered rate"
+DURABLE = "durable_rows_per_s"
+UNACKNOWLEDGED = "unacknowledged"  # the rows are those that the database counted
+SHORT = "short window"  # beside a verdict that counts
+
+
+def is_quick(result: TrialResult) -> bool:
+    return not result.trial.load.is_long(result.measurement.window_s or 0.0)
+
+
+def is_buffered(commits: int | None) -> bool:
+    """False if the server does not count commit cycles."""
+    return commits is not None and commits < BUFFERED_CYCLES
+
+
+def marks(result: TrialResult, rate: str = "") -> tuple[str, ...]:
+    """The words, in order. rate: its field; one to the end of the flush counts nothing that is only in buffers."""
+    if not result.measurement.window_s:
+        return ()
+    words = {
+        QUICK: is_quick(result),
+        BUFFERED: is_buffered(result.measurement.commits) and rate != DURABLE,
+        UNACKNOWLEDGED: result.measurement.rows_sent is not None,
+    }
+    return tuple(word for word, applies in words.items() if applies)
+
+
+def common_marks(results: Sequence[TrialResult], rate: str = "") -> tuple[str, ...]:
+    measured = [marks(result, rate) for result in results if result.measurement.window_s]
+    return tuple(word for word in measured[0] if all(word in each for each in measured)) if len(measured) > 1 else ()
+
+
+def verdict_words(result: TrialResult) -> str:
+    """ "VALID", or "VALID (short window)"."""
+    kind = result.verdict.kind
+    is_short = kind.is_fitted and bool(result.measurement.window_s) and is_quick(result)
+    return f"{kind.value} ({SHORT})" if is_short else kind.value
+
+
+def counted_verdicts(results: Iterable[TrialResult]) -> str:
+    """The most frequent first: "2 VALID (short window), 1 UNSTEADY"."""
+    counts = Counter(map(verdict_words, results))
+    return ", ".join(f"{count} {words}" for words, count in counts.most_common())
+
+
+CPU_BOUND = frozenset(
+    {
+        BottleneckKind.SERVER_CPU,
+        BottleneckKind.QUOTA,
+        BottleneckKind.SHARED_CPU,
+        BottleneckKind.OTHER_PROCESSES,
+        BottleneckKind.HYPERVISOR,
+    }
+)
+NEW_PAGES = "NEW_PAGES"
+TAKEN = frozenset({BottleneckKind.OTHER_PROCESSES, BottleneckKind.HYPERVISOR})
+_RIGHT = frozenset({VerdictKind.VALID, VerdictKind.RESOURCE_NOT_SATURATED, VerdictKind.OFFERED_NOT_MET})
+
+
+def rate_per_cpu_s(result: TrialResult) -> float | None:
+    """For each CPU-second of the server; None if the CPUs were no bottleneck, the number is not right, or pages got
+    dearer."""
+    cores, bottleneck = result.measurement.server_cpu_cores, result.verdict.bottleneck
+    if not cores or result.achieved_per_s is None or bottleneck is None:
+        return None
+    if bottleneck.kind not in CPU_BOUND or result.verdict.kind not in _RIGHT:
+        return None
+    if any(reason.startswith(NEW_PAGES) for reason in result.verdict.reasons):
+        return None
+    return result.achieved_per_s / cores
+
+
+def rate_alone_per_s(result: TrialResult) -> float | None:
+    """The rate if nobody else had taken CPU time from the server; a load generator on its CPUs keeps its part of it."""
+    per_cpu_s, used, taken = rate_per_cpu_s(result), result.measurement.server_cpu_cores, taken_cores(result)
+    if per_cpu_s is None or used is None or taken is None:
+        return None
+    return per_cpu_s * (used + taken * used / (used + _shared_cores(result)))
+
+
+def taken_cores(result: TrialResult) -> float | None:
+    """Cores that other programs and the hypervisor took, at most what the server lacked."""
+    m = result.measurement
+    if m.server_cpu_cores is None:
+        return None
+    lacked = max(0.0, result.trial.cores - m.server_cpu_cores - _shared_cores(result))
+    return min(lacked, (m.other_cpu_cores or 0.0) + (m.stolen_cpu_cores or 0.0))
+
+
+def _shared_cores(result: TrialResult) -> float:
+    return (result.measurement.generator_cpu_cores or 0.0) if result.trial.placement.shared else 0.0
+
+
+def is_taken(result: TrialResult) -> bool:
+    return result.verdict.bottleneck is not None and result.verdict.bottleneck.kind in TAKEN
