@@ -37,7 +37,7 @@ def main() -> None:
     import numpy as np
 
     from scale_sweep.analysis.fit import Terms, fit_rows
-    from scale_sweep.analysis.fit.bootstrap import SAMPLES
+    from scale_sweep.analysis.fit.candidates import SAMPLES
 
     print(f"import: {time.perf_counter() - began:.2f} s; {points} points, 6 models, {SAMPLES} samples each")
     print("| curve | verdict | wall clock, s | CPU, s |\n|---|---|---|---|")

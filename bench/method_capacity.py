@@ -24,8 +24,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scale_sweep.capacity import PROBES, PROBES_MAX, Capacity, Probe, answer_of, next_rate
-from scale_sweep.capacity.search import BEGIN, BETWEEN_S, OPENING_S, WARMUP_S
+from scale_sweep.capacity.search import (
+    BEGIN,
+    BETWEEN_S,
+    OPENING_S,
+    PROBES,
+    PROBES_MAX,
+    WARMUP_S,
+    Capacity,
+    Probe,
+    answer_of,
+    next_rate,
+)
 from scale_sweep.judge.verdict.thresholds import CHANCE_SIGMAS, OFFERED_MET, TAKEN_SHARE
 
 STEP_S = 10.0

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from method_capacity import STEP_S, WITHIN, Queue, Responses, Speed, Truth, one_exponential, searched, step
 
-from scale_sweep.capacity import Capacity, Probe, confirmed, next_window
+from scale_sweep.capacity.search import Capacity, Probe, confirmed, next_window
 from scale_sweep.loadgen.spec import BEHIND
 from scale_sweep.model import CONFIRM_S
 from scale_sweep.plan.objective import CONNECTIONS_LEAST

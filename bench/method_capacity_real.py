@@ -37,7 +37,7 @@ from typing import Any
 
 from measure import say, table
 
-from scale_sweep.capacity import Probe, answer_of, next_rate
+from scale_sweep.capacity.search import Probe, answer_of, next_rate
 from scale_sweep.judge.verdict.thresholds import CHANCE_SIGMAS, OFFERED_MET
 from scale_sweep.model import STEP_S
 

@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from scale_sweep.analysis.fit.pairs import another_day, with_pairs
-from scale_sweep.analysis.fit.summaries import pooled_noise, summaries, usable
+from scale_sweep.analysis.fit.summaries import another_day, pooled_noise, summaries, usable, with_pairs
 from scale_sweep.model import Observation, PointSummary
 
 SEED = 20261127

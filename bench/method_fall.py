@@ -2,10 +2,10 @@
 
     python bench/method_fall.py [--draws 1000] [--seed 3] [--only plateau] [--row-by-row]
 
-For each truth, grid, noise and number of replicates: how often the test of a fall (scale_sweep/analysis/fit/shapes.py)
-finds one; with --row-by-row, how often the rule for one row a level does. Truths differ from those of
-bench/method_fit.py, and none of them but "amdahl" is a model of the fit. Every set is drawn from its own seed. Refuses
-nothing.
+For each truth, grid, noise and number of replicates: how often the test of a fall
+(scale_sweep/analysis/fit/fall_and_limit_tests.py) finds one; with --row-by-row, how often the rule for one row a level
+does. Truths differ from those of bench/method_fit.py, and none of them but "amdahl" is a model of the fit. Every set is
+drawn from its own seed. Refuses nothing.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(ROOT / "runner"))
 
 from bench.method_fit import Curve, markdown  # noqa: E402
+from scale_sweep.analysis.fit.fall_and_limit_tests import falls, falls_row_by_row  # noqa: E402
 from scale_sweep.analysis.fit.rows import make_rows  # noqa: E402
-from scale_sweep.analysis.fit.shapes import falls, falls_row_by_row  # noqa: E402
 
 GRIDS: dict[str, tuple[float, ...]] = {
     "1..8": tuple(map(float, range(1, 9))),

@@ -18,9 +18,9 @@ from scipy import stats
 from scale_sweep.analysis.compare import sessions as between
 from scale_sweep.analysis.compare.blocks import with_block_tests
 from scale_sweep.analysis.compare.gates import GateInputs, blocks_pass_share, gate_result, slower_points
-from scale_sweep.analysis.compare.order import SHARE_MAX, share_of_drift
 from scale_sweep.analysis.compare.ratios import Side, Tested
 from scale_sweep.analysis.compare.runs import TestedRatios
+from scale_sweep.analysis.compare.sessions import SHARE_MAX, share_of_drift
 from scale_sweep.model.compared import Gate, PointRatio
 
 SEED = 20261124

@@ -20,8 +20,7 @@ sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(ROOT / "runner"))
 
 from bench.method_fit import LEVELS, NOISE, REPLICATES, truths  # noqa: E402
-from scale_sweep.analysis.fit.outliers import far_off  # noqa: E402
-from scale_sweep.analysis.fit.rows import make_rows  # noqa: E402
+from scale_sweep.analysis.fit.rows import far_off, make_rows  # noqa: E402
 
 
 def counts_of(levels: tuple[float, ...], curve, noise: float, replicates: int, chance: np.random.Generator):

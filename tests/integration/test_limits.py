@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.capacity import Probe, answer_of
+from scale_sweep.capacity.search import Probe, answer_of
 from tests.integration.cli import assert_measured, assert_nothing_left, run
 
 pytestmark = pytest.mark.alone

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scale_sweep import model
-from scale_sweep.capacity import parse_objective
+from scale_sweep.capacity.objective import parse_objective
 from scale_sweep.cli import compose
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.searched import judged_step, next_step_rate

@@ -5,16 +5,8 @@ import random
 
 import pytest
 
-from scale_sweep.capacity import (
-    PROBES,
-    PROBES_MAX,
-    Probe,
-    answer_of,
-    excess_of,
-    next_rate,
-    parse_objective,
-    requests_needed,
-)
+from scale_sweep.capacity.objective import excess_of, parse_objective, requests_needed
+from scale_sweep.capacity.search import PROBES, PROBES_MAX, Probe, answer_of, next_rate
 
 BEGIN, TRUTH = 1000.0, 770.0
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.analysis.confirmation import confirmations, sentences, windows_of, with_confirmations
-from scale_sweep.capacity import PROBES, Capacity, Probe, confirmed
-from scale_sweep.capacity.answer import WINDOWS
+from scale_sweep.capacity.search import PROBES, WINDOWS, Capacity, Probe, confirmed
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.loadgen.split import start_ns
 from scale_sweep.model import BottleneckKind, KnobRole, VerdictKind

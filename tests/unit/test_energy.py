@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from scale_sweep.analysis.sizing import level_need
+from scale_sweep.analysis.sizing.levels import level_need
 from scale_sweep.judge.figures.measurement import measurement
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window import measure_window

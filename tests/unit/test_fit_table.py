@@ -1,6 +1,7 @@
 """`scale fit`: anybody's CSV, JSON for scripts, one message with the line for every bad file, and whatever numbers a file
 holds an answer that makes sense."""
 
+import io
 import json
 import re
 
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows, table
-from scale_sweep.analysis.fit.outliers import far_off
-from scale_sweep.analysis.fit.table import CsvColumns, parse_table
+from scale_sweep.analysis.fit.rows import far_off
+from scale_sweep.analysis.fit.table import CsvColumns, read_table
 from scale_sweep.base.errors import UsageError
 from scale_sweep.cli import app
 from scale_sweep.report.anydata import fit_document
@@ -23,7 +24,10 @@ GOOD = "n,x,kind\n1,100,a\n2,190,a\n3,280,a\n4,360,a\n5,440,a\n6,515,a\n"
 
 
 def parse(text, group=None):
-    return parse_table(text if isinstance(text, bytes) else text.encode(), CsvColumns(n="n", x="x", group=group))
+    content = io.BytesIO(text if isinstance(text, bytes) else text.encode())
+    return {
+        name: [*map(tuple, rows)] for name, rows in read_table(content, CsvColumns(n="n", x="x", group=group)).items()
+    }
 
 
 def run(tmp_path, text, *words):
@@ -96,31 +100,25 @@ def test_a_measured_unit_is_not_called_rows(tmp_path):
     assert "rows/s" not in shown
 
 
-def test_stretches_are_read_as_one_file(monkeypatch):
+def test_quotes_and_comments_do_not_move_the_lines_that_are_named():
     lines = ["# by hand", "n,x,kind", *(f"{n},{10.5 * n},{'ab'[n % 2]}" for n in range(1, 30))]
     lines[9] = '7,"73.5",b'
-    whole = {name: list(found) for name, found in parse("\n".join(lines), "kind").items()}
-    monkeypatch.setattr(table, "_STRETCH_LINES", 4)
-    monkeypatch.setattr(table, "_BLOCK_BYTES", 11)
-    cut = {name: list(found) for name, found in parse("\n".join(lines), "kind").items()}
-    assert cut == whole
-    assert sum(map(len, cut.values())) == 29
-    del lines[9]
+    assert sum(map(len, parse("\n".join(lines), "kind").values())) == 29
     for at, cell, message in (
         (25, "25,x,a", "line 26: x is 'x'"),
         (20, "1,2", "line 21: 2 cells"),
         (27, "3,1_0,a", "line 28: x is '1_0'"),
-        (22, "1,1e-30,a", "line 31: x differs from line 23"),
+        (22, "1,1e-30,a", "line 32: x differs from line 23"),
     ):
         with pytest.raises(ValueError, match=message):
             parse("\n".join([*lines[:at], cell, *lines[at:]]), "kind")
-    with pytest.raises(ValueError, match="line 31: not UTF-8 text"):
+    with pytest.raises(ValueError, match="line 32: not UTF-8 text"):
         parse("\n".join([*lines, "1,2,"]).encode() + b"\xff")
 
 
 def test_the_rows_of_a_file_are_bounded(monkeypatch):
     monkeypatch.setattr(table, "ROWS_MAX", 3)
-    with pytest.raises(ValueError, match="line 7: more than 3 rows"):
+    with pytest.raises(ValueError, match="line 5: more than 3 rows"):
         parse(GOOD)
     monkeypatch.setattr(table, "LINE_BYTES_MAX", 100)
     with pytest.raises(ValueError, match="line 1: longer than 100 bytes"):
@@ -230,7 +228,7 @@ def test_any_numbers_give_an_answer_that_makes_sense(rows, unit):
 @settings(max_examples=60, deadline=None)
 def test_any_file_is_read_or_refused_with_a_line(content):
     try:
-        found = parse_table(content, CsvColumns(n="n", x="x"))
+        found = parse(content)
     except ValueError as error:
         assert str(error).startswith("line ")
     else:

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from bench.method_gates import SEED, ab_run, ordered
 from scale_sweep.analysis.compare import compare_sessions, compare_variants
 from scale_sweep.analysis.compare.gates import GateInputs, blocks_pass_share, gate_result, repeats_needed
-from scale_sweep.analysis.compare.order import SHARE_MAX, doubt_about, order_of, share_of_drift
-from scale_sweep.analysis.compare.repeats import repeats_of_blocks, repeats_of_sessions
+from scale_sweep.analysis.compare.sessions import SHARE_MAX, doubt_about, order_of, share_of_drift
+from scale_sweep.analysis.compare.words import repeats_of_blocks, repeats_of_sessions
 from scale_sweep.base.errors import EXIT_NOT_SHOWN, EXIT_SLOWER, UsageError
 from scale_sweep.cli import app
 from scale_sweep.cli.compared import judged

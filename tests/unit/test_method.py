@@ -12,7 +12,7 @@ from scale_sweep.judge import method
 from scale_sweep.results.store import files
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.results.store.texts import points_text
-from scale_sweep.verify import verify_run
+from scale_sweep.verify.run import verify_run
 from tests.unit.stored import reopened
 from tests.unit.stored_runs import unpacked
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.analysis.fit.breaks import known_breaks
+from scale_sweep.analysis.fit.rows import known_breaks
 from scale_sweep.machine.host import place, read_host, server_cpus_max
 from scale_sweep.machine.host.machine_file import read_machine
 from scale_sweep.machine.host.placement import Topology

@@ -11,7 +11,7 @@ from scipy import stats
 
 from bench.method_compare import SEED, by_blocks
 from scale_sweep.base.errors import UsageError
-from scale_sweep.capacity import parse_objective
+from scale_sweep.capacity.objective import parse_objective
 from scale_sweep.plan import power_details, power_of, power_sentence
 from scale_sweep.plan.power import CONTENTION, GUESS, AssumedNoise, blocks_for, prediction_percent, replicates_for
 from scale_sweep.plan.preparing.earlier_runs import assumed_noise

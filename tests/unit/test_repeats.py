@@ -8,15 +8,15 @@ import pytest
 from bench.method_gates import SEED, ab_differences, untested
 from scale_sweep.analysis.compare.blocks import with_block_tests
 from scale_sweep.analysis.compare.ratios import Side
-from scale_sweep.analysis.compare.repeats import (
+from scale_sweep.analysis.compare.words import (
     Repeats,
     enough_words,
     repeats_of_blocks,
     repeats_of_sessions,
     repeats_of_trials,
     repeats_to_see,
+    sentence,
 )
-from scale_sweep.analysis.compare.words import sentence
 from scale_sweep.analysis.confidence import SOUGHT_PERCENT, student
 from scale_sweep.model.compared import PointRatio
 

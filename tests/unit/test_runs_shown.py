@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from scale_sweep.analysis.noise import trend
+from scale_sweep.analysis.noise import drift_test
 from scale_sweep.cli import app
 from scale_sweep.model import VerdictKind
 from scale_sweep.report.documents import documents
@@ -90,6 +90,6 @@ def test_a_list_of_runs_imports_no_numerics_and_looks_at_no_value_twice(tmp_path
 
 def test_the_course_of_a_run_is_fitted_once_for_all_parts_of_its_report(tmp_path):
     run = raw_run(tmp_path / "results", shape=Shape(levels=2, replicates=3))
-    trend._known_shape.cache_clear()
+    drift_test._line.cache_clear()
     documents(run, ())
-    assert trend._known_shape.cache_info().misses <= 4
+    assert drift_test._line.cache_info().misses <= 4

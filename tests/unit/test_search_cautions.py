@@ -7,7 +7,7 @@ import pytest
 
 from scale_sweep.analysis.compare.words import quick_words as compared_words
 from scale_sweep.analysis.observations import observations
-from scale_sweep.capacity import parse_objective
+from scale_sweep.capacity.objective import parse_objective
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge import method
 from scale_sweep.model import BottleneckKind, NewPages, StoredRun, VerdictKind, common_marks, marks, verdict_words
@@ -20,7 +20,7 @@ from scale_sweep.report.offered_rates import capacity_table
 from scale_sweep.report.sections import html
 from scale_sweep.report.svg import SHAPES
 from scale_sweep.report.table import quick_words, unseen_words
-from scale_sweep.verify import verify_run
+from scale_sweep.verify.run import verify_run
 from tests.unit.searched_run import OBJECTIVE, Queue, searched_plan, searched_results, searched_run
 from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_method import bless

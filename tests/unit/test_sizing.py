@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from scale_sweep.analysis.fit import Terms
-from scale_sweep.analysis.fit.beyond import hull, predict
-from scale_sweep.analysis.fit.chance import chances_below
+from scale_sweep.analysis.fit.beyond import chances_below, hull, predict
 from scale_sweep.analysis.fit.curve import known_of_rows
-from scale_sweep.analysis.sizing import ACCEPTED, level_need, sized
-from scale_sweep.analysis.sizing.levels import own_error
+from scale_sweep.analysis.sizing.levels import ACCEPTED, level_need, own_error
+from scale_sweep.analysis.sizing.machines import sized
 from scale_sweep.model import Objective, VerdictKind
 from scale_sweep.model.sizing import LevelNeed, NextSweep, PricedMachine, PriceList
 from scale_sweep.report.sizing import answer_words, next_command, settled_words

@@ -16,7 +16,7 @@ from scale_sweep.results.identity import identity
 from scale_sweep.results.store.codec import SCHEMA, to_json
 from scale_sweep.results.store.reader import Follower, read_manifest, read_run
 from scale_sweep.results.store.stored import Folder
-from scale_sweep.verify import verify_run
+from scale_sweep.verify.run import verify_run
 from tests.needs import module
 from tests.unit.stored import reopened
 from tests.unit.stored_runs import NAMES, unpacked

@@ -39,14 +39,14 @@ server.targets: base.input_file base.spawning machine.* experiment.work loadgen
 sweep: base.input_file capacity machine.host experiment.* server.*
 judge.figures: capacity experiment.* loadgen judge.verdict
 judge.verdict: experiment.axes
-analysis.compare: experiment.axes sweep analysis.confidence analysis.noise analysis.observations
-analysis.confirmation: capacity experiment.axes sweep analysis.confidence
+analysis.compare: sweep analysis.confidence analysis.noise analysis.observations
+analysis.confirmation: capacity sweep analysis.confidence analysis.observations
 analysis.later_trials: analysis.confirmation analysis.connections_check
 analysis.connections_check: experiment.* analysis.confidence analysis.noise analysis.observations
 analysis.equal_speed: analysis.confidence analysis.fit analysis.observations
 analysis.fit: analysis.confidence
 analysis.noise: analysis.confidence
-analysis.observations: sweep analysis.noise
+analysis.observations: experiment.axes sweep analysis.noise
 analysis.sizing: experiment.* analysis.confidence analysis.fit analysis.noise analysis.observations
 analysis.soak: judge.verdict
 results.formats: judge.figures results.store

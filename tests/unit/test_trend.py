@@ -44,7 +44,7 @@ def test_the_regression_is_that_of_a_textbook():
         for x, y in g
     ]
     slope = statistics.linear_regression(*zip(*centred, strict=True), proportional=True).slope
-    assert line.slope == pytest.approx(slope)
+    assert line.slope.value == pytest.approx(slope)
     assert line.squares == pytest.approx(sum((y - slope * x) ** 2 for x, y in centred))
     assert line.degrees == 25 - 8 - 1
 

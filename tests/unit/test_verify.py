@@ -25,8 +25,8 @@ from scale_sweep.report.series import window_of
 from scale_sweep.results.store import files
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.sweep.resolve import resolve_sweep
-from scale_sweep.verify import verify_run
-from scale_sweep.verify.result import differences
+from scale_sweep.verify.digests import differences
+from scale_sweep.verify.run import verify_run
 from tests.unit.raw_run import Shape, raw_run
 from tests.unit.stored import reopened
 from tests.unit.whole_commands import run as run_command

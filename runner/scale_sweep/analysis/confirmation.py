@@ -1,4 +1,4 @@
-"""Whether the capacity of a level holds in longer windows on fresh servers, and with twice the connections."""
+"""Whether a capacity holds in longer windows on fresh servers, and with twice the connections."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from scale_sweep.analysis.confidence import student
-from scale_sweep.base.units import format_number, format_rate
-from scale_sweep.capacity import Capacity, Probe, capped, confirmed, crossing
-from scale_sweep.experiment.axes import load_axis
+from scale_sweep.analysis.observations import point_name
+from scale_sweep.base.units import format_rate
+from scale_sweep.capacity.search import Capacity, Probe, capped, confirmed, crossing
 from scale_sweep.model import Bottleneck, BottleneckKind, Plan, Step, TrialResult, VerdictKind
 from scale_sweep.sweep.vary import slug
 
@@ -23,7 +23,7 @@ Point = tuple[float, str]
 
 @dataclass(frozen=True, kw_only=True)
 class LevelCapacity:
-    """The capacity of a point: the geometric mean of its searches, in the unit of the rate."""
+    """The geometric mean of a point's searches."""
 
     point: Point
     rate: float
@@ -32,8 +32,6 @@ class LevelCapacity:
 
 @dataclass(frozen=True, kw_only=True)
 class Confirmed:
-    """The result of the confirming trials of a point."""
-
     point: Point
     rate: float  # its capacity before them
     windows: tuple[Probe, ...]  # in their order
@@ -57,12 +55,16 @@ def _point(result: TrialResult) -> Point:
     return result.trial.level, slug(result.trial.variant)
 
 
+def _is_of_connections(result: TrialResult) -> bool:
+    return result.trial.trial_id.endswith(f"-{CONNECTIONS}")
+
+
 def _mean(rates: Sequence[float | None]) -> float:
     return math.exp(sum(math.log(rate) for rate in rates if rate) / len(rates))
 
 
 def windows_of(results: Sequence[TrialResult]) -> dict[Point, tuple[Probe, ...]]:
-    """The confirming windows of each point in their order, without the one with twice the connections."""
+    """Without the one with twice the connections."""
     windows: dict[Point, tuple[Probe, ...]] = {}
     for result in sorted(results, key=lambda r: r.trial.replicate):
         step = _step(result) if result.trial.role == ROLE and not _is_of_connections(result) else None
@@ -85,27 +87,18 @@ def confirmations(plan: Plan, results: Sequence[TrialResult]) -> tuple[Confirmed
     )
 
 
-def _is_of_connections(result: TrialResult) -> bool:
-    return result.trial.trial_id.endswith(f"-{CONNECTIONS}")
-
-
 def _confirmed(
     capacity: LevelCapacity, trials: Sequence[TrialResult], windows: tuple[Probe, ...], unit: str
 ) -> Confirmed:
-    steps = [step for result in trials if not _is_of_connections(result) and (step := _step(result)) is not None]
-    sentences = [_words(step, unit) for step in steps]
-    lacks = None
-    for result in trials:
-        twice = _step(result) if _is_of_connections(result) else None
-        if twice is not None and steps:
+    known = [(result, step) for result in trials if (step := _step(result)) is not None]
+    steps = [step for result, step in known if not _is_of_connections(result)]
+    sentences, lacks = [_words(step, unit) for step in steps], None
+    for result, twice in known:
+        if _is_of_connections(result) and steps:
             lacks, words = _with_connections(capacity, steps[0], twice)
             sentences.append(f"with twice the connections ({result.trial.load.connections}) {words}")
     return Confirmed(
-        point=capacity.point,
-        rate=capacity.rate,
-        windows=windows,
-        lacks_connections=lacks,
-        sentences=tuple(sentences),
+        point=capacity.point, rate=capacity.rate, windows=windows, lacks_connections=lacks, sentences=tuple(sentences)
     )
 
 
@@ -123,12 +116,13 @@ def _words(step: Step, unit: str) -> str:
 
 
 def _with_connections(capacity: LevelCapacity, at: Step, twice: Step) -> tuple[bool | None, str]:
-    """Whether the percentile fell by more than its error, and the words for it."""
+    """Whether the percentile fell beyond its error, in words too."""
     if not at.usable or not twice.usable:
         return None, f"there is no answer: {twice.why or at.why}"
     fall = capped(at.excess) - capped(twice.excess)
     margin = _margin(capacity.searches)
-    words = f"the percentile was {_percent(-fall)}"
+    percent = 100 * math.expm1(-fall)
+    words = f"the percentile was {abs(percent):.0f} % {'higher' if percent > 0 else 'lower'}"
     if fall > max(margin, FALL_LEAST):
         return True, f"{words}: requests wait for a connection"
     if margin > UNSEEN:
@@ -145,11 +139,6 @@ def _margin(searches: Sequence[TrialResult]) -> float:
         own = max(1.0, cross.worth - 2.0)
         squares, degrees = squares + own * cross.spread**2, degrees + own
     return student(degrees, PROBABILITY) * math.sqrt(2 * squares / degrees)
-
-
-def _percent(change: float) -> str:
-    percent = 100 * math.expm1(change)
-    return f"{abs(percent):.0f} % {'higher' if percent > 0 else 'lower'}"
 
 
 def with_confirmations(plan: Plan, results: Sequence[TrialResult]) -> tuple[TrialResult, ...]:
@@ -175,22 +164,12 @@ def _updated(result: TrialResult, confirmation: Confirmed) -> TrialResult:
         return replace(result, measurement=measured, verdict=replace(verdict, kind=kind, reasons=(*added, *kept)))
     judged = replace(verdict, reasons=(*kept, *added))
     if confirmation.lacks_connections:
-        judged = replace(judged, bottleneck=_lacking(verdict.bottleneck, confirmation.sentences[-1]))
+        lacks, remedy, why = BottleneckKind.CONNECTIONS, "more --connections", confirmation.sentences[-1]
+        before = verdict.bottleneck or Bottleneck(kind=lacks, sentence=why, remedy=remedy)
+        judged = replace(judged, bottleneck=replace(before, kind=lacks, sentence=why, remedy=remedy))
     return replace(result, measurement=measured, verdict=judged)
 
 
-def _lacking(before: Bottleneck | None, sentence: str) -> Bottleneck:
-    kind, remedy = BottleneckKind.CONNECTIONS, "more --connections"
-    if before is not None:
-        return replace(before, kind=kind, sentence=sentence, remedy=remedy)
-    return Bottleneck(kind=kind, sentence=sentence, remedy=remedy)
-
-
 def sentences(plan: Plan, results: Sequence[TrialResult]) -> tuple[str, ...]:
-    axis = load_axis(plan.sweep.axis)
-    return tuple(
-        f"{axis.count(format_number(level))}{f' ({subject})' if subject else ''}: {sentence}"
-        for one in sorted(confirmations(plan, results), key=lambda one: one.point)
-        for level, subject in (one.point,)
-        for sentence in one.sentences
-    )
+    ordered = sorted(confirmations(plan, results), key=lambda one: one.point)
+    return tuple(f"{point_name(*one.point, plan.sweep.axis)}: {words}" for one in ordered for words in one.sentences)

@@ -1,16 +1,16 @@
-"""Tests with twice the connections whether the server itself leaves cores idle at a level."""
+"""Whether the server itself leaves cores idle, by a trial with twice the connections."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from scale_sweep.analysis.confidence import student
-from scale_sweep.analysis.observations import achieved, observations
-from scale_sweep.base.units import format_number
+from scale_sweep.analysis.confidence import block_model, student
+from scale_sweep.analysis.observations import achieved, observations, point_name
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of
 from scale_sweep.model import BottleneckKind, Observation, Plan, TrialResult, Verdict, VerdictKind
@@ -21,7 +21,6 @@ ASSUMED_NOISE = 0.03  # of ln(rate), where no point has two trials
 ASSUMED_DEGREES = 1_000  # of that spread, which is then taken as known
 DEGREES_MIN = 4  # with fewer, Student's t costs more than the blocks' effects do
 PROBABILITY = 0.95  # one-sided
-_ESTIMABLE = 1e-9
 _SERVERS_OWN = "more connections do not help: see what the server's threads wait for (locks, one thread, settings)"
 _MORE = "more --connections"
 Point = tuple[float, str]
@@ -34,8 +33,7 @@ class Check:
     sentence: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Rate:
+class _Rate(NamedTuple):
     """ln(rate) of a trial that counts."""
 
     point: Point
@@ -43,8 +41,7 @@ class _Rate:
     log: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Expected:
+class _Expected(NamedTuple):
     """ln(rate) of a point in a block, without the check."""
 
     log: float
@@ -60,7 +57,7 @@ def checks(plan: Plan, results: Sequence[TrialResult]) -> tuple[Check, ...]:
         if observed.role == "check":
             pairs.append((result, observed))
         elif observed.role == "point" and observed.value is not None and _counts(result.verdict):
-            rates.append(_Rate(point=observed.point, block=observed.block, log=math.log(observed.value)))
+            rates.append(_Rate(observed.point, observed.block, math.log(observed.value)))
     return tuple(_check(result, observed, rates) for result, observed in pairs)
 
 
@@ -81,16 +78,8 @@ def _counts(verdict: Verdict) -> bool:
     return VerdictKind.VALID is verdict.kind or verdict.once_checked is VerdictKind.SOFTWARE_BOTTLENECK
 
 
-def _expected(rates: Sequence[_Rate], point: Point, block: int) -> _Expected | None:
-    """The rate of the point in this block, by the trials of its curve; None if none of the point's trials counts."""
-    curve = [one for one in rates if one.point[1] == point[1]]
-    if not any(one.point == point for one in curve):
-        return None
-    return _in_block(curve, point, block) or _as_mean(curve, point)
-
-
 def _as_mean(rates: Sequence[_Rate], point: Point) -> _Expected:
-    """The mean of the point's trials, with the spread pooled over the points."""
+    """With the spread pooled over the points."""
     by_point: dict[Point, list[float]] = {}
     for one in rates:
         by_point.setdefault(one.point, []).append(one.log)
@@ -101,49 +90,40 @@ def _as_mean(rates: Sequence[_Rate], point: Point) -> _Expected:
         degrees += len(logs) - 1
     spread = math.sqrt(squares / degrees) if degrees else ASSUMED_NOISE
     own = by_point[point]
-    return _Expected(
-        log=sum(own) / len(own), error=spread * math.sqrt(1 + 1 / len(own)), degrees=degrees or ASSUMED_DEGREES
-    )
+    return _Expected(sum(own) / len(own), spread * math.sqrt(1 + 1 / len(own)), degrees or ASSUMED_DEGREES)
 
 
 def _in_block(rates: Sequence[_Rate], point: Point, block: int) -> _Expected | None:
-    """The rate by the model with effects of the blocks; None if it has too few degrees of freedom, or if the trials do
-    not join the point with the block."""
+    """By the model with effects of blocks; None if it does not know this one."""
     logs = np.array([one.log for one in rates])
     names = {name: at for at, name in enumerate(dict.fromkeys(one.point for one in rates))}
     of_point = np.array([names[one.point] for one in rates])
     blocks = sorted({one.block for one in rates} | {block})
     held = np.array([[float(one.block == number) for number in blocks] for one in rates])
-    counts = np.bincount(of_point).astype(float)
-    mean_log = np.bincount(of_point, logs) / counts
-    mean_held = np.stack([held[of_point == at].mean(axis=0) for at in range(len(names))])
-    within = held - mean_held[of_point]
-    back = np.linalg.pinv(within)
-    degrees = len(logs) - len(names) - int(np.linalg.matrix_rank(within))
-    moved = np.array([float(number == block) for number in blocks]) - mean_held[names[point]]
-    if degrees < DEGREES_MIN or np.abs(moved - back @ (within @ moved)).max() > _ESTIMABLE:
+    model, at = block_model(logs, of_point, held), names[point]
+    moved = np.array([float(number == block) for number in blocks]) - model.mean_held[at]
+    if model.degrees < DEGREES_MIN or not model.is_known(moved):
         return None
-    effects = back @ (logs - mean_log[of_point])
-    residuals = logs - mean_log[of_point] - within @ effects
-    along = back.T @ moved
-    of_mean = 1 / counts[names[point]] + float(along @ along)
-    return _Expected(
-        log=float(mean_log[names[point]] + moved @ effects),
-        error=math.sqrt(float(residuals @ residuals) / degrees * (1 + of_mean)),
-        degrees=degrees,
-    )
+    along = model.back.T @ moved
+    of_mean = 1 / model.counts[at] + float(along @ along)
+    log = float(model.mean_log[at] + moved @ model.effects)
+    return _Expected(log, math.sqrt(model.squares / model.degrees * (1 + of_mean)), model.degrees)
 
 
 def _check(result: TrialResult, observed: Observation, rates: Sequence[_Rate]) -> Check:
     many, point = f"with twice the connections ({result.trial.load.connections})", observed.point
-    expected = _expected(rates, point, observed.block)
+    curve = [one for one in rates if one.point[1] == point[1]]
+    expected = None
+    if any(one.point == point for one in curve):
+        expected = _in_block(curve, point, observed.block) or _as_mean(curve, point)
     if not _counts(result.verdict) or observed.value is None or expected is None:
         why = f"the trial {many} is {result.verdict.kind.value}"
         words = f"{why}, so it is not known whether the reason is inside the server"
         return Check(point=point, is_internal=None, sentence=words)
     rise = math.log(observed.value) - expected.log
     margin = student(expected.degrees, PROBABILITY) * expected.error
-    words = f"{many} the rate was {_percent(rise)}"
+    change = 100 * math.expm1(rise)
+    words = f"{many} the rate was {abs(change):.1f} % {'higher' if change > 0 else 'lower'}"
     if rise > max(margin, math.log1p(RISE_PERCENT / 100)):
         return Check(point=point, is_internal=False, sentence=f"{words}: the level lacks connections")
     if margin > math.log1p(UNSEEN_PERCENT / 100):
@@ -152,13 +132,8 @@ def _check(result: TrialResult, observed: Observation, rates: Sequence[_Rate]) -
     return Check(point=point, is_internal=True, sentence=f"{words}: the reason is inside the server")
 
 
-def _percent(rise: float) -> str:
-    change = 100 * math.expm1(rise)
-    return f"{abs(change):.1f} % {'higher' if change > 0 else 'lower'}"
-
-
 def _judged(verdict: Verdict, check: Check) -> Verdict:
-    """The verdict of one trial of the level, with the check's sentence after the first reason."""
+    """With the check's sentence after the first reason."""
     first = verdict.reasons[:1]
     rest = (reason for reason in verdict.reasons[1:] if reason != check.sentence)
     judged = replace(verdict, reasons=(*first, check.sentence, *rest))
@@ -174,10 +149,5 @@ def _judged(verdict: Verdict, check: Check) -> Verdict:
 
 
 def sentences(plan: Plan, results: Sequence[TrialResult]) -> tuple[str, ...]:
-    """One sentence for each check, with its level."""
-    axis = load_axis(plan.sweep.axis)
-    return tuple(
-        f"{axis.count(format_number(level))}{f' ({subject})' if subject else ''}: {check.sentence}"
-        for check in sorted(checks(plan, results), key=lambda check: check.point)
-        for level, subject in (check.point,)
-    )
+    ordered = sorted(checks(plan, results), key=lambda check: check.point)
+    return tuple(f"{point_name(*check.point, plan.sweep.axis)}: {check.sentence}" for check in ordered)

@@ -1,4 +1,4 @@
-"""The speedup at one speed of the CPUs: a second answer beside the measured one, with an interval of its own."""
+"""The speedup at one speed of the CPUs, beside the measured one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ APART = 1.03  # of the slowest and the fastest trial; less is not worth an answe
 
 @dataclass(frozen=True, kw_only=True)
 class Slope:
-    """By how many percent a rate rises if the speed rises by 1 %, from 0 to 1, with its standard error."""
+    """The rise of a rate in percent if the speed rises by 1 %, from 0 to 1."""
 
     value: float
     error: float
@@ -31,8 +31,6 @@ class Slope:
 
 @dataclass(frozen=True, kw_only=True)
 class EqualSpeed:
-    """The last level that counts against the first."""
-
     level: float
     slower: float  # by this share the CPUs of the level were slower; below 0: faster
     slope: Slope | None = None  # None: the speed differed by level, so that nothing is corrected
@@ -42,7 +40,7 @@ class EqualSpeed:
 
 
 def equal_speed(results: Sequence[TrialResult], rate: str | RateOf) -> EqualSpeed | None:
-    """None if the speeds were equal, or the rates are not known to follow them."""
+    """None if the speeds were equal, or the rates do not follow them."""
     seen = [
         (r, one, math.log(speed))
         for r, one in zip(results, observations(results, rate), strict=True)
@@ -81,7 +79,7 @@ def equal_speed(results: Sequence[TrialResult], rate: str | RateOf) -> EqualSpee
 
 
 def _slope(results: Sequence[TrialResult]) -> Slope | None:
-    """The mean of the trials' slopes by weight; None if it is not clearly above 0."""
+    """The mean by weight; None if it is not clearly above 0."""
     weighted = [one for result in results if (one := _weighted(result)) is not None]
     if len(weighted) < TRIALS_MIN:
         return None
@@ -93,8 +91,7 @@ def _slope(results: Sequence[TrialResult]) -> Slope | None:
 
 
 def _speed(result: TrialResult) -> float | None:
-    """None where the CPUs were not the bottleneck, and where their speed was not measured. A stored file may hold any
-    number."""
+    """None if the CPUs were not the bottleneck, or the speed is no speed."""
     bottleneck, speed = result.verdict.bottleneck, result.measurement.cpu_speed
     if bottleneck is None or bottleneck.kind not in CPU_BOUND or speed is None:
         return None

@@ -1,4 +1,4 @@
-"""Changes of earlier trials by later ones of their run: connections checks and confirming trials."""
+"""Changes of earlier trials by checks and confirmations."""
 
 from __future__ import annotations
 

@@ -1,26 +1,22 @@
-"""Trials → observations: the one module that reads a rate out of a trial for fit, noise and compare."""
+"""Trials → observations: the one place that reads a rate out of a trial."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
-from scale_sweep.model import (
-    Measurement,
-    Observation,
-    TrialResult,
-    VerdictKind,
-    WindowNoise,
-    is_quick,
-)
+from scale_sweep.base.units import format_number
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.model import Measurement, Observation, TrialResult, VerdictKind, WindowNoise, is_quick
 from scale_sweep.sweep.vary import slug
 
 RateOf = Callable[[TrialResult], float | None]
 
 
 def achieved(result: TrialResult) -> float | None:
-    """The rate that counts: requests/s if the load does not only write, else rows/s."""
+    """Requests/s if the load does not only write, else rows/s."""
     return result.achieved_per_s
 
 
@@ -31,25 +27,25 @@ SENTINEL = "sentinel"  # its window is longer than those of its level
 CONFIRM = "confirmation"  # its rate was offered
 OPEN_LOOP = "open loop"  # its rate was offered, and is not a capacity
 SHORT_STEPS = "search with short steps"  # they show what held for so long, and no capacity
+_OF_ROLE = {"check": CHECK, "profile": PROFILE, "confirm": CONFIRM, "sentinel": SENTINEL}
 _OF_NO_WINDOW = ("durable_rows_per_s", "capacity_per_s")
 SECONDS_MIN = 4  # of a window with figures of its seconds
 PERCENT_MOST = 1e6  # a stored file may hold any number; nothing is known of a window that varied more
 
 
 def observations(results: Sequence[TrialResult], rate: str | RateOf) -> tuple[Observation, ...]:
-    """One observation for each trial, in their order. rate: a field of Measurement, or a function of the trial.
-
-    Raises ValueError for a field that does not exist.
-    """
-    is_of_window = rate not in _OF_NO_WINDOW
-    read = _reader(rate)
-    return tuple(
-        replace(_observation(r, read(r)), window=window_noise(r.measurement) if is_of_window else None) for r in results
-    )
+    """One for each trial. rate: a field of Measurement (ValueError if unknown), or a function of the trial."""
+    if isinstance(rate, str) and rate not in Measurement.__dataclass_fields__:
+        raise ValueError(f"{rate!r} is not a figure of a measurement")
+    read: RateOf = attrgetter(f"measurement.{rate}") if isinstance(rate, str) else rate
+    made = tuple(_observation(result, read(result)) for result in results)
+    if rate in _OF_NO_WINDOW:
+        return made
+    return tuple(replace(one, window=window_noise(r.measurement)) for one, r in zip(made, results, strict=True))
 
 
 def window_noise(m: Measurement) -> WindowNoise | None:
-    """How the rate varied inside the window; None if it was too short for figures."""
+    """None if the window was too short for figures."""
     cv, trend_error, correlation = m.rate_cv_percent, m.rate_drift_error_percent, m.rate_correlation
     n = round(m.window_s or 0.0)
     if cv is None or trend_error is None or correlation is None or n < SECONDS_MIN:
@@ -61,34 +57,22 @@ def window_noise(m: Measurement) -> WindowNoise | None:
         spread=cv / 100,
         rest=trend_error / 100 * math.sqrt(n * (n * n - 1) / 12) / (n - 1),
         correlation=correlation,
-        error=_share(m.rate_error_percent),
-        halves=_share(m.rate_halves_percent),
+        error=m.rate_error_percent / 100 if m.rate_error_percent is not None else None,
+        halves=m.rate_halves_percent / 100 if m.rate_halves_percent is not None else None,
     )
 
 
-def _share(percent: float | None) -> float | None:
-    return percent / 100 if percent is not None else None
-
-
 def cpu_observations(results: Sequence[TrialResult], rate: RateOf) -> tuple[Observation, ...]:
-    """One observation for each trial, in their order. A trial that others disturbed counts too.
-
-    rate: rate_per_cpu_s or rate_alone_per_s.
-    """
-    return tuple(_cpu_observation(result, rate(result)) for result in results)
-
-
-def _cpu_observation(result: TrialResult, value: float | None) -> Observation:
-    mark = _mark_of_role(result) or ("" if value is not None else NO_RATE)
-    return replace(_observation(result, value), mark=mark, note="")
-
-
-def _reader(rate: str | RateOf) -> RateOf:
-    if callable(rate):
-        return rate
-    if rate not in Measurement.__dataclass_fields__:
-        raise ValueError(f"{rate!r} is not a figure of a measurement")
-    return lambda result: getattr(result.measurement, rate)
+    """Also of trials that others disturbed. rate: rate_per_cpu_s or rate_alone_per_s."""
+    values = [rate(result) for result in results]
+    return tuple(
+        replace(
+            _observation(result, value),
+            mark=_OF_ROLE.get(result.trial.role, "" if value is not None else NO_RATE),
+            note="",
+        )
+        for result, value in zip(results, values, strict=True)
+    )
 
 
 def _observation(result: TrialResult, value: float | None) -> Observation:
@@ -111,9 +95,8 @@ def _observation(result: TrialResult, value: float | None) -> Observation:
 
 
 def _mark(result: TrialResult, *, usable: bool) -> str:
-    """Why a trial does not count; "" if it does. A connections check has other knobs than its level. A profiled trial
-    is slower. An open loop's rate was offered, and does not show what the level can do."""
-    if mark := _mark_of_role(result):
+    """Why a trial does not count."""
+    if mark := _OF_ROLE.get(result.trial.role, ""):
         return mark
     if not result.verdict.kind.is_fitted:
         return result.verdict.kind.value
@@ -124,5 +107,8 @@ def _mark(result: TrialResult, *, usable: bool) -> str:
     return "" if usable else NO_RATE
 
 
-def _mark_of_role(result: TrialResult) -> str:
-    return {"check": CHECK, "profile": PROFILE, "confirm": CONFIRM, "sentinel": SENTINEL}.get(result.trial.role, "")
+def point_name(level: float | None, variant: str, axis: str) -> str:
+    """4, "", "cores" → "4 cores"."""
+    if level is None:
+        return "all points"
+    return load_axis(axis).count(format_number(level)) + (f" ({variant})" if variant else "")

@@ -1,4 +1,4 @@
-"""A soak: one long trial whose rate over time shows how far short windows are from its mean."""
+"""A soak: how far short windows are from the mean of a long trial."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DISTANCES_MIN = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Second:
-    """t_s: its end, since the end of the warm-up. rate: rows/s. Other fields: None if not measured."""
+    """What was not measured is None."""
 
     t_s: float
     rate: float
@@ -31,8 +31,6 @@ class Second:
 
 @dataclass(frozen=True, kw_only=True)
 class Period:
-    """A slow time."""
-
     start_s: float
     end_s: float
     rate_share: float  # of the median rate, 0..1
@@ -41,7 +39,6 @@ class Period:
 
     @property
     def name(self) -> str:
-        """A word for its kind."""
         return "stall" if self.still_s else "slow"
 
 
@@ -62,7 +59,7 @@ def slow_periods(seconds: Sequence[Second]) -> tuple[Period, ...]:
 
 
 def regular_s(periods: Sequence[Period]) -> float | None:
-    """The time between the starts of successive periods in seconds, if it is always about the same; else None."""
+    """The seconds between starts of periods, if always about the same."""
     distances = [b.start_s - a.start_s for a, b in pairwise(periods)]
     if len(distances) < DISTANCES_MIN:
         return None
@@ -71,7 +68,6 @@ def regular_s(periods: Sequence[Period]) -> float | None:
 
 
 def _period(seconds: Sequence[Second], first: int, last: int, usual: float) -> Period:
-    """The period from its first to its last second below SLOW_SHARE of the usual rate."""
     below = [i for i in range(first, last + 1) if seconds[i].rate < SLOW_SHARE * usual]
     inside = seconds[below[0] : below[-1] + 1]
     return Period(
@@ -84,8 +80,13 @@ def _period(seconds: Sequence[Second], first: int, last: int, usual: float) -> P
 
 
 def _seen(seconds: Sequence[Second], inside: Sequence[Second]) -> str:
-    disk = _times(seconds, inside, lambda s: s.disk_mb_per_s)
-    cores = _times(seconds, inside, lambda s: s.server_cores)
+    def times(read: Callable[[Second], float | None]) -> float | None:
+        whole = [v for s in seconds if (v := read(s)) is not None]
+        here = [v for s in inside if (v := read(s)) is not None]
+        usual = median(whole) if whole else 0.0
+        return fmean(here) / usual if here and usual > 0 else None
+
+    disk, cores = times(lambda s: s.disk_mb_per_s), times(lambda s: s.server_cores)
     parts = []
     if disk is not None and disk >= BUSY_DISK:
         parts.append(f"the disks took {disk:.1f} times their usual writes: a compaction, a checkpoint or a flush")
@@ -94,13 +95,6 @@ def _seen(seconds: Sequence[Second], inside: Sequence[Second]) -> str:
     if cores is not None and cores <= IDLE_CPU:
         parts.append(f"the server used {cores:.1f} of its usual CPU: it waited")
     return "; ".join(parts)
-
-
-def _times(seconds: Sequence[Second], inside: Sequence[Second], read: Callable[[Second], float | None]) -> float | None:
-    whole = [v for s in seconds if (v := read(s)) is not None]
-    here = [v for s in inside if (v := read(s)) is not None]
-    usual = median(whole) if whole else 0.0
-    return fmean(here) / usual if here and usual > 0 else None
 
 
 STEP_S = 5  # between the starts of two windows
@@ -112,14 +106,12 @@ KINDS: tuple[tuple[str, int, int, Callable[[Sequence[float], int, int], tuple[fl
 
 @dataclass(frozen=True, kw_only=True)
 class WindowRatios:
-    """One kind of window."""
-
     name: str  # its length
     windows: int  # how many were tried
     valid: tuple[float, ...]  # the rate of each VALID one over the mean of the soak, ascending
 
     def quantile(self, share: float) -> float | None:
-        """The ratio below which this share (0..1) of the VALID windows is; None if there are none."""
+        """The ratio below which this share (0..1) of the VALID windows is."""
         if not self.valid:
             return None
         at = share * (len(self.valid) - 1)
@@ -129,8 +121,7 @@ class WindowRatios:
 
 
 def ratios_of_windows(rates: Sequence[float]) -> tuple[WindowRatios, ...]:
-    """The ratios for each kind of window that fits. rates: of the soak's window, one for each second; their mean must
-    be above 0."""
+    """For each kind of window. rates: of the soak, one for each second."""
     mean, of_kinds = fmean(rates), []
     for name, shortest_s, longest_s, measure in KINDS:
         starts = range(0, len(rates) - longest_s + 1, STEP_S)

@@ -1,4 +1,4 @@
-"""Reads an objective like `p99 < 20ms, p999 < 100ms, errors < 0.1%`, and says how far a step is from it."""
+"""Reads an objective like `p99 < 20ms, errors < 0.1%`, and says how far a step is from it."""
 
 from __future__ import annotations
 
@@ -39,15 +39,13 @@ def _clause(text: str) -> Clause:
         raise ValueError(f"{text!r}: an objective is an upper limit: {quantity} < ...")
     if quantity == ERRORS and operation:
         raise ValueError(f"{text!r}: errors count over all operations together: errors < 0.1%")
-    value = _percent(text, limit) if quantity == ERRORS else _milliseconds(text, limit)
+    if quantity == ERRORS:
+        value = parse_percent(limit) if limit.endswith("%") else math.nan
+        if not 0 < value < 100:
+            raise ValueError(f"{text!r}: errors are a share of the requests, like 0.1%")
+    else:
+        value = _milliseconds(text, limit)
     return Clause(quantity=quantity, limit=value, operation=operation or "")
-
-
-def _percent(text: str, limit: str) -> float:
-    value = parse_percent(limit) if limit.endswith("%") else math.nan
-    if not 0 < value < 100:
-        raise ValueError(f"{text!r}: errors are a share of the requests, like 0.1%")
-    return value
 
 
 def _milliseconds(text: str, limit: str) -> float:
@@ -62,14 +60,13 @@ def _milliseconds(text: str, limit: str) -> float:
 
 
 def requests_needed(objective: Objective) -> int:
-    """The fewest requests of a step in which every percentile of the objective exists."""
+    """The fewest in which every percentile of the objective exists."""
     quantiles = [QUANTILES[clause.quantity] for clause in objective.clauses if clause.quantity != ERRORS]
     return max((math.ceil(ENOUGH / (1 - q) - 1e-6) for q in quantiles), default=int(ENOUGH))
 
 
 def excess_of(objective: Objective, values: Mapping[str, float | None]) -> float | None:
-    """ln(value / limit) of the condition that is the furthest from holding: below 0 all hold. values: by the clause's
-    name, in the unit of its limit. None if a value is not known."""
+    """ln(value / limit) of the condition furthest from holding; below 0 all hold. None if a value is unknown."""
     worst = -math.inf
     for clause in objective.clauses:
         value = values.get(clause.name)

@@ -15,8 +15,11 @@ from scale_sweep.base.registry import require_extra
 from scale_sweep.cli.arguments import JSON, NEED, PREDICT, asked_of, from_flags
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scale_sweep.analysis.fit import Terms
-    from scale_sweep.analysis.fit.table import CsvColumns, RowsByGroup
+    from scale_sweep.analysis.fit.models import Floats
+    from scale_sweep.analysis.fit.table import CsvColumns
     from scale_sweep.model import FitReport
 
 _EXAMPLE = "Example: scale fit tdengine-cpu --n cores --x rows_per_s --predict 16,24 --need 7M"
@@ -55,7 +58,7 @@ def fit(request: FitRequest) -> None:
     from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows
     from scale_sweep.analysis.fit.table import CsvColumns
     from scale_sweep.cli import console
-    from scale_sweep.report.anydata import fit_document, picture
+    from scale_sweep.report.anydata import fit_document
     from scale_sweep.results.store.outside import write_outside
 
     if request.png is not None:
@@ -73,11 +76,13 @@ def fit(request: FitRequest) -> None:
         for name, report in fits.items():
             _show(report, f"{request.group} = {name}" if request.group is not None else "", terms)
     if request.png is not None:
-        write_outside(request.png, picture(fits, rows, terms))
+        from scale_sweep.report.plots import rows_png  # here, because matplotlib is an extra
+
+        write_outside(request.png, rows_png(fits, rows, terms.axis, terms.rate))
         console.say(f"picture in {request.png}")
 
 
-def _read(file: str, columns: CsvColumns) -> RowsByGroup:
+def _read(file: str, columns: CsvColumns) -> Mapping[str, Floats]:
     from scale_sweep.analysis.fit.table import read_table
     from scale_sweep.base.input_file import open_input
     from scale_sweep.results.store.outside import bundled_tables

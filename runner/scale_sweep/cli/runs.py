@@ -15,7 +15,7 @@ from scale_sweep.base.units import counted
 from scale_sweep.cli.arguments import JSON, NEED, PREDICT, RESULTS, RUN, asked_of
 
 if TYPE_CHECKING:
-    from scale_sweep import verify
+    from scale_sweep.verify.digests import Disagreement, Verification
 
 SHOWN_PER_FILE = 4  # figures that differ
 POLL_S = 0.5
@@ -104,11 +104,11 @@ def verify_command(run: RUN, results: RESULTS = Path("results"), as_json: JSON =
 
     This covers points, time series, verdicts, fit and reports. The exit code is 12 if anything differs.
     """
-    from scale_sweep import verify
     from scale_sweep.cli import console
     from scale_sweep.results.store.reader import find_run
+    from scale_sweep.verify.run import verify_run
 
-    checked = verify.verify_run(find_run(results, run))
+    checked = verify_run(find_run(results, run))
     if as_json:
         console.show_json({**asdict(checked), "agrees": checked.agrees})
     else:
@@ -117,14 +117,14 @@ def verify_command(run: RUN, results: RESULTS = Path("results"), as_json: JSON =
         raise typer.Exit(EXIT_DISAGREES)
 
 
-def _show_verification(checked: verify.Verification) -> None:
+def _show_verification(checked: Verification) -> None:
     from scale_sweep.cli import console
 
     console.show_line(
         f"{checked.run}: {counted(checked.files, 'file')} against their digests, "
         f"{counted(checked.trials, 'trial')} recomputed from raw files, {counted(checked.figures, 'figure')} compared"
     )
-    by_file: dict[str, list[verify.Disagreement]] = {}
+    by_file: dict[str, list[Disagreement]] = {}
     for disagreement in checked.disagreements:
         by_file.setdefault(disagreement.file, []).append(disagreement)
     for file, of_file in by_file.items():
@@ -136,7 +136,7 @@ def _show_verification(checked: verify.Verification) -> None:
     console.show_line(f"{verdict}; fingerprint {checked.fingerprint or 'none'}", "green" if checked.agrees else "red")
 
 
-def _show_disagreements(disagreements: Sequence[verify.Disagreement]) -> None:
+def _show_disagreements(disagreements: Sequence[Disagreement]) -> None:
     from scale_sweep.cli import console
 
     for one in disagreements[:SHOWN_PER_FILE]:

@@ -75,7 +75,8 @@ def size(request: SizeRequest) -> None:
     `--slo`, the rate of a level is the highest that holds the limits of response times. The exit code is 13 if no level
     or no machine is shown to hold it; the answer then names the sweep that would settle it.
     """
-    from scale_sweep.analysis.sizing import level_need, sized
+    from scale_sweep.analysis.sizing.levels import level_need
+    from scale_sweep.analysis.sizing.machines import sized
     from scale_sweep.cli import console
     from scale_sweep.report.sizing_page import sizing_html
     from scale_sweep.results.store.outside import write_outside

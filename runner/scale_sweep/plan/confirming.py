@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from scale_sweep.analysis.confirmation import AT, CONNECTIONS, ROLE, LevelCapacity, capacities, windows_of
 from scale_sweep.base.units import counted, format_levels
-from scale_sweep.capacity.answer import WINDOWS, next_window
+from scale_sweep.capacity.search import WINDOWS, next_window
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import (
     CONFIRM_S,

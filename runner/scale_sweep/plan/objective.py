@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 
 from scale_sweep.base.units import counted, format_number
-from scale_sweep.capacity import PROBES, requests_needed
-from scale_sweep.capacity.search import BETWEEN_S, OPENING_S, WARMUP_S
+from scale_sweep.capacity.objective import requests_needed
+from scale_sweep.capacity.search import BETWEEN_S, OPENING_S, PROBES, WARMUP_S
 from scale_sweep.experiment.work import stores
 from scale_sweep.model import KnobRole, Load, Piece, ResourceRange, Rule, Sweep, Trial
 from scale_sweep.plan.data_sets import stored_row_bytes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scale_sweep.analysis.fit import NAMES, Terms, model_rate, speedup_words
@@ -95,10 +94,3 @@ def levels_table(fit: FitReport, terms: Terms) -> Table:
     rest = len(fit.points) - len(rows)
     notes = (f"and {counted(rest, 'level')} more",) if rest > 0 else ()
     return Table(title="", headers=headers, rows=tuple(rows), notes=notes)
-
-
-def picture(fits: Mapping[str, FitReport], rows: Mapping[str, Sequence[tuple[float, float]]], terms: Terms) -> bytes:
-    """A PNG: every row as a point, every group's curve with its band. It needs the extra [png]."""
-    from scale_sweep.report.plots import rows_png
-
-    return rows_png(fits, rows, terms.axis, terms.rate)

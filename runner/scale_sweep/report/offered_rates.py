@@ -10,7 +10,7 @@ from dataclasses import replace
 from scale_sweep.analysis.confidence import half_of_mean
 from scale_sweep.analysis.confirmation import sentences
 from scale_sweep.base.units import counted, format_number, format_rate, with_interval
-from scale_sweep.capacity import held_words
+from scale_sweep.capacity.search import held_words
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import FitReport, Step, StoredRun, TrialResult, VerdictKind, counted_verdicts, is_quick
 from scale_sweep.report.search_figure import came_of

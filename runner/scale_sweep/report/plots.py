@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,6 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from scale_sweep.analysis.fit import NAMES, model_rate
+from scale_sweep.analysis.fit.models import Floats
 from scale_sweep.model import FitReport, ModelFit, PointSummary, Prediction
 
 _BLUE, _ORANGE, _GREY = "#0067a8", "#b34a00", "#59616b"
@@ -35,9 +36,7 @@ def _png(figure: Figure) -> bytes:
     return out.getvalue()
 
 
-def rows_png(
-    fits: Mapping[str, FitReport], rows: Mapping[str, Sequence[tuple[float, float]]], across: str, up: str
-) -> bytes:
+def rows_png(fits: Mapping[str, FitReport], rows: Mapping[str, Floats], across: str, up: str) -> bytes:
     """Rows by group with their curves: (level, rate) as points, the chosen model as a line with its band."""
     figure, axes = _figure()
     levels = [p.level for fit in fits.values() for p in fit.points if not _is_refused(p)]

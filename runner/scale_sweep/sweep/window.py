@@ -8,7 +8,7 @@ from typing import Any
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import counted
-from scale_sweep.capacity import EXAMPLE, parse_objective
+from scale_sweep.capacity.objective import EXAMPLE, parse_objective
 from scale_sweep.experiment.setting import readers, setting
 from scale_sweep.experiment.work.declared import declared, mistakes_of
 from scale_sweep.model import CLAIM_S, STEP_S, Load, Origin, Work, Workload

@@ -1,6 +1,1 @@
 """Does a stored run still contain what was measured?"""
-
-from scale_sweep.verify.result import Disagreement, Verification
-from scale_sweep.verify.run import verify_run
-
-__all__ = ["Disagreement", "Verification", "verify_run"]

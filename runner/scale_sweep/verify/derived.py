@@ -1,4 +1,4 @@
-"""Makes everything derived from the trials again: points.csv, series, timeseries.csv, fits and reports."""
+"""Makes everything derived from the trials again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scale_sweep.results.store.outside import read_reference
 from scale_sweep.results.store.reader import read_fit
 from scale_sweep.results.store.stored import Folder, read_text
 from scale_sweep.results.store.texts import OPERATIONS, TIMESERIES_HEADER, operations_text, points_text, timeseries_part
-from scale_sweep.verify.result import Disagreement, OtherMethod, differences, leaves, show
+from scale_sweep.verify.digests import Disagreement, OtherMethod, differences, figure_differs, leaves, show, unread
 from scale_sweep.verify.trial import TrialAgain
 
 POINTS = "points.csv"
@@ -25,41 +25,33 @@ POINTS = "points.csv"
 
 @dataclass(frozen=True, kw_only=True)
 class DerivedCheck:
-    """figures: the number compared. other_method: fits and texts of a report that another method made. notes: columns
-    that the version of the run does not have."""
-
     figures: int
     disagreements: tuple[Disagreement, ...]
-    other_method: OtherMethod
-    notes: tuple[str, ...] = ()
+    other_method: OtherMethod  # fits and texts of a report that another method made
+    notes: tuple[str, ...] = ()  # on columns that the version of the run does not have
 
 
 def check_derived(folder: Folder, run: StoredRun, again: Mapping[str, TrialAgain]) -> DerivedCheck:
-    """run: the run with recomputed trials. again: the same by trial, with their series."""
+    """run: with recomputed trials. again: those by trial, with their series."""
     points = points_text(run.plan, run.results)
     apart = _columns_of_one(folder, run, points)
-    notes = _columns_words(run, apart)
+    notes: tuple[str, ...] = ()
+    if apart:
+        version = f"scale {run.manifest.get('tool_version')} (method {run.manifest.get('method')})"
+        notes = (f"{POINTS} was written by {version}: compared without {', '.join(apart)}, which one version lacks",)
     disagreements = [*_points(folder, points, apart), *_series(folder, again)]
     if run.plan.sweep.work.counts_requests:
         disagreements += _text(folder, OPERATIONS, operations_text(run.results))
-    figures = sum(map(len, csv.reader(io.StringIO(points))))
-    if not run.results:
-        wrong = tuple(disagreements)
-        return DerivedCheck(figures=figures, disagreements=wrong, other_method=OtherMethod(), notes=notes)
-    made = _documents(folder, run)
-    if _reported_by(run) == method.METHOD:
-        figures += made.figures
-        differing, other = made.missing + made.differing, OtherMethod()
-    else:
-        differing = made.missing
-        other = OtherMethod(compared=made.compared, differ=len({d.file for d in made.differing}))
-    wrong = (*disagreements, *differing)
-    return DerivedCheck(figures=figures, disagreements=wrong, other_method=other, notes=notes)
-
-
-def _reported_by(run: StoredRun) -> object:
-    by = run.manifest.get("reported_by")
-    return by.get("method") if isinstance(by, Mapping) else run.manifest.get("method")
+    figures, other = sum(map(len, csv.reader(io.StringIO(points)))), OtherMethod()
+    if run.results:
+        made, by = _documents(folder, run), run.manifest.get("reported_by")
+        disagreements += made.missing
+        if (by if isinstance(by, Mapping) else run.manifest).get("method") == method.METHOD:
+            figures += made.figures
+            disagreements += made.differing
+        else:
+            other = OtherMethod(compared=made.compared, differ=len({d.file for d in made.differing}))
+    return DerivedCheck(figures=figures, disagreements=tuple(disagreements), other_method=other, notes=notes)
 
 
 def _columns_of_one(folder: Folder, run: StoredRun, made: str) -> tuple[str, ...]:
@@ -73,34 +65,22 @@ def _columns_of_one(folder: Folder, run: StoredRun, made: str) -> tuple[str, ...
     return tuple(name for names, others in (both, both[::-1]) for name in names if name not in others)
 
 
-def _columns_words(run: StoredRun, apart: Sequence[str]) -> tuple[str, ...]:
-    if not apart:
-        return ()
-    by = f"scale {run.manifest.get('tool_version')} (method {run.manifest.get('method')})"
-    return (f"{POINTS} was written by {by}: compared without {', '.join(apart)}, which one version lacks",)
-
-
 def _points(folder: Folder, made: str, apart: Sequence[str]) -> Iterator[Disagreement]:
-    name = POINTS
     try:
-        stored = _rows(read_text(folder, name), apart)
+        stored = _rows(read_text(folder, POINTS), apart)
     except StoreError as error:
-        yield Disagreement(file=name, sentence=error.message.replace(f"{folder}/", ""))
+        yield unread(folder, POINTS, error)
         return
     wanted = _rows(made, apart)
     for trial_id in dict.fromkeys([*wanted, *stored]):
         if trial_id not in stored or trial_id not in wanted:
-            yield Disagreement(
-                file=name,
-                figure=trial_id,
-                sentence=f"the row of {trial_id} is "
-                + ("missing" if trial_id not in stored else "of no trial that can be made again"),
-            )
+            why = "missing" if trial_id not in stored else "of no trial that can be made again"
+            yield Disagreement(file=POINTS, figure=trial_id, sentence=f"the row of {trial_id} is {why}")
             continue
         for figure, old, new in differences(stored[trial_id], wanted[trial_id]):
             if old != new:
                 yield Disagreement(
-                    file=name,
+                    file=POINTS,
                     figure=f"{trial_id}.{figure}",
                     stored=old,
                     recomputed=new,
@@ -116,7 +96,7 @@ def _rows(text: str, apart: Sequence[str]) -> dict[str, dict[str, object]]:
 
 
 def _value(cell: object) -> object:
-    """A cell as a number if it is one, so that rounding is not a difference."""
+    """A number if it is one, so that rounding is no difference."""
     try:
         return float(str(cell))
     except ValueError:
@@ -130,32 +110,25 @@ def _series(folder: Folder, again: Mapping[str, TrialAgain]) -> Iterator[Disagre
     try:
         stored = read_text(folder, name)
     except StoreError as error:
-        yield Disagreement(file=name, sentence=error.message.replace(f"{folder}/", ""))
+        yield unread(folder, name, error)
         return
-    parts = _by_trial(stored)
+    parts: dict[str, list[str]] = {}
+    for line in stored.splitlines(keepends=True)[1:]:
+        parts.setdefault(line.partition(",")[0], []).append(line)
     for trial_id, trial in again.items():
         wanted = timeseries_part(trial_id, trial.series)
-        if (held := parts.get(trial_id, "")) != wanted:
+        if (held := "".join(parts.get(trial_id, ()))) != wanted:
             yield _first_difference(name, held, wanted, f"of {trial_id} ")
     if not stored.startswith(TIMESERIES_HEADER):
         yield Disagreement(file=name, sentence="its header is not that of a time series")
 
 
-def _by_trial(timeseries: str) -> dict[str, str]:
-    parts: dict[str, list[str]] = {}
-    for line in timeseries.splitlines(keepends=True)[1:]:
-        parts.setdefault(line.partition(",")[0], []).append(line)
-    return {trial_id: "".join(lines) for trial_id, lines in parts.items()}
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Documents:
-    """Fits and pages made again: figures in the fits, compared files, files that cannot be compared, differences."""
-
     figures: int
     compared: int
-    missing: tuple[Disagreement, ...]
-    differing: tuple[Disagreement, ...]
+    missing: list[Disagreement]
+    differing: list[Disagreement]
 
 
 def _documents(folder: Folder, run: StoredRun) -> _Documents:
@@ -171,35 +144,26 @@ def _documents(folder: Folder, run: StoredRun) -> _Documents:
         except StoreError as error:
             missing.append(Disagreement(file=name, sentence=f"cannot be read: {error}"))
             continue
-        differing += [
-            Disagreement(
-                file=name,
-                figure=figure,
-                stored=old,
-                recomputed=new,
-                sentence=f"{figure} is {old}, the raw files give {new}",
-            )
-            for figure, old, new in differences(stored, wanted)
-        ]
+        differing += [figure_differs(name, one) for one in differences(stored, wanted)]
     for name, text in made.pages.items():
         of_page = [*_text(folder, name, text)]
         (differing if all(d.figure for d in of_page) else missing).extend(of_page)
     compared = len(made.fits) + len(made.pages) - len(missing)
-    return _Documents(figures=figures, compared=compared, missing=tuple(missing), differing=tuple(differing))
+    return _Documents(figures=figures, compared=compared, missing=missing, differing=differing)
 
 
 def _text(folder: Folder, name: str, wanted: str) -> Iterator[Disagreement]:
     try:
         stored = read_text(folder, name)
     except StoreError as error:
-        yield Disagreement(file=name, sentence=error.message.replace(f"{folder}/", ""))
+        yield unread(folder, name, error)
         return
     if stored != wanted:
         yield _first_difference(name, stored, wanted)
 
 
 def _first_difference(name: str, stored: str, wanted: str, what: str = "") -> Disagreement:
-    """The first line that differs, with the text from just before the difference."""
+    """With the text from just before it."""
     old, new = stored.splitlines(), wanted.splitlines()
     at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     a, b = (old[at] if at < len(old) else "(its end)"), (new[at] if at < len(new) else "(its end)")

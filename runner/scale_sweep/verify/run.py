@@ -1,10 +1,9 @@
-"""The whole check: digests, then trials from raw files, then everything derived from the trials."""
+"""The whole check: digests, trials from raw files, all that is derived."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,18 @@ from scale_sweep.results.store.reader import done_of, read_manifest, read_plan, 
 from scale_sweep.results.store.run_lock import status_of
 from scale_sweep.results.store.stored import Folder, is_there
 from scale_sweep.verify.derived import check_derived
-from scale_sweep.verify.digests import DigestCheck, check_digests
-from scale_sweep.verify.result import Disagreement, OtherMethod, Verification, differences
+from scale_sweep.verify.digests import (
+    DigestCheck,
+    Disagreement,
+    Verification,
+    check_digests,
+    differences,
+    figure_differs,
+    unread,
+)
 from scale_sweep.verify.trial import TrialAgain, trial_again
 
+RAW = ("facts.json", "loadgen.jsonl", "samples.jsonl", "server.log", "trial.json")
 WRITTEN_EACH_TRIAL = ("points.csv", "timeseries.csv")
 NOT_COMPARED = (
     "facts in one file only (host, times of start, counted rows, ceiling) are checked by their checksum alone"
@@ -29,7 +36,7 @@ NOT_COMPARED = (
 
 
 def verify_run(run: Folder | Path) -> Verification:
-    """Checks a run, open or at its path. Raises StoreError for a list of digests that cannot be read."""
+    """StoreError for a list of digests that cannot be read."""
     run = run if isinstance(run, Folder) else Folder(run)
     digests = check_digests(run)
     try:
@@ -39,10 +46,24 @@ def verify_run(run: Folder | Path) -> Verification:
     status = status_of(run, manifest)
     again, disagreements, notes = _trials(run, plan, status)
     disagreements += _manifest(run, manifest, plan)
-    derived = check_derived(run, _again_run(run, manifest, plan, again), {a.result.trial.trial_id: a for a in again})
-    notes += [*_versions(manifest), *_methods(sum((a.other_method for a in again), derived.other_method))]
-    altered = _without_killed(digests.disagreements, derived.disagreements, status)
-    remade = derived.disagreements if again else _written(run, digests, derived.disagreements)
+    made = StoredRun(
+        path=str(run),
+        manifest=manifest,
+        plan=plan,
+        results=with_later_trials(plan, [a.result for a in again]),
+        timeseries={a.result.trial.trial_id: series_from_text(a.series) for a in again},
+    )
+    derived = check_derived(run, made, {a.result.trial.trial_id: a for a in again})
+    notes += _versions(manifest)
+    other = sum((a.other_method for a in again), derived.other_method)
+    if other.compared:
+        notes.append(f"judged by another method: {other.differ} of {other.compared} differ")
+    wrong, listed = {d.file for d in derived.disagreements}, {d.file for d in digests.disagreements}
+    # What a killed run left is altered; tables that were never written, because no trial has ended, are not missing.
+    altered = [
+        d for d in digests.disagreements if status == "complete" or d.file not in WRITTEN_EACH_TRIAL or d.file in wrong
+    ]
+    remade = [d for d in derived.disagreements if again or d.file in listed or is_there(run, d.file)]
     return Verification(
         run=run.path.name or str(run),
         fingerprint=digests.fingerprint,
@@ -54,41 +75,17 @@ def verify_run(run: Folder | Path) -> Verification:
     )
 
 
-def _without_killed(
-    altered: Sequence[Disagreement], derived: Sequence[Disagreement], status: str
-) -> list[Disagreement]:
-    wrong = {d.file for d in derived}
-    return [d for d in altered if status == "complete" or d.file not in WRITTEN_EACH_TRIAL or d.file in wrong]
-
-
-def _written(run: Folder, digests: DigestCheck, derived: Sequence[Disagreement]) -> list[Disagreement]:
-    """The list without tables that were never written, because no trial has ended."""
-    listed = {d.file for d in digests.disagreements}
-    return [d for d in derived if d.file in listed or is_there(run, d.file)]
-
-
 def _without_plan(run: Folder, digests: DigestCheck, error: StoreError) -> Verification:
-    """The result if the manifest or the plan cannot be read: nothing can be made again."""
+    """Nothing can be made again."""
     file = "plan.json" if "plan.json" in error.message else "manifest.json"
-    unread = Disagreement(file=file, sentence=error.message.replace(f"{run}/", ""))
     return Verification(
         run=run.path.name or str(run),
         fingerprint=digests.fingerprint,
         files=digests.files,
         trials=0,
         figures=0,
-        disagreements=(*digests.disagreements, unread),
+        disagreements=(*digests.disagreements, unread(run, file, error)),
         notes=(*digests.notes, "nothing was made again"),
-    )
-
-
-def _again_run(run: Folder, manifest: Any, plan: Plan, again: list[TrialAgain]) -> StoredRun:
-    return StoredRun(
-        path=str(run),
-        manifest=manifest,
-        plan=plan,
-        results=with_later_trials(plan, [a.result for a in again]),
-        timeseries={a.result.trial.trial_id: series_from_text(a.series) for a in again},
     )
 
 
@@ -109,7 +106,9 @@ def _trials(run: Folder, plan: Plan, status: str) -> tuple[list[TrialAgain], lis
             stored = read_result(run, name)
             made = trial_again(run, plan, stored)
         except (StoreError, LoadError) as error:
-            disagreements.append(_unreadable(run, name, error.message))
+            folder = Path(name).parent
+            raw = (str(folder / file) for file in RAW if str(run.path / folder / file) in error.message)
+            disagreements.append(unread(run, next(raw, name), error))
             continue
         if stored.trial != trial:
             disagreements.append(
@@ -121,29 +120,14 @@ def _trials(run: Folder, plan: Plan, status: str) -> tuple[list[TrialAgain], lis
     return again, disagreements, notes if absent and status != "complete" else []
 
 
-def _unreadable(run: Folder, name: str, message: str) -> Disagreement:
-    folder = Path(name).parent
-    known = ("facts.json", "loadgen.jsonl", "samples.jsonl", "server.log", "trial.json")
-    file = next((str(folder / raw) for raw in known if str(run.path / folder / raw) in message), name)
-    return Disagreement(file=file, sentence=message.replace(f"{run}/", ""))
-
-
 def _manifest(run: Folder, manifest: Any, plan: Plan) -> list[Disagreement]:
     file = run / "manifest.json"
     try:
         known = _plain(from_plain(manifest.get("sweep"), Sweep, file))
     except StoreError as error:
-        return [Disagreement(file=file.name, figure="sweep", sentence=error.message.replace(f"{run}/", ""))]
-    return [
-        Disagreement(
-            file=file.name,
-            figure=f"sweep.{figure}",
-            stored=old,
-            recomputed=new,
-            sentence=f"sweep.{figure} is {old}, plan.json has {new}",
-        )
-        for figure, old, new in differences(_filled(manifest["sweep"], known), _plain(plan.sweep))
-    ]
+        return [replace(unread(run, file.name, error), figure="sweep")]
+    differing = differences(_filled(manifest["sweep"], known), _plain(plan.sweep))
+    return [figure_differs(file.name, one, "sweep.", "plan.json has") for one in differing]
 
 
 def _plain(sweep: Sweep) -> Any:
@@ -158,12 +142,8 @@ def _filled(stored: Any, known: Any) -> Any:
     return {**known, **{name: _filled(value, known.get(name)) for name, value in stored.items()}}
 
 
-def _methods(other: OtherMethod) -> list[str]:
-    return [f"judged by another method: {other.differ} of {other.compared} differ"] if other.compared else []
-
-
 def _versions(manifest: Any) -> list[str]:
-    """Notes if another state of the tool made the run: a difference may then come from the tool, not from the files."""
+    """Whether another state of the tool made the run: a difference may come from it."""
     ours, by = identity(), manifest.get("reported_by")
     makers = (("measured and judged", manifest), ("fitted and reported", by if isinstance(by, dict) else {}))
     return [

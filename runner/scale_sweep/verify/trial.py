@@ -1,5 +1,4 @@
-"""Makes one trial again from its raw files: loadgen.jsonl, samples.jsonl, facts.json → figures, verdict, time
-series."""
+"""Makes one trial again from its raw files."""
 
 from __future__ import annotations
 
@@ -22,25 +21,21 @@ from scale_sweep.results.store.codec import from_json
 from scale_sweep.results.store.reader import done_of, folder_of, read_samples
 from scale_sweep.results.store.stored import Folder, lines_of, read_text
 from scale_sweep.results.store.texts import series_text
-from scale_sweep.verify.result import Disagreement, OtherMethod, differences, leaves
+from scale_sweep.verify.digests import Disagreement, OtherMethod, differences, figure_differs, leaves
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialAgain:
-    """result: the stored one, with everything replaced that can be computed; a verdict of another method is kept.
-    judged: by today's method. series: the text of series.csv."""
-
-    result: TrialResult
-    judged: Verdict
-    series: str
+    result: TrialResult  # the stored one, with all replaced that can be computed; a verdict of another method is kept
+    judged: Verdict  # by today's method
+    series: str  # the text of series.csv
     figures: int
     disagreements: tuple[Disagreement, ...]
     other_method: OtherMethod
 
 
 def trial_again(run: Folder, plan: Plan, stored: TrialResult) -> TrialAgain:
-    """The trial from its raw files, and its disagreements with what is stored. Raises StoreError or LoadError that
-    names the raw file that cannot be read."""
+    """Raises StoreError or LoadError that names the raw file."""
     trial = stored.trial
     folder = folder_of(trial)
     facts, inconsistent = _facts(run, folder, trial)
@@ -59,16 +54,7 @@ def trial_again(run: Folder, plan: Plan, stored: TrialResult) -> TrialAgain:
     series = series_text(rated, facts.samples, facts.measure_start_ns or 0)
     before, after = _plain(stored), _plain(made)
     disagreements = [Disagreement(file=f"{folder}/loadgen.jsonl", sentence=sentence) for sentence in inconsistent]
-    disagreements += [
-        Disagreement(
-            file=done_of(trial),
-            figure=figure,
-            stored=old,
-            recomputed=new,
-            sentence=f"{figure} is {old}, the raw files give {new}",
-        )
-        for figure, old, new in differences(before, after)
-    ]
+    disagreements += [figure_differs(done_of(trial), one) for one in differences(before, after)]
     return TrialAgain(
         result=made,
         judged=again.verdict,
@@ -121,7 +107,7 @@ def _recorded(run: Folder, name: str, *, with_times: bool = False) -> Recorded:
 
 
 def _steps(run: Folder, folder: str, rates: Sequence[float]) -> Iterator[StepSeen]:
-    """The steps of a search. Raises StoreError for one that is missing, or that did not come to its end."""
+    """StoreError for a step that is missing or did not end."""
     for number, rate in enumerate(rates, 1):
         name = f"{folder}/{STEP_LINES.format(number)}"
         recorded = _recorded(run, name)
@@ -139,14 +125,11 @@ def _inconsistent(summary: LoadSummary, facts: TrialFacts) -> Iterator[str]:
         if abs(rate - summary.rows_per_s) > 1e-6 * rate:
             yield f"its summary has {summary.rows_per_s:.10g} rows/s, its rows over its window are {rate:.10g}"
     for name, latency in (("response", summary.response), ("service", summary.service)):
-        held = _held(latency)
-        if held is not None and held != latency.count:
+        if latency.hdr and (held := _held(latency)) != latency.count:
             yield f"its {name} histogram holds {held} requests, its summary has {latency.count}"
 
 
-def _held(latency: Latency) -> int | None:
-    if not latency.hdr:
-        return None
+def _held(latency: Latency) -> int:
     try:
         return int(HdrHistogram.decode(latency.hdr).get_total_count())
     except Exception:  # the decoder may raise anything for a damaged histogram

@@ -1,8 +1,7 @@
-"""Compares stored runs: the ratio at each point, a test that allows for few replicates, and what else differs."""
+"""Compares stored runs."""
 
 from scale_sweep.analysis.compare.blocks import compare_variants
-from scale_sweep.analysis.compare.runs import compare_runs
+from scale_sweep.analysis.compare.runs import compare_runs, compare_with_first
 from scale_sweep.analysis.compare.sessions import compare_sessions
-from scale_sweep.analysis.compare.side_by_side import compare_with_first
 
 __all__ = ["compare_runs", "compare_sessions", "compare_variants", "compare_with_first"]

@@ -1,8 +1,7 @@
-"""Tests one run of two variants in ABBA blocks by the difference of each block."""
+"""Compares two variants of one run in ABBA blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,16 +9,15 @@ import numpy as np
 from scale_sweep.analysis.compare.chance import family
 from scale_sweep.analysis.compare.manifests import differing_variants
 from scale_sweep.analysis.compare.pairs import PointLogs, Unpaired, are_disturbed
-from scale_sweep.analysis.compare.ratios import Side, Tested, tested, together, variance_of
-from scale_sweep.analysis.compare.repeats import repeats_of_blocks
-from scale_sweep.analysis.compare.runs import Sides, TestedRatios, assembled, overall_row, plain, with_quick_cautions
-from scale_sweep.analysis.compare.words import name_of, point_name, untested
-from scale_sweep.analysis.noise.trend import log_value
-from scale_sweep.analysis.observations import achieved, observations
+from scale_sweep.analysis.compare.ratios import Side, Tested, moments_of, tested, together, variance_of
+from scale_sweep.analysis.compare.runs import TestedRatios, assembled, overall_row, plain, with_quick_cautions
+from scale_sweep.analysis.compare.words import Sides, name_of, repeats_of_blocks, untested
+from scale_sweep.analysis.noise.drift_test import log_value
+from scale_sweep.analysis.observations import achieved, observations, point_name
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import format_levels
 from scale_sweep.model import StoredRun, TrialResult
-from scale_sweep.model.compared import Comparison, Gate, PointRatio
+from scale_sweep.model.compared import Comparison, Gate
 
 A, B = "A", "B"
 NO_BLOCK = "Nothing can be compared: no block has VALID trials of both variants."
@@ -28,23 +26,19 @@ ONE_BLOCK = "no level has two blocks with VALID trials of both: the spread betwe
 
 @dataclass(frozen=True, kw_only=True)
 class BlockPoint:
-    """One level: ln(rate) of both variants, and B less A, for each block that counts, in the order of the blocks."""
-
     level: float
     a: tuple[float, ...]
     b: tuple[float, ...]
-    # trials_a, trials_b: the number of VALID trials behind them
-    trials_a: int
+    trials_a: int  # VALID trials behind them
     trials_b: int
 
     @property
     def differences(self) -> tuple[float, ...]:
-        """B less A in ln(rate), by block."""
         return tuple(b - a for a, b in zip(self.a, self.b, strict=True))
 
 
 def block_points(run: StoredRun) -> tuple[list[BlockPoint], list[Unpaired]]:
-    """The levels with a block that has both variants, ascending; and the levels without one."""
+    """The levels with a block that has both variants, ascending, and those without one."""
     paired, missing = [], []
     cells = _cells(run)
     for level in sorted({t.level for t in run.plan.trials}):
@@ -103,33 +97,22 @@ def side_of(result: TrialResult) -> str:
     return next(iter(result.trial.variant.values()))
 
 
-def side_of_blocks(points: Sequence[BlockPoint]) -> Side:
-    """The moments of each level's differences."""
-    of = [np.array(p.differences) for p in points]
-    return Side(
-        n=np.array([float(len(d)) for d in of]),
-        mean=np.array([d.mean() for d in of]),
-        squares=np.array([((d - d.mean()) ** 2).sum() for d in of]),
-    )
-
-
 def tested_differences(one: Side) -> Tested:
-    """Student's t on paired differences. Their spread is pooled if equal variances allow it."""
+    """Student's t on paired differences; their spread is pooled if equal variances allow it."""
     spread = variance_of(one)
     nothing = np.zeros_like(spread.value)
     return tested(one.mean, spread.value / one.n, nothing, spread.degrees, spread.degrees, spread.own, True)
 
 
 def tested_alone(one: Side) -> Tested:
-    """Student's t of each level by its own blocks, for gates. If a test chose whether the spread is pooled, a wrong
-    pass would have a chance of 5.5 to 6 % instead of 5 (bench/method_gates.py)."""
+    """Each level by its own blocks, for gates: a pooled spread gives 5.5 to 6 % wrong passes
+    (bench/method_gates.py)."""
     part, nothing = one.squares / np.maximum(one.degrees, 1) / one.n, np.zeros_like(one.mean)
     return tested(one.mean, part, nothing, one.degrees, one.degrees, np.ones_like(one.mean, dtype=bool), True)
 
 
 def with_block_tests(ratios: TestedRatios, moments: Side, looks: int = 1) -> TestedRatios:
-    """The ratios with their tests. moments: of the differences at each level, at least two at one of them. looks: how
-    often the run is tested while it goes on."""
+    """moments: of the differences. looks: how often the run is tested while it goes on."""
     tested = tested_differences(moments)
     whole = together(tested) if len(moments.mean) > 1 else None
     ratios = ratios.with_tests(tested, whole, family(tested)[0], "blocks", looks)
@@ -137,15 +120,19 @@ def with_block_tests(ratios: TestedRatios, moments: Side, looks: int = 1) -> Tes
 
 
 def compare_variants(run: StoredRun, gate: Gate | None = None) -> Comparison:
-    """Compares B with A in a run of `scale ab`. gate: what a script asks. Raises UsageError for any other run."""
+    """B against A in a run of `scale ab`; UsageError for another run."""
     if not run.plan.sweep.variants_ab:
         raise UsageError(f"{name_of(run)} is not a run of scale ab", remedy="scale compare A B compares two runs")
     points, missing = block_points(run)
     axis = run.plan.sweep.axis
     logs = [PointLogs(level=p.level, variant="", a=p.a, b=p.b) for p in points]
     rows = [replace(plain(one), trials_a=p.trials_a, trials_b=p.trials_b) for one, p in zip(logs, points, strict=True)]
-    ratios = TestedRatios(points=tuple(rows), overall=_overall(logs, points), unpaired=tuple(missing))
-    moments = side_of_blocks(points)
+    overall = overall_row(logs)
+    if overall is not None:
+        trials_a, trials_b = sum(p.trials_a for p in points), sum(p.trials_b for p in points)
+        overall = replace(overall, trials_a=trials_a, trials_b=trials_b)
+    ratios = TestedRatios(points=tuple(rows), overall=overall, unpaired=tuple(missing))
+    moments = moments_of([p.differences for p in points])
     is_tested, looks = moments.degrees.sum() > 0, run.plan.sweep.looks_ab
     if is_tested:
         ratios = with_block_tests(ratios, moments, max(1, len(looks)))
@@ -166,20 +153,7 @@ def compare_variants(run: StoredRun, gate: Gate | None = None) -> Comparison:
         comparison = replace(comparison, sentence=NO_BLOCK)
     if points and not is_tested:
         comparison = replace(comparison, sentence=untested(rows, axis, "one block at a level, so it may be noise"))
-    looked = (looks_words(looks),) if looks else ()
+    every = f"(--blocks {format_levels(tuple(map(float, looks)))})"
+    looked = (f"intervals and p-values are those of all looks together {every}",) if looks else ()
     comparison = replace(comparison, cautions=(*comparison.cautions, *doubt, *looked))
     return with_quick_cautions(comparison, *([r for r in run.results if side_of(r) == side] for side in (A, B)))
-
-
-def looks_words(looks: Sequence[int]) -> str:
-    """The intervals of a run that may end early."""
-    return (
-        f"intervals and p-values are those of all looks together (--blocks {format_levels(tuple(map(float, looks)))})"
-    )
-
-
-def _overall(logs: Sequence[PointLogs], points: Sequence[BlockPoint]) -> PointRatio | None:
-    row = overall_row(logs)
-    if row is None:
-        return None
-    return replace(row, trials_a=sum(p.trials_a for p in points), trials_b=sum(p.trials_b for p in points))

@@ -1,4 +1,4 @@
-"""Tests paired points, and answers how often the test would call two equal runs different."""
+"""Tests paired points, and how often that calls equal runs different."""
 
 from __future__ import annotations
 
@@ -8,39 +8,36 @@ from collections.abc import Sequence
 import numpy as np
 
 from scale_sweep.analysis.compare.pairs import PointLogs, window_spread
-from scale_sweep.analysis.compare.ratios import Floats, Side, Tested, holm, side, tested, together, variances, welch
+from scale_sweep.analysis.compare.ratios import (
+    Floats,
+    Side,
+    Tested,
+    holm,
+    joined,
+    moments_of,
+    side,
+    tested,
+    together,
+    variances,
+    welch,
+)
 from scale_sweep.model.compared import FalseAlarms, Spread
 
 
 def compare_points(points: Sequence[PointLogs]) -> tuple[Tested, Spread] | None:
-    """Tests all points at once. None if there is no spread: single trials with too few seconds in their windows."""
-    a, b = _side([p.a for p in points]), _side([p.b for p in points])
+    """Tests all points at once; None without a spread."""
+    a, b = moments_of([p.a for p in points]), moments_of([p.b for p in points])
     spreads = variances(a, b)
     if spreads is not None:
         return welch(a, b, *spreads), "common" if spreads[0] is spreads[1] else "replicates"
-    spreads_a, spreads_b = [p.seconds_a for p in points], [p.seconds_b for p in points]
-    if None in spreads_a or None in spreads_b:
+    known = [(p.seconds_a, p.seconds_b) for p in points if p.seconds_a is not None and p.seconds_b is not None]
+    if len(known) < len(points):
         return None
-    variance_a, degrees_a = _of(spreads_a)
-    variance_b, degrees_b = _of(spreads_b)
+    variances_a, variances_b, degrees_a, degrees_b = (
+        np.array([getattr(pair[at], name) for pair in known]) for name in ("variance", "degrees") for at in (0, 1)
+    )
     own = np.zeros(len(points), dtype=bool)
-    return tested(b.mean - a.mean, variance_a, variance_b, degrees_a, degrees_b, own), "seconds"
-
-
-def _side(logs: Sequence[Sequence[float]]) -> Side:
-    arrays = [np.asarray(values, dtype=float) for values in logs]
-    return Side(
-        n=np.array([float(len(x)) for x in arrays]),
-        mean=np.array([x.mean() for x in arrays]),
-        squares=np.array([((x - x.mean()) ** 2).sum() for x in arrays]),
-    )
-
-
-def _of(spreads: Sequence[object]) -> tuple[Floats, Floats]:
-    return (
-        np.array([getattr(s, "variance", 0.0) for s in spreads], dtype=float),
-        np.array([getattr(s, "degrees", 0.0) for s in spreads], dtype=float),
-    )
+    return tested(b.mean - a.mean, variances_a, variances_b, degrees_a, degrees_b, own), "seconds"
 
 
 DRAWS, DRAWS_SECONDS = 4000, 400
@@ -48,7 +45,7 @@ SEED = 20260102
 
 
 def false_alarms(points: Sequence[PointLogs], alpha: float, allowed: float | None) -> FalseAlarms | None:
-    """alpha: the family-wise level. allowed: the accepted loss, as a share (0.05). None if there is no spread."""
+    """allowed: the accepted loss, as a share (0.05). None without a spread."""
     result = compare_points(points)
     if result is None:
         return None
@@ -68,7 +65,7 @@ def false_alarms(points: Sequence[PointLogs], alpha: float, allowed: float | Non
 
 
 def family(tested: Tested) -> tuple[Floats, Floats]:
-    """Holm's p-values and the differences, for all points and, if there are several, for all points together (last)."""
+    """Holm's p-values and the differences of the points and, last, of several together."""
     if tested.difference.shape[-1] == 1:
         return tested.p_value, tested.difference
     whole = together(tested)
@@ -103,12 +100,7 @@ def _drawn(counts: Sequence[int], noise: Floats, chance: np.random.Generator, dr
         own = chance.choice(noise, size=(draws, n))
         return np.asarray(math.sqrt(1 - width**2) * own + width * spread * chance.normal(size=(draws, n)))
 
-    sides = [side(draw(n)) for n in counts]
-    return Side(
-        n=np.stack([s.n for s in sides], axis=-1),
-        mean=np.stack([s.mean for s in sides], axis=-1),
-        squares=np.stack([s.squares for s in sides], axis=-1),
-    )
+    return joined([side(draw(n)) for n in counts])
 
 
 def _from_seconds(points: Sequence[PointLogs], chance: np.random.Generator, draws: int) -> Tested:

@@ -1,4 +1,4 @@
-"""Gates: whether a comparison shows what a script asks for, how often a gate passes, and the repeats that it needs."""
+"""Whether a comparison shows what a script asks for, and the repeats that it needs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import chdtri, ndtr
 
 from scale_sweep.analysis.compare.ratios import POINTS_LEVEL, Floats, quantile
-from scale_sweep.analysis.compare.repeats import Repeats
-from scale_sweep.analysis.compare.words import point_name, ratio_words
+from scale_sweep.analysis.compare.words import Repeats, ratio_words
 from scale_sweep.analysis.confidence import POWER, REPEATS_MAX, SIGNIFICANCE
+from scale_sweep.analysis.observations import point_name
 from scale_sweep.base.units import change_words, counted
 from scale_sweep.model.compared import Gate, GateAnswer, GateResult, PointRatio
 
@@ -34,18 +34,17 @@ class GateInputs:
 
 
 def slower_points(gate: Gate, points: Sequence[PointRatio]) -> list[PointRatio]:
-    """The points whose rate is lower than the gate accepts, and whose difference noise does not explain."""
+    """Those slower than the gate accepts, beyond noise."""
     return [p for p in points if p.differs and (p.ratio or 1.0) < gate.low]
 
 
 def gate_result(gate: Gate, inputs: GateInputs) -> GateResult:
     """The answer to a gate, in one sentence."""
+    lacking = f"no VALID trial of B at {', '.join(inputs.not_measured or inputs.disturbed)}, but of A"
     if inputs.not_measured:
-        return _answer(gate, "not measured", f"no VALID trial of B at {', '.join(inputs.not_measured)}, but of A")
+        return _answer(gate, "not measured", lacking)
     if inputs.disturbed and not inputs.slower:
-        where = ", ".join(inputs.disturbed)
-        why = f"no VALID trial of B at {where}, but of A: others took the CPUs of all trials of B"
-        return _answer(gate, "not judged", why)
+        return _answer(gate, "not judged", f"{lacking}: others took the CPUs of all trials of B")
     if inputs.not_judged_because:
         return _answer(gate, "not judged", inputs.not_judged_because)
     if inputs.slower:
@@ -61,9 +60,15 @@ def gate_result(gate: Gate, inputs: GateInputs) -> GateResult:
     worst = min(inputs.points, key=lambda p: _distance(gate, p), default=None)
     if worst is None:
         return _answer(gate, "not judged", "no point has an interval")
-    if not gate.must_be_shown:
-        return _answer(gate, "not found", _not_found(gate, worst, inputs), worst)
-    return _shown_or_not(gate, worst, inputs)
+    if gate.must_be_shown:
+        return _shown_or_not(gate, worst, inputs)
+    why = f"B is nowhere more than {gate.percent:g} % slower beyond noise"
+    least = 100 * (1 - (worst.low_one_sided or 0.0))
+    if least > 0:
+        why += f"; it is at most {least:.1f} % slower at {_name(worst, inputs)} ({_SURE})"
+    if least > 0 and least >= gate.percent:
+        why += f", so this does not show that B is fast enough; --prove-not-slower {gate.percent:g}% tests that"
+    return _answer(gate, "not found", why, worst)
 
 
 def _answer(gate: Gate, answer: GateAnswer, why: str, point: PointRatio | None = None) -> GateResult:
@@ -89,22 +94,14 @@ def _distance(gate: Gate, point: PointRatio) -> float:
     return min(below, math.log(gate.high / point.high_one_sided)) if gate.kind == "same_within" else below
 
 
-def _not_found(gate: Gate, worst: PointRatio, inputs: GateInputs) -> str:
-    claim = f"B is nowhere more than {gate.percent:g} % slower beyond noise"
-    least = 100 * (1 - (worst.low_one_sided or 0.0))
-    if least <= 0:
-        return claim
-    at = f"{claim}; it is at most {least:.1f} % slower at {_name(worst, inputs)} ({_SURE})"
-    asks = f", so this does not show that B is fast enough; --prove-not-slower {gate.percent:g}% tests that"
-    return at + (asks if least >= gate.percent else "")
-
-
 def _shown_or_not(gate: Gate, worst: PointRatio, inputs: GateInputs) -> GateResult:
     beyond = [p for p in inputs.points if _distance(gate, p) <= 0]
     few = f"at {_name(worst, inputs)}"
     everywhere = few if len(inputs.points) == 1 else f"at each of {counted(len(inputs.points), 'point')}"
     least = "" if len(inputs.points) == 1 else f"; least certain {few}"
-    interval = f"{least}: {_one_sided(gate, worst)}"
+    low, high = worst.low_one_sided or 0.0, worst.high_one_sided if gate.kind == "same_within" else None
+    ends = " at each end" if high is not None else ""
+    interval = f"{least}: {change_words(worst.ratio or 1.0, low, high)}, {_SURE}{ends}"
     claim = f"within {gate.percent:g} % of A" if gate.kind == "same_within" else f"less than {gate.percent:g} % slower"
     if not beyond and not inputs.not_compared:
         return _answer(gate, "shown", f"B is {claim} {everywhere}{interval}", worst)
@@ -112,33 +109,22 @@ def _shown_or_not(gate: Gate, worst: PointRatio, inputs: GateInputs) -> GateResu
     why = f"that B is {claim} {where}{interval}" if beyond else f"that B is {claim} everywhere"
     if inputs.not_compared:
         why += f"; not compared: {', '.join(inputs.not_compared)}"
-    needed = repeats_needed(gate, inputs.points, inputs.repeats) if inputs.repeats is not None and beyond else None
-    if inputs.repeats is not None and beyond:
-        why += f". {_needed_words(needed, inputs.repeats)}"
+    repeats, needed = inputs.repeats, None
+    if repeats is not None and beyond:
+        needed = repeats_needed(gate, inputs.points, repeats)
+        if needed is None:
+            would = f"More than {REPEATS_MAX} {repeats.unit} would be needed to show it if A and B are equally fast"
+        elif needed <= repeats.count:
+            would = "If A and B were equally fast, as many would show it with 80 % power: B may be close to the margin"
+        else:
+            would = f"If A and B are equally fast, {needed} {repeats.unit} would show it with 80 % power"
+        why += f". {would}"
     result = _answer(gate, "not shown", why, worst)
-    unit = inputs.repeats.unit if inputs.repeats is not None else ""
-    return replace(result, needed=needed, needed_unit=unit)
-
-
-def _one_sided(gate: Gate, point: PointRatio) -> str:
-    low, high = point.low_one_sided or 0.0, point.high_one_sided if gate.kind == "same_within" else None
-    ends = " at each end" if high is not None else ""
-    return f"{change_words(point.ratio or 1.0, low, high)}, {_SURE}{ends}"
-
-
-def _needed_words(needed: int | None, repeats: Repeats) -> str:
-    if needed is None:
-        return f"More than {REPEATS_MAX} {repeats.unit} would be needed to show it if A and B are equally fast"
-    if needed <= repeats.count:
-        return "If A and B were equally fast, as many would show it with 80 % power: B may be close to the margin"
-    return f"If A and B are equally fast, {needed} {repeats.unit} would show it with 80 % power"
+    return replace(result, needed=needed, needed_unit=repeats.unit if repeats is not None else "")
 
 
 def repeats_needed(gate: Gate, points: Sequence[PointRatio], repeats: Repeats) -> int | None:
-    """The fewest repeats that pass the gate four times in five if nothing differs; None if more than 100.
-
-    The points are taken as independent, which is the worst case of several points.
-    """
+    """The fewest that pass the gate four times in five if nothing differs; None above REPEATS_MAX."""
     known = [(p.error, p.degrees) for p in points if p.error is not None and p.degrees is not None]
     for count in range(2, REPEATS_MAX + 1):
         share = 1.0
@@ -151,12 +137,9 @@ def repeats_needed(gate: Gate, points: Sequence[PointRatio], repeats: Repeats) -
 
 
 def pass_shares(gate: Gate, truth: float, error: float, degrees: float, tests: int) -> Floats:
-    """The probability that a point passes, at 200 equally likely values of the estimated spread; their mean is that of
-    the point.
-
-    truth: the true ln(ratio). error: the true standard error of its estimate. degrees: of freedom of the estimated
-    spread. tests: the number of ratios that are tested together, which only --fail-if-slower adjusts for.
-    """
+    """The probability that a point passes, at 200 equally likely values of the estimated spread. truth: ln(ratio).
+    error: the true standard error, estimated with these degrees. tests: ratios tested together, which only
+    --fail-if-slower adjusts for."""
     error = max(error, 1e-12)
     free = np.array([degrees])
     spread = error * np.sqrt(chdtri(degrees, 1 - _SPREADS) / degrees)
@@ -172,12 +155,9 @@ def pass_shares(gate: Gate, truth: float, error: float, degrees: float, tests: i
 
 
 def blocks_pass_share(gate: Gate, truths: Sequence[float], std: float, blocks: int) -> float:
-    """How often a run of `scale ab` passes a gate.
-
-    truths: the true ln(ratio) at each level. std: of one trial's ln(rate), which is that of a block's difference.
-    blocks: at least 2. A gate that must be shown takes each level's own spread. For --fail-if-slower the levels share
-    one estimate if a test of equal variances allows it: in 1 − POINTS_LEVEL of the cases with equal variances.
-    """
+    """How often a run of `scale ab` passes. truths: ln(ratio) by level. std: of one trial's ln(rate) and of a block's
+    difference. --fail-if-slower pools the levels' spread if a test of equal variances allows it, in 1 − POINTS_LEVEL of
+    the cases."""
     levels, error = len(truths), std / math.sqrt(blocks)
     tests = levels + (levels > 1)
     own = [pass_shares(gate, truth, error, float(blocks - 1), tests) for truth in truths]

@@ -1,4 +1,4 @@
-"""Differences of two runs, or of two variants, besides their rates: tool, server, settings, host, knobs, sweep."""
+"""Differences of two runs or variants besides their rates."""
 
 from __future__ import annotations
 
@@ -22,54 +22,47 @@ _SHOWN = 160
 
 def differing(a: StoredRun, b: StoredRun) -> tuple[Differing, ...]:
     """Everything that differs. What explains most comes first."""
-    differences = [
-        *_named("server", _server(a), _server(b)),
-        *_named("settings", _settings(a), _settings(b)),
-        *_named("knobs", _knobs(a), _knobs(b)),
-        *_named("sweep", _sweep(a), _sweep(b)),
-        *_named("host", _host(a), _host(b)),
-        *_named("tool", _tool(a), _tool(b)),
-    ]
-    return tuple(differences)
+    readers = {"server": _server, "settings": _settings, "knobs": _knobs, "sweep": _sweep, "host": _host, "tool": _tool}
+    return tuple(one for kind, read in readers.items() for one in _named(kind, read(a), read(b)))
 
 
 def differing_variants(run: StoredRun, side_of: Callable[[TrialResult], str]) -> tuple[Differing, ...]:
-    """Differences of A and B of one run: server, settings as it reported them, knobs, work and load."""
+    """Differences of A and B of one run."""
     a, b = (replace(run, results=tuple(r for r in run.results if side_of(r) == side)) for side in ("A", "B"))
     a, b = (replace(one, plan=replace(one.plan, trials=tuple(r.trial for r in one.results))) for one in (a, b))
-    return (
-        *_named("server", _subject(a), _subject(b)),
-        *_named("settings", _settings(a), _settings(b)),
-        *_named("knobs", _knobs(a), _knobs(b)),
-        *_named("load", _load_of(a), _load_of(b)),
-    )
+    readers = {"server": _subject, "settings": _settings, "knobs": _knobs, "load": _load_of}
+    return tuple(one for kind, read in readers.items() for one in _named(kind, read(a), read(b)))
 
 
 def _subject(run: StoredRun) -> dict[str, str]:
     subject = asdict(run.results[0].trial.subject) if run.results else {}
-    server = dict(run.results[0].server) if run.results else {}
-    images: dict[str, str] = {name: _text(server[name]) for name in ("image_digest", "image_id") if name in server}
     kept = {name: _text(value) for name, value in subject.items() if name not in ("variant", "version")}
-    return {**kept, "version": _text(_version(run)), **images}
+    server = run.results[0].server if run.results else {}
+    return {**kept, "version": _text(_version(run)), **_images(server, "image_digest", "image_id")}
+
+
+def _images(server: Mapping[str, Any], *names: str) -> dict[str, str]:
+    return {name: _text(server[name]) for name in names if name in server}
 
 
 def _load_of(run: StoredRun) -> dict[str, str]:
     if not run.results:
         return {}
     trial = run.results[0].trial
-    plain = json.loads(json.dumps({"work": asdict(trial.work), "load": asdict(trial.load)}, default=str))
-    return dict(_flat(plain))
+    return dict(_flat(_plain({"work": asdict(trial.work), "load": asdict(trial.load)})))
+
+
+def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
+    plain: dict[str, Any] = json.loads(json.dumps(value, default=str))
+    return plain
 
 
 def _named(kind: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[Differing]:
     for name in dict.fromkeys([*a, *b]):
         old, new = a.get(name, ABSENT), b.get(name, ABSENT)
         if not (is_same_value(old, new) if kind in _OF_A_SERVER else old == new):
-            yield Differing(kind=kind, name=name, a=_cut(old), b=_cut(new))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+            a_shown, b_shown = (t if len(t) <= _SHOWN else t[: _SHOWN - 1] + "…" for t in (old, new))
+            yield Differing(kind=kind, name=name, a=a_shown, b=b_shown)
 
 
 def _text(value: Any) -> str:
@@ -86,8 +79,8 @@ def _server(run: StoredRun) -> dict[str, str]:
     sweep = run.plan.sweep
     stored = run.manifest.get("server")
     server = stored if isinstance(stored, Mapping) else {}
-    images = {name: _text(server[name]) for name in ("image_digest", "image_id", "image") if name in server}
     version = _text(server.get("version") or _version(run))
+    images = _images(server, "image_digest", "image_id", "image")
     return {"target": sweep.target, "runtime": sweep.runtime, "version": version, **images}
 
 
@@ -110,8 +103,7 @@ def _host(run: StoredRun) -> dict[str, str]:
 
 
 def _sweep(run: StoredRun) -> dict[str, str]:
-    plain = json.loads(json.dumps(asdict(run.plan.sweep), default=str))
-    return dict(_flat({k: v for k, v in plain.items() if k not in _NOT_OF_THE_SWEEP}))
+    return dict(_flat({k: v for k, v in _plain(asdict(run.plan.sweep)).items() if k not in _NOT_OF_THE_SWEEP}))
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -136,10 +128,6 @@ def _by_level(reported: list[tuple[float, Mapping[str, str]]]) -> dict[str, str]
     for level, settings in reported:
         for name, value in settings.items():
             values.setdefault(name, {}).setdefault(level, set()).add(value)
-    stable = {n: by for n, by in values.items() if all(len(v) == 1 for v in by.values())}
-    return {name: _along(by) for name, by in stable.items()}
-
-
-def _along(by_level: Mapping[float, set[str]]) -> str:
-    values = [next(iter(by_level[level])) for level in sorted(by_level)]
-    return values[0] if len(set(values)) == 1 else " / ".join(values)
+    stable = {name: by for name, by in values.items() if all(len(one) == 1 for one in by.values())}
+    along = {name: [next(iter(by[level])) for level in sorted(by)] for name, by in stable.items()}
+    return {name: shown[0] if len(set(shown)) == 1 else " / ".join(shown) for name, shown in along.items()}

@@ -1,4 +1,4 @@
-"""The data of two runs at each point: ln(rate) of their VALID trials, and the seconds of a single trial's window."""
+"""The data of two runs at each point."""
 
 from __future__ import annotations
 
@@ -32,8 +32,6 @@ PHI_MAX = 0.98
 
 @dataclass(frozen=True, kw_only=True)
 class WindowSpread:
-    """variance: of the logarithm of the mean rate. effective: the number of independent seconds in the window."""
-
     seconds: int
     variance: float
     degrees: float
@@ -42,8 +40,7 @@ class WindowSpread:
 
 
 def window_spread(rates: Sequence[float]) -> WindowSpread | None:
-    """The spread from the rates of the seconds inside the window (rows/s, in order). None for fewer than five, or
-    without a rate."""
+    """From the rates of the seconds in the window, in order. None for fewer than five, or without a rate."""
     x = np.asarray(rates, dtype=float)
     n, mean = len(x), float(np.mean(x)) if len(x) else 0.0
     if n < SECONDS_MIN or mean <= 0:
@@ -65,8 +62,7 @@ EDGE_S = 0.3  # an interval that ends so soon after the window's start began bef
 
 @dataclass(frozen=True, kw_only=True)
 class PointLogs:
-    """ln(rows/s) of the VALID trials of one point in both runs. seconds: of the first trial of each run, if it is the
-    only one."""
+    """ln(rate) of the VALID trials of a point in both runs."""
 
     level: float
     variant: str
@@ -78,8 +74,6 @@ class PointLogs:
 
 @dataclass(frozen=True, kw_only=True)
 class Unpaired:
-    """A point that cannot be compared."""
-
     level: float
     variant: str
     trials_a: int
@@ -91,19 +85,11 @@ class Unpaired:
     is_disturbed: bool = False  # others took the CPUs of every trial of B there, so that B was not the reason
 
 
-@dataclass(frozen=True, kw_only=True)
-class CountedTrial:
-    """A VALID trial with the logarithm of its rate."""
-
-    result: TrialResult
-    log: float
-
-
 Key = tuple[float, str]
 
 
 def pair_points(a: StoredRun, b: StoredRun) -> tuple[list[PointLogs], list[Unpaired]]:
-    """The points of both runs by level and variant, in the order of the axis; and the points that only one run has."""
+    """The points of both runs by level and variant, and those that only one has."""
     valid_a, valid_b = counted_trials(a), counted_trials(b)
     planned_a, planned_b = planned_points(a), planned_points(b)
     paired, unpaired = [], []
@@ -114,10 +100,10 @@ def pair_points(a: StoredRun, b: StoredRun) -> tuple[list[PointLogs], list[Unpai
                 PointLogs(
                     level=key[0],
                     variant=key[1],
-                    a=tuple(counted.log for counted in here_a),
-                    b=tuple(counted.log for counted in here_b),
-                    seconds_a=window_spread(window_rates(a, here_a[0].result)),
-                    seconds_b=window_spread(window_rates(b, here_b[0].result)),
+                    a=tuple(log for _, log in here_a),
+                    b=tuple(log for _, log in here_b),
+                    seconds_a=window_spread(window_rates(a, here_a[0][0])),
+                    seconds_b=window_spread(window_rates(b, here_b[0][0])),
                 )
             )
             continue
@@ -125,7 +111,8 @@ def pair_points(a: StoredRun, b: StoredRun) -> tuple[list[PointLogs], list[Unpai
         lacking: dict[str, list[str]] = {}
         for name, run, here in (("A", a, here_a), ("B", b, here_b)):
             if not here:
-                lacking.setdefault(_lacking(run, key), []).append(name)
+                why = "open loop in" if key in open_points(run) else "no VALID trial of"
+                lacking.setdefault(why if key in planned_points(run) else "not in the plan of", []).append(name)
         unpaired.append(
             Unpaired(
                 level=key[0],
@@ -147,24 +134,16 @@ def _key(result: TrialResult) -> Key:
 
 
 def are_disturbed(results: Sequence[TrialResult]) -> bool:
-    """Whether other programs or the hypervisor took the CPUs of each of these trials; False without trials."""
     return bool(results) and all(map(is_taken, results))
 
 
 def disturbed_sessions(runs: Sequence[StoredRun], key: Key) -> bool:
-    """The same for the trials of a point in each of these runs that has no VALID trial of it."""
+    """The same for a point's trials in each run that has no VALID one."""
     lacking = [run for run in runs if not counted_trials(run).get(key)]
     return bool(lacking) and all(are_disturbed([r for r in run.results if _key(r) == key]) for run in lacking)
 
 
-def _lacking(run: StoredRun, key: Key) -> str:
-    if key not in planned_points(run):
-        return "not in the plan of"
-    return "open loop in" if key in open_points(run) else "no VALID trial of"
-
-
 def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
-    """The rate of each whole second inside the window, in order."""
     start = result.measurement.transient_s or 0.0
     end = start + (result.measurement.window_s or 0.0)
     return [
@@ -174,19 +153,19 @@ def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
     ]
 
 
-def counted_trials(run: StoredRun) -> dict[Key, list[CountedTrial]]:
-    """The trials that count, by point, with ln(rate) corrected for the run's drift."""
+def counted_trials(run: StoredRun) -> dict[Key, list[tuple[TrialResult, float]]]:
+    """With ln(rate) corrected for the run's drift."""
     observed = without_drift(observations(run.results, achieved))
-    trials: dict[Key, list[CountedTrial]] = {}
+    trials: dict[Key, list[tuple[TrialResult, float]]] = {}
     for result, one in zip(run.results, observed, strict=True):
         if one.role == "point" and not one.mark:
-            counted = CountedTrial(result=result, log=math.log(one.value or 1.0))
-            trials.setdefault((one.level, label(result.trial.variant)), []).append(counted)
+            key = one.level, label(result.trial.variant)
+            trials.setdefault(key, []).append((result, math.log(one.value or 1.0)))
     return trials
 
 
 def open_points(run: StoredRun) -> set[Key]:
-    """Level and variant of the planned points whose rate is offered (`--rate`). An offered rate is not a capacity."""
+    """Those whose rate is offered (`--rate`), which is no capacity."""
     return {(t.level, label(t.variant)) for t in run.plan.trials if t.role == "point" and t.load.rate}
 
 

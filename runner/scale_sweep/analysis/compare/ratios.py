@@ -1,7 +1,8 @@
-"""The test of a ratio: logarithms of rates, their spread, Student's and Welch's t."""
+"""The test of a ratio by Student's and Welch's t."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +15,11 @@ SIDES_LEVEL, POINTS_LEVEL = 0.5, 0.7
 OUTLIER_LEVEL = 0.05
 
 
+# All of them work on the last axis, that of the points; axes before it are draws.
+
+
 def sides_equal(squares_a: Floats, degrees_a: Floats, squares_b: Floats, degrees_b: Floats) -> Bools:
-    """Whether A and B are equally noisy (F test, two-sided). The last axis has length 1."""
+    """Whether A and B are equally noisy (F test), on a last axis of length 1."""
     total = [part.sum(axis=-1, keepdims=True) for part in (squares_a, degrees_a, squares_b, degrees_b)]
     a, b = total[0] / np.maximum(total[1], 1), total[2] / np.maximum(total[3], 1)
     larger, smaller = np.maximum(a, b), np.minimum(a, b)
@@ -27,8 +31,7 @@ def sides_equal(squares_a: Floats, degrees_a: Floats, squares_b: Floats, degrees
 
 
 def own_spread(squares: Floats, degrees: Floats) -> Bools:
-    """The points whose spread is not pooled. These are points clearly noisier than the rest (F test at 5 %, shared
-    among the points), and all points if the rest differ by Bartlett's test (1937)."""
+    """The points whose spread is not pooled: outliers, or all if the rest differ by Bartlett's test (1937)."""
     outlier = outliers(squares, degrees)
     rest = np.where(outlier, 0.0, degrees)
     differ = bartlett(squares, rest) <= POINTS_LEVEL
@@ -36,7 +39,7 @@ def own_spread(squares: Floats, degrees: Floats) -> Bools:
 
 
 def outliers(squares: Floats, degrees: Floats) -> Bools:
-    """The points that are clearly noisier than the rest: F test at 5 %, shared among the points."""
+    """Points clearly noisier than the rest: F test at 5 %, shared among them."""
     rest = squares.sum(axis=-1, keepdims=True) - squares
     rest_degrees = degrees.sum(axis=-1, keepdims=True) - degrees
     comparable = (degrees > 0) & (rest_degrees > 0) & (rest > 0)
@@ -47,10 +50,7 @@ def outliers(squares: Floats, degrees: Floats) -> Bools:
 
 
 def bartlett(squares: Floats, degrees: Floats) -> Floats:
-    """The p-value of equal variances, on a last axis of length 1. Points without degrees of freedom do not take part.
-
-    1 if fewer than two points take part, or if all of them show no spread.
-    """
+    """The p-value of equal variances, on a last axis of length 1; 1 where there is nothing to test."""
     part = degrees > 0
     count = part.sum(axis=-1, keepdims=True)
     safe = np.where(part, degrees, 1.0)
@@ -68,21 +68,18 @@ def bartlett(squares: Floats, degrees: Floats) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """The moments of one run's ln(rate) at each point: count, mean, sum of squares about the mean."""
-
     n: Floats
     mean: Floats
     squares: Floats
 
     @property
     def degrees(self) -> Floats:
-        """Degrees of freedom at each point."""
         return self.n - 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Variance:
-    """The variance of one trial's ln(rate), with degrees of freedom, at each point."""
+    """Of one trial's ln(rate)."""
 
     value: Floats
     degrees: Floats
@@ -92,7 +89,7 @@ class Variance:
 
 @dataclass(frozen=True, kw_only=True)
 class Tested:
-    """B against A at each point: difference of ln(rate), its standard error, degrees of freedom, two-sided p."""
+    """B against A in ln(rate)."""
 
     difference: Floats
     error: Floats
@@ -101,15 +98,23 @@ class Tested:
     own: Bools
 
 
-def side(logs: Floats) -> Side:
-    """The moments of replicates on the last axis."""
-    mean = logs.mean(axis=-1)
-    squares = ((logs - mean[..., None]) ** 2).sum(axis=-1)
-    return Side(n=np.full_like(mean, logs.shape[-1]), mean=mean, squares=squares)
+def side(logs: Floats, axis: int = -1) -> Side:
+    """The moments of as many replicates at each point, on an axis."""
+    mean = logs.mean(axis=axis)
+    squares = ((logs - np.expand_dims(mean, axis)) ** 2).sum(axis=axis)
+    return Side(n=np.full_like(mean, logs.shape[axis]), mean=mean, squares=squares)
+
+
+def moments_of(points: Sequence[Sequence[float]]) -> Side:
+    return joined([side(np.asarray(logs, dtype=float)) for logs in points])
+
+
+def joined(points: Sequence[Side]) -> Side:
+    return Side(**{name: np.stack([getattr(p, name) for p in points], axis=-1) for name in ("n", "mean", "squares")})
 
 
 def pooled(squares: Floats, degrees: Floats, own: Bools, joint: Bools) -> Variance:
-    """The variance at each point: pooled over the points that are not in `own`; a point in `own` has its own."""
+    """Over the points that are not in `own`."""
     shared = np.where(own, 0.0, squares).sum(axis=-1, keepdims=True)
     shared_degrees = np.where(own, 0.0, degrees).sum(axis=-1, keepdims=True)
     everything = squares.sum(axis=-1, keepdims=True), degrees.sum(axis=-1, keepdims=True)
@@ -125,13 +130,13 @@ def pooled(squares: Floats, degrees: Floats, own: Bools, joint: Bools) -> Varian
 
 
 def variance_of(one: Side) -> Variance:
-    """The variance of a single sample at each point, pooled over points that are equally noisy."""
+    """Of a single sample, pooled over points that are equally noisy."""
     own = own_spread(one.squares, one.degrees)
     return pooled(one.squares, one.degrees, own, np.ones_like(own))
 
 
 def variances(a: Side, b: Side) -> tuple[Variance, Variance] | None:
-    """The variances of A and B. If one has no replicates, both have the other's. None if neither has replicates."""
+    """Of A and B; if one has no replicates, both have the other's. None without any."""
     degrees_a, degrees_b = float(a.degrees.sum(axis=-1).flat[0]), float(b.degrees.sum(axis=-1).flat[0])
     if degrees_a > 0 and degrees_b > 0:
         return _of_both(a, b)
@@ -144,35 +149,30 @@ def variances(a: Side, b: Side) -> tuple[Variance, Variance] | None:
 
 
 def _of_both(a: Side, b: Side) -> tuple[Variance, Variance]:
+    def relative(one: Side) -> Floats:
+        total = one.squares.sum(axis=-1, keepdims=True) / np.maximum(one.degrees.sum(axis=-1, keepdims=True), 1)
+        return one.squares / np.where(total > 0, total, 1.0)
+
     equal = sides_equal(a.squares, a.degrees, b.squares, b.degrees)
     squares, degrees = a.squares + b.squares, a.degrees + b.degrees
-    relative = _relative(a) + _relative(b)
-    own = own_spread(np.where(equal, squares, relative), degrees)
+    own = own_spread(np.where(equal, squares, relative(a) + relative(b)), degrees)
     joint = np.broadcast_to(equal, own.shape)
     both = pooled(squares, degrees, own, joint)
-    return _either(equal, both, pooled(a.squares, a.degrees, own, joint)), _either(
-        equal, both, pooled(b.squares, b.degrees, own, joint)
-    )
 
+    def either(one: Side) -> Variance:
+        apart = pooled(one.squares, one.degrees, own, joint)
+        return Variance(
+            value=np.where(equal, both.value, apart.value),
+            degrees=np.where(equal, both.degrees, apart.degrees),
+            own=np.where(equal, both.own, apart.own),
+            joint=joint,
+        )
 
-def _relative(one: Side) -> Floats:
-    """Sums of squares, in units of the pooled variance."""
-    total = one.squares.sum(axis=-1, keepdims=True) / np.maximum(one.degrees.sum(axis=-1, keepdims=True), 1)
-    return one.squares / np.where(total > 0, total, 1.0)
-
-
-def _either(which: Bools, first: Variance, second: Variance) -> Variance:
-    return Variance(
-        value=np.where(which, first.value, second.value),
-        degrees=np.where(which, first.degrees, second.degrees),
-        own=np.where(which, first.own, second.own),
-        joint=first.joint,
-    )
+    return either(a), either(b)
 
 
 def welch(a: Side, b: Side, variance_a: Variance, variance_b: Variance, *, shared: bool = False) -> Tested:
-    """Student's test where both variances are one estimate (shared: everywhere), else Welch's with Satterthwaite's
-    degrees of freedom."""
+    """Student's test where A and B share an estimate (shared: everywhere), else Welch's."""
     part_a, part_b = variance_a.value / a.n, variance_b.value / b.n
     own = variance_a.own | variance_b.own
     return tested(
@@ -189,13 +189,15 @@ def tested(
     own: Bools,
     shared: Bools | bool = False,
 ) -> Tested:
-    """The test from the variances of both means and their degrees of freedom. shared: the points with one estimate for
-    A and B."""
+    """From the variances of both means and their degrees, by Satterthwaite. shared: A and B have one estimate there."""
     total = part_a + part_b
     below = part_a**2 / np.maximum(degrees_a, 1e-9) + part_b**2 / np.maximum(degrees_b, 1e-9)
     apart = np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), degrees_a + degrees_b)
     degrees = np.where(shared, np.broadcast_to(degrees_a, total.shape), apart)
-    error = np.sqrt(total)
+    return _student(difference, np.sqrt(total), degrees, own)
+
+
+def _student(difference: Floats, error: Floats, degrees: Floats, own: Bools) -> Tested:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(error > 0, difference / error, np.where(difference == 0, 0.0, np.inf))
     p_value = 2 * stdtr(np.maximum(degrees, 1e-9), -np.abs(t))
@@ -203,12 +205,12 @@ def tested(
 
 
 def quantile(degrees: Floats, probability: float) -> Floats:
-    """The quantile of Student's t distribution."""
+    """Of Student's t distribution."""
     return np.asarray(stdtrit(np.maximum(degrees, 1e-9), probability))
 
 
 def together(tested: Tested) -> Tested:
-    """All points as one: the mean of the differences, with equal weights, on a last axis of length 1."""
+    """All points as one, with equal weights, on a last axis of length 1."""
     k = tested.difference.shape[-1]
     squares = tested.error**2
     total = squares.sum(axis=-1, keepdims=True)
@@ -217,20 +219,13 @@ def together(tested: Tested) -> Tested:
     # Points that share a pooled variance have dependent errors: no more degrees of freedom than one point has.
     most = np.where(tested.own, tested.degrees, 0.0).sum(axis=-1, keepdims=True)
     pooled_degrees = np.where(tested.own, 0.0, tested.degrees).max(axis=-1, keepdims=True)
-    degrees = np.minimum(apart, most + pooled_degrees)
-    error = np.sqrt(total) / k
     difference = tested.difference.mean(axis=-1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(error > 0, difference / error, np.where(difference == 0, 0.0, np.inf))
-    p_value = 2 * stdtr(np.maximum(degrees, 1e-9), -np.abs(t))
-    return Tested(
-        difference=difference, error=error, degrees=degrees, p_value=p_value, own=np.zeros_like(t, dtype=bool)
-    )
+    own = np.zeros_like(difference, dtype=bool)
+    return _student(difference, np.sqrt(total) / k, np.minimum(apart, most + pooled_degrees), own)
 
 
 def holm(p_values: Floats) -> Floats:
-    """Holm's step-down p-values (1979) on the last axis. If no point differs, 5 % of pairs have a value below 5 % at
-    any point."""
+    """Holm's step-down p-values (1979) on the last axis."""
     order = np.argsort(p_values, axis=-1)
     sorted_p = np.take_along_axis(p_values, order, axis=-1)
     k = p_values.shape[-1]

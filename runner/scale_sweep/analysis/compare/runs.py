@@ -1,4 +1,4 @@
-"""`compare_runs` makes a Comparison of two stored runs; `assembled` makes one from tested ratios of any source."""
+"""Compares two runs; `assembled` makes a Comparison from tested ratios of any source."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from scale_sweep.analysis.compare.gates import GateInputs, gate_result, slower_p
 from scale_sweep.analysis.compare.manifests import differing
 from scale_sweep.analysis.compare.pairs import PointLogs, Unpaired, check_comparable, pair_points
 from scale_sweep.analysis.compare.ratios import Floats, Tested, quantile, together
-from scale_sweep.analysis.compare.repeats import Repeats, repeats_of_trials
 from scale_sweep.analysis.compare.words import (
-    CautionInputs,
+    Sides,
     cautions,
     name_of,
     nothing_words,
-    point_name,
     quick_words,
+    repeats_of_trials,
     sentence,
 )
 from scale_sweep.analysis.confidence import POWER, SIGNIFICANCE
-from scale_sweep.model import StoredRun, Sweep, TrialResult
-from scale_sweep.model.compared import Comparison, Differing, FalseAlarms, Gate, PointRatio, Spread
+from scale_sweep.analysis.observations import point_name
+from scale_sweep.base.errors import UsageError
+from scale_sweep.model import StoredRun, TrialResult
+from scale_sweep.model.compared import Comparison, Gate, PointRatio, Spread
 
 ONE_SESSION = (
     "there is one run a side: the spread between sessions (a restart, neighbours, another day) is not known, and a "
@@ -35,12 +36,8 @@ SINGLE = "there are single trials: the spread between trials is not known"
 
 
 def compare_runs(a: StoredRun, b: StoredRun, gate: Gate | None = None) -> Comparison:
-    """B against A. gate: what a script asks; it is not judged, because there is one run of each.
-
-    A point is called different if its p-value is below 5 % after Holm's step-down over all points and all of them
-    together. It is slower than allowed if it is called different and its ratio is below 1 − allowed.
-    Raises UsageError for runs that are not of one kind.
-    """
+    """B against A: a point differs if its p-value is below 5 % after Holm's step-down over all points and their mean.
+    UsageError for runs of different kinds. A gate is not judged: there is one run of each."""
     check_comparable((a, b))
     paired, unpaired = pair_points(a, b)
     result = compare_points(paired) if paired else None
@@ -67,32 +64,14 @@ def compare_runs(a: StoredRun, b: StoredRun, gate: Gate | None = None) -> Compar
 
 
 def with_quick_cautions(comparison: Comparison, a: Sequence[TrialResult], b: Sequence[TrialResult]) -> Comparison:
-    """Adds a caution if windows are too short for a claim."""
     return replace(comparison, cautions=(*comparison.cautions, *quick_words(a, b)))
 
 
-def plain(point: PointLogs) -> PointRatio:
-    """The ratio alone, without interval or test."""
-    rate_a, rate_b = math.exp(float(np.mean(point.a))), math.exp(float(np.mean(point.b)))
-    return PointRatio(
-        level=point.level,
-        variant=point.variant,
-        trials_a=len(point.a),
-        trials_b=len(point.b),
-        rate_a=rate_a,
-        rate_b=rate_b,
-        ratio=rate_b / rate_a,
-    )
-
-
-def overall_row(points: Sequence[PointLogs]) -> PointRatio | None:
-    """All points together, with equal weights; None for a single point."""
-    if len(points) < 2:
-        return None
+def plain(*points: PointLogs) -> PointRatio:
     rate_a, rate_b = (math.exp(float(np.mean([np.mean(getattr(p, side)) for p in points]))) for side in ("a", "b"))
     return PointRatio(
-        level=None,
-        variant="",
+        level=points[0].level if len(points) == 1 else None,
+        variant=points[0].variant if len(points) == 1 else "",
         trials_a=sum(len(p.a) for p in points),
         trials_b=sum(len(p.b) for p in points),
         rate_a=rate_a,
@@ -101,66 +80,60 @@ def overall_row(points: Sequence[PointLogs]) -> PointRatio | None:
     )
 
 
+def overall_row(points: Sequence[PointLogs]) -> PointRatio | None:
+    return plain(*points) if len(points) > 1 else None
+
+
 ALL_POINTS = "all points"
 
 
 @dataclass(frozen=True, kw_only=True)
 class TestedRatios:
-    """points: in the order of the axis. overall: all points together; None for one point. unpaired: points without a
-    ratio."""
-
-    points: tuple[PointRatio, ...]
-    overall: PointRatio | None
-    unpaired: tuple[Unpaired, ...]
+    points: tuple[PointRatio, ...]  # in the order of the axis
+    overall: PointRatio | None  # all points together; None for one point
+    unpaired: tuple[Unpaired, ...]  # points without a ratio
     spread: Spread | None = None
 
     def with_tests(
         self, tested: Tested, whole: Tested | None, adjusted: Floats, spread: Spread, looks: int = 1
     ) -> TestedRatios:
-        """The ratios with intervals and p-values. adjusted: one p-value for each point and, if whole is given, a last
-        one for it. looks: how often the test is made while the run goes on; all together have the 5 % (Bonferroni)."""
-        shared = _Family(count=len(adjusted), looks=looks, spread=spread)
-        points = tuple(_tested(p, tested, at, float(adjusted[at]), shared) for at, p in enumerate(self.points))
+        """adjusted: the p-value of each point and, last, of whole. looks: how often the test is made; together they
+        have the 5 % (Bonferroni)."""
+
+        def one(point: PointRatio, tests: Tested, at: int, p_adjusted: float) -> PointRatio:
+            difference, error = float(tests.difference[at]), float(tests.error[at])
+            degrees, level = np.array([float(tests.degrees[at])]), SIGNIFICANCE / looks
+            reach = float(quantile(degrees, 1 - level / 2)[0]) * error
+            power = quantile(degrees, 1 - level / 2 / len(adjusted)) + quantile(degrees, POWER)
+            p_adjusted = min(1.0, looks * p_adjusted)
+            compared = replace(
+                point,
+                ratio=math.exp(difference),
+                low=math.exp(difference - reach),
+                high=math.exp(difference + reach),
+                p_value=float(tests.p_value[at]),
+                p_holm=p_adjusted,
+                smallest_percent=100 * (1 - math.exp(-float(power[0]) * error)),
+                spread=spread,
+                own_spread=bool(tests.own[at]),
+                differs=p_adjusted < SIGNIFICANCE,
+            )
+            return _with_ends(compared, tests, at, looks)
+
+        points = tuple(one(p, tested, at, float(adjusted[at])) for at, p in enumerate(self.points))
         overall = self.overall
         if whole is not None and overall is not None:
-            overall = _tested(overall, whole, 0, float(adjusted[-1]), shared)
+            overall = one(overall, whole, 0, float(adjusted[-1]))
         return replace(self, points=points, overall=overall, spread=spread)
 
     def with_ends(self, own: Tested, looks: int = 1) -> TestedRatios:
-        """The ratios with the one-sided intervals of other tests. A point without degrees of freedom has none."""
+        """With the one-sided intervals of other tests."""
         points = tuple(_with_ends(p, own, at, looks) for at, p in enumerate(self.points))
         return replace(self, points=points)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Family:
-    """Tests that share the 5 %."""
-
-    count: int  # of ratios; more of them make the smallest visible difference larger
-    looks: int
-    spread: Spread
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sides:
-    """A comparison without its ratios."""
-
-    name_a: str
-    name_b: str
-    sweep: Sweep  # of A
-    differing: tuple[Differing, ...]
-    gate: Gate | None  # what a script asks
-    same: bool = False  # A and B are one run
-    chance: FalseAlarms | None = None  # false alarms of the runs' own noise
-    not_judged_because: str = ""
-    sessions: tuple[int, int] = (1, 1)  # the number of runs of A and of B
-    session_percent: float | None = None
-    order: str = ""  # of the sessions, like "ABBA"
-    repeats: Repeats | None = None  # what is measured again and again to know the noise; None if it is not known
-
-
 def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
-    """The Comparison, with its sentence, its cautions and the answer to its gate."""
+    """With the sentence, the cautions and the answer to the gate."""
     axis, gate = sides.sweep.axis, sides.gate
     whole = (*ratios.points, ratios.overall) if ratios.overall is not None else ratios.points
     points = sorted([*ratios.points, *map(_missing, ratios.unpaired)], key=lambda p: (p.level or 0.0, p.variant))
@@ -177,13 +150,6 @@ def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
         not_judged_because=sides.not_judged_because,
         repeats=sides.repeats,
     )
-    inputs = CautionInputs(
-        spread=ratios.spread,
-        differing=sides.differing,
-        gate=gate,
-        same=sides.same,
-        sessions=sides.sessions,
-    )
     return Comparison(
         run_a=sides.name_a,
         run_b=sides.name_b,
@@ -199,7 +165,7 @@ def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
             if ratios.points
             else nothing_words(ratios.unpaired)
         ),
-        cautions=cautions(points, whole, inputs),
+        cautions=cautions(points, whole, sides, ratios.spread),
         allowed_percent=gate.percent if gate is not None else None,
         slower=tuple(ALL_POINTS if p.level is None else point_name(p.level, p.variant, axis) for p in slower),
         unjudged=lost,
@@ -212,30 +178,7 @@ def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
     )
 
 
-def _tested(point: PointRatio, tested: Tested, at: int, p_adjusted: float, shared: _Family) -> PointRatio:
-    """The point with its interval and p-value."""
-    difference, error = float(tested.difference[at]), float(tested.error[at])
-    degrees, level = np.array([float(tested.degrees[at])]), SIGNIFICANCE / shared.looks
-    reach = float(quantile(degrees, 1 - level / 2)[0]) * error
-    seen = float((quantile(degrees, 1 - level / 2 / shared.count) + quantile(degrees, POWER))[0]) * error
-    p_adjusted = min(1.0, shared.looks * p_adjusted)
-    compared = replace(
-        point,
-        ratio=math.exp(difference),
-        low=math.exp(difference - reach),
-        high=math.exp(difference + reach),
-        p_value=float(tested.p_value[at]),
-        p_holm=p_adjusted,
-        smallest_percent=100 * (1 - math.exp(-seen)),
-        spread=shared.spread,
-        own_spread=bool(tested.own[at]),
-        differs=p_adjusted < SIGNIFICANCE,
-    )
-    return _with_ends(compared, tested, at, shared.looks)
-
-
 def _with_ends(point: PointRatio, tested: Tested, at: int, looks: int) -> PointRatio:
-    """The point with its one-sided intervals, and the error and degrees of freedom behind them."""
     difference, error, degrees = (float(one[at]) for one in (tested.difference, tested.error, tested.degrees))
     if degrees <= 0:
         return replace(point, error=None, degrees=None, low_one_sided=None, high_one_sided=None)
@@ -250,9 +193,20 @@ def _names(unpaired: Sequence[Unpaired], axis: str) -> tuple[str, ...]:
 
 def _missing(point: Unpaired) -> PointRatio:
     return PointRatio(
-        level=point.level,
-        variant=point.variant,
-        trials_a=point.trials_a,
-        trials_b=point.trials_b,
-        missing=point.why,
+        level=point.level, variant=point.variant, trials_a=point.trials_a, trials_b=point.trials_b, missing=point.why
     )
+
+
+def compare_with_first(runs: Sequence[StoredRun]) -> tuple[Comparison, ...]:
+    """Each later run against the first; UsageError for runs that cannot be compared."""
+    if len(runs) < 2:
+        raise UsageError("one run is named; the first is the base, the others are compared with it")
+    if len({run.path for run in runs}) < len(runs):
+        raise UsageError("a run is named twice", remedy="name each host's run once")
+    check_comparable(runs)
+    methods = sorted({run.plan.sweep.method for run in runs})
+    if len(methods) > 1:
+        raise UsageError(
+            f"the runs write by two methods: {' and '.join(methods)}", remedy="compare runs of one --method"
+        )
+    return tuple(compare_runs(runs[0], run) for run in runs[1:])

@@ -1,20 +1,18 @@
-"""Compares several runs a side."""
+"""Compares several runs a side, in the order in which they ran."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import lru_cache
 
 import numpy as np
 from scipy.special import fdtri
 
 from scale_sweep.analysis.compare.manifests import differing
-from scale_sweep.analysis.compare.order import UNKNOWN, doubt_about, order_of
 from scale_sweep.analysis.compare.pairs import (
-    CountedTrial,
-    Key,
     PointLogs,
     Unpaired,
     check_comparable,
@@ -23,10 +21,9 @@ from scale_sweep.analysis.compare.pairs import (
     open_points,
     planned_points,
 )
-from scale_sweep.analysis.compare.ratios import Floats, Side, Tested, tested
-from scale_sweep.analysis.compare.repeats import repeats_of_sessions
-from scale_sweep.analysis.compare.runs import Sides, TestedRatios, assembled, overall_row, plain, with_quick_cautions
-from scale_sweep.analysis.compare.words import name_of, untested
+from scale_sweep.analysis.compare.ratios import Floats, Tested, side, tested
+from scale_sweep.analysis.compare.runs import TestedRatios, assembled, overall_row, plain, with_quick_cautions
+from scale_sweep.analysis.compare.words import Sides, name_of, repeats_of_sessions, untested
 from scale_sweep.analysis.noise import parts_of
 from scale_sweep.analysis.noise.parts import parts_sentence
 from scale_sweep.analysis.observations import achieved, observations
@@ -53,13 +50,13 @@ class Sessions:
 
 
 def session_points(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[Sessions, list[Unpaired]]:
-    """Points that every session has, and points that a session lacks. The PointLogs hold the sessions' means."""
+    """Points that every session has, with the sessions' means, and points that one lacks."""
     counted = [[counted_trials(run) for run in side] for side in (a, b)]
     planned = [set().union(*(planned_points(run) for run in side)) for side in (a, b)]
     paired, missing = [], []
     for key in sorted(planned[0] | planned[1]):
         lacking = [sum(not of.get(key) for of in side) for side in counted]
-        means = [[_mean(of, key) for of in side if of.get(key)] for side in counted]
+        means = [[sum(log for _, log in of[key]) / len(of[key]) for of in side if of.get(key)] for side in counted]
         if not any(lacking):
             paired.append(PointLogs(level=key[0], variant=key[1], a=tuple(means[0]), b=tuple(means[1])))
             continue
@@ -88,34 +85,26 @@ def session_points(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[Sess
     return Sessions(points=tuple(paired), a=sides[0], b=sides[1]), missing
 
 
-def _mean(of: Mapping[Key, Sequence[CountedTrial]], key: Key) -> float:
-    return sum(counted.log for counted in of[key]) / len(of[key])
-
-
 def tested_sessions(a: Floats, b: Floats) -> Tested:
-    """The tests of each point and, if there are several, of all together (last). The sessions are the last axis but
-    one."""
+    """Each point and, last, several together. The sessions are the last axis but one."""
     if a.shape[-1] > 1:
         a = np.concatenate([a, a.mean(axis=-1, keepdims=True)], axis=-1)
         b = np.concatenate([b, b.mean(axis=-1, keepdims=True)], axis=-1)
-    one, other = _side(a), _side(b)
+    one, other = side(a, axis=-2), side(b, axis=-2)
     free = one.degrees + other.degrees
     both = (one.squares + other.squares) / np.maximum(free, 1)
     single = np.minimum(one.n, other.n) < 2
     part_a, part_b = (
-        np.where(single, both, side.squares / np.maximum(side.degrees, 1)) / side.n for side in (one, other)
+        np.where(single, both, each.squares / np.maximum(each.degrees, 1)) / each.n for each in (one, other)
     )
     degrees = free if single.all() else careful_degrees(part_a, part_b, one.degrees, other.degrees)
     return tested(other.mean - one.mean, part_a, part_b, degrees, degrees, np.zeros_like(single), True)
 
 
 def careful_degrees(part_a: Floats, part_b: Floats, degrees_a: Floats, degrees_b: Floats) -> Floats:
-    """Satterthwaite's degrees of freedom at the worst ratio of the variances within its interval (RATIO_LEVEL).
-
-    part_a, part_b: the estimated variances of the means of A and of B. Few sessions show the ratio of their variances
-    badly. If the noisier ones look steady by chance, the formula at the estimate gives too many degrees just where the
-    error is too small. The formula rises to a maximum and falls, so its least value is at an end of the interval.
-    """
+    """Satterthwaite's degrees at the worst ratio of the variances within its interval (RATIO_LEVEL). Few sessions show
+    that ratio badly: at the estimate the degrees are too many just where the error is too small. The formula rises and
+    falls, so its least value is at an end."""
     ends: list[Floats] = []
     for probability in ((1 - RATIO_LEVEL) / 2, (1 + RATIO_LEVEL) / 2):
         scaled = fdtri(degrees_a, degrees_b, probability) * part_b
@@ -125,14 +114,8 @@ def careful_degrees(part_a: Floats, part_b: Floats, degrees_a: Floats, degrees_b
     return np.minimum(ends[0], ends[1])
 
 
-def _side(logs: Floats) -> Side:
-    mean = logs.mean(axis=-2)
-    squares = ((logs - mean[..., None, :]) ** 2).sum(axis=-2)
-    return Side(n=np.full_like(mean, logs.shape[-2]), mean=mean, squares=squares)
-
-
 def session_share(a: Floats, b: Floats) -> float:
-    """The part of a point's spread between sessions that all points of a session have in common, from 0 to 1."""
+    """The share of a point's spread that all points of a session have in common."""
     sessions, points = a.shape[0] + b.shape[0], a.shape[1]
     left = np.concatenate([a - a.mean(axis=0), b - b.mean(axis=0)])
     whole = left.mean(axis=1)
@@ -144,7 +127,7 @@ def session_share(a: Floats, b: Floats) -> float:
 
 
 def adjusted(tested: Tested, sessions: Sessions) -> Floats:
-    """The adjusted p-values of all tests: the largest of those for equal noise and for noise that differs (NOISES)."""
+    """The largest p-values of those for equal noise and for noise that differs (NOISES)."""
     p_values = tested.p_value
     if len(p_values) < 2:
         return p_values
@@ -156,8 +139,7 @@ def adjusted(tested: Tested, sessions: Sessions) -> Floats:
 
 @lru_cache(maxsize=256)
 def _least(sessions_a: int, sessions_b: int, points: int, steps: int, noise: tuple[float, float]) -> Floats:
-    """The smallest p-value of each drawn pair without a difference, ascending. steps: the share in units of SHARE_STEP.
-    noise: of the sessions of A and of B."""
+    """The smallest p-value of each drawn pair without a difference, ascending. noise: of A and of B."""
     chance, share = np.random.default_rng(SEED), min(steps * SHARE_STEP, 1.0)
     drawn = [
         times * math.sqrt(share) * chance.normal(size=(DRAWS, count, 1))
@@ -168,7 +150,6 @@ def _least(sessions_a: int, sessions_b: int, points: int, steps: int, noise: tup
 
 
 def session_percent(sessions: Sessions) -> float:
-    """How far apart the sessions are: the standard deviation of their mean rates, pooled over A and B, in percent."""
     sides = [one.mean(axis=1) for one in (sessions.a, sessions.b)]
     squares = sum(float(np.sum((s - s.mean()) ** 2)) for s in sides)
     degrees = sum(len(s) - 1 for s in sides)
@@ -181,12 +162,14 @@ NO_POINT = "no point has VALID trials in every run"
 def compare_sessions(
     a: Sequence[StoredRun], b: Sequence[StoredRun], gate: Gate | None = None, *, any_order: bool = False
 ) -> Comparison:
-    """Compares the runs of B with those of A. gate: what a script asks. any_order: also test sessions whose order makes
-    a drift look like a difference; else they have ratios alone.
-
-    Raises UsageError for fewer than three runs, or runs that are not of one kind.
-    """
-    _refuse_uneven(a, b)
+    """any_order: test also if the order makes a drift look like a difference. UsageError for runs that cannot be
+    compared."""
+    runs = [*a, *b]
+    if len(runs) < 3:
+        raise UsageError("several runs a side: at least three in all are needed", remedy="give A1,A2,... B1,B2,...")
+    check_comparable(runs)
+    if len({run.path for run in runs}) < len(runs):
+        raise UsageError("a run is given twice", remedy="name each run once, on one side")
     sessions, missing = session_points(a, b)
     order = order_of(a, b)
     doubt = doubt_about(order)
@@ -195,7 +178,8 @@ def compare_sessions(
     )
     if sessions.points and (any_order or not doubt):
         tested = tested_sessions(sessions.a, sessions.b)
-        whole = _at(tested, slice(-1, None)) if len(sessions.points) > 1 else None
+        last = {name: values[-1:] for name, values in vars(tested).items()}
+        whole = Tested(**last) if len(sessions.points) > 1 else None
         ratios = ratios.with_tests(tested, whole, adjusted(tested, sessions), "sessions")
     sides = Sides(
         name_a=", ".join(map(name_of, a)),
@@ -209,34 +193,18 @@ def compare_sessions(
         repeats=repeats_of_sessions(len(a), len(b)),
         not_judged_because=("" if any_order else doubt) if sessions.points else NO_POINT,
     )
-    comparison = _with_order(assembled(sides, ratios), doubt, ratios, any_order=any_order)
-    comparison = replace(comparison, cautions=(*comparison.cautions, *_largest_part(a, b)))
+    comparison = assembled(sides, ratios)
+    cautions = list(comparison.cautions)
+    if ratios.points and doubt and not any_order:
+        comparison = replace(comparison, sentence=untested(ratios.points, comparison.axis, doubt))
+    elif ratios.points and (caution := doubt if order else UNKNOWN):
+        cautions.append(caution)
+    comparison = replace(comparison, cautions=(*cautions, *_largest_part(a, b)))
     return with_quick_cautions(comparison, [r for run in a for r in run.results], [r for run in b for r in run.results])
 
 
-def _with_order(comparison: Comparison, doubt: str, ratios: TestedRatios, *, any_order: bool) -> Comparison:
-    if not ratios.points:
-        return comparison
-    if doubt and not any_order:
-        return replace(comparison, sentence=untested(ratios.points, comparison.axis, doubt))
-    caution = UNKNOWN if not comparison.session_order else doubt
-    return replace(comparison, cautions=(*comparison.cautions, caution)) if caution else comparison
-
-
-def _refuse_uneven(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> None:
-    """Raises UsageError for fewer than three runs, a run that is given twice, or runs that are not of one kind."""
-    runs = [*a, *b]
-    if len(runs) < 3:
-        raise UsageError("several runs a side: at least three in all are needed", remedy="give A1,A2,... B1,B2,...")
-    check_comparable(runs)
-    names = [run.path for run in runs]
-    if len(set(names)) < len(names):
-        raise UsageError("a run is given twice", remedy="name each run once, on one side")
-
-
 def _largest_part(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[str, ...]:
-    """A sentence on the largest part of the noise, if the windows' own is known. A and B have levels of their own, so
-    that what they differ by is in no part."""
+    """A and B have levels of their own: their difference is no noise."""
     sessions = [
         [replace(one, subject=f"{side} {one.subject}") for one in observations(run.results, achieved)]
         for side, runs in (("A", a), ("B", b))
@@ -245,6 +213,42 @@ def _largest_part(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[str, 
     return parts_sentence(parts_of(sessions))
 
 
-def _at(tested: Tested, where: slice) -> Tested:
-    names = ("difference", "error", "degrees", "p_value", "own")
-    return Tested(**{name: getattr(tested, name)[where] for name in names})
+SHARE_MAX = 0.5  # by bench/method_gates.py: false alarms stay below 5 % on a machine that drifts by 1 % a session
+UNKNOWN = "the order of the sessions is not known: a change of the machine over time may be part of the difference"
+
+
+def order_of(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> str:
+    """The sessions by their start, like "ABBA"; "" if unknown."""
+    starts = [(start_of(run), name) for name, runs in (("A", a), ("B", b)) for run in runs]
+    known = sorted((start, name) for start, name in starts if start is not None)
+    if len({start for start, _ in known}) < len(starts):
+        return ""
+    return "".join(name for _, name in known)
+
+
+def start_of(run: StoredRun) -> datetime | None:
+    """From the manifest, UTC if it has no time zone."""
+    try:
+        start = datetime.fromisoformat(str(run.manifest.get("created_utc") or ""))
+    except ValueError:
+        return None
+    return start if start.tzinfo is not None else start.replace(tzinfo=UTC)
+
+
+def share_of_drift(order: str) -> float:
+    """The distance of the mean places of A and B, as a share of the largest one: "ABBA" 0, "ABAB" 0.5, "AABB" 1."""
+    places = {name: [at for at, one in enumerate(order) if one == name] for name in "AB"}
+    if not places["A"] or not places["B"]:
+        return 0.0
+    mean_a, mean_b = (sum(places[name]) / len(places[name]) for name in "AB")
+    return abs(mean_b - mean_a) / (len(order) / 2)
+
+
+def doubt_about(order: str) -> str:
+    """Why sessions in this order cannot be judged; "" if they can."""
+    if share_of_drift(order) <= SHARE_MAX:
+        return ""
+    return (
+        f"the sessions ran in the order {' '.join(order)}: a change of the machine over time looks like a difference "
+        "of A and B"
+    )

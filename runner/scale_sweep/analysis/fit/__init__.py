@@ -1,11 +1,11 @@
-"""The curve through observations: points, models, the model that the points support, and its uncertainty."""
+"""The curve through observations, and its uncertainty."""
 
 from scale_sweep.analysis.fit.beyond import goes_on
-from scale_sweep.analysis.fit.breaks import known_breaks
 from scale_sweep.analysis.fit.cautions import smallest_percent, trials_percent
 from scale_sweep.analysis.fit.curve import FitQuestions, fit_curve, fit_rows, model_rate, value_at
 from scale_sweep.analysis.fit.models import NAMES, SYMBOLS, rate_at
-from scale_sweep.analysis.fit.pairs import another_day, holds_median
+from scale_sweep.analysis.fit.rows import known_breaks
+from scale_sweep.analysis.fit.summaries import another_day, holds_median
 from scale_sweep.analysis.fit.words import RATE_UNITS, Terms, ranged, speedup_words
 
 __all__ = [

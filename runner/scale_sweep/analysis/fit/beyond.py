@@ -1,4 +1,4 @@
-"""Answers beyond the points: the rate at a level, and the level for a rate, each with an interval or a reason."""
+"""Answers beyond the points: the rate at a level, its chance, the level for a rate."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtr
 
 from scale_sweep.analysis.fit.candidates import LIMITS, Candidate, percentiles, six_digits
 from scale_sweep.analysis.fit.derived import REACH, asymptote, level_where_it_falls, levels_for
-from scale_sweep.analysis.fit.local import between
 from scale_sweep.analysis.fit.models import NAMES, Floats
+from scale_sweep.analysis.fit.partial_curves import between, chords_at
 from scale_sweep.analysis.fit.rows import Rows
 from scale_sweep.analysis.fit.summaries import Noise
 from scale_sweep.analysis.fit.words import Terms, rejected_words
@@ -31,8 +32,6 @@ _LEVELS_OF_A_FALL = 3  # of so few, no falling model can be fitted
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """The input of the answers."""
-
     chosen: Candidate | None
     plausible: Sequence[Candidate]  # the models that intervals cover, with the chosen one
     wider: Sequence[Candidate]  # models that intervals also cover beyond the measured levels
@@ -45,7 +44,7 @@ class Known:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """The percentiles of a 95 % interval. They are wider if only one model is plausible."""
+        """Of a 95 % interval; wider if only one model is plausible."""
         return LIMITS_OF_A_FALL if self.falls else LIMITS
 
     @property
@@ -54,7 +53,6 @@ class Known:
 
     @property
     def error(self) -> float:
-        """The relative spread of one row; without replicates, by the distance from the curve."""
         if self.noise is not None:
             return self.noise.std
         size = self.chosen.rse if self.chosen is not None else None
@@ -62,12 +60,10 @@ class Known:
 
     @property
     def above(self) -> RejectedLevel | None:
-        """The first lost level beyond the last fitted one."""
         return next((r for r in self.lost if len(self.rows.distinct) and r.level > self.rows.distinct[-1]), None)
 
     @property
     def below(self) -> RejectedLevel | None:
-        """The last lost level before the first fitted one."""
         lower = [r for r in self.lost if len(self.rows.distinct) and r.level < self.rows.distinct[0]]
         return lower[-1] if lower else None
 
@@ -77,7 +73,6 @@ class Known:
 
     @property
     def limit(self) -> float:
-        """The highest level with an answer."""
         return REACH * float(self.rows.distinct[-1])
 
 
@@ -112,7 +107,6 @@ def _predict(known: Known, level: float) -> Prediction:
 
 
 def hull(known: Known, level: float) -> tuple[float | None, float | None]:
-    """The ends of the curve's interval at a level. A rate is never below 0, even on a straight line."""
     ends = [_interval(c, level, known.limits) for c in known.spanned(level)]
     if not ends or any(low is None or high is None for low, high in ends):
         return None, None
@@ -148,7 +142,7 @@ def _estimate(candidate: Candidate, level: float) -> Estimate:
 
 
 def refusal(known: Known, level: float) -> str:
-    """Why the curve has no rate at a level; "" if it has one."""
+    """Why the curve has no rate there."""
     rows = known.rows
     if known.chosen is None:
         return known.no_model
@@ -225,11 +219,61 @@ def _rejected_at(known: Known, barrier: RejectedLevel, where: str) -> str:
 
 
 def _crossings(candidate: Candidate, parameters: Floats, rate: float) -> tuple[Floats, Floats]:
-    """For every parameter set: the lowest level with that rate, and the level from which a falling curve is below
-    it."""
+    """By parameter set: the lowest level with that rate, and the one from which a falling curve is below."""
     arguments = candidate.model, parameters, rate, candidate.unit_level
     return levels_for(*arguments), level_where_it_falls(*arguments)
 
 
 def _unknown(rate: float, reason: str) -> Need:
     return Need(rate=rate, level=None, low=None, high=None, reason=reason)
+
+
+LEVELS_AT_ONCE = 256
+# The normal quantiles of 99.5 % and 97.5 %: how much wider the intervals of a falling curve are.
+_WIDER_IF_FALLING = 2.5758 / 1.9600
+_LEAST = 1e-12  # of the unit: a straight line may be below 0
+assert (LIMITS_OF_A_FALL[1], round(LIMITS[1], 6)) == (99.5, 97.5)
+
+
+def chances_below(known: Known, levels: Floats, rate: float) -> tuple[Floats, Floats]:
+    """(least, most) over the models and chords, by level; NaN without samples."""
+    parts = [_chances(known, levels[at : at + LEVELS_AT_ONCE], rate) for at in range(0, len(levels), LEVELS_AT_ONCE)]
+    if not parts:
+        return np.zeros(0), np.zeros(0)
+    return np.concatenate([least for least, _ in parts]), np.concatenate([most for _, most in parts])
+
+
+def _chances(known: Known, levels: Floats, rate: float) -> tuple[Floats, Floats]:
+    rows = known.rows
+    is_beyond = levels > rows.distinct[-1]
+    shares = [_share_below(c, levels, rate, is_wider=known.falls) for c in known.plausible if len(c.samples)]
+    shares += [
+        np.where(is_beyond, _share_below(c, levels, rate, is_wider=known.falls), np.nan)
+        for c in known.wider
+        if len(c.samples)
+    ]
+    if not shares:
+        return np.full(len(levels), np.nan), np.full(len(levels), np.nan)
+    least, most = np.nanmin(shares, axis=0), np.nanmax(shares, axis=0)
+    for at in np.flatnonzero(~is_beyond & (levels >= rows.distinct[0])):
+        for value, error in chords_at(rows, float(levels[at]), known.noise, is_missed=known.is_missed):
+            below = below_mean(value, error, rate, known.noise.degrees if known.noise is not None else 1)
+            least[at], most[at] = min(least[at], below), max(most[at], below)
+    return least, most
+
+
+def below_mean(mean: float, error: float, rate: float, degrees: float) -> float:
+    """The chance that what was estimated as `mean` is below the rate."""
+    if error <= 0:
+        return float(mean < rate)
+    return float(stdtr(degrees, (rate - mean) / error))
+
+
+def _share_below(candidate: Candidate, levels: Floats, rate: float, *, is_wider: bool) -> Floats:
+    curves = candidate.curves(levels)
+    if is_wider:
+        least = _LEAST * rate
+        own = np.maximum(candidate.rates(levels), least)
+        curves = own * (np.maximum(curves, least) / own) ** _WIDER_IF_FALLING
+    share: Floats = np.mean(curves < rate, axis=0)
+    return share

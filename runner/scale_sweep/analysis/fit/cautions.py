@@ -1,4 +1,4 @@
-"""The cautions that a reader of the fit needs, the most important first."""
+"""The cautions of a fit."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from scale_sweep.analysis.confidence import (
     student,
 )
 from scale_sweep.analysis.fit.choice import NEAR_AICC
-from scale_sweep.analysis.fit.local import misfit_p
 from scale_sweep.analysis.fit.models import NAMES
-from scale_sweep.analysis.fit.rows import make_rows
+from scale_sweep.analysis.fit.partial_curves import misfit_p
+from scale_sweep.analysis.fit.rows import far_off
 from scale_sweep.analysis.fit.summaries import Noise
 from scale_sweep.analysis.fit.words import FitFindings, level_words, rejected_words
-from scale_sweep.base.units import counted, format_number, percent_words
+from scale_sweep.base.units import counted, format_number, format_rate, percent_words
 from scale_sweep.model import PointSummary
 
 _SUPERLINEAR_UNPROVEN = 1.05
@@ -34,11 +34,7 @@ CONFOUNDS = (
 
 
 def superlinear_levels(points: tuple[PointSummary, ...], noise: Noise | None) -> tuple[str, ...]:
-    """Levels whose efficiency is above 1 beyond the noise (95 % for all of them together): "1.25 at 4".
-
-    Without replicates, the scatter of the later levels' rate per unit stands for the noise. The first level must then
-    be below everything that the noise explains, and there must be four levels.
-    """
+    """Levels whose efficiency is above 1 beyond the noise (95 % for all together): "1.25 at 4"."""
     if noise is None:
         return _below_the_others(points)
     probability = 1 - SIGNIFICANCE / 2 / max(len(points) - 1, 1)
@@ -68,15 +64,25 @@ def _below_the_others(points: tuple[PointSummary, ...]) -> tuple[str, ...]:
 
 
 def all_cautions(f: FitFindings) -> tuple[str, ...]:
-    """Sentences that a reader must know before using the fit's own, the most important first."""
+    """The most important first."""
     sentences = [c.sentence for c in f.confounds]
     for note, at in f.data.noted.items():
         sentences.append(f"{note} at {f.terms.named(level_words(at))}: these trials are fitted")
-    sentences += [*_left_out(f), *f.outliers]
+    sentences += [*_left_out(f), *_outliers(f)]
     if len(f.points) < 2:
         return tuple(sentences)
-    sentences += [*_superlinear(f), *_limits(f), *_bounds(f), *f.choice.doubts, *_model_doubts(f), *_few(f), *_noise(f)]
-    return tuple(sentences)
+    sentences += _superlinear(f)
+    if f.choice.model == "knee":
+        sentences.append(
+            "a hard limit explains the points better than every smooth curve: look for another resource that is full "
+            "from there on"
+        )
+    amdahl = f.candidates.get("amdahl")
+    if amdahl is not None and f.choice.verdict == "superlinear" and amdahl.value("alpha") <= 0:
+        sentences.append(
+            "α and β are kept at 0 or above: a negative one would fit better, and would mean that waiting makes work"
+        )
+    return (*sentences, *f.choice.doubts, *_model_doubts(f), *_few(f), *_noise(f))
 
 
 def _left_out(f: FitFindings) -> list[str]:
@@ -99,6 +105,15 @@ def _left_out(f: FitFindings) -> list[str]:
     return sentences
 
 
+def _outliers(f: FitFindings) -> list[str]:
+    return [
+        f"one {f.terms.row} lies far off: {format_rate(one.rate, None)} {f.terms.rate} at {f.terms.count(one.level)}, "
+        f"{f'{one.factor:.2g} times' if one.factor >= 1 else f'1/{1 / one.factor:.2g} of'} the value that its "
+        "neighbours predict;  check it, because it changes the whole fit"
+        for one in far_off(f.rows)
+    ]
+
+
 def _superlinear(f: FitFindings) -> list[str]:
     if f.superlinear:
         noise = "noise" if f.noise else "the scatter of the levels"
@@ -107,11 +122,8 @@ def _superlinear(f: FitFindings) -> list[str]:
         sentences = ["superlinear: the curve rises faster than a line through the origin, beyond its error"]
     else:
         seen = [_efficiency_words(p) for p in f.points[1:] if (p.efficiency or 0.0) > _SUPERLINEAR_UNPROVEN]
-        return (
-            [f"superlinear: efficiency {_at_levels(seen, f)}; without replicates noise cannot be excluded"]
-            if seen and f.noise is None
-            else []
-        )
+        unsure = f"superlinear: efficiency {_at_levels(seen, f)}; without replicates noise cannot be excluded"
+        return [unsure] if seen and f.noise is None else []
     return [*sentences, CONFOUNDS]
 
 
@@ -121,35 +133,18 @@ def _at_levels(efficiencies: Sequence[str], f: FitFindings) -> str:
     return f"{', '.join(efficiencies)} {f.terms.unit if is_one else f.terms.axis}"
 
 
-def _limits(f: FitFindings) -> list[str]:
-    if f.choice.model != "knee":
-        return []
-    sentence = (
-        "a hard limit explains the points better than every smooth curve: look for another resource that is full "
-        "from there on"
-    )
-    return [sentence]
-
-
-def _bounds(f: FitFindings) -> list[str]:
-    amdahl = f.candidates.get("amdahl")
-    if amdahl is None or f.choice.verdict != "superlinear" or amdahl.value("alpha") > 0:
-        return []
-    return ["α and β are kept at 0 or above: a negative one would fit better, and would mean that waiting makes work"]
-
-
 def _model_doubts(f: FitFindings) -> list[str]:
     if f.choice.model is None:
         return []
     name = NAMES[f.choice.model]
     sentences = []
-    if misfit(f):
+    p = misfit_p(f.chosen, f.rows) if f.chosen is not None else None
+    if p is not None and p < _MISFIT_P:
         sentences.append(f"the levels lie off the {name} curve by more than the replicates' spread explains")
-    near = [NAMES[n] for n in f.choice.supported]
     sentences += f.choice.skipped
     if f.choice.untested:
         sentences.append(f"{name} is not tested: the points are too few for its AICc; {f.choice.untested}")
-    if near:
+    if near := [NAMES[n] for n in f.choice.supported]:
         verb = "explains" if len(near) == 1 else "explain"
         sentences.append(f"{_listed(near)} {verb} the points about as well as {name} (AICc within {NEAR_AICC:.0f})")
     return sentences
@@ -176,20 +171,19 @@ def _few(f: FitFindings) -> list[str]:
 
 
 def smallest_percent(points: Sequence[PointSummary], noise_percent: float | None) -> float | None:
-    """The difference of two levels that these points show four times in five at 5 %, in percent; None for one level,
-    and without replicates. noise_percent: the pooled relative spread of the replicates."""
+    """The difference of two levels seen four times in five; None for one level, or without replicates."""
     if noise_percent is None or len(points) < 2:
         return None
     return smallest_of(noise_percent / 100, degrees_of(points), min(p.n for p in points))
 
 
 def trials_percent(points: Sequence[PointSummary], noise_percent: float | None) -> float | None:
-    """Half of the range about a level's mean that holds 95 % of its trials, in percent; None without replicates."""
+    """Half of the range that holds 95 % of a level's trials; None without replicates."""
     return student(degrees_of(points)) * noise_percent if noise_percent is not None else None
 
 
 def degrees_of(points: Sequence[PointSummary]) -> int:
-    """The degrees of freedom of the pooled spread of the replicates; 1 at least."""
+    """Those of the pooled spread; 1 at least."""
     return max(1, sum(p.n - 1 for p in points))
 
 
@@ -210,12 +204,3 @@ def _enough(points: Sequence[PointSummary], noise: Noise) -> str:
     count = replicates_for(SOUGHT_PERCENT, len(points), noise.std)
     many = counted(count, "replicate") if count is not None else f"more than {counted(REPEATS_MAX, 'replicate')}"
     return f"with {many} the limit is {percent_words(SOUGHT_PERCENT)}"
-
-
-def misfit(f: FitFindings) -> bool:
-    """Whether the level means differ from the chosen curve by more than the replicates' spread: lack-of-fit F test at 1
-    %."""
-    if f.chosen is None:
-        return False
-    p = misfit_p(f.chosen, make_rows(f.data.levels, f.data.rates))
-    return p is not None and p < _MISFIT_P

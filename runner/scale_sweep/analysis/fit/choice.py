@@ -6,13 +6,37 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import fdtrc
 
-from scale_sweep.analysis.fit import shapes
 from scale_sweep.analysis.fit.candidates import Candidate, percentiles
+from scale_sweep.analysis.fit.fall_and_limit_tests import bends, falls, falls_row_by_row
 from scale_sweep.analysis.fit.models import COUNTS, NAMES, PARAMETERS, WITH_BREAK, Floats, ModelName
-from scale_sweep.analysis.fit.nested import F_TEST, LAWS, rejected_laws
 from scale_sweep.analysis.fit.rows import Rows
 from scale_sweep.model import Shape
+
+REJECTED_P = 0.01
+F_TEST = f"F test, {100 * REJECTED_P:g} %"
+LAWS: tuple[ModelName, ...] = ("linear", "amdahl", "usl")  # each is a special case of the next one
+_RESOLUTION = 1e-9  # of the mean rate; rates are not more exact
+
+
+def rejected_laws(candidates: Mapping[ModelName, Candidate], rows: Rows) -> set[ModelName]:
+    """Line and Amdahl, if a law with more parameters fits better than chance (F test of nested models), for rows too
+    few for the USL's AICc."""
+    laws = [candidates[name] for name in LAWS if name in candidates]
+    if len(laws) < len(LAWS) or laws[-1].aicc is not None or len(rows.distinct) <= COUNTS["usl"]:
+        return set()
+    return {law.model for at, law in enumerate(laws) if any(_rejects(one, law, rows) for one in laws[at + 1 :])}
+
+
+def _rejects(richer: Candidate, law: Candidate, rows: Rows) -> bool:
+    more = law.degrees - richer.degrees
+    if more < 1 or richer.degrees < 1:
+        return False
+    least = len(rows.rates) * (_RESOLUTION * rows.unit) ** 2
+    gain = (law.rss - richer.rss) / more / (max(richer.rss, least) / richer.degrees)
+    return bool(fdtrc(more, richer.degrees, max(gain, 0.0)) < REJECTED_P)
+
 
 NEAR_AICC = 2.0
 PLAUSIBLE_AICC = 6.0  # less support than that is "considerably less" (Burnham and Anderson 2002, 2.6)
@@ -27,7 +51,7 @@ _ORDER: tuple[ModelName, ...] = ("linear", "amdahl", "usl", "knee", "linear_brea
 
 @dataclass(frozen=True, kw_only=True)
 class ModelChoice:
-    """The chosen model (None: too few points), the other supported models, the verdict, and the reasons."""
+    """The chosen model (None: too few points), and the reasons."""
 
     model: ModelName | None
     supported: tuple[ModelName, ...]
@@ -43,8 +67,8 @@ class ModelChoice:
 
 
 def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: bool) -> ModelChoice:
-    """Chooses. superlinear: whether the points rise faster than a line beyond the noise."""
-    fall: Shape | None = "retrograde" if shapes.falls(rows) else "falls" if shapes.falls_row_by_row(rows) else None
+    """superlinear: whether the points rise faster than a line beyond the noise."""
+    fall: Shape | None = "retrograde" if falls(rows) else "falls" if falls_row_by_row(rows) else None
     retrograde = fall is not None
     if sum(c.aicc is not None for c in candidates.values()) < 2 or len(rows.distinct) < LEVELS_FOR_A_MODEL:
         verdict: Shape = fall or ("superlinear" if superlinear else "undecided")
@@ -60,13 +84,15 @@ def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: b
     noise = _noise(min(able, key=_aicc), rows)
     near = [c for c in able if _aicc(c) <= lowest + NEAR_AICC]
     least = min(_error(c) for c in near)
-    chosen = min((c for c in near if c.left_out_error is None or _error(c) <= least + noise), key=_simplest)
+    chosen = min(
+        (c for c in near if c.left_out_error is None or _error(c) <= least + noise),
+        key=lambda c: (COUNTS[c.model], _ORDER.index(c.model)),
+    )
     line = next((c for c in near if c.model == "linear"), chosen)
     if shape_of(chosen, rows, superlinear=False) == "linear":
         chosen = line
     shape = fall or shape_of(chosen, rows, superlinear)
-    doubts = [*_hidden(candidates, shape, rows), *_contradicted(chosen, able, shape, noise, rows, superlinear)]
-    doubts = [] if retrograde else doubts
+    doubts = [] if retrograde else _doubts(candidates, able, chosen, shape, noise, rows, superlinear)
     return ModelChoice(
         model=chosen.model,
         supported=tuple(c.model for c in sorted(near, key=_aicc) if c is not chosen),
@@ -78,21 +104,22 @@ def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: b
 
 
 def _able(candidates: Mapping[ModelName, Candidate], rows: Rows, retrograde: bool) -> list[Candidate]:
-    """The models that compete: those with an AICc, a knee only if it is clear, and only falling ones if the rate
-    falls."""
     able = [c for c in candidates.values() if c.aicc is not None]
     if retrograde:
         falling = {c.model for c in _falling(_smooth_of(candidates), rows)}
         return [c for c in able if c.model in falling]
     smooth = [_aicc(c) for c in able if c.model != "knee"]
-    return [c for c in able if c.model != "knee" or _clear_knee(c, rows, smooth)]
+
+    def is_clear(knee: Candidate) -> bool:
+        is_apart = bool(smooth) and _inside(knee, rows) and not _at_the_break(knee, rows)
+        return is_apart and _aicc(knee) + KNEE_MARGIN < min(smooth) and bends(rows)
+
+    return [c for c in able if c.model != "knee" or is_clear(c)]
 
 
 def _untested_fall(candidates: Mapping[ModelName, Candidate], rows: Rows, verdict: Shape) -> ModelChoice:
-    """The rate falls, and no model with an AICc does. Of few levels, the falling model that fits best without one; it
-    needs a degree of freedom for its interval. None if no model falls."""
-    falling = _falling(_smooth_of(candidates), rows)
-    chosen = min(falling, key=lambda c: c.rss, default=None)
+    """The falling model that fits best without an AICc."""
+    chosen = min(_falling(_smooth_of(candidates), rows), key=lambda c: c.rss, default=None)
     return ModelChoice(
         model=chosen.model if chosen else None,
         supported=(),
@@ -122,14 +149,19 @@ def _untested_law(candidates: Mapping[ModelName, Candidate], rows: Rows, rejecte
 def _skipped(
     candidates: Mapping[ModelName, Candidate], rows: Rows, chosen: Candidate, able: Sequence[Candidate], falling: bool
 ) -> list[str]:
-    """A sentence for each model whose AICc is lower than the chosen one's by more than 6, with the rule against it."""
     sentences = []
     for c in candidates.values():
         gain = _aicc(chosen) - c.aicc if c.aicc is not None else 0.0
         if gain <= PLAUSIBLE_AICC or c.model in {one.model for one in able}:
             continue
         if not falling:
-            rule = _rule_against_the_knee(c, rows) if c.model == "knee" else f"the rates reject it ({F_TEST})"
+            rule = f"the rates reject it ({F_TEST})"
+            if c.model == "knee" and not _inside(c, rows):
+                rule = "a hard limit needs two levels below it and two above"
+            elif c.model == "knee" and _at_the_break(c, rows):
+                rule = f"at {rows.knot:g} the CPU placement changes, which is no hard limit"
+            elif c.model == "knee":
+                rule = "noise about the best smooth curve explains a hard limit as well"
         elif c.model == "knee" or not _falling([c], rows):
             rule = "it does not fall, and the rate does"
         else:
@@ -141,29 +173,12 @@ def _skipped(
     return sentences
 
 
-def _rule_against_the_knee(knee: Candidate, rows: Rows) -> str:
-    if not _inside(knee, rows):
-        return "a hard limit needs two levels below it and two above"
-    if _at_the_break(knee, rows):
-        return f"at {rows.knot:g} the CPU placement changes, which is no hard limit"
-    return "noise about the best smooth curve explains a hard limit as well"
-
-
 def _falling(able: Sequence[Candidate], rows: Rows) -> list[Candidate]:
-    """Those that fall at the end; where the rate rose before it fell, those that rise before they fall, if any do.
-
-    With few rows AICc prefers a falling line or power to the USL, but neither can be what rises first.
-    """
+    """Those that fall at the end; if the rate rose first, prefer those that rise, then fall."""
     curves = {c.model: c.rates(rows.distinct) for c in able}
     falling = [c for c in able if curves[c.model][-1] < curves[c.model].max()]
     rising = [c for c in falling if curves[c.model].argmax() > 0] if rows.means.argmax() > 0 else []
     return rising or falling
-
-
-def _clear_knee(knee: Candidate, rows: Rows, smooth: Sequence[float]) -> bool:
-    if not smooth or not _inside(knee, rows) or _at_the_break(knee, rows):
-        return False
-    return _aicc(knee) + KNEE_MARGIN < min(smooth) and shapes.bends(rows)
 
 
 def _inside(knee: Candidate, rows: Rows) -> bool:
@@ -184,7 +199,7 @@ def _at_the_break(knee: Candidate, rows: Rows) -> bool:
 def _plausible(
     candidates: Mapping[ModelName, Candidate], rows: Rows, chosen: Candidate, retrograde: bool
 ) -> tuple[ModelName, ...]:
-    """The chosen model, and those within 6 of the lowest AICc; a knee only with two levels on either side."""
+    """Those within 6 of the lowest AICc; a knee only with two levels on either side."""
     able = [c for c in candidates.values() if c.aicc is not None and (c.model != "knee" or _inside(c, rows))]
     if retrograde:
         able = _falling(able, rows)
@@ -203,27 +218,23 @@ def _error(candidate: Candidate) -> float:
 
 
 def _noise(candidate: Candidate, rows: Rows) -> float:
-    """The residual standard error as a share of the last level's mean, but not below the precision of the
-    arithmetic."""
     return max((candidate.rse or 0.0) / float(rows.means[-1]), _NOISE_LEAST)
 
 
-def _simplest(candidate: Candidate) -> tuple[int, int]:
-    return COUNTS[candidate.model], _ORDER.index(candidate.model)
-
-
 def shape_of(c: Candidate, rows: Rows, superlinear: bool) -> Shape:
-    """The verdict of a model in one word, as far as its intervals support it."""
+    """The verdict of a model, as far as its intervals support it."""
     if c.model == "knee":
         return "knee"
     if c.model in WITH_BREAK and _by_interval(*c.interval("share"), 1.0) != "linear":
         return "break"
+    shape: Shape = "linear"
     if c.model == "power":
         shape = _by_interval(*c.interval("exponent"), 1.0)
     elif c.model == "affine":
         shape = _by_interval(*c.interval("intercept"), 0.0, rising=False)
-    else:
-        shape = _law_shape(c, rows)
+    elif c.model not in ("linear", "linear_break") and len(c.samples):
+        _, high = percentiles(_efficiencies(c, rows))
+        shape = "contended" if high is not None and high < 1 - 1e-9 else "linear"
     return "superlinear" if superlinear and shape == "linear" else shape
 
 
@@ -234,15 +245,8 @@ def _by_interval(low: float | None, high: float | None, linear: float, *, rising
     return "superlinear" if above is rising else "contended"
 
 
-def _law_shape(c: Candidate, rows: Rows) -> Shape:
-    """Contended if the whole interval of the efficiency at the last level is below 1."""
-    if c.model in ("linear", "linear_break") or not len(c.samples):
-        return "linear"
-    _, high = percentiles(_efficiencies(c, rows))
-    return "contended" if high is not None and high < 1 - 1e-9 else "linear"
-
-
 def _efficiencies(c: Candidate, rows: Rows) -> Floats:
+    """At the last level, of each sample."""
     ends = rows.distinct[[0, -1]]
     each = c.curves(ends) / ends
     ratios: Floats = np.full(len(each), np.inf)
@@ -250,28 +254,29 @@ def _efficiencies(c: Candidate, rows: Rows) -> Floats:
     return ratios
 
 
-def _hidden(candidates: Mapping[ModelName, Candidate], shape: Shape, rows: Rows) -> list[str]:
-    amdahl = candidates.get("amdahl")
-    if shape != "linear" or amdahl is None or not len(amdahl.samples):
-        return []
-    last = float(rows.distinct[-1])
-    low, high = percentiles(_efficiencies(amdahl, rows))
-    if high is not None and high < 1 - 1e-9:
-        least = f"{amdahl.interval('alpha')[0]:.2g} or more"
-        return [f"AICc prefers a line, but Amdahl's contention is significantly above 0 ({least})"]
-    if low is None or low >= EFFICIENCY_SURE:
-        return []
-    return [f"a line fits, but an efficiency as low as {100 * low:.0f} % at {last:g} cannot be excluded"]
-
-
-def _contradicted(
-    chosen: Candidate, able: Sequence[Candidate], shape: Shape, noise: float, rows: Rows, superlinear: bool
+def _doubts(
+    candidates: Mapping[ModelName, Candidate],
+    able: Sequence[Candidate],
+    chosen: Candidate,
+    shape: Shape,
+    noise: float,
+    rows: Rows,
+    superlinear: bool,
 ) -> list[str]:
+    """Contention that a line hides, and another shape that predicts the last level better."""
+    doubts = []
+    amdahl = candidates.get("amdahl")
+    if shape == "linear" and amdahl is not None and len(amdahl.samples):
+        low, high = percentiles(_efficiencies(amdahl, rows))
+        if high is not None and high < 1 - 1e-9:
+            least = f"{amdahl.interval('alpha')[0]:.2g} or more"
+            doubts.append(f"AICc prefers a line, but Amdahl's contention is significantly above 0 ({least})")
+        elif low is not None and low < EFFICIENCY_SURE:
+            at = f"{100 * low:.0f} % at {float(rows.distinct[-1]):g}"
+            doubts.append(f"a line fits, but an efficiency as low as {at} cannot be excluded")
     best = min(able, key=_error)
-    gained = _error(chosen) - _error(best)
-    if chosen.left_out_error is None:
-        return []
-    if best is chosen or gained <= 3 * noise or shape_of(best, rows, superlinear) == shape:
-        return []
-    prefers = f"AICc prefers {NAMES[chosen.model]}, but {NAMES[best.model]} predicts the last level better"
-    return [f"{prefers} ({100 * _error(best):.1f} % off against {100 * _error(chosen):.1f} %)"]
+    is_better = chosen.left_out_error is not None and _error(chosen) - _error(best) > 3 * noise
+    if is_better and shape_of(best, rows, superlinear) != shape:
+        prefers = f"AICc prefers {NAMES[chosen.model]}, but {NAMES[best.model]} predicts the last level better"
+        doubts.append(f"{prefers} ({100 * _error(best):.1f} % off against {100 * _error(chosen):.1f} %)")
+    return doubts

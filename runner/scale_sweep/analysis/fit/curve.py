@@ -1,4 +1,4 @@
-"""`fit_curve` and `fit_rows` make a FitReport of observations or plain rows from the parts of this package."""
+"""Makes a FitReport of observations or plain rows."""
 
 from __future__ import annotations
 
@@ -9,18 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from scale_sweep.analysis.fit import beyond, derived
-from scale_sweep.analysis.fit.bootstrap import SAMPLES
-from scale_sweep.analysis.fit.breaks import best_knot
-from scale_sweep.analysis.fit.candidates import Candidate, document, fit_model
+from scale_sweep.analysis.fit.candidates import SAMPLES, Candidate, document, fit_model
 from scale_sweep.analysis.fit.cautions import all_cautions, superlinear_levels
-from scale_sweep.analysis.fit.choice import ModelChoice, choose
-from scale_sweep.analysis.fit.local import may_miss, wider_curves
+from scale_sweep.analysis.fit.choice import choose
 from scale_sweep.analysis.fit.models import COUNTS, MODELS, WITH_BREAK, Floats, ModelName, rate_at
 from scale_sweep.analysis.fit.next_level import with_next_level
-from scale_sweep.analysis.fit.outliers import outliers
-from scale_sweep.analysis.fit.pairs import with_pairs
-from scale_sweep.analysis.fit.rows import Rows, make_rows
-from scale_sweep.analysis.fit.summaries import Noise, Usable, pooled_noise, summaries, usable
+from scale_sweep.analysis.fit.partial_curves import may_miss, wider_curves
+from scale_sweep.analysis.fit.rows import Rows, best_knot, make_rows
+from scale_sweep.analysis.fit.summaries import Usable, pooled_noise, summaries, usable, with_pairs
 from scale_sweep.analysis.fit.words import FitFindings, Terms, sentence
 from scale_sweep.model import (
     Confound,
@@ -30,8 +26,6 @@ from scale_sweep.model import (
     KnownBreak,
     ModelFit,
     Observation,
-    PointSummary,
-    Prediction,
 )
 
 GRID_STEPS = 60
@@ -40,8 +34,6 @@ _SAMPLES_BESIDE = 500  # its intervals are not shown
 
 @dataclass(frozen=True, kw_only=True)
 class FitQuestions:
-    """Questions beyond the points: rates at these levels, and levels for these rates."""
-
     predict: Sequence[float] = ()
     need: Sequence[float] = ()
     # also which level to measure so that an interval too wide to use becomes half as wide; this takes up to a second
@@ -59,50 +51,46 @@ def fit_curve(
     breaks: Sequence[KnownBreak] = (),
     is_quick: bool = False,
 ) -> FitReport:
-    """The curve of the observations over the axis, with every caution. rate: the name of their value. breaks: of the
-    CPU placement. is_quick: short windows know no long-run rate, so points have the ratios of pairs, no intervals."""
+    """rate: the name of the values. is_quick: short windows know no long-run rate, so points have ratios of pairs, no
+    intervals."""
     data = replace(usable(observed), is_quick=is_quick)
     return _report(data, terms, rate, tuple(confounds), questions or FitQuestions(), tuple(breaks))
 
 
 def fit_rows(
-    rows: Sequence[tuple[float, float]],
+    rows: Sequence[tuple[float, float]] | Floats,
     terms: Terms,
     *,
     questions: FitQuestions | None = None,
     breaks: Sequence[KnownBreak] = (),
     samples: int = SAMPLES,
 ) -> FitReport:
-    """The curve of plain (level, rate) rows, both above 0. samples: of the bootstrap; simulations need only few."""
+    """Of (level, rate), both above 0. samples: of the bootstrap."""
     return _report(_of_rows(rows), terms, terms.rate, (), questions or FitQuestions(), tuple(breaks), samples)
 
 
 def known_of(
     observed: Sequence[Observation], terms: Terms, *, breaks: Sequence[KnownBreak] = (), samples: int = SAMPLES
 ) -> beyond.Known:
-    """The input of answers beyond the points, for questions that `FitQuestions` does not have."""
-    return _known_of(usable(observed), terms, tuple(breaks), samples)
+    """The input of further answers beyond the points."""
+    return _known(_findings(usable(observed), terms, tuple(breaks), samples))
 
 
 def known_of_rows(
     rows: Sequence[tuple[float, float]], terms: Terms, *, breaks: Sequence[KnownBreak] = (), samples: int = SAMPLES
 ) -> beyond.Known:
     """The same of plain (level, rate) rows, both above 0."""
-    return _known_of(_of_rows(rows), terms, tuple(breaks), samples)
+    return _known(_findings(_of_rows(rows), terms, tuple(breaks), samples))
 
 
-def _known_of(data: Usable, terms: Terms, breaks: tuple[KnownBreak, ...], samples: int) -> beyond.Known:
-    return _known(data, _fitted(data, breaks, samples), terms)
-
-
-def _of_rows(rows: Sequence[tuple[float, float]]) -> Usable:
+def _of_rows(rows: Sequence[tuple[float, float]] | Floats) -> Usable:
     table = np.asarray(rows, dtype=float).reshape(-1, 2)
     table = table[np.lexsort((table[:, 1], table[:, 0]))]
     return Usable(levels=table[:, 0], rates=table[:, 1], left_out={})
 
 
 def value_at(fit: FitReport, level: float) -> float | None:
-    """The chosen model's rate at a level; None if no model is chosen or the level is not above 0."""
+    """The chosen model's rate; None without one."""
     model = next((m for m in fit.models if m.model == fit.chosen), None)
     if model is None or level <= 0:
         return None
@@ -122,48 +110,43 @@ def _report(
     breaks: tuple[KnownBreak, ...] = (),
     samples: int = SAMPLES,
 ) -> FitReport:
-    fitted = _fitted(data, breaks, samples)
-    points = with_pairs(fitted.points, data) if data.is_quick else fitted.points
-    known = _known(data, fitted, terms)
+    f = _findings(data, terms, breaks, samples)
+    known, grid = _known(f), _grid(f.rows)
     peak, knee, maximum, at_90 = _figures(known)
-    findings = FitFindings(
-        terms=terms,
-        data=data,
-        noise=fitted.noise,
+    points = with_pairs(f.points, data) if data.is_quick else f.points
+    f = replace(f, points=points, confounds=confounds, peak=peak, knee=knee, maximum=maximum)
+    predictions = beyond.predict(known, questions.predict)
+    banded = (f.choice.model, "linear")
+    return FitReport(
         points=points,
-        candidates=fitted.candidates,
-        choice=fitted.choice,
-        confounds=confounds,
-        superlinear=fitted.superlinear,
+        models=tuple(document(c, grid if c.model in banded else None) for c in f.candidates.values()),
+        chosen=f.choice.model,
+        sentence=sentence(f),
+        cautions=all_cautions(f),
+        peak_level=peak.value if peak else None,
+        peak_std_err=peak.std_err if peak else None,
+        peak_extrapolated=bool(peak and peak.value > points[-1].level),
+        knee_level=knee.value if knee else None,
+        noise_percent=100 * f.noise.std if f.noise else None,
+        axis=terms.axis,
+        rate=rate,
+        verdict=f.choice.verdict,
         peak=peak,
         knee=knee,
         maximum=maximum,
-        outliers=outliers(fitted.rows, terms),
-        breaks=breaks,
-    )
-    return replace(
-        _written(findings, known, rate),
         level_at_90=at_90,
+        supported=f.choice.supported,
+        extrapolation_limit=known.limit if len(points) else None,
+        rejected=data.rejected,
+        band=beyond.band(known, grid) if grid is not None and f.choice.model else (),
+        breaks=breaks,
         beside=_beside(data, terms, rate, breaks),
-        predictions=_predictions(known, questions),
+        predictions=tuple(with_next_level(known, p) for p in predictions) if questions.next_level else predictions,
         needs=beyond.need(known, questions.need),
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Fitted:
-    """Every model on the rows, and the choice between them."""
-
-    rows: Rows
-    noise: Noise | None
-    points: tuple[PointSummary, ...]
-    candidates: Mapping[ModelName, Candidate]
-    superlinear: tuple[str, ...]
-    choice: ModelChoice
-    wider: Sequence[Candidate]  # see `wider_curves`
-
-
-def _fitted(data: Usable, breaks: tuple[KnownBreak, ...], samples: int) -> _Fitted:
+def _findings(data: Usable, terms: Terms, breaks: tuple[KnownBreak, ...], samples: int) -> FitFindings:
     rows = make_rows(data.levels, data.rates, best_knot(data.levels, data.rates, breaks))
     noise = pooled_noise(data)
     points = summaries(data, noise)
@@ -171,71 +154,36 @@ def _fitted(data: Usable, breaks: tuple[KnownBreak, ...], samples: int) -> _Fitt
     candidates = {m: fit_model(m, rows, samples) for m in models if COUNTS[m] <= len(points)}
     superlinear = superlinear_levels(points, noise)
     choice = choose(candidates, rows, bool(superlinear) or _rises_faster(candidates))
-    return _Fitted(
+    return FitFindings(
+        terms=terms,
+        data=data,
         rows=rows,
         noise=noise,
         points=points,
         candidates=candidates,
-        superlinear=superlinear,
         choice=choice,
+        superlinear=superlinear,
+        breaks=breaks,
         wider=wider_curves(candidates, choice, rows, samples),
     )
 
 
-def _written(findings: FitFindings, known: beyond.Known, rate: str) -> FitReport:
-    """The report without answers."""
-    points, choice, peak, knee = findings.points, findings.choice, findings.peak, findings.knee
-    noise, grid = findings.noise, _grid(known.rows)
-    banded = (choice.model, "linear")
-    return FitReport(
-        points=points,
-        models=tuple(document(c, grid if c.model in banded else None) for c in findings.candidates.values()),
-        chosen=choice.model,
-        sentence=sentence(findings),
-        cautions=all_cautions(findings),
-        peak_level=peak.value if peak else None,
-        peak_std_err=peak.std_err if peak else None,
-        peak_extrapolated=bool(peak and peak.value > points[-1].level),
-        knee_level=knee.value if knee else None,
-        noise_percent=100 * noise.std if noise else None,
-        axis=findings.terms.axis,
-        rate=rate,
-        verdict=choice.verdict,
-        peak=peak,
-        knee=knee,
-        maximum=findings.maximum,
-        supported=choice.supported,
-        extrapolation_limit=known.limit if len(points) else None,
-        rejected=findings.data.rejected,
-        band=beyond.band(known, grid) if grid is not None and choice.model else (),
-        breaks=findings.breaks,
-    )
-
-
-def _predictions(known: beyond.Known, questions: FitQuestions) -> tuple[Prediction, ...]:
-    predictions = beyond.predict(known, questions.predict)
-    return tuple(with_next_level(known, p) for p in predictions) if questions.next_level else predictions
-
-
-def _known(data: Usable, fitted: _Fitted, terms: Terms) -> beyond.Known:
-    """The input of the answers beyond the points."""
-    choice = fitted.choice
-    chosen = fitted.candidates[choice.model] if choice.model else None
+def _known(f: FitFindings) -> beyond.Known:
     return beyond.Known(
-        chosen=chosen,
-        plausible=[fitted.candidates[m] for m in choice.plausible],
-        wider=fitted.wider,
-        rows=fitted.rows,
-        terms=terms,
-        lost=data.lost,
-        falls=choice.falls,
-        noise=fitted.noise,
-        is_missed=may_miss(chosen, fitted.rows),
+        chosen=f.chosen,
+        plausible=[f.candidates[m] for m in f.choice.plausible],
+        wider=f.wider,
+        rows=f.rows,
+        terms=f.terms,
+        lost=f.data.lost,
+        falls=f.choice.falls,
+        noise=f.noise,
+        is_missed=may_miss(f.chosen, f.rows),
     )
 
 
 def _figures(known: beyond.Known) -> tuple[Estimate | None, Estimate | None, Estimate | None, Estimate | None]:
-    """Peak, knee, maximum and the level at 90 % efficiency; None for one at or beyond a rejected level."""
+    """Peak, knee, maximum, level at 90 %; None for one at or beyond a rejected level."""
     chosen, above = known.chosen, known.above
     if chosen is None:
         return None, None, None, None
@@ -271,7 +219,7 @@ def _beside(data: Usable, terms: Terms, rate: str, breaks: tuple[KnownBreak, ...
 
 
 def _rises_faster(candidates: Mapping[ModelName, Candidate]) -> bool:
-    """Whether the power is above 1 and the intercept below 0, each in all of its interval."""
+    """Whether the power is above 1 and the intercept below 0, in all of their intervals."""
     if "power" not in candidates or "affine" not in candidates:
         return False
     low, high = candidates["power"].interval("exponent")[0], candidates["affine"].interval("intercept")[1]

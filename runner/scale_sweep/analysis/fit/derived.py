@@ -1,4 +1,4 @@
-"""Figures that follow from one model: peak, knee, maximum, the level at 90 % efficiency, the level for a rate."""
+"""Figures of one model: peak, knee, maximum, level at 90 %, level for a rate."""
 
 from __future__ import annotations
 
@@ -19,11 +19,6 @@ _EFFICIENCY = 0.9
 Figure = Callable[[Floats], Floats]
 
 
-def limit(rows: Rows) -> float:
-    """The highest level with an answer."""
-    return REACH * float(rows.distinct[-1])
-
-
 def _known(candidate: Candidate, figure: Figure) -> Estimate | None:
     if not len(candidate.samples):
         return None
@@ -35,20 +30,18 @@ def _known(candidate: Candidate, figure: Figure) -> Estimate | None:
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
-    """The ratio; infinite where the divisor is 0."""
+    """Infinite where the divisor is 0."""
     ratio: Floats = np.full_like(above, np.inf)
     np.divide(above, below, out=ratio, where=below > 0)
     return ratio
 
 
 def peak(candidate: Candidate) -> Estimate | None:
-    """The level at which the USL has its maximum. Its standard error is that of the delta method on the bootstrap's
-    spread."""
+    """The level of the USL's maximum, with the error of the delta method."""
     if candidate.model != "usl":
         return None
-    unit = candidate.unit_level
-    known = _known(candidate, lambda p: _peak_levels(p, unit))
-    value = usl_peak(candidate.value("alpha"), candidate.value("beta"), unit)
+    known = _known(candidate, lambda p: _peak_levels(p, candidate.unit_level))
+    value = usl_peak(candidate.value("alpha"), candidate.value("beta"), candidate.unit_level)
     if known is None or value is None or known.low is None or known.high is None:
         return None
     return Estimate(value=value, std_err=(known.high - known.low) / 3.92, low=known.low, high=known.high)
@@ -60,26 +53,23 @@ def _peak_levels(p: Floats, unit: float) -> Floats:
 
 
 def knee(candidate: Candidate) -> Estimate | None:
-    """The level at which the hard limit starts."""
     return _known(candidate, lambda p: _ratio(p[:, 1], p[:, 0])) if candidate.model == "knee" else None
 
 
 def maximum(chosen: Candidate, others: Sequence[Candidate]) -> Estimate | None:
-    """The highest rate that the chosen model can reach: γ/α of Amdahl, C of the knee, X at the peak of the USL. Its
-    interval spans the others too; None if one of them has no maximum."""
-    spanned = [_of_model(c) for c in (chosen, *(c for c in others if c.model != chosen.model))]
-    lows, highs = [e.low if e else None for e in spanned], [e.high if e else None for e in spanned]
+    """γ/α of Amdahl, C of the knee, X at the peak of the USL. Its interval spans the others too; None if one has
+    none."""
+
+    def of(c: Candidate) -> Estimate | None:
+        return _known(c, lambda p: _maxima(c.model, p, c.unit_level)) if c.model in _BOUNDED else None
+
+    spanned = [of(c) for c in (chosen, *(c for c in others if c.model != chosen.model))]
+    ends = [(e.low, e.high) for e in spanned if e is not None and e.low is not None and e.high is not None]
     own = spanned[0]
-    if own is None or None in lows or None in highs:
+    if own is None or len(ends) < len(spanned):
         return None
-    low, high = min(v for v in lows if v is not None), max(v for v in highs if v is not None)
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
     return replace(own, low=low, high=high) if high - low <= 2 * own.value else None
-
-
-def _of_model(candidate: Candidate) -> Estimate | None:
-    if candidate.model not in _BOUNDED:
-        return None
-    return _known(candidate, lambda p: _maxima(candidate.model, p, candidate.unit_level))
 
 
 _BOUNDED: tuple[ModelName, ...] = ("amdahl", "knee", "usl")
@@ -99,10 +89,10 @@ def _maxima(model: ModelName, p: Floats, unit: float) -> Floats:
 
 
 def level_at_90(candidate: Candidate, rows: Rows) -> Estimate | None:
-    """The level at which the efficiency against the smallest level n₀, X(n) n₀ / (n X(n₀)), falls to 90 %."""
+    """Where X(n) n₀ / (n X(n₀)) falls to 90 %, n₀ being the smallest level."""
     first = float(rows.distinct[0])
     level = _known(candidate, lambda p: _levels_at_90(candidate.model, p, first, candidate.unit_level))
-    return level if level is not None and level.value <= limit(rows) else None
+    return level if level is not None and level.value <= REACH * float(rows.distinct[-1]) else None
 
 
 def _levels_at_90(model: ModelName, p: Floats, first: float, unit: float) -> Floats:
@@ -125,7 +115,7 @@ def _levels_at_90(model: ModelName, p: Floats, first: float, unit: float) -> Flo
 
 
 def _levels_at_90_with_break(p: Floats, first: float, unit: float) -> Floats:
-    """The first level of 90 % on either side of the break. Beyond it, X(n) = k n is a quadratic equation in n."""
+    """The first on either side of the break. Beyond it, X(n) = k n is quadratic in n."""
     law, share, at = _law_of(p), p[:, -2], p[:, -1]
     before = _levels_at_90("amdahl", law, first, unit)
     ideal, alpha, whole = law[:, 0], law[:, 1], (1 - share) * at
@@ -145,7 +135,7 @@ def _law_of(p: Floats) -> Floats:
 
 
 def _usl_root(square: Floats, linear: Floats, constant: Floats, *, larger: bool) -> Floats:
-    """A root of a n² + b n + c with a ≥ 0; infinite if there is none above 0. This form is stable for a → 0."""
+    """Of a n² + b n + c with a ≥ 0; infinite if there is none above 0. Stable for a → 0."""
     inside = linear**2 - 4 * square * constant
     root = np.sqrt(np.maximum(inside, 0.0))
     solution = _ratio(-2 * constant, linear + root) if larger else _ratio(2 * constant, -linear + root)
@@ -153,7 +143,7 @@ def _usl_root(square: Floats, linear: Floats, constant: Floats, *, larger: bool)
 
 
 def levels_for(model: ModelName, p: Floats, rate: float, unit: float = 1.0) -> Floats:
-    """The lowest level with X(n) = rate, for every parameter set; infinite if the curve does not reach it."""
+    """The lowest level with X(n) = rate, by parameter set; infinite without one."""
     rates = np.full(len(p), float(rate))
     if model == "linear":
         return _ratio(rates, p[:, 0])
@@ -169,7 +159,7 @@ def levels_for(model: ModelName, p: Floats, rate: float, unit: float = 1.0) -> F
 
 
 def level_where_it_falls(model: ModelName, p: Floats, rate: float, unit: float = 1.0) -> Floats:
-    """The level from which a falling curve is below the rate, for every parameter set; infinite if it never is."""
+    """From which a falling curve is below the rate; infinite without one."""
     if model == "affine":
         return np.maximum(_ratio(p[:, 0] - rate, -p[:, 1]), 0.0)
     if model == "power":
@@ -182,8 +172,7 @@ def level_where_it_falls(model: ModelName, p: Floats, rate: float, unit: float =
 
 
 def _level_with_break(p: Floats, rate: float, unit: float, *, falling: bool) -> Floats:
-    """The level of a rate: by the law up to the break, and beyond it at the share of a unit. falling: where the curve
-    falls beyond the break."""
+    """By the law up to the break, beyond it by the share. falling: beyond the break."""
     worth, share, at = _law_level("amdahl", _law_of(p), rate, unit, larger=False), p[:, -2], p[:, -1]
     levels = np.full(len(p), np.inf)
     beyond = worth < at if falling else worth > at
@@ -204,7 +193,7 @@ def _law_level(model: ModelName, p: Floats, rate: float, unit: float, *, larger:
 
 
 def asymptote(candidate: Candidate) -> float:
-    """The highest rate that the curve can reach, without an interval; infinite if there is none."""
+    """The highest rate that the curve can reach; infinite if there is none."""
     if candidate.model not in _BOUNDED:
         return math.inf
     return float(_maxima(candidate.model, candidate.values[None], candidate.unit_level)[0])

@@ -1,4 +1,4 @@
-"""The models of scaling as formulas, and nothing about how they are fitted."""
+"""The models of scaling as formulas."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ LOG_MOST = 150.0  # of a factor, so that squares of products are still finite
 
 
 def rate_at(level: float, parameters: Mapping[str, float], unit: float = 1.0) -> float:
-    """X(n) of the model with these parameters; an α or β that is not given is 0. unit: u of the formulas."""
+    """X(n); an α or β that is not given is 0. unit: u of the formulas."""
     p = parameters
     if "slope" in p:
         return p["intercept"] + p["slope"] * level
@@ -93,13 +93,13 @@ def _powers(levels: Floats, exponent: Any) -> Floats:
 
 
 def _equivalent(levels: Floats, share: Any, at: Any) -> Floats:
-    """min(n, b) + s max(n − b, 0), not below 0: levels in units of those before the break."""
+    """min(n, b) + s max(n − b, 0): levels in units of those before the break."""
     worth: Floats = np.maximum(np.minimum(levels, at) + share * np.maximum(levels - at, 0.0), 0.0)
     return worth
 
 
 def _jacobian_with_break(p: Floats, levels: Floats, unit: float) -> Floats:
-    """∂X/∂parameters of both models with a break. That of b is 0: it is not fitted."""
+    """That of b is 0: it is not fitted."""
     worth, over = _equivalent(levels, p[-2], p[-1]), np.maximum(levels - p[-1], 0.0)
     alpha = float(p[1]) if len(p) == len(PARAMETERS["amdahl_break"]) else 0.0
     below = _below([np.array([alpha])], worth / unit)
@@ -110,7 +110,7 @@ def _jacobian_with_break(p: Floats, levels: Floats, unit: float) -> Floats:
 
 
 def _below(shares: list[Floats], levels: Floats) -> Floats:
-    """1 + α(m−1) + βm(m−1), kept above 0 for levels below the unit."""
+    """1 + α(m−1) + βm(m−1), kept above 0."""
     below = np.ones_like(levels)
     for share, basis in zip(shares, (levels - 1, levels * (levels - 1)), strict=False):
         below = below + share * basis
@@ -138,5 +138,5 @@ def jacobian(model: ModelName, parameters: Floats, levels: Floats, unit: float =
 
 
 def usl_peak(alpha: float, beta: float, unit: float = 1.0) -> float | None:
-    """n* = u √((1 − α) / β), the level of the USL's maximum; None if the curve has none."""
+    """n* = u √((1 − α) / β); None without a maximum."""
     return unit * math.sqrt((1 - alpha) / beta) if beta > 0 and alpha < 1 else None

@@ -1,4 +1,4 @@
-"""The level to measure next, so that an interval too wide to use becomes half as wide."""
+"""The level to measure next, so that a wide interval becomes half as wide."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from scipy.special import ndtri
 from scale_sweep.analysis.fit.beyond import Known, hull
 from scale_sweep.analysis.fit.candidates import Candidate, fit_model
 from scale_sweep.analysis.fit.choice import PLAUSIBLE_AICC, ModelChoice
-from scale_sweep.analysis.fit.local import may_miss, wider_curves
 from scale_sweep.analysis.fit.models import COUNTS, Floats, ModelName
+from scale_sweep.analysis.fit.partial_curves import may_miss, wider_curves
 from scale_sweep.analysis.fit.rows import Rows, make_rows
 from scale_sweep.model import Prediction
 
@@ -21,8 +21,7 @@ _ALSO: tuple[ModelName, ...] = ("amdahl", "usl")  # the rules of the intervals a
 
 
 def with_next_level(known: Known, prediction: Prediction) -> Prediction:
-    """The prediction with the level that halves its interval, if that is too wide to use: of the levels between the
-    measured ones and the predicted one, the nearest to the measured ones that does."""
+    """With the level nearest to the measured ones that halves an interval too wide to use."""
     if not prediction.is_wide or prediction.low is None or prediction.high is None:
         return prediction
     places = level_places(known.rows, prediction.level)
@@ -38,7 +37,7 @@ def with_next_level(known: Known, prediction: Prediction) -> Prediction:
 
 
 def level_places(rows: Rows, level: float) -> list[float]:
-    """The levels to try, the nearest to the measured ones first. They are whole numbers if the measured ones are."""
+    """The nearest to the measured ones first, whole numbers if those are."""
     first, last = float(rows.distinct[0]), float(rows.distinct[-1])
     if first <= level <= last:
         return [level]
@@ -71,10 +70,7 @@ def _width_with(known: Known, place: float, mean: float, level: float) -> float:
     plausible = _left(fitted, [c.model for c in known.plausible])
     best = fitted[plausible[0]]
     choice = ModelChoice(
-        model=best.model,
-        supported=(),
-        verdict="retrograde" if known.falls else "undecided",
-        plausible=tuple(plausible),
+        model=best.model, supported=(), verdict="retrograde" if known.falls else "undecided", plausible=tuple(plausible)
     )
     again = replace(
         known,
@@ -97,7 +93,7 @@ def _left(fitted: dict[ModelName, Candidate], plausible: list[ModelName]) -> lis
 
 
 def _quantiles(count: int) -> Floats:
-    """As many quantiles of the normal distribution, with a standard deviation of 1."""
+    """Of the normal distribution, with a standard deviation of 1."""
     if count == 1:
         return np.zeros(1)
     drawn: Floats = ndtri((np.arange(count) + 0.5) / count)

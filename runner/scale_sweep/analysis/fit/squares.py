@@ -1,4 +1,4 @@
-"""Least squares on X for many samples at once: the same levels and weights, one row of rates for each sample."""
+"""Least squares for many samples at once: the same levels and weights, one row of rates each."""
 
 from __future__ import annotations
 
@@ -19,19 +19,10 @@ _ALPHA_START, _SHARE_START = 0.02, 0.05
 
 
 def solve(
-    model: ModelName,
-    levels: Floats,
-    weights: Floats,
-    measured: Floats,
-    unit: float = 1.0,
-    knot: float | None = None,
+    model: ModelName, levels: Floats, weights: Floats, measured: Floats, unit: float = 1.0, knot: float | None = None
 ) -> Floats:
-    """Parameters, one row for each sample. measured: (samples, levels), of the order of 1. Levels ascend and are above
-    0.
-
-    unit: u of the formulas in models.py, at most the first level. knot: b, which only models with a break need: at or
-    above the first level and below the last.
-    """
+    """(samples, parameters) for measured (samples, levels), of the order of 1. Levels ascend and are above 0. unit: u
+    of the formulas in models.py, at most the first level. knot: b, which only models with a break need."""
     if model == "linear":
         return (measured @ (weights * levels) / np.sum(weights * levels**2))[:, None]
     if model == "affine":
@@ -59,7 +50,7 @@ def _affine(levels: Floats, weights: Floats, measured: Floats) -> Floats:
 
 
 def _knee(levels: Floats, weights: Floats, measured: Floats) -> Floats:
-    """The best knee over every position: between two levels, where both parts are means, or on a level."""
+    """The best one between two levels, where both parts are means, or on a level."""
     square, joint = np.cumsum(weights * levels**2), np.cumsum(weights * levels * measured, axis=1)
     many = weights.sum() - np.cumsum(weights)
     rest = (measured @ weights)[:, None] - np.cumsum(weights * measured, axis=1)
@@ -85,8 +76,8 @@ def _linear_break(levels: Floats, weights: Floats, measured: Floats, at: float) 
 
 
 def _amdahl_break(levels: Floats, weights: Floats, measured: Floats, unit: float, at: float) -> Floats:
-    """As m / (a + b(m/u − 1)) with m = min(n, at) + s max(n − at, 0). Without contention where that fits better, or
-    where the free minimum is outside of 0 ≤ α ≤ 1."""
+    """As m / (a + b(m/u − 1)) with m = min(n, at) + s max(n − at, 0); without contention where that fits better, or
+    where 0 ≤ α ≤ 1 fails."""
     plain = _linear_break(levels, weights, measured, at)
     over = np.maximum(levels - at, 0.0)
 
@@ -120,7 +111,7 @@ def _power(levels: Floats, weights: Floats, measured: Floats) -> Floats:
 
 
 def _law(levels: Floats, weights: Floats, measured: Floats, count: int, unit: float) -> Floats:
-    """USL and Amdahl as n / (a + b(m−1) + c m(m−1)), whose reciprocal is linear in a, b, c; α = b/a, β = c/a."""
+    """USL and Amdahl as n / (a + b(m−1) + c m(m−1)), with α = b/a, β = c/a: its reciprocal is linear."""
     many = levels / unit
     bases = np.array([np.ones_like(many), many - 1, many * (many - 1)][:count])
     solution = _inside(levels, bases, weights, measured, (None,) * (count - 1))
@@ -128,7 +119,7 @@ def _law(levels: Floats, weights: Floats, measured: Floats, count: int, unit: fl
 
 
 def solve_peak_at_last(levels: Floats, weights: Floats, measured: Floats, unit: float) -> Floats:
-    """The best USL with its peak at the last level, β = (1 − α) / M², as rates: (samples, levels)."""
+    """The best USL with β = (1 − α) / M², as rates: (samples, levels)."""
     many = levels / unit
     pairs = many * (many - 1) / many[-1] ** 2
     bases = np.array([1 + pairs, many - 1 - pairs])
@@ -139,21 +130,15 @@ def solve_peak_at_last(levels: Floats, weights: Floats, measured: Floats, unit: 
 def _no_worse(
     solution: Floats, poorer: Floats, levels: Floats, weights: Floats, measured: Floats, unit: float
 ) -> Floats:
-    """The solution found, or the law with one parameter fewer if that fits better: the search then ended in a local
-    minimum.
-
-    This happens where the rates follow no law at all (1 and 12 cores fast, 3 cores slow).
-    """
+    """Or the law with one parameter fewer, if the search ended in a local minimum, as where rates follow no law."""
     held = np.column_stack([poorer, np.zeros(len(poorer))])
     miss, miss_held = ((measured - rates("usl", p, levels, unit)) ** 2 @ weights for p in (solution, held))
     return np.where((miss_held < miss)[:, None], held, solution)
 
 
 def _inside(levels: Floats, bases: Floats, weights: Floats, measured: Floats, ends: Ends) -> Floats:
-    """The best a, b, c with 0 ≤ α, β ≤ 1. ends: the values at which α and β are held (None: free).
-
-    If the free minimum is outside, the permitted one is on a bound that it violates: each of them is tried.
-    """
+    """The best a, b, c with 0 ≤ α, β ≤ 1. ends: where α and β are held (None: free). If the free minimum is outside,
+    each bound that it violates is tried."""
     solution = _face(levels, bases, weights, measured, ends)
     shares = solution[:, 1:] / np.where(solution[:, :1] == 0, 1e-300, solution[:, :1])
     wrong = solution[:, 0] <= 0
@@ -178,11 +163,8 @@ def _positive(part: Floats, bases: Floats) -> Floats:
 
 
 def _face(levels: Floats, bases: Floats, weights: Floats, measured: Floats, ends: Ends) -> Floats:
-    """The solution on a face: a held parameter is 0, or is 1 and then shares the coefficient of the first. The rest is
-    free.
-
-    The search starts from the weighted linear fit of n/X, which is close for small noise.
-    """
+    """A held parameter is 0, or 1 and then shares the first's coefficient. The search starts from the weighted linear
+    fit of n/X."""
     free = [i for i, end in enumerate(ends, start=1) if end is None]
     first = bases[0] + sum((bases[i] for i, end in enumerate(ends, start=1) if end), np.zeros_like(levels))
     own = np.array([first, *bases[free]])
@@ -208,10 +190,8 @@ def _face(levels: Floats, bases: Floats, weights: Floats, measured: Floats, ends
 
 
 def _normal(columns: list[Floats], target: Floats, weights: Floats, damping: Floats, bend: Floats) -> Floats:
-    """Solves the weighted normal equations of every sample. damping is relative to their diagonal.
-
-    bend: factors on the products of slopes that make the matrix that of Newton's method; 1 for a linear model.
-    """
+    """The weighted normal equations. damping: relative to the diagonal. bend: factors on products of slopes that make
+    Newton's matrix."""
     size = len(columns)
     square, right = np.empty((len(target), size, size)), np.empty((len(target), size, 1))
     for i, one in enumerate(columns):
@@ -231,11 +211,8 @@ def _normal(columns: list[Floats], target: Floats, weights: Floats, damping: Flo
 
 
 def _search(curve: Curve, start: Floats, weights: Floats, measured: Floats, curvature: float) -> Floats:
-    """Damped Newton steps on all samples. A sample leaves when its step no longer matters.
-
-    curvature: k if the model's second derivatives are k/X times the products of the first. Newton's method then costs
-    no more than Gauss-Newton, and does not oscillate about a minimum with large residuals.
-    """
+    """Damped Newton steps on all samples until a step no longer matters. curvature: k if second derivatives are k/X
+    times products of the first, which makes Newton's as cheap as Gauss-Newton."""
     best = start.copy()
     open_ = np.arange(len(start))
     damping = np.full(len(start), 1e-4)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from scale_sweep.analysis.fit.breaks import break_of, break_words
 from scale_sweep.analysis.fit.candidates import Candidate
 from scale_sweep.analysis.fit.choice import ModelChoice
-from scale_sweep.analysis.fit.models import NAMES, SYMBOLS, ModelName
+from scale_sweep.analysis.fit.models import NAMES, SYMBOLS, WITH_BREAK, ModelName
+from scale_sweep.analysis.fit.rows import Rows
 from scale_sweep.analysis.fit.summaries import Noise, Usable
 from scale_sweep.base.units import counted, format_number, format_rate, with_interval
 from scale_sweep.model import Confound, Estimate, KnownBreak, PointSummary, RejectedLevel, is_off_linear
@@ -21,8 +21,6 @@ RATE_UNITS = {"rows_per_s": "rows/s", "requests_per_s": "requests/s", "durable_r
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """Terms of the sentences: the axis, the measured quantity, and one measurement."""
-
     axis: str = "cores"
     rate: str = "rows/s"
     row: str = "valid trial"
@@ -30,47 +28,48 @@ class Terms:
 
     @property
     def unit(self) -> str:
-        """One step of the axis: core, disk. Derived from its plural if it was not given."""
+        """One step of the axis, by default from its plural."""
         if self.one:
             return self.one
         plural = self.axis.endswith("s") and not self.axis.endswith("ss") and len(self.axis) > 3
         return self.axis[:-1] if plural else self.axis
 
     def count(self, level: float) -> str:
-        """A level with its unit: "1 core", "4 cores"."""
+        """ "1 core", "4 cores"."""
         return self.named(format_number(level))
 
     def named(self, levels: str) -> str:
-        """Levels in words with their unit: "1 core", "2, 3 cores"."""
+        """ "1 core", "2, 3 cores"."""
         return f"{levels} {self.unit if levels == '1' else self.axis}"
 
     @property
     def whole(self) -> str:
-        """All measurements together: "this run", "these rows"."""
+        """ "this run", "these rows"."""
         return "these rows" if self.row == "row" else "this run"
 
     def rows(self, number: int) -> str:
-        """A number of measurements: "12 valid trials"."""
+        """ "12 valid trials"."""
         return counted(number, self.row)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitFindings:
-    """Everything that the sentence depends on."""
+    """Every model on the rows, the choice between them, and what the sentences need besides."""
 
     terms: Terms
     data: Usable
+    rows: Rows
     noise: Noise | None
     points: tuple[PointSummary, ...]
     candidates: Mapping[ModelName, Candidate]
     choice: ModelChoice
-    confounds: tuple[Confound, ...]
     superlinear: tuple[str, ...]
-    peak: Estimate | None
-    knee: Estimate | None
-    maximum: Estimate | None
-    outliers: tuple[str, ...] = ()
-    breaks: tuple[KnownBreak, ...] = ()
+    breaks: tuple[KnownBreak, ...]
+    wider: Sequence[Candidate]  # see `wider_curves`
+    confounds: tuple[Confound, ...] = ()
+    peak: Estimate | None = None
+    knee: Estimate | None = None
+    maximum: Estimate | None = None
 
     @property
     def chosen(self) -> Candidate | None:
@@ -78,17 +77,17 @@ class FitFindings:
 
     @property
     def known_break(self) -> KnownBreak | None:
-        return break_of(self.chosen, self.breaks)
+        if self.chosen is None or self.chosen.model not in WITH_BREAK:
+            return None
+        return next((one for one in self.breaks if one.after == self.chosen.value("break")), None)
 
     @property
     def span(self) -> str:
-        """The range of levels, and the number of measurements."""
         first, last = self.points[0].level, self.points[-1].level
         return f"{format_number(first)} → {self.terms.count(last)}, {self.trials}"
 
     @property
     def trials(self) -> str:
-        """The number of fitted measurements."""
         return self.terms.rows(len(self.data.rates))
 
 
@@ -98,7 +97,10 @@ def sentence(f: FitFindings) -> str:
         what = ", ".join(f"{n} {kind}" for kind, n in f.data.left_out.items())
         return f"No {f.terms.row}, so nothing to fit{f' ({what})' if what else ''}."
     if len(f.points) == 1:
-        words = _one_level(f)
+        p = f.points[0]
+        alone = "" if p.mean_low is not None else " without an interval"
+        rate = f"{format_rate(p.rate_mean, p.mean_low, p.mean_high)} {f.terms.rate}{alone}"
+        words = f"{f.terms.count(p.level)} only: {rate}, {f.trials}; one level does not show scaling"
     elif f.chosen is None:
         words = _few_levels(f)
     else:
@@ -107,47 +109,28 @@ def sentence(f: FitFindings) -> str:
     if len(f.points) > 1 and moved:
         verb = "moves" if len(moved) == 1 else "move"
         words += f"; but {' and '.join(moved)} {verb} along the axis, so this is not the {f.terms.axis}' effect alone"
-    return f"{words}{_ends(f)}.{_doubts(f)}"
-
-
-def _ends(f: FitFindings) -> str:
-    words = ""
-    beyond = [r for r in f.data.lost if r.level > f.points[-1].level]
-    if beyond:
+    if beyond := [r for r in f.data.lost if r.level > f.points[-1].level]:
         most = max(beyond, key=lambda r: r.rate or 0.0)
-        where = level_words([r.level for r in beyond])
+        where = f.terms.named(level_words([r.level for r in beyond]))
         at = f" at {format_number(most.level)}" if len(beyond) > 1 else ""
-        rates = f"; measured: {rejected_words(most, f.terms)}{at}"
-        words += f"; the curve ends there: every trial at {f.terms.named(where)} was rejected{rates}"
-    return words
-
-
-def _doubts(f: FitFindings) -> str:
-    doubted = [r for r in f.data.rejected if r.is_doubted]
-    if not doubted:
-        return ""
+        measured = f"measured: {rejected_words(most, f.terms)}{at}"
+        words += f"; the curve ends there: every trial at {where} was rejected; {measured}"
+    if not (doubted := [r for r in f.data.rejected if r.is_doubted]):
+        return f"{words}."
     where, kept = f.terms.named(level_words([r.level for r in doubted])), sum(r.kept for r in doubted)
     trials = counted(kept + sum(r.rejected for r in doubted), "trial")
-    return f" In doubt: at {where} only {kept} of {trials} {'is' if kept == 1 else 'are'} valid."
+    return f"{words}. In doubt: at {where} only {kept} of {trials} {'is' if kept == 1 else 'are'} valid."
 
 
 def level_words(levels: Sequence[float]) -> str:
-    """Up to three levels by name; more by their ends."""
     names = [format_number(v) for v in levels]
     return ", ".join(names) if len(names) <= 3 else f"{names[0]} to {names[-1]}"
 
 
 def rejected_words(lost: RejectedLevel, terms: Terms) -> str:
-    """The rates of rejected trials: "6.2 M rows/s (2 UNSTEADY)"."""
+    """ "6.2 M rows/s (2 UNSTEADY)"."""
     marks = ", ".join(f"{n} {kind}" for kind, n in lost.marks.items())
     return f"{format_rate(lost.rate)} {terms.rate} ({marks})" if lost.rate is not None else f"no rate ({marks})"
-
-
-def _one_level(f: FitFindings) -> str:
-    p = f.points[0]
-    alone = "" if p.mean_low is not None else " without an interval"
-    rate = f"{format_rate(p.rate_mean, p.mean_low, p.mean_high)} {f.terms.rate}{alone}"
-    return f"{f.terms.count(p.level)} only: {rate}, {f.trials}; one level does not show scaling"
 
 
 def _few_levels(f: FitFindings) -> str:
@@ -164,14 +147,13 @@ def _few_levels(f: FitFindings) -> str:
 
 
 def speedup(f: FitFindings) -> str:
-    """The speedup at the last level against the first, with the efficiency."""
     last = f.points[-1]
     efficiency = f"efficiency {100 * (last.efficiency or 0):.0f} %"
     return f"{f.terms.count(last.level)}: speedup {speedup_words(last)}, {efficiency}"
 
 
 def speedup_words(point: PointSummary) -> str:
-    """The speedup of a level with its 95 % interval: "1.84 (1.51 to 2.27)"."""
+    """ "1.84 (1.51 to 2.27)"."""
     value, low, high = point.speedup or 0.0, point.speedup_low, point.speedup_high
     if len(point.pairs) > 1:
         return f"{value:.2f} ({point.pairs[0]:.2f} to {point.pairs[-1]:.2f})"
@@ -181,7 +163,7 @@ def speedup_words(point: PointSummary) -> str:
 
 
 def slope(f: FitFindings, c: Candidate, name: str) -> str:
-    """The slope in rows/s per core, with its interval, which a run of short windows does not have."""
+    """In rows/s per core; a run of short windows has no interval."""
     interval = (None, None) if f.data.is_quick else c.interval(name)
     return f"{format_rate(c.value(name), *interval)} {f.terms.rate} per {f.terms.unit}"
 
@@ -235,7 +217,10 @@ def _knee(f: FitFindings, c: Candidate) -> str:
 def _break(f: FitFindings, c: Candidate) -> str:
     plain = f"{slope(f, c, 'gamma')}, {f.span}", f"; at {speedup(f)}"
     first, at = plain if c.model == "linear_break" else (_law(f, c), "")
-    return f"{first}; beyond {f.terms.count(c.value('break'))} {break_words(c, f.known_break)}{at}"
+    kind = f.known_break.words if f.known_break else "the added units differ in kind"
+    low, high = (None if end is None else 100 * end for end in c.interval("share"))
+    worth = f"each worth {with_interval(100 * c.value('share'), low, high, ' %')} of one before"
+    return f"{first}; beyond {f.terms.count(c.value('break'))} {kind}, {worth}{at}"
 
 
 def _affine(f: FitFindings, c: Candidate) -> str:
@@ -253,7 +238,7 @@ _BODIES = {"linear": _linear, "amdahl": _law, "usl": _law, "knee": _knee, "affin
 
 
 def parameter_words(c: Candidate, name: str, against: float = 0.0) -> str:
-    """A parameter with its interval, and whether it differs significantly from the value that means linear."""
+    """With its interval, and whether that includes the value that means linear."""
     value, (low, high) = c.value(name), c.interval(name)
     value = value if abs(value) > _ERROR_LEAST else 0.0
     symbol = SYMBOLS[name]
@@ -268,7 +253,7 @@ def parameter_words(c: Candidate, name: str, against: float = 0.0) -> str:
 
 
 def ranged(estimate: Estimate, *, rate: bool = False) -> str:
-    """A figure with its interval: "4.0 (3.8 to 4.3)"."""
+    """ "4.0 (3.8 to 4.3)"."""
     if rate:
         return format_rate(estimate.value, estimate.low, estimate.high)
     if estimate.low is None:

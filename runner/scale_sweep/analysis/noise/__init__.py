@@ -1,10 +1,11 @@
-"""How certain the points are, from observations alone: spread, drift, ablations, agreement, parts of the noise."""
+"""How certain the points are."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from scale_sweep.analysis.noise.agreement import agreement_of
+from scale_sweep.analysis.noise.drift_test import line_of, steadied, trend_of, without_drift
 from scale_sweep.analysis.noise.parts import parts_of
 from scale_sweep.analysis.noise.spread import (
     ablation_splits,
@@ -16,7 +17,6 @@ from scale_sweep.analysis.noise.spread import (
     smallest_difference_percent,
     with_intervals,
 )
-from scale_sweep.analysis.noise.trend import at_the_middle, line_of, trend_of, without_drift
 from scale_sweep.model import NoiseReport, Observation
 
 __all__ = [
@@ -36,14 +36,12 @@ __all__ = [
 def noise_report(observed: Sequence[Observation]) -> NoiseReport:
     """Spread, intervals, drift, ablations, agreement and parts of a run."""
     rates = rates_of(observed)
-    line = line_of(observed)
-    steady = at_the_middle(observed, line) if line is not None and line.is_drifting else observed
     return NoiseReport(
         levels=intervals(rates),
         noise_percent=100 * rates.std if rates.std is not None else None,
         smallest_difference_percent=smallest_difference_percent(rates),
         drift=drift_of(observed, rates),
-        ablations=ablation_splits(steady, rates),
+        ablations=ablation_splits(steadied(observed)[0], rates),
         trend=trend_of(observed),
         later=later_rates(observed, rates),
         agreement=agreement_of(observed),

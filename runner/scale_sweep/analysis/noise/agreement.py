@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from scipy import special
 
-from scale_sweep.analysis.noise.trend import at_the_middle, line_of, log_value
+from scale_sweep.analysis.noise.drift_test import log_value, steadied
 from scale_sweep.model import Agreement, LevelAgreement, Observation, WindowNoise
 
 DISAGREES_BELOW = 0.01  # p-value of the test over all points; and of those of the single points together (Bonferroni)
@@ -17,20 +17,17 @@ CORRELATION_MAX, CORRELATION_MIN = 0.95, -0.9
 Point = tuple[float, str]
 
 
-@dataclass(frozen=True, kw_only=True)
-class PredictedSpread:
-    """variance: of the mean of one window, as its seconds predict it, relative. degrees: of that variance."""
+class PredictedSpread(NamedTuple):
+    """Of the mean of one window, by its seconds."""
 
     variance: float
     degrees: float
 
 
 def agreement_of(observed: Sequence[Observation]) -> Agreement | None:
-    """The tests of all points that have two replicates with known windows; None without any. A drift that is found is
-    removed first, as it is from the intervals."""
-    line = line_of(observed)
-    is_drifting = line is not None and line.is_drifting
-    steady = at_the_middle(observed, line) if line is not None and is_drifting else observed
+    """Of the points with two replicates and known windows, without a drift. The test of all leaves out points that
+    disagree by themselves."""
+    steady, line = steadied(observed)
     logs: dict[Point, list[float]] = {}
     predicted: dict[Point, PredictedSpread] = {}
     for point, of_it in counting(steady).items():
@@ -38,8 +35,21 @@ def agreement_of(observed: Sequence[Observation]) -> Agreement | None:
         if len(of_it) > 1 and of_windows is not None:
             logs[point] = [value for o in of_it if (value := log_value(o)) is not None]
             predicted[point] = of_windows
-    degrees = sum(len(of_it) - 1 for of_it in logs.values()) - is_drifting
-    return _tested(logs, predicted, is_drifting) if degrees > 0 else None
+    whole = _together(logs, predicted, line is not None)
+    if whole is None:
+        return None
+    levels = tuple(_level(point, logs[point], predicted[point], DISAGREES_BELOW / len(logs)) for point in logs)
+    apart = {(one.level, one.variant) for one in levels if one.disagrees}
+    rest = _together({point: of_it for point, of_it in logs.items() if point not in apart}, predicted, line is not None)
+    spread, degrees, windows = whole
+    return Agreement(
+        spread_percent=100 * math.sqrt(spread),
+        windows_percent=100 * math.sqrt(windows.variance),
+        degrees=(float(degrees), windows.degrees),
+        p_value=_p_value(*whole),
+        disagrees=rest is not None and _matters(rest[0], _p_value(*rest), DISAGREES_BELOW),
+        levels=levels,
+    )
 
 
 def counting(observed: Sequence[Observation]) -> Mapping[Point, list[Observation]]:
@@ -51,8 +61,7 @@ def counting(observed: Sequence[Observation]) -> Mapping[Point, list[Observation
 
 
 def predicted_of(windows: Sequence[WindowNoise]) -> PredictedSpread | None:
-    """The variance of one window's mean, pooled over the windows of a point; None if none is known, or if they hold too
-    few independent seconds."""
+    """Pooled over a point's windows; None if they hold too few independent seconds."""
     known = [w for w in windows if w.spread > 0]
     seconds = sum(w.seconds for w in known)
     if not known:
@@ -63,15 +72,12 @@ def predicted_of(windows: Sequence[WindowNoise]) -> PredictedSpread | None:
     if independent <= 1:
         return None
     spare = len(known) * (independent - 1)
-    return PredictedSpread(
-        variance=variance / (independent - 1),
-        degrees=2 / (2 / spare + 4 / ((1 - r * r) * seconds)),
-    )
+    degrees = 2 / (2 / spare + 4 / ((1 - r * r) * seconds))
+    return PredictedSpread(variance=variance / (independent - 1), degrees=degrees)
 
 
 def correlation_of(window: WindowNoise) -> float:
-    """The correlation between neighbouring seconds that the window's own error contains, with its trend. A short window
-    has no such error."""
+    """Between neighbouring seconds, by the window's own error, which short windows lack."""
     if window.error is None or window.error <= 0:
         return min(CORRELATION_MAX, max(0.0, about_trend(window)))
     many = window.seconds * (window.error / window.spread) ** 2
@@ -79,63 +85,26 @@ def correlation_of(window: WindowNoise) -> float:
 
 
 def about_trend(window: WindowNoise) -> float:
-    """The correlation between neighbouring seconds without the trend, which lowers the estimate by about (1 + r) / n
-    more than the mean does. Of a few seconds it may come out below -1 or above 1."""
+    """Without the trend, which lowers the estimate by (1 + r) / n more than the mean does."""
     return (window.seconds * window.correlation + 1) / (window.seconds - 1)
 
 
 def inflation(r: float) -> float:
-    """The number of seconds with correlation r that count as one independent second."""
+    """Seconds that count as one independent second."""
     return (1 + r) / (1 - r)
-
-
-def _tested(
-    logs: Mapping[Point, Sequence[float]], predicted: Mapping[Point, PredictedSpread], is_drifting: bool
-) -> Agreement:
-    """The single points first. The test of all points together leaves out those that disagree by themselves, so that
-    one of them does not speak for the others."""
-    levels = tuple(_level(point, logs[point], predicted[point], DISAGREES_BELOW / len(logs)) for point in logs)
-    apart = {(one.level, one.variant) for one in levels if one.disagrees}
-    rest = _together({point: of_it for point, of_it in logs.items() if point not in apart}, predicted, is_drifting)
-    whole = _together(logs, predicted, is_drifting)
-    assert whole is not None, "agreement_of needs a degree of freedom"
-    return Agreement(
-        spread_percent=100 * math.sqrt(whole.spread),
-        windows_percent=100 * math.sqrt(whole.windows.variance),
-        degrees=(float(whole.degrees), whole.windows.degrees),
-        p_value=whole.p_value,
-        disagrees=rest is not None and _matters(rest.spread, rest.p_value, DISAGREES_BELOW),
-        levels=levels,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Together:
-    """Several points: the variance of their replicates with its degrees of freedom, and that of their windows."""
-
-    spread: float
-    degrees: int
-    windows: PredictedSpread
-
-    @property
-    def p_value(self) -> float:
-        return _p_value(self.spread, self.degrees, self.windows)
 
 
 def _together(
     logs: Mapping[Point, Sequence[float]], predicted: Mapping[Point, PredictedSpread], is_drifting: bool
-) -> _Together | None:
-    """None without a degree of freedom. A drift that was removed has used one."""
+) -> tuple[float, int, PredictedSpread] | None:
+    """Variance of several points' replicates, its degrees, and that of the windows; None without degrees."""
     count = sum(len(of_it) - 1 for of_it in logs.values())
     if count - is_drifting < 1:
         return None
     parts = [(len(of_it) - 1) / count * predicted[point].variance for point, of_it in logs.items()]
     known = sum(part**2 / predicted[point].degrees for part, point in zip(parts, logs, strict=True))  # Satterthwaite
-    return _Together(
-        spread=sum(map(_squares, logs.values())) / (count - is_drifting),
-        degrees=count - is_drifting,
-        windows=PredictedSpread(variance=sum(parts), degrees=sum(parts) ** 2 / known),
-    )
+    spread = sum(map(_squares, logs.values())) / (count - is_drifting)
+    return spread, count - is_drifting, PredictedSpread(variance=sum(parts), degrees=sum(parts) ** 2 / known)
 
 
 def _level(point: Point, logs: Sequence[float], predicted: PredictedSpread, alpha: float) -> LevelAgreement:

@@ -1,4 +1,4 @@
-"""Where the noise of a run comes from: seconds, drift within a window, server starts, blocks, sessions."""
+"""Where the noise of a run comes from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scale_sweep.analysis.noise.agreement import CORRELATION_MAX, Point, about_trend, counting, inflation
-from scale_sweep.analysis.noise.trend import log_value
+from scale_sweep.analysis.noise.drift_test import log_value
 from scale_sweep.base.units import counted
 from scale_sweep.model import NoisePart, NoiseParts, Observation, PartName, WindowNoise
 
@@ -34,30 +34,18 @@ REDUCES: Mapping[PartName, str] = {
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Trials:
-    """One row for each trial. The columns of a factor are 1 where the trial belongs to the member."""
-
-    logs: Floats
-    points: Floats
-    sessions: Floats
-    blocks: Floats
-
-
 def parts_of(sessions: Sequence[Sequence[Observation]]) -> NoiseParts | None:
-    """The parts, from the observations of one run or of several runs of the same. None if too few replicates are known,
-    or no window."""
+    """From one run or several of the same; None with too few replicates, or without windows."""
     kept = [(at, one) for at, observed in enumerate(sessions) for of_it in counting(observed).values() for one in of_it]
     windows = [(one.point, one.window) for _, one in kept if one.window is not None]
     if not kept or not windows:
         return None
-    trials = _Trials(
-        logs=np.array([log_value(one) for _, one in kept], dtype=float),
-        points=_members([one.point for _, one in kept]),
-        sessions=_members([at for at, _ in kept]),
-        blocks=_members([(at, one.block) for at, one in kept]),
+    between = _between(
+        np.array([log_value(one) for _, one in kept], dtype=float),
+        _members([one.point for _, one in kept]),
+        _members([at for at, _ in kept]),
+        _members([(at, one.block) for at, one in kept]),
     )
-    between = _between(trials)
     if between is None:
         return None
     variances, degrees = between
@@ -74,6 +62,7 @@ def parts_of(sessions: Sequence[Sequence[Observation]]) -> NoiseParts | None:
 
 
 def _members(names: Sequence[object]) -> Floats:
+    """(trials, members): 1 where the trial belongs to the member."""
     distinct = {name: at for at, name in enumerate(dict.fromkeys(names))}
     columns = np.zeros((len(names), len(distinct)))
     columns[np.arange(len(names)), [distinct[name] for name in names]] = 1.0
@@ -82,8 +71,6 @@ def _members(names: Sequence[object]) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class _Residual:
-    """The rest that a model leaves: the sum of squares, its degrees of freedom, and the projection onto it."""
-
     squares: float
     degrees: int
     projection: Floats
@@ -97,39 +84,36 @@ def _residual(logs: Floats, *factors: Floats) -> _Residual:
     projection = np.eye(len(logs)) - design @ np.linalg.pinv(design)
     left = projection @ logs
     return _Residual(
-        squares=float(left @ left),
-        degrees=len(logs) - int(np.linalg.matrix_rank(design)),
-        projection=projection,
+        squares=float(left @ left), degrees=len(logs) - int(np.linalg.matrix_rank(design)), projection=projection
     )
 
 
-def _between(trials: _Trials) -> tuple[dict[PartName, float], int] | None:
-    """The variances of trials ("start", with their windows), blocks and sessions, and the degrees of freedom of the
-    first. Blocks are None if they cannot be separated from trials."""
-    has_sessions = trials.sessions.shape[1] > 1
-    of_run = _residual(trials.logs, trials.points, trials.sessions)
-    of_block = _residual(trials.logs, trials.points, trials.blocks)
+def _between(
+    logs: Floats, points: Floats, sessions: Floats, blocks: Floats
+) -> tuple[dict[PartName, float], int] | None:
+    """The variances of trials ("start", with their windows), blocks and sessions, as far as they are apart; the degrees
+    of the first."""
+    of_run, of_block = _residual(logs, points, sessions), _residual(logs, points, blocks)
     is_apart = of_block.degrees >= DEGREES_MIN and of_run.degrees > of_block.degrees
     inner = of_block if is_apart else of_run
     if inner.degrees < DEGREES_MIN:
         return None
     variances: dict[PartName, float] = {"start": inner.squares / inner.degrees}
     if is_apart:
-        block = (of_run.squares - of_run.degrees * variances["start"]) / of_run.seen(trials.blocks)
+        block = (of_run.squares - of_run.degrees * variances["start"]) / of_run.seen(blocks)
         if block <= 0:
             inner = of_run
             variances["start"] = inner.squares / inner.degrees
         variances["block"] = max(0.0, block)
-    if has_sessions:
-        whole = _residual(trials.logs, trials.points)
-        known = whole.degrees * variances["start"] + whole.seen(trials.blocks) * variances.get("block", 0.0)
-        variances["session"] = max(0.0, (whole.squares - known) / whole.seen(trials.sessions))
+    if sessions.shape[1] > 1:
+        whole = _residual(logs, points)
+        known = whole.degrees * variances["start"] + whole.seen(blocks) * variances.get("block", 0.0)
+        variances["session"] = max(0.0, (whole.squares - known) / whole.seen(sessions))
     return variances, inner.degrees
 
 
 def _within(windows: Sequence[tuple[Point, WindowNoise]]) -> dict[PartName, float]:
-    """The variances of a window's mean by its seconds, and by the drift between its halves. The drift that all windows
-    of a point share is no noise."""
+    """The variances of a window's mean by its seconds, and by a drift that a point's windows do not share."""
     by_point: dict[Point, list[WindowNoise]] = {}
     for point, window in windows:
         by_point.setdefault(point, []).append(window)
@@ -144,7 +128,7 @@ def _within(windows: Sequence[tuple[Point, WindowNoise]]) -> dict[PartName, floa
 
 
 def _of_seconds(windows: Sequence[WindowNoise]) -> float:
-    """The mean variance of the windows of a point by their seconds, whose correlation is pooled."""
+    """The mean variance of a point's windows by their seconds, whose correlation is pooled."""
     whole = sum(window.seconds for window in windows)
     r = sum(window.seconds * about_trend(window) for window in windows) / whole
     r = min(CORRELATION_MAX, max(0.0, r))
@@ -152,8 +136,7 @@ def _of_seconds(windows: Sequence[WindowNoise]) -> float:
 
 
 def _of_halves(halves: Mapping[Point, Sequence[WindowNoise]], degrees: int) -> float:
-    """The variance of the mean by the drift: half of that of a half. Two halves differ by twice the variance of a half,
-    and by four times that of the mean's seconds."""
+    """Two halves differ by four times this variance, and four times that of the seconds."""
     squares = seconds = 0.0
     for of_it in halves.values():
         apart = [window.halves or 0.0 for window in of_it]
@@ -165,8 +148,8 @@ def _of_halves(halves: Mapping[Point, Sequence[WindowNoise]], degrees: int) -> f
 
 
 def pooled_parts(runs: Sequence[NoiseParts]) -> NoiseParts | None:
-    """The parts of several runs, each counted by its degrees of freedom, at the windows of the first run; None without
-    any. Starts that one of the runs could not separate from blocks are not separated from them."""
+    """By degrees of freedom, at the windows of the first run. Starts that one run could not separate from blocks stay
+    joined."""
     if not runs:
         return None
     weights = sum(run.degrees for run in runs)
@@ -186,7 +169,6 @@ def pooled_parts(runs: Sequence[NoiseParts]) -> NoiseParts | None:
 
 
 def parts_sentence(parts: NoiseParts | None) -> tuple[str, ...]:
-    """The largest part of the noise and what reduces it; empty if the parts are not known."""
     largest = parts.largest if parts is not None else None
     if parts is None or largest is None:
         return ()

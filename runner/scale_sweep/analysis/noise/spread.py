@@ -1,4 +1,4 @@
-"""The spread of the replicates about their point's mean, and the ratios that are judged by it."""
+"""The spread of the replicates, and the ratios that are judged by it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from scale_sweep.analysis.confidence import POWER, REPEATS_MAX, half_of_mean, smallest_of, student
 from scale_sweep.analysis.noise.agreement import agreement_of
-from scale_sweep.analysis.noise.trend import Line, at_the_middle, line_of, log_value
+from scale_sweep.analysis.noise.drift_test import log_value, steadied
 from scale_sweep.model import AblationSplit, Drift, LevelInterval, Observation, PointSummary, Ratio, Trend
 
 Point = tuple[float, str]
@@ -29,30 +29,27 @@ class PooledRates:
 
 
 def rates_of(observed: Sequence[Observation]) -> PooledRates:
-    """ln(rate) by point, with the pooled spread. If a drift is found, it is removed."""
-    line, agreement = line_of(observed), agreement_of(observed)
+    """With the pooled spread; a drift is removed."""
+    agreement = agreement_of(observed)
     apart = frozenset((one.level, one.variant) for one in agreement.apart) if agreement is not None else frozenset()
-    if line is None or not line.is_drifting:
-        return replace(_as_measured(observed), apart=apart)
-    steady = _as_measured(at_the_middle(observed, line))
+    steady, line = steadied(observed)
+    rates = replace(_as_measured(steady), apart=apart)
+    if line is None:
+        return rates
+    orders: dict[Point, list[float]] = {}
+    for one in observed:
+        if one.role == "point" and not one.mark and log_value(one):
+            orders.setdefault(one.point, []).append(one.order)
     return replace(
-        steady,
+        rates,
         std=math.sqrt(line.squares / line.degrees),
         degrees=line.degrees,
-        leverage={point: _leverage(observed, point, line) for point in steady.logs},
-        apart=apart,
+        leverage={point: line.leverage(orders[point]) if point in orders else 0.0 for point in rates.logs},
     )
 
 
-def _leverage(observed: Sequence[Observation], point: Point, line: Line) -> float:
-    """The extra variance of a point's mean, in units of one trial's variance."""
-    orders = [o.order for o in observed if o.role == "point" and o.point == point and not o.mark and log_value(o)]
-    return line.leverage(orders) if orders else 0.0
-
-
 def _as_measured(observed: Sequence[Observation]) -> PooledRates:
-    """The rates without a correction. Drift checks and ablation trials are no points; the replicates of an ablation
-    trial show noise."""
+    """Drift checks and ablation trials are no points; replicates of ablation trials show noise."""
     groups: dict[Point, list[float]] = {}
     ablations: dict[tuple[Point, float | None], list[float]] = {}
     points: dict[Point, None] = {}
@@ -84,47 +81,36 @@ def intervals(rates: PooledRates) -> tuple[LevelInterval, ...]:
 
 
 def with_intervals(points: Sequence[PointSummary], observed: Sequence[Observation]) -> tuple[PointSummary, ...]:
-    """The points of a fit with the intervals of their means, which allow for a drift that was taken out. Observations
-    of several subjects change nothing."""
-    halves = {i.level: i.half_percent for i in intervals(rates_of(observed))}
+    """With intervals that allow for a removed drift; unchanged for several subjects."""
     if len({o.subject for o in observed}) > 1:
         return tuple(points)
-    return tuple(_with_half(p, halves.get(p.level)) for p in points)
-
-
-def _with_half(point: PointSummary, percent: float | None) -> PointSummary:
-    if percent is None:
-        return point
-    factor = 1 + percent / 100
-    return replace(point, mean_low=point.rate_mean / factor, mean_high=point.rate_mean * factor)
+    factors = {i.level: 1 + i.half_percent / 100 for i in intervals(rates_of(observed)) if i.half_percent is not None}
+    return tuple(
+        replace(p, mean_low=p.rate_mean / factors[p.level], mean_high=p.rate_mean * factors[p.level])
+        if p.level in factors
+        else p
+        for p in points
+    )
 
 
 def _interval(rates: PooledRates, point: Point) -> LevelInterval:
-    logs = rates.logs.get(point, ())
-    mean = math.exp(sum(logs) / len(logs)) if logs else None
+    logs, half = rates.logs.get(point, ()), None
+    if logs and rates.std is not None:
+        own = statistics.stdev(logs) if len(logs) > 1 else 0.0
+        half = half_of_mean(len(logs), own, rates.std, rates.degrees, rates.leverage.get(point, 0.0))
+        if point in rates.apart and own > rates.std:
+            half = max(half, student(len(logs) - 1) * own / math.sqrt(len(logs)))
     return LevelInterval(
         level=point[0],
         variant=point[1],
         n=len(logs),
-        mean=mean,
-        half_percent=_half(rates, point),
+        mean=math.exp(sum(logs) / len(logs)) if logs else None,
+        half_percent=100 * math.expm1(half) if half is not None else None,
         disagrees=point in rates.apart,
     )
 
 
-def _half(rates: PooledRates, point: Point) -> float | None:
-    logs = rates.logs.get(point, ())
-    if not logs or rates.std is None:
-        return None
-    own = statistics.stdev(logs) if len(logs) > 1 else 0.0
-    half = half_of_mean(len(logs), own, rates.std, rates.degrees, rates.leverage.get(point, 0.0))
-    if point in rates.apart and own > rates.std:
-        half = max(half, student(len(logs) - 1) * own / math.sqrt(len(logs)))
-    return 100 * math.expm1(half)
-
-
 def smallest_difference_percent(rates: PooledRates) -> float | None:
-    """The difference of two levels that this run could have seen, with the trials of the level that has the fewest."""
     sizes = [len(logs) for logs in rates.logs.values()]
     if rates.std is None or len(sizes) < 2:
         return None
@@ -132,13 +118,9 @@ def smallest_difference_percent(rates: PooledRates) -> float | None:
 
 
 def replicates_for_drift(trend: Trend, points: int, percent: float) -> int | None:
-    """The replicates of each point with which a drift of this percentage would be found four times in five, with the
-    spread that the trend shows; None above REPEATS_MAX.
-
-    With R replicates of L points in blocks, the orders of a point are about L apart. So for independent trials the
-    standard error of the drift from the first to the last is proportional to (R L − 1) / √(R (R² − 1)). The correlation
-    between neighbouring trials that the trend shows makes it larger. points: those with a counting trial.
-    """
+    """Replicates with which a drift of this percentage is seen four times in five; None above REPEATS_MAX. With R
+    replicates of L points in blocks, its standard error is proportional to (R L − 1) / √(R (R² − 1)) for independent
+    trials."""
     if trend.ratio.high is None or points < 1:
         return None
 
@@ -156,8 +138,8 @@ def replicates_for_drift(trend: Trend, points: int, percent: float) -> int | Non
 
 
 def _inflation_of_drift(replicates: int, points: int, alike: float) -> float:
-    """By how much a correlation between neighbouring trials (AR(1)) raises the variance of a drift: Σ cᵢ cⱼ φ^|i − j| /
-    Σ cᵢ². The weight c of a trial is the distance of its block from the middle block. alike: φ, from 0 to below 1."""
+    """Σ cᵢ cⱼ φ^|i − j| / Σ cᵢ², for AR(1) trials and weights c, the distance of a trial's block from the middle
+    block."""
     own = across = before = 0.0
     for trial in range(replicates * points):
         weight = trial // points - (replicates - 1) / 2
@@ -168,7 +150,7 @@ def _inflation_of_drift(replicates: int, points: int, alike: float) -> float:
 
 
 def ratio_of(later: Sequence[float], earlier: Sequence[float], rates: PooledRates) -> Ratio:
-    """exp of the difference of two means of logs, with the interval of the pooled spread. Neither may be empty."""
+    """Of two means of logs, with the interval of the pooled spread."""
     difference = sum(later) / len(later) - sum(earlier) / len(earlier)
     if rates.std is None:
         return Ratio(value=math.exp(difference), low=None, high=None)
@@ -177,61 +159,50 @@ def ratio_of(later: Sequence[float], earlier: Sequence[float], rates: PooledRate
 
 
 def ablation_splits(observed: Sequence[Observation], rates: PooledRates) -> tuple[AblationSplit, ...]:
-    """One split for each boundary that has counting trials before it, after it, and after it with the old knobs."""
+    """For each boundary with counting trials before it, after it, and after it with the old knobs."""
     ablated: dict[tuple[float, float, str], list[Observation]] = {}
     for one in observed:
         if one.role == "ablation" and one.knobs_of_level is not None:
             ablated.setdefault((one.knobs_of_level, *one.point), []).append(one)
-    splits = [_split(key, of_it, rates) for key, of_it in sorted(ablated.items())]
-    return tuple(split for split in splits if split is not None)
-
-
-def _split(key: tuple[float, float, str], observed: Sequence[Observation], rates: PooledRates) -> AblationSplit | None:
-    before, after, subject = key
-    old, new = rates.logs.get((before, subject)), rates.logs.get((after, subject))
-    middle = [value for o in observed if not o.mark and (value := log_value(o)) is not None]
-    if not old or not new or not middle:
-        return None
-    return AblationSplit(
-        before=before,
-        after=after,
-        variant=subject,
-        total=ratio_of(new, old, rates),
-        hardware=ratio_of(middle, old, rates),
-        by_knobs=ratio_of(new, middle, rates),
-    )
+    splits = []
+    for (before, after, subject), of_it in sorted(ablated.items()):
+        old, new = rates.logs.get((before, subject)), rates.logs.get((after, subject))
+        middle = [value for o in of_it if not o.mark and (value := log_value(o)) is not None]
+        if old and new and middle:
+            split = AblationSplit(
+                before=before,
+                after=after,
+                variant=subject,
+                total=ratio_of(new, old, rates),
+                hardware=ratio_of(middle, old, rates),
+                by_knobs=ratio_of(new, middle, rates),
+            )
+            splits.append(split)
+    return tuple(splits)
 
 
 def later_rates(observed: Sequence[Observation], rates: PooledRates) -> tuple[tuple[float, Ratio], ...]:
-    """By level with a sentinel: the rate in the second half of its window over the mean of the level's trials."""
+    """By level: the rate in the second half of a sentinel's window over the mean of the trials."""
     later = []
     for one in observed:
         logs, value = rates.logs.get(one.point), log_value(one)
-        if (
-            one.role == one.mark == "sentinel"
-            and logs
-            and value is not None
-            and one.window
-            and one.window.halves is not None
-        ):
-            later.append((one.level, ratio_of([value + math.log1p(max(one.window.halves, -1.9) / 2)], logs, rates)))
+        halves = one.window.halves if one.window else None
+        if one.role == one.mark == "sentinel" and logs and value is not None and halves is not None:
+            later.append((one.level, ratio_of([value + math.log1p(max(halves, -1.9) / 2)], logs, rates)))
     return tuple(later)
 
 
 def drift_of(observed: Sequence[Observation], rates: PooledRates) -> Drift | None:
-    """The drift check against the first observation of its point; None without a drift check that has a value."""
-    drift_check = next((o for o in observed if o.role == "drift_check" and log_value(o) is not None), None)
-    if drift_check is None:
+    """The drift check against the first trial of its point."""
+    known = [(o, log) for o in observed if (log := log_value(o)) is not None]
+    check = next((one for one in known if one[0].role == "drift_check"), None)
+    same = [one for one in known if check and one[0].role == "point" and one[0].point == check[0].point]
+    if check is None or not same:
         return None
-    same = [o for o in observed if o.role == "point" and o.point == drift_check.point and log_value(o) is not None]
-    first = min(same, key=lambda o: o.order, default=None)
-    if first is None:
-        return None
-    later, earlier = log_value(drift_check), log_value(first)
-    assert later is not None and earlier is not None
+    (repeat, later), (first, earlier) = check, min(same, key=lambda one: one[0].order)
     return Drift(
         first_order=first.order,
-        repeat_order=drift_check.order,
+        repeat_order=repeat.order,
         ratio=ratio_of([later], [earlier], rates),
-        are_valid=not first.mark and not drift_check.mark,
+        are_valid=not first.mark and not repeat.mark,
     )

@@ -1,4 +1,4 @@
-"""The smallest level of one run that holds a rate, with its interval, and the chance that each level misses it."""
+"""The smallest level of a run that holds a rate, and each level's chance to miss it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ import numpy as np
 
 from scale_sweep.analysis.confidence import SIGNIFICANCE, student
 from scale_sweep.analysis.fit import Terms, known_breaks
-from scale_sweep.analysis.fit.beyond import Known, need, predict, refusal
-from scale_sweep.analysis.fit.chance import below_mean, chances_below
+from scale_sweep.analysis.fit.beyond import Known, below_mean, chances_below, need, predict, refusal
 from scale_sweep.analysis.fit.curve import known_of
 from scale_sweep.analysis.fit.derived import REACH
 from scale_sweep.analysis.fit.models import Floats
 from scale_sweep.analysis.noise import without_drift
 from scale_sweep.analysis.observations import observations
-from scale_sweep.analysis.sizing.next_sweep import next_sweep
+from scale_sweep.analysis.sizing.machines import next_sweep
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of
@@ -36,10 +35,7 @@ LONE = (
 
 
 def level_need(run: StoredRun, wanted: float, also: Sequence[float] = ()) -> LevelNeed:
-    """The smallest level of the run that holds the rate `wanted`, in the unit of its fitted rate.
-
-    also: levels whose rates are wanted too, such as those of machines.
-    """
+    """The smallest level that holds the rate. also: levels whose rates are wanted too."""
     sweep = run.plan.sweep
     axis = load_axis(sweep.axis)
     rate = rate_of(sweep.work, durable=axis.is_durable, objective=sweep.load.objective)
@@ -62,7 +58,12 @@ def level_need(run: StoredRun, wanted: float, also: Sequence[float] = ()) -> Lev
         return replace(answer, by_model=False, reason=f"no rate is fitted ({_why_unfitted(run, observed)})")
     counted = [result for result, seen in zip(run.results, observed, strict=True) if not seen.mark]
     answer = _by_trials(answer, known, counted) if known.chosen is None else held(answer, known, also)
-    chances = tuple(replace(c, joules_per_million_rows=_joules(counted, c.level)) for c in answer.chances)
+    energies: dict[float, list[float]] = {}
+    for r in counted:
+        if r.measurement.joules_per_million_rows is not None:
+            energies.setdefault(r.trial.level, []).append(r.measurement.joules_per_million_rows)
+    joules = {level: sum(here) / len(here) for level, here in energies.items()}
+    chances = tuple(replace(c, joules_per_million_rows=joules.get(c.level)) for c in answer.chances)
     return replace(answer, chances=chances, settled_by=next_sweep(run.plan, known, answer))
 
 
@@ -74,18 +75,11 @@ def _why_unfitted(run: StoredRun, observed: Sequence[Observation]) -> str:
     return "; ".join(f"{mark}: {reason}" if reason else mark for mark, reason in first.items()) or "no trial"
 
 
-def _joules(counted: Sequence[TrialResult], level: float) -> float | None:
-    here = [r.measurement.joules_per_million_rows for r in counted if r.trial.level == level]
-    energies = [energy for energy in here if energy is not None]
-    return sum(energies) / len(energies) if energies else None
-
-
 def _granted(run: StoredRun) -> dict[str, float]:
-    amounts = [(name, a.value) for r in run.on_curve for name, a in r.trial.resources.amounts.items()]
     granted: dict[str, float] = {}
-    for name, value in amounts:
+    for name, amount in (pair for r in run.on_curve for pair in r.trial.resources.amounts.items()):
         if name != run.plan.sweep.axis:
-            granted[name] = max(value, granted.get(name, 0.0))
+            granted[name] = max(amount.value, granted.get(name, 0.0))
     return granted
 
 
@@ -94,43 +88,32 @@ def held(answer: LevelNeed, known: Known, also: Sequence[float] = ()) -> LevelNe
     levels, wanted = _levels(known), answer.wanted
     least, most = chances_below(known, levels, wanted)
     level = _first(levels, most <= ACCEPTED)
-    shown = sorted({*_around(levels, level, need(known, [wanted])[0].level), *known.rows.distinct, *_able(known, also)})
+    able = [one for one in also if one > 0 and not refusal(known, one)]
+    shown = sorted({*_around(levels, level, need(known, [wanted])[0].level), *known.rows.distinct, *able})
     by_level = _chances(known, shown, wanted)
     if level is None:
         return replace(answer, chances=by_level, reason=_why_none(known, wanted, float(levels[-1]), float(most[-1])))
+    lowest = f"{known.terms.count(level)} is the lowest level that the fit allows: fewer may hold it too"
     return replace(
         answer,
         level=level,
         low=_first(levels, least <= 1 - _END),
         high=_first(levels, most <= _END),
         chances=by_level,
-        notes=_lowest(known, level, float(levels[0])),
+        notes=(lowest,) if level == float(levels[0]) and level != 1 else (),
     )
 
 
-def _lowest(known: Known, level: float, first: float) -> tuple[str, ...]:
-    if level != first or level == 1:
-        return ()
-    return (f"{known.terms.count(level)} is the lowest level that the fit allows: fewer may hold it too",)
-
-
 def _levels(known: Known) -> Floats:
-    """The levels that the fit allows, ascending: whole numbers if the measured ones are, else multiples of the smallest
-    measured one. Of more than LEVELS_MAX, an even choice."""
+    """Those that the fit allows: whole numbers, or multiples of the smallest measured one; of many, an even choice."""
     measured = known.rows.distinct
     step = 1.0 if np.all(measured == np.round(measured)) else float(measured[0])
     first, last = math.ceil(float(measured[0]) / REACH / step - 1e-9), math.floor(known.limit / step + 1e-9)
-    numbers = np.arange(max(first, 1), last + 1) if last - first < LEVELS_MAX else _chosen(first, last)
+    numbers = np.arange(max(first, 1), last + 1)
+    if last - first >= LEVELS_MAX:
+        numbers = np.unique(np.round(np.geomspace(max(first, 1), last, LEVELS_MAX)))
     levels = np.unique(np.concatenate([np.round(numbers * step, 9), measured]))
     return levels[[not refusal(known, float(level)) for level in levels]]
-
-
-def _chosen(first: int, last: int) -> Floats:
-    return np.unique(np.round(np.geomspace(max(first, 1), last, LEVELS_MAX)))
-
-
-def _able(known: Known, levels: Sequence[float]) -> list[float]:
-    return [level for level in levels if level > 0 and not refusal(known, level)]
 
 
 def _around(levels: Floats, level: float | None, crossing: float | None) -> list[float]:
@@ -174,7 +157,7 @@ def _why_none(known: Known, wanted: float, last: float, miss: float) -> str:
 
 
 def _by_trials(answer: LevelNeed, known: Known, counted: Sequence[TrialResult]) -> LevelNeed:
-    """The answer of measured levels alone, which have too few points for a model."""
+    """Of measured levels alone, too few for a model."""
     chances = tuple(_of_level(known, at, counted, answer.wanted) for at in range(len(known.rows.distinct)))
     holds = [c for c in chances if c.miss is not None and c.miss <= ACCEPTED]
     safe = [c for c in chances if c.miss is not None and c.miss <= _END]
@@ -183,33 +166,25 @@ def _by_trials(answer: LevelNeed, known: Known, counted: Sequence[TrialResult]) 
     notes += [LONE] if known.noise is None else []
     answer = replace(answer, chances=chances, by_model=False, notes=tuple(notes))
     if not holds:
-        return replace(answer, reason=_none_measured(known, chances, answer))
+        best = max(chances, key=lambda c: c.rate or 0.0)
+        why = (
+            f"the chance to miss is {100 * (best.miss or 0.0):.0f} % at {known.terms.count(best.level)}, the best level"
+        )
+        if all(c.miss is None for c in chances):
+            why = "the trials have no error: no level has two trials, and their windows are too short for one"
+        elif (best.rate or 0.0) < answer.wanted:
+            last = known.terms.count(float(known.rows.distinct[-1]))
+            why = f"no measured level reaches it, and the points are too few to predict beyond {last}"
+        return replace(answer, reason=why)
     if holds[0] is chances[0]:
         notes.append(f"{known.terms.count(holds[0].level)} is the lowest level measured: fewer may hold it too")
     return replace(
-        answer,
-        level=holds[0].level,
-        low=maybe[0].level,
-        high=safe[0].level if safe else None,
-        notes=tuple(notes),
+        answer, level=holds[0].level, low=maybe[0].level, high=safe[0].level if safe else None, notes=tuple(notes)
     )
 
 
-def _none_measured(known: Known, chances: Sequence[LevelChance], answer: LevelNeed) -> str:
-    best = max(chances, key=lambda c: c.rate or 0.0)
-    if all(c.miss is None for c in chances):
-        return "the trials have no error: no level has two trials, and their windows are too short for one"
-    if (best.rate or 0.0) < answer.wanted:
-        return f"no measured level reaches it, and the points are too few to predict beyond {_highest(known)}"
-    return f"the chance to miss is {100 * (best.miss or 0.0):.0f} % at {known.terms.count(best.level)}, the best level"
-
-
-def _highest(known: Known) -> str:
-    return known.terms.count(float(known.rows.distinct[-1]))
-
-
 def _of_level(known: Known, at: int, counted: Sequence[TrialResult], wanted: float) -> LevelChance:
-    """A measured level: by the replicates' spread, else by the error of its only trial."""
+    """By the replicates' spread, else by the error of its only trial."""
     level, mean = float(known.rows.distinct[at]), float(known.rows.means[at])
     here = LevelChance(level=level, rate=mean, low=None, high=None, miss=None, is_measured=True)
     if known.noise is not None:
@@ -225,8 +200,7 @@ def _of_level(known: Known, at: int, counted: Sequence[TrialResult], wanted: flo
 
 
 def own_error(result: TrialResult) -> float | None:
-    """The relative standard error of one trial's rate by itself: of the search for its capacity, else of the seconds of
-    its window. None if it is not known."""
+    """Relative, of one trial: of its search, else of its window's seconds."""
     m = result.measurement
     if result.trial.load.objective is None:
         return m.rate_error_percent / 100 if m.rate_error_percent is not None else None

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from scale_sweep.base.texts import alike
 from scale_sweep.base.units import counted, format_rate
-from scale_sweep.capacity import Capacity, Probe, answer_of, excess_of, held_words, next_rate, requests_needed
-from scale_sweep.capacity.search import OPENING_S, WARMUP_S
+from scale_sweep.capacity.objective import excess_of, requests_needed
+from scale_sweep.capacity.search import OPENING_S, WARMUP_S, Capacity, Probe, answer_of, held_words, next_rate
 from scale_sweep.experiment.axes import AxisFacts
 from scale_sweep.experiment.work import rate_of
 from scale_sweep.judge.figures.counts_per_second import rate_per_s

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from scale_sweep.analysis.fit.bootstrap import SEED
+from scale_sweep.analysis.fit.candidates import SEED
 from scale_sweep.analysis.fit.models import WITH_BREAK, Floats, ModelName, rates
 from scale_sweep.analysis.fit.rows import Rows
 from scale_sweep.analysis.fit.squares import solve, solve_peak_at_last
@@ -36,11 +36,9 @@ class Simulated:
 
 
 def falls(rows: Rows) -> bool:
-    """Whether the rate falls after its peak: by 2 % or more at the last level, and beyond the noise (2.5 %, one side).
-
-    Two tests share the 2.5 %. By squares: Amdahl, a knee, or a USL that has its peak at the last level, against a USL,
-    or a line through the origin followed by a falling one. By the slope of ln x over ln n from the highest mean on.
-    """
+    """Whether the last level's rate is 2 % below the highest, beyond noise (2.5 %, one side). Two tests share that: by
+    squares, rising curves (Amdahl, knee, USL that peaks at the last level) against falling ones; and by the slope of ln
+    x over ln n from the highest mean on."""
     rows = rows.condensed
     degrees = len(rows.rates) - _PARAMETERS
     if len(rows.distinct) < _LEVELS_MIN or float(rows.means[-1]) > (1 - FALL_LEAST) * float(rows.means.max()):
@@ -66,8 +64,7 @@ def falls(rows: Rows) -> bool:
 
 
 def falls_row_by_row(rows: Rows) -> bool:
-    """Whether, with one row a level, every rate after the maximum is below the one before: three rates or more, by 5 %
-    in all."""
+    """Whether, with one row a level, three rates or more fall after the maximum, by 5 % in all."""
     if len(rows.rates) != len(rows.distinct) or len(rows.rates) <= ROWS_OF_A_FALL:
         return False
     after = rows.means[rows.means.argmax() :]
@@ -76,8 +73,8 @@ def falls_row_by_row(rows: Rows) -> bool:
 
 
 def bends(rows: Rows) -> bool:
-    """Whether a hard limit explains the rates better than noise about a smooth curve, or about a curve with a known
-    break, does (2 %)."""
+    """Whether a hard limit explains the rates better than noise about a smooth curve, or one with a known break (2
+    %)."""
     rows = rows.condensed
     degrees = len(rows.rates) - _PARAMETERS
     if len(rows.distinct) < _LEVELS_MIN + 1 or degrees < 1:
@@ -120,12 +117,9 @@ def _gain(plain: Floats, shaped: Floats, within: Floats) -> Floats:
 
 
 def _tail_of_slope(rows: Rows, draws: Simulated, near: NDArray[np.bool_]) -> Floats:
-    """The tail probability, in each draw, of Student's t for the slope of ln x on ln n from the highest mean on: small
-    for a steep fall. 1 where the highest mean is the last one, or where no degree of freedom is left.
-
-    The noise is that of the means about the line, and of the replicates at the levels near the maximum: at others it
-    may have another size. As the data chooses the maximum, this is a statistic, and not a p-value.
-    """
+    """By draw: the tail of Student's t for the slope of ln x on ln n from the highest mean on; 1 where that is the
+    last. The noise is that about the line, and of the replicates near the maximum. The data chooses the maximum: this
+    is no p-value."""
     logs, across = np.log(np.maximum(draws.means, _RESOLUTION)), np.log(rows.distinct)
     top = draws.means.argmax(axis=1)
     tails, replicates = np.ones(len(top)), int(np.sum(rows.weights[near] - 1))
@@ -146,10 +140,7 @@ def _tail_of_slope(rows: Rows, draws: Simulated, near: NDArray[np.bool_]) -> Flo
 
 
 def _size_about(rows: Rows, measured: Simulated, curve: Floats, variance: float) -> float:
-    """The size of the noise about a curve of steps, as a share of that about the best model.
-
-    It is below 1 where no model fits. It is 1 without degrees of freedom: rates that rise at each level are steps.
-    """
+    """The noise about a curve of steps, as a share of that about the best model: below 1 where no model fits."""
     degrees = len(rows.rates) - len(np.unique(curve))
     if degrees < _DEGREES_MIN or variance <= 0:
         return 1.0
@@ -158,7 +149,7 @@ def _size_about(rows: Rows, measured: Simulated, curve: Floats, variance: float)
 
 
 def _never_falling(means: Floats, weights: Floats) -> Floats:
-    """The curve closest to the means that never falls: isotonic regression, by pooling (Ayer and others 1955)."""
+    """Isotonic regression, by pooling (Ayer and others 1955)."""
     blocks: list[tuple[float, float, int]] = []
     for mean, weight in zip(means, weights, strict=True):
         blocks.append((float(mean), float(weight), 1))
@@ -169,7 +160,7 @@ def _never_falling(means: Floats, weights: Floats) -> Floats:
 
 
 def _spread(rows: Rows, curve: Floats) -> Floats:
-    """The size of the noise at each level, 1 on average: constant or proportional to the rate, as in the residuals."""
+    """The noise at each level, 1 on average: constant or proportional to the rate, as in the residuals."""
     residuals = (rows.rates / rows.unit - curve[rows.of_level]) ** 2
     size = np.maximum(curve, 1e-3 * curve.max())
     here = size[rows.of_level]
@@ -216,8 +207,7 @@ def _bent(rows: Rows, measured: Floats) -> Floats:
 
 
 def _tent(rows: Rows, measured: Floats) -> Floats:
-    """Squares about a line through the origin up to some level, and a falling line from the next level on; the best
-    split."""
+    """Squares about a line through the origin, then a falling line; the best split."""
     best = np.full(len(measured), np.inf)
     for first in range(1, len(rows.distinct) - 1):
         left, right = slice(None, first), slice(first, None)

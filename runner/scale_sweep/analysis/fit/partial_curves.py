@@ -1,4 +1,4 @@
-"""Curves of a part of the levels: what the models may have missed, for intervals to cover."""
+"""Curves of a part of the levels, which intervals cover besides the models."""
 
 from __future__ import annotations
 
@@ -26,10 +26,7 @@ _TAIL_MODELS: tuple[ModelName, ...] = ("affine", "power", "amdahl")
 
 
 def misfit_p(chosen: Candidate, rows: Rows) -> float | None:
-    """The probability of level means as far from the curve, by the replicates' spread: the F test of lack of fit.
-
-    None without replicates, or with no more levels than free parameters.
-    """
+    """Of level means as far from the curve, by the replicates: F test of lack of fit. None if it cannot be tested."""
     pure = float(np.sum((rows.rates - rows.means[rows.of_level]) ** 2))
     within, left = len(rows.rates) - len(rows.distinct), len(rows.distinct) - len(chosen.free)
     if within < 1 or left < 1 or pure <= 0:
@@ -39,7 +36,7 @@ def misfit_p(chosen: Candidate, rows: Rows) -> float | None:
 
 
 def may_miss(chosen: Candidate | None, rows: Rows) -> bool:
-    """Whether the level means may miss the chosen curve. False without replicates: nothing is known of it."""
+    """Whether the level means may miss the chosen curve; False without replicates."""
     p = misfit_p(chosen, rows) if chosen is not None else None
     return p is not None and p <= DOUBT_P
 
@@ -47,16 +44,11 @@ def may_miss(chosen: Candidate | None, rows: Rows) -> bool:
 def wider_curves(
     candidates: Mapping[ModelName, Candidate], choice: ModelChoice, rows: Rows, samples: int
 ) -> list[Candidate]:
-    """The curves that intervals beyond the levels cover besides the plausible models.
-
-    The USL, because few rows cannot exclude a peak still to come. Where the level means may miss the chosen curve:
-    lines, powers and Amdahl of the upper half and of the last three levels. Else curves of the upper half: a line if
-    the replicates do not reject it, for curves that bend once; and Amdahl if AICc rejects it for all levels, for curves
-    that bend more sharply than Amdahl and less than a knee. Neither is needed where a known break explains the bend.
-    Always lines that bend away from the chosen curve, by what the measured slopes differ. If the rate falls, only a
-    line that is steeper than that of the last three levels, and a power from the peak on, for a fall that ends. The
-    power needs replicates, because three rows know nothing of its error.
-    """
+    """Curves that intervals beyond the levels cover besides the plausible models. The USL: few rows cannot exclude a
+    peak. Lines that bend away from the chosen curve by what the measured slopes differ. Where the level means may miss
+    the curve: lines, powers and Amdahl of the upper half and of the last three levels; else of the upper half a line if
+    the replicates allow it, and Amdahl if AICc rejects it for all levels, unless a known break explains the bend. If
+    the rate falls: a line steeper than that of the last three levels and, with replicates, a power from the peak on."""
     if not choice.model:
         return []
     if choice.falls:
@@ -126,7 +118,7 @@ def _last(rows: Rows, count: int) -> Rows:
 
 
 def between(rows: Rows, level: float, noise: Noise | None, *, is_missed: bool = False) -> tuple[float, float] | None:
-    """The 95 % interval of the chords at a level (`chords_at`), by Student's t. None without chords."""
+    """The 95 % interval of the chords at a level; None without chords."""
     chords = chords_at(rows, level, noise, is_missed=is_missed)
     if noise is None or not chords:
         return None
@@ -137,13 +129,9 @@ def between(rows: Rows, level: float, noise: Noise | None, *, is_missed: bool = 
 def chords_at(
     rows: Rows, level: float, noise: Noise | None, *, is_missed: bool = False
 ) -> tuple[tuple[float, float], ...]:
-    """(rate, standard error) of the chords between the means of the neighbouring levels: one straight over n, one over
-    ln n.
-
-    is_missed: the means may miss the chosen curve, so it may bend between two levels: the chords of the gaps beside
-    are then continued into this one, as far as they stay between the two means. The errors are the replicates' pooled
-    relative spread, with its degrees of freedom. None outside the levels, and without replicates.
-    """
+    """(rate, standard error) of the chords between the neighbouring levels' means, one straight over n, one over ln n.
+    is_missed: also those of the gaps beside, continued as far as they stay between the two means. None outside the
+    levels, or without replicates."""
     if noise is None or not rows.distinct[0] <= level <= rows.distinct[-1] or len(rows.distinct) < 2:
         return ()
     upper = min(max(int(np.searchsorted(rows.distinct, level)), 1), len(rows.distinct) - 1)
