@@ -1,6 +1,6 @@
 """How many faults in judge, analysis and results do the unit tests find? Seeded mutants: a changed operator or number.
 
-    python bench/mutants.py [--count 200] [--seed 46] [--out FILE.csv]
+    python bench/mutants.py [--count 200] [--seed 46] [--tests FILE...] [--out FILE.csv]
 
 One run of tests/unit notes which tests reach a mutated line. Then each mutant runs with at most 60 of them, in a copy
 of the tracked files. Compare two sets of tests by the same seed on the same sources. About 30 minutes on one core.
@@ -130,7 +130,7 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def reached_by(root: Path, mutants: list[Mutant], folder: Path) -> dict[str, list[str]]:
+def reached_by(root: Path, tests: list[str], mutants: list[Mutant], folder: Path) -> dict[str, list[str]]:
     """Tests by `path:line`."""
     lines: dict[str, set[int]] = defaultdict(set)
     for mutant in mutants:
@@ -138,7 +138,7 @@ def reached_by(root: Path, mutants: list[Mutant], folder: Path) -> dict[str, lis
     sites, reached = folder / "sites.json", folder / "reached.json"
     sites.write_text(json.dumps({path: sorted(found) for path, found in lines.items()}))
     names = {SITES: str(sites), REACHED: str(reached)}
-    chosen = ("tests/unit", "-m", "not alone and not monte_carlo", "-p", "bench.mutants")
+    chosen = (*tests, "-m", "not alone and not monte_carlo", "-p", "bench.mutants")
     tested(root, *chosen, deadline_s=ALL_S, **names)
     return json.loads(reached.read_text())
 
@@ -167,6 +167,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=46)
+    parser.add_argument("--tests", nargs="+", default=["tests/unit"])
     parser.add_argument("--out", type=Path, help="a CSV file with a row for each mutant")
     given = parser.parse_args()
     paths = sorted(path for room in ROOMS for path in (ROOT / "runner/scale_sweep" / room).rglob("*.py"))
@@ -175,7 +176,7 @@ def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
         root = copied(Path(name) / "tree")
-        reached = reached_by(root, chosen, Path(name))
+        reached = reached_by(root, given.tests, chosen, Path(name))
         for number, mutant in enumerate(chosen, 1):
             tests = reached.get(f"{mutant.path}:{mutant.line}", [])
             tests = random.Random(number).sample(tests, min(len(tests), TESTS_MAX))

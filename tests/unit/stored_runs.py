@@ -44,6 +44,7 @@ def unpacked(name: str, results: Path) -> Path:
     return Path(shutil.copytree(f"{_made(name).name}/run", folder, dirs_exist_ok=True))
 
 
+@functools.cache  # a fork of tools/provoking has another /tmp
 def contents(name: str) -> Mapping[str, bytes]:
     """The files of the run by their names in it."""
     run = Path(_made(name).name, "run")
