@@ -13,9 +13,8 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from scale_sweep.analysis.compare import compare_runs, ratios
-from scale_sweep.analysis.compare.chance import false_alarms, family
 from scale_sweep.analysis.compare.manifests import differing
-from scale_sweep.analysis.compare.pairs import PointLogs, window_spread
+from scale_sweep.analysis.compare.pairs import PointLogs, false_alarms, family, window_spread
 from scale_sweep.analysis.compare.ratios import holm, side, together, variances, welch
 from scale_sweep.base.errors import EXIT_SLOWER, UsageError
 from scale_sweep.base.units import parse_percent
