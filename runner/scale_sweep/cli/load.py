@@ -89,11 +89,10 @@ def load(
     from scale_sweep.cli import console
     from scale_sweep.loadgen.binary import loadgen_path
     from scale_sweep.server.targets.tdengine.client import library as find_library
-    from scale_sweep.taosbenchmark.command import read_command
+    from scale_sweep.taosbenchmark.command import read_command, read_given
     from scale_sweep.taosbenchmark.job import ScaleOptions
-    from scale_sweep.taosbenchmark.run import read_given
 
-    options, refusals = read_given(context.args)
+    options, remarks = read_given(context.args)
     if "version" in options:
         console.show_line(f"scale {__version__}")
         return
@@ -104,7 +103,7 @@ def load(
     own = ScaleOptions(
         placement=placement.value, library=library or find_library(home), own_values=own_values, row_times=row_times
     )
-    command = read_command(options, refusals, own, os.environ, datetime.now())
+    command = read_command(options, remarks, own, os.environ, datetime.now())
     _ask(command)
     done = command.run(loadgen_path(), partial(_say, as_json))
     if as_json:

@@ -1,4 +1,4 @@
-"""The work of every command compatible with taosBenchmark around the load generator: lines into a file, and an end."""
+"""What each load of `scale load` needs: the library, lines into a file, one run of the load generator."""
 
 from __future__ import annotations
 
@@ -14,20 +14,18 @@ from scale_sweep.loadgen.handle import watch
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.verbs import run_verb
 from scale_sweep.model import Interval, LoadSummary
-from scale_sweep.taosbenchmark import output
 
 LOAD_S_MAX = 30 * 86_400.0
 DRAIN_S = 20.0
 LIBRARY_S = 20.0
-RESULT = "RESULT"
-"""The level of lines that taosBenchmark writes to standard output. They are written with the level INFO, as there."""
+RESULT = "RESULT"  # the level of lines that taosBenchmark writes to standard output, with the level INFO
 
 Say = Callable[[str, str], None]
 T = TypeVar("T")
 
 
 def need_library(program: str, door: Mapping[str, str]) -> None:
-    """Raises PreflightError if the load generator cannot open the client library. door: the spec that reaches the
+    """Raises PreflightError if the load generator cannot open the client library. door: a spec that reaches the
     server."""
     try:
         run_verb(program, "library", door, "", "", LIBRARY_S)
@@ -46,12 +44,16 @@ def saying(result_file: str, to_console: Say) -> Iterator[Say]:
     with file:
 
         def say(level: str, text: str) -> None:
-            line = output.stamped(datetime.now(), "INFO" if level == RESULT else level, text)
+            line = stamped(datetime.now(), "INFO" if level == RESULT else level, text)
             to_console(level, line)
             file.write(line + "\n")
             file.flush()
 
         yield say
+
+
+def stamped(now: datetime, level: str, text: str) -> str:
+    return f"[{now:%m/%d %H:%M:%S.%f}] {level}: {text}"
 
 
 def _open_at_once(path: str, flags: int) -> int:
@@ -73,7 +75,7 @@ class OneLoad:
 
 @dataclass(kw_only=True)
 class LoadsDone(Generic[T]):
-    """The loads of a file that ended."""
+    """The loads of a command that ended."""
 
     done: list[T] = field(default_factory=list)
     interrupted: bool = False
@@ -81,7 +83,6 @@ class LoadsDone(Generic[T]):
 
     @property
     def is_over(self) -> bool:
-        """No further load follows."""
         return self.interrupted or self.failure is not None
 
 

@@ -1,20 +1,24 @@
-"""Rows and tags that a user gives in CSV files, as taosBenchmark's `sample_file` and `tags_file` → what the load
-generator reads."""
+"""taosBenchmark's `sample_file` and `tags_file`, CSV files of rows and tags → what the load generator reads."""
 
 from __future__ import annotations
 
 import math
+import os
 import re
+import stat
 import struct
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.input_file import open_input
 from scale_sweep.base.texts import odd_character, shortened
 from scale_sweep.server.targets.tdengine.dialect import UNITS_PER_MS
 from scale_sweep.taosbenchmark.job import SampleRows, TableColumn
 
+FILE_BYTES_MAX = 256 * 2**20
 BYTES_MAX = 256 * 2**20  # of the rows as the load generator takes them
 LITERAL_BYTES_MAX = 500  # of a tag, with its quotes
 TAG_SEPARATOR = "\x1f"
@@ -27,6 +31,17 @@ _TRUTHS = {"true": 1, "false": 0, "1": 1, "0": 0}
 _TEXTS = ("binary", "nchar")
 NCHAR_BYTES = 4  # of a character, at most
 _TIME = TableColumn(name="the time", kind="timestamp")
+
+
+def read_rows_file(path: str) -> bytes:
+    """A regular file of rows or tags. Raises UsageError."""
+    with open_input(path, "") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise UsageError(f"{path}: is not a regular file")
+        raw = file.read(FILE_BYTES_MAX + 1)
+    if len(raw) > FILE_BYTES_MAX:
+        raise UsageError(f"{path}: has more than {FILE_BYTES_MAX:,} bytes")
+    return raw
 
 
 def batch_columns(columns: Sequence[TableColumn]) -> tuple[TableColumn, ...]:

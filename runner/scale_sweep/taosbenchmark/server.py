@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -13,6 +12,7 @@ from scale_sweep.loadgen.verbs import create_tables, run_statements
 from scale_sweep.server.targets.tdengine.dialect import NOT_YET, database_pending, state_statements
 from scale_sweep.taosbenchmark import spec
 from scale_sweep.taosbenchmark.job import Database, Job, ScaleOptions, SuperTable
+from scale_sweep.taosbenchmark.limits import tables_below
 
 READY_S = 30.0
 PAUSE_S = 0.2
@@ -22,7 +22,7 @@ Rows = tuple[tuple[Any, ...], ...]
 
 
 class TdengineServer:
-    """The server's address. Each call opens its own connection."""
+    """Each call opens its own connection."""
 
     def __init__(self, program: str, job: Job, own: ScaleOptions) -> None:
         self._program, self._job, self._own = program, job, own
@@ -50,7 +50,8 @@ class TdengineServer:
         if table.schemaless or table.exists or table.makes_tables:
             return 0
         if table.normal:
-            for part in _parts(spec.create_normal_tables(database, table)):
+            statements = spec.create_normal_tables(database, table)
+            while part := list(islice(statements, STATEMENTS_AT_ONCE)):
                 self._ask(table.method, part)
         else:
             lines = spec.tables_spec(self._job, self._own, database, table, vgroups)
@@ -77,8 +78,7 @@ class TdengineServer:
 
 
 def _vgroups(database: Database, room: Rows) -> int:
-    """The number of vgroups: this machine's CPUs, but at most what the server has capacity for, and at most the
-    tables."""
+    """This machine's CPUs, but at most what the server has capacity for, and at most the tables."""
     free = int(room[0][0]) - int(room[0][1])
     return max(1, min(free, os.cpu_count() or 1, *(t.tables for t in database.tables)))
 
@@ -101,24 +101,15 @@ def _pending(database: Database, databases: Rows, led: Rows) -> str:
 
 
 def _check_vgroups(database: Database, vgroups: int) -> None:
-    for table in database.tables:
-        if 1 < table.tables < vgroups and not (table.schemaless or table.exists):
-            raise TargetError(
-                f"database {database.name} has {vgroups} vgroups, {table.name} only {table.tables} tables: the load "
-                "generator wants a table for each vgroup",
-                remedy="give fewer vgroups with -v, or more tables",
-            )
+    for table in tables_below(database, vgroups):
+        raise TargetError(
+            f"database {database.name} has {vgroups} vgroups, {table.name} only {table.tables} tables: the load "
+            "generator wants a table for each vgroup",
+            remedy="give fewer vgroups with -v, or more tables",
+        )
 
 
 class _Refused(TargetError):
-    """The server refused a statement."""
-
     def __init__(self, statement: str, code: str, message: str) -> None:
         super().__init__(f"TDengine refused {statement[:200]!r}: {code} {message}")
         self.code = code
-
-
-def _parts(statements: Iterable[str]) -> Iterator[list[str]]:
-    rest = iter(statements)
-    while part := list(islice(rest, STATEMENTS_AT_ONCE)):
-        yield part

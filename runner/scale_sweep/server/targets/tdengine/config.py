@@ -6,38 +6,10 @@ from collections.abc import Mapping
 
 from scale_sweep.model import LOOPBACK, ServerSpec, Site, Trial
 from scale_sweep.server.targets.tdengine import placement
+from scale_sweep.server.targets.tdengine.dialect import DATABASE_OPTIONS
 from scale_sweep.server.targets.tdengine.items import spelled
 from scale_sweep.server.targets.tdengine.tdengine_facts import FACTS, ROLE_KNOBS
 
-# Options of CREATE DATABASE; every other free knob is an item of taos.cfg.
-DATABASE_OPTIONS = frozenset(
-    (
-        "buffer",
-        "cachemodel",
-        "cachesize",
-        "comp",
-        "duration",
-        "keep",
-        "maxrows",
-        "minrows",
-        "pages",
-        "pagesize",
-        "precision",
-        "replica",
-        "schemaless",
-        "single_stable",
-        "stt_trigger",
-        "table_prefix",
-        "table_suffix",
-        "tsdb_pagesize",
-        "wal_fsync_period",
-        "wal_level",
-        "wal_retention_period",
-        "wal_retention_size",
-        "wal_roll_period",
-        "wal_segment_size",
-    )
-)
 ADAPTER_OFFSET = 11
 THROUGH_ADAPTER = ("rest", "ws")
 

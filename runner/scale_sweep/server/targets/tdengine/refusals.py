@@ -6,8 +6,8 @@ import difflib
 
 from scale_sweep.model import Finding, Trial
 from scale_sweep.server.targets.tdengine import genuine
-from scale_sweep.server.targets.tdengine.config import DATABASE_OPTIONS, config_items, database_options, precision
-from scale_sweep.server.targets.tdengine.dialect import ONE_COLUMN, UNITS_PER_MS
+from scale_sweep.server.targets.tdengine.config import config_items, database_options, precision
+from scale_sweep.server.targets.tdengine.dialect import DATABASE_OPTIONS, ONE_COLUMN, UNITS_PER_MS
 from scale_sweep.server.targets.tdengine.items import BOUNDS, FORMER, ITEMS, OURS, spelled
 from scale_sweep.server.targets.tdengine.tdengine_facts import ROLE_KNOBS
 
