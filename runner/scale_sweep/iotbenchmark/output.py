@@ -13,16 +13,8 @@ from scale_sweep.iotbenchmark.spec import IotJob
 from scale_sweep.model import LoadSummary, OperationSummary
 
 _COUNTS = ("okOperation", "okPoint", "failOperation", "failPoint", "throughput")
-_PERCENTILES = {
-    "P10": 10.0,
-    "P25": 25.0,
-    "MEDIAN": 50.0,
-    "P75": 75.0,
-    "P90": 90.0,
-    "P95": 95.0,
-    "P99": 99.0,
-    "P999": 99.9,
-}
+_PERCENTILES = {"P10": 10.0, "P25": 25.0, "MEDIAN": 50.0, "P75": 75.0, "P90": 90.0, "P95": 95.0, "P99": 99.0}
+_PERCENTILES |= {"P999": 99.9}
 LATENCIES = ("AVG", "MIN", *_PERCENTILES, "MAX", "SLOWEST_THREAD")
 _WIDE, _NARROW = 25, 12
 

@@ -67,7 +67,7 @@ def read_file(path: str, overrides: tuple[str, ...], environment: Mapping[str, s
         key, equals, value = override.partition("=")
         if not equals or key.startswith("-"):
             raise UsageError(f"{override!r}: with --iot, further arguments are KEY=VALUE", remedy="like LOOP=10")
-        values[key] = value
+        values = {name: text for name, text in values.items() if name.upper() != key.upper()} | {key: value}
     return read_job(values, environment.get(ENDPOINT_PASSWORD, ""), environment.get(PASSWORD_VARIABLE, ""))
 
 

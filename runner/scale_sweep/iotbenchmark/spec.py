@@ -1,4 +1,4 @@
-"""The job of a configuration of IoT-benchmark, as a trial of its target and as lines of a spec."""
+"""The job of a configuration of IoT-benchmark: a trial of its target, and lines of a spec."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work import queries_of
 from scale_sweep.loadgen.spec import query_lines, trial_spec
-from scale_sweep.model import KnobRole, Load, Placement, Query, ResourceRange, Subject, Trial, Work, on_cores
+from scale_sweep.model import KnobRole, Load, Placement, ResourceRange, Subject, Trial, Work, on_cores
 from scale_sweep.server.targets import Facts
 
 
@@ -24,8 +24,6 @@ class ResultStore:
 
 @dataclass(frozen=True, kw_only=True)
 class IotJob:
-    """One load of one server."""
-
     database: str  # its name in the file
     target: str  # here
     method: str  # how rows are written
@@ -60,16 +58,13 @@ class IotJob:
 
     @property
     def reads(self) -> bool:
-        """Whether anything is asked."""
         return self.work.counts_requests
 
     @property
     def writes(self) -> bool:
-        """Whether anything is written."""
         return any(operation.unit == "rows" for operation in self.work.operations)
 
     def sensors_of(self, kind: str) -> int:
-        """How many sensors a row of an answer has, besides its time and device."""
         return len(self.sensors.get(kind, ())) or 1
 
     @property
@@ -125,31 +120,21 @@ def long_enough(job: IotJob) -> Work:
 
 
 def texts_of(job: IotJob, facts: Facts, method: str) -> dict[str, str]:
-    """The queries in the target's words, by operation. Raises CannotAsk, with the operation's name."""
+    """The queries in the target's words, by operation, each of all its sensors. The answers are counted and not
+    compared. Raises CannotAsk, with the operation's name."""
     texts = {}
-    for name, query in _queries(job).items():
+    for name, of_one in queries_of(long_enough(job)).items():
+        sensors, function = job.sensors[name], job.time_function if of_one.function else ""
+        bounds = sensors[1:] if of_one.bound_column else ()
+        query = replace(
+            of_one, columns=sensors, is_loose=True, more_bounds=bounds, function=function or of_one.function
+        )
         try:
             texts[name] = facts.rendered(query, job.work.data, method)
         except CannotAsk as error:
             raise CannotAsk(f"OPERATION_PROPORTION: {name}: {error.message}", remedy=error.remedy) from None
         except KeyError:
             raise CannotAsk(f"QUERY_AGGREGATE_FUN: {facts.title} has no {query.function}") from None
-    return texts
-
-
-def _queries(job: IotJob) -> dict[str, Query]:
-    """The queries by operation: each of all its sensors. The answers are counted and not compared."""
-    texts = {}
-    for name, query in queries_of(long_enough(job)).items():
-        sensors = job.sensors[name]
-        query_of_sensors = replace(
-            query, columns=sensors, is_loose=True, more_bounds=sensors[1:] if query.bound_column else ()
-        )
-        texts[name] = (
-            replace(query_of_sensors, function=job.time_function)
-            if query.function and job.time_function
-            else query_of_sensors
-        )
     return texts
 
 
