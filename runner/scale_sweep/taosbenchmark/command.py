@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from scale_sweep.base.errors import LoadError, UsageError
@@ -14,7 +15,7 @@ from scale_sweep.base.input_file import read_input
 from scale_sweep.taosbenchmark import run_inserts, run_queries, run_subscriptions
 from scale_sweep.taosbenchmark.flags import read_flags
 from scale_sweep.taosbenchmark.job import Job, QueryJob, Remarks, ScaleOptions, SubscribeJob
-from scale_sweep.taosbenchmark.loading import LoadsDone, Say
+from scale_sweep.taosbenchmark.loading import Say
 from scale_sweep.taosbenchmark.objects import BYTES_MAX, Invocation, ObjectReader, read_document
 from scale_sweep.taosbenchmark.options import name_of, parse
 from scale_sweep.taosbenchmark.read_inserts import read_inserts
@@ -22,6 +23,7 @@ from scale_sweep.taosbenchmark.read_queries import read_queries
 from scale_sweep.taosbenchmark.read_subscriptions import read_subscriptions
 
 CLIENT_FILE = "taos.cfg"
+Reader = Callable[[ObjectReader, Invocation], Job | QueryJob | SubscribeJob]
 BESIDE_FILE = frozenset(
     ("file", "config-dir", "host", "port", "user", "password", "output", "answer-yes", "debug", "performance")
 )
@@ -46,16 +48,11 @@ def read_command(
 ) -> LoadCommand:
     """Reads the command of the options, or of the file that they name. Raises UsageError with all mistakes."""
     job = read_job(options, remarks, own, environment, now)
-    run: Callable[..., LoadsDone[Any]]
-    if isinstance(job, QueryJob):
-        run, module = run_queries.run_queries, run_queries
-    elif isinstance(job, SubscribeJob):
-        run, module = run_subscriptions.run_subscriptions, run_subscriptions
-    else:
-        run, module = run_inserts.run_job, run_inserts
+    modules = {QueryJob: run_queries, SubscribeJob: run_subscriptions, Job: run_inserts}
+    module: ModuleType = modules[type(job)]
 
     def act(program: str, say: Say) -> CommandOutcome:
-        result = run(job, own, program, say)
+        result = module.run(job, own, program, say)
         return CommandOutcome(
             document=module.document(job, result), interrupted=result.interrupted, failure=result.failure
         )
@@ -76,6 +73,7 @@ def read_job(
     password = options.get("password") or environment.get("SCALE_PASSWORD", "")
     folder = options.get("config-dir", "")
     job: Job | QueryJob | SubscribeJob
+    readers: Mapping[str, Reader] = {"query": read_queries, "subscribe": read_subscriptions}
     if "file" not in options:
         job = read_flags(options, _client(folder), password or "taosdata", remarks)
     else:
@@ -88,7 +86,6 @@ def read_job(
         folder = folder or from_file
         around = Invocation(options=options, client=client, own=own, now=now, password=password)
         kind = str(keys.value("filetype", "insert")).lower()
-        readers = {"query": read_queries, "subscribe": read_subscriptions}
         job = readers.get(kind, read_inserts)(keys, around)
     remarks.raise_any()
     return replace(job, client_config=_client_folder(folder))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from scale_sweep.taosbenchmark.job import Database, Job, Remarks, SuperTable, TableColumn
 from scale_sweep.taosbenchmark.limits import (
@@ -53,7 +54,7 @@ _NAMED = {key: name_of(long) for key, long in _WHERE.items()}
 def read_flags(values: Mapping[str, str], client: Mapping[str, str], password: str, remarks: Remarks) -> Job:
     """The Job, which must not be used if there are mistakes."""
     options = _Values(values, remarks)
-    numbers = {key: options.number(long, key) for long, key in _NUMBERS.items()}
+    numbers: dict[str, Any] = {key: options.number(long, key) for long, key in _NUMBERS.items()}
     interface = options.text("interface")
     if interface not in METHODS:
         remarks.refuse(name_of("interface"), f"{interface!r} is none of {', '.join(METHODS)}")

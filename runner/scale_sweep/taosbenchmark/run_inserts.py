@@ -38,7 +38,7 @@ class JobResult(LoadsDone[output.TableLoad]):
     took: tuple[Took, ...] = field(default=())  # of -x
 
 
-def run_job(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
+def run(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
     """Runs all loads. Raises UsageError before the start if the load generator would refuse one, TargetError if the
     server refuses, StoreError if the result file cannot be written."""
     with ExitStack() as stack:

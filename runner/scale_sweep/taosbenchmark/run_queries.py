@@ -32,7 +32,7 @@ class QueriesDone:
         return one.service or self.summary.service
 
 
-def run_queries(job: QueryJob, own: ScaleOptions, program: str, say: Say) -> LoadsDone[QueriesDone]:
+def run(job: QueryJob, own: ScaleOptions, program: str, say: Say) -> LoadsDone[QueriesDone]:
     """Asks it all. Raises PreflightError without libtaos, TargetError when the server refuses, StoreError when the
     result file cannot be written."""
     need_library(program, door_spec(job, own, job.method))

@@ -61,7 +61,7 @@ class Followed:
         return sum(one.rows for one in self.consumers)
 
 
-def run_subscriptions(job: SubscribeJob, own: ScaleOptions, program: str, say: Say) -> LoadsDone[Followed]:
+def run(job: SubscribeJob, own: ScaleOptions, program: str, say: Say) -> LoadsDone[Followed]:
     """Reads it all. Raises PreflightError without libtaos, TargetError when the server refuses, StoreError when the
     result file cannot be written."""
     result: LoadsDone[Followed] = LoadsDone()

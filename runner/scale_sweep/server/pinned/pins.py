@@ -13,10 +13,8 @@ PINS = Path(__file__).with_name("pins.toml")
 
 @dataclass(frozen=True, kw_only=True)
 class PinnedFile:
-    """maven: group:artifact:version. name: in the server's folder. sha256: of its bytes."""
-
-    maven: str
-    name: str
+    maven: str  # group:artifact:version
+    name: str  # in the server's folder
     sha256: str
 
 
@@ -67,8 +65,6 @@ class PinnedArchive:
 
 @dataclass(frozen=True, kw_only=True)
 class Pinned:
-    """A server."""
-
     name: str
     version: str
     # java, newest_java: the oldest and the newest Java that run it; 0: it needs none; None: any newer one
@@ -90,14 +86,11 @@ class Pinned:
 
 @dataclass(frozen=True, kw_only=True)
 class Pins:
-    """The contents of the file."""
-
     servers: Mapping[str, Pinned]
     java: PinnedWheel
 
 
 def read_pins(path: Path = PINS) -> Pins:
-    """The file of this package, or another of the same form."""
     raw = tomllib.loads(path.read_text(encoding="utf-8"))
     servers = {
         name: Pinned(
@@ -108,20 +101,16 @@ def read_pins(path: Path = PINS) -> Pins:
             jars=_jars(path.with_name(one["jars"])) if "jars" in one else (),
             newest_java=one.get("newest_java"),
             go=PinnedGo(**one["go"]) if "go" in one else None,
-            wheel=_wheel(one["wheel"]) if "wheel" in one else None,
-            archive=_archive(one["archive"]) if "archive" in one else None,
+            wheel=PinnedWheel(**_with_tuples(one["wheel"])) if "wheel" in one else None,
+            archive=PinnedArchive(**_with_tuples(one["archive"])) if "archive" in one else None,
         )
         for name, one in raw["servers"].items()
     }
     return Pins(servers=servers, java=PinnedWheel(**raw["java"]))
 
 
-def _wheel(one: Mapping[str, Any]) -> PinnedWheel:
-    return PinnedWheel(**{**one, "parts": tuple(one["parts"])})
-
-
-def _archive(one: Mapping[str, Any]) -> PinnedArchive:
-    return PinnedArchive(**{**one, "members": tuple(one["members"])})
+def _with_tuples(one: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in one.items()}
 
 
 def _jars(path: Path) -> tuple[PinnedFile, ...]:

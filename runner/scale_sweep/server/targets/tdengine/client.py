@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scale_sweep.base.errors import LoadError, ScaleError
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.loadgen.verbs import Answer, client_library, run_statements
+from scale_sweep.loadgen.verbs import client_library, run_statements
 from scale_sweep.model import Finding
 from scale_sweep.server.targets import ENDPOINT_PASSWORD, Address
 from scale_sweep.server.targets.tdengine.config import adapter_port
@@ -30,33 +30,23 @@ def library(home: str) -> str:
 
 
 def library_findings(library: str, server_version: str) -> tuple[Finding, ...]:
-    """A finding if libtaos is missing, lacks a function (named), or has a version that the server refuses."""
+    """Of a libtaos that is missing, lacks a function (named), or has a version that the server refuses."""
     try:
         client = client_library("tdengine", library)
     except LoadError as error:
         remedy = "give --home DIR with the server's own lib/libtaos.so, or install TDengine's client"
         return (Finding(blocking=True, subject="libtaos", sentence=error.message, remedy=remedy),)
-    if not server_version or _parts(client.version) == _parts(server_version):
+    ours, theirs = (version.split(".")[:_SAME_PARTS] for version in (client.version, server_version))
+    if not server_version or ours == theirs:
         return ()
-    return (
-        Finding(
-            blocking=True,
-            subject="libtaos",
-            sentence=f"{client.path} has version {client.version}, the server {server_version}, which would refuse it",
-            remedy="give --home DIR that holds a server and its lib/libtaos.so",
-        ),
-    )
-
-
-def _parts(version: str) -> list[str]:
-    return version.split(".")[:_SAME_PARTS]
+    sentence = f"{client.path} has version {client.version}, the server {server_version}, which would refuse it"
+    remedy = "give --home DIR that holds a server and its lib/libtaos.so"
+    return (Finding(blocking=True, subject="libtaos", sentence=sentence, remedy=remedy),)
 
 
 def endpoint_findings(address: Address, library: str, vgroups: int) -> tuple[Finding, ...]:
-    """Findings from a first question to a server that already runs.
-
-    A wrong password, another version, names that do not resolve here, fewer free vnodes than `vgroups`.
-    """
+    """From a first question to a server that already runs: a wrong password, another version, names that do not
+    resolve here, fewer free vnodes than `vgroups`."""
     spec = {
         "protocol": "1",
         "driver": "tdengine",
@@ -70,7 +60,8 @@ def endpoint_findings(address: Address, library: str, vgroups: int) -> tuple[Fin
         return (_refused(address, error.message),)
     if not answer.ok:
         return (_refused(address, f"{answer.code} {answer.message}"),)
-    unresolved = names_that_do_not_resolve(_hosts(answer), socket.gethostbyname)
+    hosts = [str(row[0]).rpartition(":")[0] for row in answer.rows]
+    unresolved = names_that_do_not_resolve(hosts, socket.gethostbyname)
     return (*unresolved, *too_few_vnodes([(int(row[1]), int(row[2])) for row in answer.rows], vgroups))
 
 
@@ -79,16 +70,9 @@ def too_few_vnodes(dnodes: Iterable[tuple[int, int]], vgroups: int) -> tuple[Fin
     free = sum(max(0, supported - taken) for supported, taken in dnodes)
     if vgroups <= free:
         return ()
-    return (
-        Finding(
-            blocking=True,
-            subject="--vgroups",
-            sentence=f"{vgroups} vgroups are more than the {free} that the server has left of its supportVnodes",
-            remedy=f"--vgroups {free}, or drop databases there, or raise its supportVnodes"
-            if free
-            else "drop databases there, or raise its supportVnodes",
-        ),
-    )
+    sentence = f"{vgroups} vgroups are more than the {free} that the server has left of its supportVnodes"
+    remedy = f"{f'--vgroups {free}, or ' if free else ''}drop databases there, or raise its supportVnodes"
+    return (Finding(blocking=True, subject="--vgroups", sentence=sentence, remedy=remedy),)
 
 
 def adapter_unreachable(address: Address) -> str:
@@ -108,10 +92,6 @@ def adapter_findings(address: Address) -> tuple[Finding, ...]:
     return (Finding(blocking=True, subject="--method", sentence=why, remedy=remedy),) if why else ()
 
 
-def _hosts(answer: Answer) -> list[str]:
-    return [str(row[0]).rpartition(":")[0] for row in answer.rows]
-
-
 def names_that_do_not_resolve(hosts: Iterable[str], resolve: Callable[[str], str]) -> tuple[Finding, ...]:
     """A finding for each name that the server uses for itself and for which `resolve` raises OSError."""
     findings = []
@@ -119,14 +99,9 @@ def names_that_do_not_resolve(hosts: Iterable[str], resolve: Callable[[str], str
         try:
             resolve(host)
         except OSError:
-            findings.append(
-                Finding(
-                    blocking=True,
-                    subject="FQDN",
-                    sentence=f"the server calls itself {host}, which does not resolve here; clients need this name",
-                    remedy=f"add a line 'ADDRESS {host}' to /etc/hosts, or set the server's fqdn to a name that does",
-                )
-            )
+            sentence = f"the server calls itself {host}, which does not resolve here; clients need this name"
+            remedy = f"add a line 'ADDRESS {host}' to /etc/hosts, or set the server's fqdn to a name that does"
+            findings.append(Finding(blocking=True, subject="FQDN", sentence=sentence, remedy=remedy))
     return tuple(findings)
 
 

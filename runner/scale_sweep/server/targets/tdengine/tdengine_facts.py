@@ -1,4 +1,4 @@
-"""TDengine's facts and the defaults of its knobs. Refuses to import its client library."""
+"""TDengine's facts and the defaults of its knobs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ CLIENT_THREADS_PER_PROCESS = 10
 
 
 def _vgroups(resources: ResourceRange) -> str:
-    """As many as the most cores, at least 4, constant along the axis. The number of connections is the same.
-
-    One vgroup has one writing thread in the server, so fewer vgroups than cores would limit the curve.
-    """
+    """Constant along the axis, as the number of connections. One vgroup has one writing thread in the server, so fewer
+    vgroups than cores would limit the curve."""
     return str(parts_on_disks(resources) if resources.disks else max(4, math.ceil(max(resources.cores))))
 
 
@@ -86,7 +84,7 @@ FACTS = Facts(
     thread_names=True,
     threads_per_process=CLIENT_THREADS_PER_PROCESS,
     load_generators=("scale", "taosbenchmark"),
-    queries="scale_sweep.server.targets.tdengine.queries:rendered",
+    queries="scale_sweep.server.targets.tdengine.tdengine_queries:rendered",
     can_query=NEEDS,
     functions=("median", "percentile", "stddev", "rate"),
     fills=FILLS,

@@ -1,5 +1,4 @@
-"""Compares the files of installed servers with their digests: jars with the pins, a Java runtime, a built program and a
-server from a wheel or an archive with the digest that was kept when they were made."""
+"""Compares the files of installed servers with their digests: of the pins, or kept when they were made."""
 
 from __future__ import annotations
 
@@ -20,20 +19,17 @@ JAVA, BIN, LIB = "java", "bin", "lib"
 
 @dataclass(frozen=True, kw_only=True)
 class Corrupt:
-    """A server whose files are not those that were installed."""
-
     name: str
     sentence: str  # which, and where
     command: str  # repairs it
 
 
 def home_of(pinned: Pinned) -> Path:
-    """Where a server is installed."""
     return servers_folder() / f"{pinned.name}-{pinned.version}"
 
 
 def is_installed(home: Path) -> bool:
-    """Whether an installation in this directory has ended. Its files may have changed since."""
+    """Its files may have changed since."""
     return (home / COMPLETE).is_file()
 
 
@@ -50,18 +46,16 @@ def corrupt_servers(homes: Iterable[str]) -> list[Corrupt]:
 
 
 def corrupt(pinned: Pinned, home: Path, command: str) -> Corrupt | None:
-    """The mistake in an installed server; None if it has none. command: repairs it."""
+    """None if it is whole. command: repairs it."""
     try:
         os.close(open_trusted(home))
-        wrong = changed(home, pinned)
+        if not (wrong := changed(home, pinned)):
+            return None
+        sentence = f"corrupt: {', '.join(wrong[:3])} in {home}{' and more' * (len(wrong) > 3)}"
     except PreflightError as error:
-        return Corrupt(name=pinned.name, sentence=error.message, command=command)
+        sentence = error.message
     except OSError as error:
         sentence = f"{error.filename or home}: {error.strerror}"
-        return Corrupt(name=pinned.name, sentence=sentence, command=command)
-    if not wrong:
-        return None
-    sentence = f"corrupt: {', '.join(wrong[:3])} in {home}{' and more' * (len(wrong) > 3)}"
     return Corrupt(name=pinned.name, sentence=sentence, command=command)
 
 
@@ -75,23 +69,20 @@ def changed(home: Path, pinned: Pinned) -> list[str]:
     wrong += [name for name in jars if name not in expected]
     must = (*parts, *((BIN,) if pinned.go else ()))
     kept = [name for name in dict.fromkeys((JAVA, BIN, *parts)) if (home / name).exists() or name in must]
-    return wrong + [name for name in kept if _kept_digest(home, name) != _tree_digest(home / name)]
+    return wrong + [name for name in kept if not _is_as_kept(home, name)]
 
 
 def keep_digest(home: Path, name: str) -> None:
-    """Writes the digest of a folder such as JAVA, which was made from a file with a pinned one."""
+    """For a folder such as JAVA, which was made from a file with a pinned digest."""
     (home / f"{name}.sha256").write_text(f"{tree_digest(home / name)}\n", encoding="ascii")
 
 
-def _tree_digest(folder: Path) -> str:
-    return tree_digest(folder) if folder.is_dir() else "?"
-
-
-def _kept_digest(home: Path, name: str) -> str:
+def _is_as_kept(home: Path, name: str) -> bool:
     try:
-        return (home / f"{name}.sha256").read_text(encoding="ascii").strip()
+        kept = (home / f"{name}.sha256").read_text(encoding="ascii").strip()
     except (OSError, ValueError):
-        return ""
+        return False
+    return (home / name).is_dir() and tree_digest(home / name) == kept
 
 
 def file_digest(path: Path) -> str:
