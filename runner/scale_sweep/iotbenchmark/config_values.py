@@ -16,13 +16,12 @@ _SHOWN_MAX = 60
 
 
 def shown(text: str, *, quoted: bool = True) -> str:
-    """A value of the file as a message repeats it."""
     part = text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."
     return repr(part) if quoted or not part.isprintable() else part
 
 
 class ConfigValues:
-    """Keys and values of a file. Every reader returns a value that can be worked with, and notes a mistake."""
+    """Every reader returns a value that can be worked with, and notes a mistake."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self._values = {key.upper(): value for key, value in values.items()}
@@ -33,11 +32,9 @@ class ConfigValues:
         return bool(self._values.get(key))
 
     def text(self, key: str) -> str:
-        """As it is written, or the default."""
         return self._values.get(key) or KEYS[key].default
 
     def flag(self, key: str) -> bool:
-        """True or false, in any case."""
         text = self.text(key)
         if text.lower() not in ("true", "false"):
             self.refuse(key, f"{shown(text)} is neither true nor false")
@@ -64,7 +61,7 @@ class ConfigValues:
         return int(text)
 
     def shares(self, key: str, counts: tuple[int, int]) -> tuple[float, ...]:
-        """Numbers with colons between them, so many; fewer are filled up with 0."""
+        """So many, with colons between them; fewer are filled up with 0."""
         text = self.text(key)
         parts = [part.strip() for part in text.split(":")]
         shares = tuple(float(part) for part in parts) if all(map(_NUMBER.fullmatch, parts)) else ()
@@ -78,7 +75,7 @@ class ConfigValues:
         self._mistakes.append(f"{key}: {why}" + (f"; {remedy}" if remedy else ""))
 
     def check_keys(self) -> list[str]:
-        """Refuses unknown keys and values that are not to be had; returns a sentence for each key without an effect."""
+        """Reads every value. Returns a sentence for each key without an effect."""
         notes = []
         for name, value in self._values.items():
             key = KEYS.get(name)

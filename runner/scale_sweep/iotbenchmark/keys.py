@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Key:
+class ConfigKey:
     name: str  # compared without case
     how: str  # text, flag, whole or number: how it is read; only: it has one value here; idle: it has no effect
     default: str = ""  # where the file does not say it; of "only" the one value, in lower case
@@ -17,24 +17,24 @@ class Key:
     remedy: str = ""
 
 
-def _text(name: str, default: str = "") -> Key:
-    return Key(name=name, how="text", default=default)
+def _text(name: str, default: str = "") -> ConfigKey:
+    return ConfigKey(name=name, how="text", default=default)
 
 
-def _flag(name: str, default: str) -> Key:
-    return Key(name=name, how="flag", default=default)
+def _flag(name: str, default: str) -> ConfigKey:
+    return ConfigKey(name=name, how="flag", default=default)
 
 
-def _whole(name: str, default: str, least: int, most: int) -> Key:
-    return Key(name=name, how="whole", default=default, least=least, most=most)
+def _whole(name: str, default: str, least: int, most: int) -> ConfigKey:
+    return ConfigKey(name=name, how="whole", default=default, least=least, most=most)
 
 
-def _number(name: str, default: str, least: float, most: float) -> Key:
-    return Key(name=name, how="number", default=default, least=least, most=most)
+def _number(name: str, default: str, least: float, most: float) -> ConfigKey:
+    return ConfigKey(name=name, how="number", default=default, least=least, most=most)
 
 
-def _only(name: str, value: str, why: str, remedy: str = "leave the key out") -> Key:
-    return Key(name=name, how="only", default=value, why=why, remedy=remedy)
+def _only(name: str, value: str, why: str, remedy: str = "leave the key out") -> ConfigKey:
+    return ConfigKey(name=name, how="only", default=value, why=why, remedy=remedy)
 
 
 _MANY = 10**12
@@ -152,8 +152,8 @@ _WITHOUT: Mapping[str, str] = {
     "connections are not pooled": "HTTP_CLIENT_POOL_SIZE",
     "devices have the names that the target gives them": "DEVICE_NAME_PREFIX",
 }
-KEYS: Mapping[str, Key] = {key.name.upper(): key for key in _ROWS} | {
-    name.upper(): Key(name=name, how="idle", why=why) for why, names in _WITHOUT.items() for name in names.split()
+KEYS: Mapping[str, ConfigKey] = {key.name.upper(): key for key in _ROWS} | {
+    name.upper(): ConfigKey(name=name, how="idle", why=why) for why, names in _WITHOUT.items() for name in names.split()
 }
 
 # By their places in OPERATION_PROPORTION: the kind of operation here, and the name in the result matrix.

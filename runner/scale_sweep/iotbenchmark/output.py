@@ -21,8 +21,6 @@ _WIDE, _NARROW = 25, 12
 
 @dataclass(frozen=True, kw_only=True)
 class LoadDone:
-    """One load, finished or not."""
-
     summary: LoadSummary
     schema_s: float  # of creating the schema
     rows_counted: int | None  # by the database, None: not counted
@@ -32,8 +30,6 @@ class LoadDone:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One operation of the matrices."""
-
     operation: str  # here
     name: str  # there. Latencies in ms, 0 where nothing was answered
     counts: Mapping[str, float]
@@ -41,7 +37,7 @@ class Row:
 
 
 def rows_of(job: IotJob, summary: LoadSummary) -> list[Row]:
-    """All operations, in the order of OPERATION_PROPORTION; those that were not asked for with zeros."""
+    """In the order of OPERATION_PROPORTION; those that were not asked for with zeros."""
     known = {operation.name: operation for operation in summary.operations}
     return [_row(job, summary, kind, name, known.get(kind)) for kind, name in OPERATIONS]
 
@@ -97,7 +93,7 @@ def matrix_lines(job: IotJob, done: LoadDone) -> list[str]:
 
 
 def document(job: IotJob, done: LoadDone) -> dict[str, Any]:
-    """For --json. What could not be measured is null."""
+    """Null is what could not be measured."""
     summary = done.summary
     return {
         "schema": 1,

@@ -30,30 +30,24 @@ RATE_MAX = 1e12
 def read_job(
     values: Mapping[str, str], password: str = "", store_password: str = "", now: datetime | None = None
 ) -> IotJob:
-    """values: of the file, and what overrides it. password, store_password: from the environment, of the server and of
-    the database for results. now: the time in the name of the load. Raises one UsageError for all mistakes."""
+    """password, store_password: of the server and of the database for results, they count before the file's. now: in
+    the name of the load. Raises one UsageError for all mistakes."""
     config = ConfigValues(values)
     notes = config.check_keys()
     store, store_notes = read_store(config, store_password, now or datetime.now())
     facts, method, versions = _facts(config)
     clients, devices = config.whole(_clients_key(config)), config.whole("DEVICE_NUMBER")
-    tables = _written_devices(config, devices)
+    written = config.number("REAL_INSERT_RATE")
+    if written <= 0:
+        config.refuse("REAL_INSERT_RATE", "must be above 0")
+    tables = min(devices, int(devices * written) + 1)
     loop, batch = config.whole("LOOP"), config.whole("BATCH_SIZE_PER_WRITE")
     batches = tables / clients / config.whole("DEVICE_NUM_PER_WRITE")
     operations, part = written_operations(config, batches)
     rows_each = max(1, round(loop * part * batch))
     data = workload(config, facts, tables, rows_each)
     work = Work(data=data, operations=operations)
-    if work.counts_requests:
-        if tables < devices:
-            config.refuse("REAL_INSERT_RATE", f"queries would ask for {devices - tables} devices that have no rows")
-        _check_queries(config, work, rows_each)
-    if clients > tables:
-        why = f"{clients} clients cannot share {tables} devices: each device belongs to one client"
-        config.refuse(_clients_key(config), why)
-    for key, there in (("QUERY_DEVICE_NUM", devices), ("QUERY_SENSOR_NUM", config.whole("SENSOR_NUMBER"))):
-        if config.whole(key) > there:
-            config.refuse(key, f"{config.whole(key)}: there are {there} {'devices' if 'DEV' in key else 'sensors'}")
+    _check_work(config, work, rows_each, clients)
     function = aggregate_function(config)
     reads_only = part == 0
     sides = [side for side, is_used in (("WRITE", part > 0), ("READ", part < 1)) if is_used]
@@ -94,7 +88,7 @@ def read_job(
 
 
 def names_of(facts: Facts) -> dict[str, str]:
-    """Its names in DB_SWITCH, each with the way in which rows are then written."""
+    """In DB_SWITCH, each with the way in which rows are then written."""
     named = (entry.partition("=") for entry in (*facts.iot_benchmark, *facts.iot_benchmark_versions))
     return {name: method or facts.methods[0] for name, _, method in named}
 
@@ -136,11 +130,18 @@ def _check_amounts(config: ConfigValues, rows: int, requests: int, rate: float) 
         config.refuse("BATCH_SIZE_PER_WRITE", f"a request has {each:,} rows; {ROWS_OF_REQUEST_MAX:,} at most")
 
 
-def _written_devices(config: ConfigValues, devices: int) -> int:
-    rate = config.number("REAL_INSERT_RATE")
-    if rate <= 0:
-        config.refuse("REAL_INSERT_RATE", "must be above 0")
-    return min(devices, int(devices * rate) + 1)
+def _check_work(config: ConfigValues, work: Work, rows_each: int, clients: int) -> None:
+    devices, tables = config.whole("DEVICE_NUMBER"), work.data.tables
+    if work.counts_requests:
+        if tables < devices:
+            config.refuse("REAL_INSERT_RATE", f"queries would ask for {devices - tables} devices that have no rows")
+        _check_queries(config, work, rows_each)
+    if clients > tables:
+        why = f"{clients} clients cannot share {tables} devices: each device belongs to one client"
+        config.refuse(_clients_key(config), why)
+    for key, there in (("QUERY_DEVICE_NUM", devices), ("QUERY_SENSOR_NUM", config.whole("SENSOR_NUMBER"))):
+        if config.whole(key) > there:
+            config.refuse(key, f"{config.whole(key)}: there are {there} {'devices' if 'DEV' in key else 'sensors'}")
 
 
 def _check_queries(config: ConfigValues, work: Work, rows_each: int) -> None:
@@ -153,7 +154,7 @@ def _check_queries(config: ConfigValues, work: Work, rows_each: int) -> None:
 
 
 def _rate(config: ConfigValues, units: int, loop: int, part: float, batches: float) -> float:
-    """Units per second of all clients, when each loop takes at least OP_MIN_INTERVAL (-1: POINT_STEP), and each batch
+    """Units per second of all clients; a loop takes OP_MIN_INTERVAL (-1: POINT_STEP), a batch
     INTERVAL_BETWEEN_WRITE_BATCH; 0: as fast as they are answered."""
     each = config.whole("OP_MIN_INTERVAL")
     least_ms = float(config.whole("POINT_STEP") if each == -1 else each)
@@ -165,7 +166,7 @@ def _rate(config: ConfigValues, units: int, loop: int, part: float, batches: flo
 
 
 def _notes(config: ConfigValues, facts: Facts | None, work: Work) -> Sequence[str]:
-    """On keys that are read, and done in another way."""
+    """On keys that are done in another way."""
     notes = []
     title = facts.title if facts else ""
     taken = facts.accepts if facts else ()

@@ -33,7 +33,7 @@ _LAWS = {
 
 
 def columns(config: ConfigValues) -> tuple[str, ...]:
-    """SENSOR_NUMBER columns. Of each type as many as its part of INSERT_DATATYPE_PROPORTION, in that order."""
+    """Columns of each type, as many as its part of INSERT_DATATYPE_PROPORTION, in that order."""
     count, prefix = config.whole("SENSOR_NUMBER"), config.text("SENSOR_NAME_PREFIX")
     shares = config.shares("INSERT_DATATYPE_PROPORTION", (6, len(TYPES)))
     length = config.whole("STRING_LENGTH")
@@ -64,7 +64,7 @@ def laws(config: ConfigValues) -> str:
 
 
 def start_ms(config: ConfigValues) -> int:
-    """START_TIME, with its offset from UTC, in milliseconds since 1970. A number is milliseconds."""
+    """A number is milliseconds."""
     text = config.text("START_TIME")
     if re.fullmatch(r"[0-9]{1,15}", text):
         return int(text)
@@ -79,7 +79,7 @@ def start_ms(config: ConfigValues) -> int:
 
 
 def workload(config: ConfigValues, facts: Facts | None, tables: int, rows_each: int) -> Workload:
-    """rows_each: that are written to each device, which is what a batch out of order goes through."""
+    """rows_each: of each device."""
     tags, groups = tag_columns(config, facts)
     batch, devices = config.whole("BATCH_SIZE_PER_WRITE"), config.whole("DEVICE_NUM_PER_WRITE")
     mode, ratio = config.text("OUT_OF_ORDER_MODE").lower(), config.number("OUT_OF_ORDER_RATIO")
@@ -108,7 +108,7 @@ def workload(config: ConfigValues, facts: Facts | None, tables: int, rows_each: 
 
 
 def tag_columns(config: ConfigValues, facts: Facts | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The tags as NAME:TYPE, and as NAME:COUNT with the number of values of each."""
+    """As NAME:TYPE, and as NAME:COUNT with the number of values of each."""
     count = config.whole("TAG_NUMBER")
     numbers = _cardinalities(config)
     if count != len(numbers):
@@ -133,7 +133,6 @@ def tag_columns(config: ConfigValues, facts: Facts | None) -> tuple[tuple[str, .
 
 
 def tag_notes(config: ConfigValues) -> list[str]:
-    """Keys without an effect, because there are no tags."""
     if config.whole("TAG_NUMBER"):
         return []
     keys = ("TAG_KEY_PREFIX", "TAG_VALUE_PREFIX")
@@ -152,10 +151,8 @@ def _cardinalities(config: ConfigValues) -> list[int]:
 
 
 def written_operations(config: ConfigValues, batches: float) -> tuple[tuple[Operation, ...], float]:
-    """The operations by their share of the requests, and the share of the loops that write.
-
-    batches: requests of a loop that writes, which has all devices of a client; a loop that reads has one.
-    """
+    """By their share of the requests, and the share of the loops that write. batches: requests of a loop that writes; a
+    loop that reads has one."""
     shares = config.shares("OPERATION_PROPORTION", (1, len(OPERATIONS)))
     requests = [share * batches if place == 0 else share for place, share in enumerate(shares)]
     most = max(requests)
@@ -215,7 +212,7 @@ def aggregate_function(config: ConfigValues) -> str:
 
 
 def within_ms(config: ConfigValues, loop: int, part: float) -> int:
-    """Time within which queries begin: there each one of a client begins a step after the one before it."""
+    """Within which queries begin: there each one of a client begins a step after the one before it."""
     step_ms = config.whole("STEP_SIZE") * config.whole("POINT_STEP")
     kinds = sum(1 for share in config.shares("OPERATION_PROPORTION", (1, len(OPERATIONS)))[1:] if share)
     return step_ms * max(0, round(loop * (1 - part) / max(1, kinds)) - 1)

@@ -14,8 +14,6 @@ from scale_sweep.server.targets import Facts
 
 @dataclass(frozen=True, kw_only=True)
 class ResultStore:
-    """The SQL database that gets the configuration and the results."""
-
     url: str  # without a password
     password: str = field(repr=False)
     project: str  # the name of this load there
@@ -32,25 +30,20 @@ class IotJob:
     user: str
     password: str = field(repr=False)
     database_name: str
-    # drops, creates: the schema before the load
-    drops: bool
+    drops: bool  # the schema before the load
     creates: bool
     clients: int  # connections
-    # rows and operations, without what is there before: rows_expected of each device are there in the end, and queries
-    # of a load that writes begin within the first within_ms of time, or with follows end with the newest row of their
-    # client
-    work: Work
-    # rows, requests: fixed work of the whole load, the other one is 0; a load that only reads has requests
-    rows: int
-    requests: int
+    work: Work  # without what is there before
+    rows: int  # fixed work of the whole load, or 0
+    requests: int  # the same; a load that reads has these
     duration_s: float  # at most so long, 0: no limit
-    rate: float  # rows or requests per second, as the load counts, 0: as fast as they are answered
+    rate: float  # rows or requests per second, 0: as fast as they are answered
     timeout_s: float  # for one answer, 0: none
     seed: int
     read_seed: int
-    rows_expected: int
-    within_ms: int
-    follows: bool
+    rows_expected: int  # of each device in the end
+    within_ms: int  # queries of a load that writes begin within the first time
+    follows: bool  # or they end with the newest row of their client
     sensors: Mapping[str, tuple[str, ...]]  # those of each kind of query
     time_function: str = ""  # the aggregate of all, if it is one of times
     store: ResultStore | None = None  # where the results are stored besides, None: nowhere
@@ -78,7 +71,7 @@ DRAIN_S = 30.0
 
 
 def trial_of(job: IotJob, facts: Facts, cpus: tuple[int, ...]) -> Trial:
-    """The load as one trial on a server that already runs. cpus: of the load generator."""
+    """On a server that already runs. cpus: of the load generator."""
     resources = ResourceRange(cores=(float(len(cpus)),))
     knobs = {name: rule.pieces[0].value for name, rule in facts.default_knobs(resources).items()}
     parts = next((knob.name for knob in facts.knobs if knob.role is KnobRole.PARTITIONS), "")
@@ -113,15 +106,14 @@ def trial_of(job: IotJob, facts: Facts, cpus: tuple[int, ...]) -> Trial:
 
 
 def long_enough(job: IotJob) -> Work:
-    """The work as if so many rows were there that every query fits: its texts do not depend on them."""
+    """As if so many rows were there that every query fits: its texts do not depend on them."""
     data = job.work.data
     spans = (query.span_ms for query in queries_of(replace(job.work, preload_rows=10**15)).values())
     return replace(job.work, preload_rows=(max(spans, default=0) // data.step_ms + 2) * data.tables)
 
 
 def texts_of(job: IotJob, facts: Facts, method: str) -> dict[str, str]:
-    """The queries in the target's words, by operation, each of all its sensors. The answers are counted and not
-    compared. Raises CannotAsk, with the operation's name."""
+    """Each of all its sensors. The answers are counted and not compared. Raises CannotAsk."""
     texts = {}
     for name, of_one in queries_of(long_enough(job)).items():
         sensors, function = job.sensors[name], job.time_function if of_one.function else ""

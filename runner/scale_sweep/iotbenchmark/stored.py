@@ -59,7 +59,7 @@ def read_store(config: ConfigValues, password: str, now: datetime) -> tuple[Resu
 
 
 def store_config(job: IotJob, client: str) -> None:
-    """Writes CONFIG. client: the name of this machine. Raises StoreError."""
+    """client: the name of this machine. Raises StoreError."""
     if job.store is not None:
         address = f"{job.host}:{job.port}"
         items = {"MODE": "DEFAULT_TEST_MODE", "ServerIP": address, "CLIENT": client, **job.store.settings}
@@ -67,7 +67,7 @@ def store_config(job: IotJob, client: str) -> None:
 
 
 def store_results(job: IotJob, done: LoadDone) -> None:
-    """Writes FINAL_RESULT. Raises StoreError."""
+    """Raises StoreError."""
     if job.store is None:
         return
     summary = done.summary

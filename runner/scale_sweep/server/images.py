@@ -46,11 +46,7 @@ class BuiltImage:
 
 
 def build(name: str, home: str, image: str = "") -> BuiltImage:
-    """The image of the server that is installed in `home`. image: its name; "": that of the official one.
-
-    Raises UsageError for a target without such images, or a folder without its server; PreflightError for a missing
-    library, or if no Docker Engine answers; ProvisionError if the engine refuses the image.
-    """
+    """image: its name; "": that of the official one. Raises UsageError, PreflightError, ProvisionError."""
     target = load_target(name)
     facts = target.facts
     if not facts.image_files:
@@ -87,7 +83,7 @@ def build(name: str, home: str, image: str = "") -> BuiltImage:
 
 
 def _files(target: Target, home: Path) -> Mapping[str, Path]:
-    """The files of this machine that the image gets, by their paths in it. Raises UsageError for a missing one."""
+    """By their paths in the image. Raises UsageError for a missing one."""
     facts = target.facts
     inside: dict[str, Path] = {}
     for path, names in facts.image_files.items():
@@ -112,8 +108,7 @@ def _files(target: Target, home: Path) -> Mapping[str, Path]:
 
 
 def tree(folder: Path, where: str, left_out: frozenset[str] = frozenset()) -> dict[str, Path]:
-    """All files below a folder, by their paths in the image; links are followed once. where: the folder in the image,
-    ending with "/". left_out: relative to the folder."""
+    """Links are followed once. where: the folder in the image, ending with "/". left_out: relative to the folder."""
     inside: dict[str, Path] = {}
     seen: set[str] = set()
     for place, folders, names in os.walk(folder, followlinks=True):
@@ -130,7 +125,7 @@ def tree(folder: Path, where: str, left_out: frozenset[str] = frozenset()) -> di
 
 
 def system_files(names: Sequence[str]) -> tuple[Path, ...]:
-    """Programs and libraries of this machine by their names. Raises PreflightError for one that is not here."""
+    """Raises PreflightError for one that is not here."""
     places = [Path(folder) for folder in ("/bin", "/usr/bin", *sorted(glob.glob("/lib/*-linux-gnu")))]
     paths = {name: next((place / name for place in places if (place / name).is_file()), None) for name in names}
     if missing := [name for name, path in paths.items() if path is None]:
@@ -144,8 +139,7 @@ def _is_elf(path: Path) -> bool:
 
 
 def needed_libraries(programs: Sequence[Path], folders: Sequence[Path]) -> tuple[Path, ...]:
-    """The shared libraries that the programs load at their start, as `ldd` finds them. folders: are searched first.
-    Raises PreflightError that names those that this machine lacks."""
+    """As `ldd` finds them, first in the folders. Raises PreflightError that names those that are missing."""
     environment = {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(map(str, folders)), "LC_ALL": "C"}
     try:
         files = [str(program) for program in programs if _is_elf(program)]
@@ -158,8 +152,7 @@ def needed_libraries(programs: Sequence[Path], folders: Sequence[Path]) -> tuple
 
 
 def write_root(archive: BinaryIO, inside: Mapping[str, Path]) -> int:
-    """Writes a tar of the files by their absolute paths in the image, with users and temporary folders. Returns the
-    bytes of all files."""
+    """A tar with users and temporary folders. Returns the bytes of all files."""
     total = 0
     with tarfile.open(fileobj=archive, mode="w") as tar:
         for folder in _OPEN_FOLDERS:

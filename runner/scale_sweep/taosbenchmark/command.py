@@ -46,7 +46,7 @@ class LoadCommand:
 def read_command(
     options: Mapping[str, str], remarks: Remarks, own: ScaleOptions, environment: Mapping[str, str], now: datetime
 ) -> LoadCommand:
-    """Reads the command of the options, or of the file that they name. Raises UsageError with all mistakes."""
+    """Raises UsageError with all mistakes."""
     job = read_job(options, remarks, own, environment, now)
     modules = {QueryJob: run_queries, SubscribeJob: run_subscriptions, Job: run_inserts}
     module: ModuleType = modules[type(job)]
@@ -61,7 +61,7 @@ def read_command(
 
 
 def read_given(arguments: Sequence[str]) -> tuple[Mapping[str, str], Remarks]:
-    """The parsed options, and the mistakes so far. `read_job` reports them together with its own."""
+    """With the mistakes so far, which `read_job` reports together with its own."""
     remarks = Remarks()
     return parse(arguments, remarks), remarks
 
@@ -92,7 +92,6 @@ def read_job(
 
 
 def _client_folder(folder: str) -> str:
-    """The directory from which libtaos reads its configuration, if it exists."""
     path = Path(folder).resolve() if folder else None
     if path is None or not os.path.exists(path):
         return ""
@@ -100,7 +99,7 @@ def _client_folder(folder: str) -> str:
 
 
 def _client(folder: str) -> Mapping[str, str]:
-    """Host and port in the client's taos.cfg; {} without a directory, or without this file: libtaos has defaults."""
+    """Reads its taos.cfg; {} without a directory, or without this file: libtaos has defaults."""
     if not folder:
         return {}
     path = Path(folder) / CLIENT_FILE if os.path.isdir(folder) else Path(folder)

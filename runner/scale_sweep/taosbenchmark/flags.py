@@ -55,6 +55,7 @@ def read_flags(values: Mapping[str, str], client: Mapping[str, str], password: s
     """The Job, which must not be used if there are mistakes."""
     options = _Values(values, remarks)
     numbers: dict[str, Any] = {key: options.number(long, key) for long, key in _NUMBERS.items()}
+    rows_each, rows_per_request = numbers["rows_each"], numbers["rows_per_request"]
     interface = options.text("interface")
     if interface not in METHODS:
         remarks.refuse(name_of("interface"), f"{interface!r} is none of {', '.join(METHODS)}")
@@ -71,11 +72,7 @@ def read_flags(values: Mapping[str, str], client: Mapping[str, str], password: s
         columns=columns,
         tags=() if normal else tags,
         rows_per_request=clamp_request(
-            numbers["rows_per_request"],
-            numbers["rows_each"],
-            numbers["interlace_rows"],
-            method=method,
-            prepared=numbers["prepared"],
+            rows_per_request, rows_each, numbers["interlace_rows"], method=method, prepared=numbers["prepared"]
         ),
         start_ms=numbers["start"],
         **{name: numbers[name] for name in (*_SAME_NAMES, "retries")},
@@ -115,13 +112,13 @@ def read_flags(values: Mapping[str, str], client: Mapping[str, str], password: s
 
 
 class _Values:
-    """Values of options by their long names, each with its default. Mistakes go into `remarks`."""
+    """By their long names, each with its default."""
 
     def __init__(self, values: Mapping[str, str], remarks: Remarks) -> None:
-        self.given, self._remarks = values, remarks
+        self.values, self._remarks = values, remarks
 
     def text(self, long: str) -> str:
-        return self.given.get(long, default_of(long))
+        return self.values.get(long, default_of(long))
 
     def number(self, long: str, bounds: str) -> int:
         try:
@@ -132,7 +129,7 @@ class _Values:
 
     def plain_name(self, long: str, most: int) -> str:
         try:
-            return plain_name(self.text(long), most, keep_case="escape-character" in self.given)
+            return plain_name(self.text(long), most, keep_case="escape-character" in self.values)
         except ValueError as error:
             self._remarks.refuse(name_of(long), str(error))
             return default_of(long)
@@ -146,12 +143,12 @@ class _Values:
 
 
 def _schema(options: _Values, width: int) -> tuple[tuple[TableColumn, ...], tuple[TableColumn, ...], bool]:
-    """Columns, tags, and whether their names are those of the demo. Any option about columns drops the demo's names."""
-    if not {"data-type", "tag-type", "columns", "partial-col-num", "normal-table"} & set(options.given):
+    """And whether their names are those of the demo, which any option about columns drops."""
+    if not {"data-type", "tag-type", "columns", "partial-col-num", "normal-table"} & set(options.values):
         return _DEMO_COLUMNS, _DEMO_TAGS, True
     columns = options.types("data-type", "c", width, tag=False)
     tags = options.types("tag-type", "t", width, tag=True)
-    if options.given.get("columns", "0") != "0":
+    if options.values.get("columns", "0") != "0":
         wanted = options.number("columns", "columns")
         columns += tuple(TableColumn(name=f"c{i}", kind="int") for i in range(len(columns), wanted))
     return columns, tags, False

@@ -1,4 +1,4 @@
-"""What a command of taosBenchmark does, as all readers (options and JSON files) make it and everything else uses it."""
+"""The job of a command of taosBenchmark, as all readers (options and JSON files) make it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from scale_sweep.server.targets.tdengine.dialect import SCHEMALESS
 
 @dataclass(frozen=True, kw_only=True)
 class Connection:
-    """Where the server is, and who asks."""
-
     host: str
     port: int  # of the server, or of its adapter for the method rest
     user: str
@@ -25,8 +23,6 @@ class Connection:
 
 @dataclass(frozen=True, kw_only=True)
 class TableColumn:
-    """A column or tag."""
-
     name: str
     kind: str
     length: int = 0  # of binary(n); 0 for types of a fixed length
@@ -34,8 +30,6 @@ class TableColumn:
 
 @dataclass(frozen=True, kw_only=True)
 class SampleRows:
-    """Rows of a file."""
-
     content: bytes = field(repr=False)  # as the load generator takes them
     rows: int  # in it
     period: int  # row n of a table is row n modulo the period, modulo the rows
@@ -45,7 +39,7 @@ class SampleRows:
 
 @dataclass(frozen=True, kw_only=True)
 class SuperTable:
-    """One load: the tables of a supertable, and their rows. step counts units of the database's precision."""
+    """One load. step counts units of the database's precision."""
 
     name: str
     tables: int
@@ -94,8 +88,6 @@ class Database:
 
 @dataclass(frozen=True, kw_only=True)
 class Job(Connection):
-    """Loads."""
-
     threads: int
     create_threads: int
     vgroups_auto: bool  # as many vgroups as CPUs, and one thread for each, as taosBenchmark does if neither is given
@@ -113,8 +105,6 @@ class FileQuery:
 
 @dataclass(frozen=True, kw_only=True)
 class Asking:
-    """Statements that each of some threads asks `times` times."""
-
     queries: tuple[FileQuery, ...]
     threads: int
     times: int
@@ -125,8 +115,6 @@ class Asking:
 
 @dataclass(frozen=True, kw_only=True)
 class QueryJob(Connection):
-    """Queries of a file."""
-
     database: str
     method: str  # sql or rest
     specified: Asking | None
@@ -147,8 +135,6 @@ class Topic:
 
 @dataclass(frozen=True, kw_only=True)
 class Following:
-    """Consumers of the same topics."""
-
     topics: tuple[Topic, ...]
     consumers: int
     settings: tuple[tuple[str, str], ...]  # those of libtaos; {worker} in a value becomes the consumer's number
@@ -161,15 +147,13 @@ class Following:
 
 @dataclass(frozen=True, kw_only=True)
 class SubscribeJob(Connection):
-    """Subscriptions of a file, one following after another."""
-
     database: str  # "" where the topics name theirs
     followings: tuple[Following, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScaleOptions:
-    """The options that `scale load` has and taosBenchmark does not."""
+    """Which taosBenchmark does not have."""
 
     placement: str = "stock"
     library: str = ""
@@ -178,7 +162,7 @@ class ScaleOptions:
 
 
 class Remarks:
-    """Collects all mistakes under the names that the user wrote, so that one error lists them, and what is noted."""
+    """All mistakes, under the names that the user wrote, so that one error lists them, and what is noted."""
 
     def __init__(self) -> None:
         self.refused: list[tuple[str, str]] = []
@@ -189,7 +173,7 @@ class Remarks:
         self.refused.append((shortened(name), shortened(why)))
 
     def raise_any(self) -> None:
-        """Raises UsageError with all mistakes, if there are any."""
+        """Raises UsageError."""
         if self.refused:
             lines = "".join(f"\n  {name}: {why}" for name, why in self.refused)
             what = "one thing is" if len(self.refused) == 1 else f"{len(self.refused)} things are"
@@ -199,7 +183,7 @@ class Remarks:
             )
 
     def all_notes(self) -> tuple[str, ...]:
-        """The notes, and one sentence for all keys that have no effect for the same reason."""
+        """With one sentence for all keys that have no effect for the same reason."""
         paths: dict[str, list[str]] = {}
         for path, why in self.idle:
             paths.setdefault(why, []).append(path)

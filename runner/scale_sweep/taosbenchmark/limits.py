@@ -55,7 +55,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def whole(text: str, bounds: str) -> int:
-    """A whole number within the bounds of that name. Raises ValueError."""
+    """Raises ValueError."""
     (least, most), digits = BOUNDS[bounds], text.strip()
     if not digits.removeprefix("-").isdecimal() or len(digits) > 20 or not digits.isascii():
         raise ValueError(f"{text!r} is not a whole number")
@@ -65,14 +65,14 @@ def whole(text: str, bounds: str) -> int:
 
 
 def plain_name(text: str, most: int, *, keep_case: bool) -> str:
-    """A name as the server stores it: in lower case, unless it is in escape characters. Raises ValueError."""
+    """As the server stores it: in lower case, unless it is in escape characters. Raises ValueError."""
     if not _NAME.fullmatch(text) or len(text) > most:
         raise ValueError(f"{text!r} is not a plain name of up to {most} letters, digits and _")
     return text if keep_case else text.lower()
 
 
 def kind_of(written: str) -> str:
-    """The load generator's name of a type. Raises ValueError."""
+    """In the load generator. Raises ValueError."""
     word = " ".join(written.lower().split())
     kind = _ALIASES.get(word, word)
     if kind not in COLUMN_TYPES:
@@ -81,7 +81,7 @@ def kind_of(written: str) -> str:
 
 
 def make_column(name: str, kind: str, length: int, *, tag: bool) -> TableColumn:
-    """A column, with a length if its type has one. Raises ValueError."""
+    """Raises ValueError."""
     plain_name(name, 64, keep_case=True)
     if kind == "json" and not tag:
         raise ValueError("JSON is a type for tags only")
@@ -93,7 +93,7 @@ def make_column(name: str, kind: str, length: int, *, tag: bool) -> TableColumn:
 
 
 def read_types(text: str, letter: str, width: int, *, tag: bool) -> tuple[TableColumn, ...]:
-    """Columns c0, c1, ... (tags t0, t1, ...) from "FLOAT,BINARY(16)". Raises ValueError."""
+    """c0, c1, ... (tags t0, t1, ...) from "FLOAT,BINARY(16)". Raises ValueError."""
     columns = []
     for index, part in enumerate(text.split(",")):
         match = _WRITTEN.fullmatch(part.strip())
@@ -120,13 +120,13 @@ def _sized(column: TableColumn) -> str:
 
 
 def clamp_request(rows_per_request: int, rows_each: int, interlace: int, *, method: str, prepared: int) -> int:
-    """The rows in a request of taosBenchmark: at most a table's rows, and with stmt at most the prepared rows."""
+    """As in taosBenchmark: at most a table's rows, and with stmt at most the prepared rows."""
     rows = rows_per_request if interlace else min(rows_per_request, rows_each)
     return min(rows, prepared) if method == "stmt" else rows
 
 
 def check_table(table: SuperTable, precision: str, where: Mapping[str, str], remarks: Remarks) -> None:
-    """Checks keys against each other. where: each key's name for the message."""
+    """Keys against each other. where: each key's name for the message."""
     row_bytes = 8 + sum(map(_column_bytes, table.columns))
     columns, tags, partial = len(table.columns), len(table.tags), table.partial_columns
     late = "is less than the time step: no row can come late"
@@ -157,7 +157,7 @@ def check_table(table: SuperTable, precision: str, where: Mapping[str, str], rem
 
 
 def check_vgroups(database: Database, where: str, remarks: Remarks) -> None:
-    """Refuses fewer tables than vgroups, because the load generator needs a table for each vgroup."""
+    """The load generator needs a table for each vgroup."""
     vgroups = int(dict(database.options).get("vgroups", "1"))
     for table in tables_below(database, vgroups):
         why = f"{vgroups} vgroups are more than the {table.tables} tables; the load generator wants one each"
@@ -169,7 +169,7 @@ def tables_below(database: Database, vgroups: int) -> list[SuperTable]:
 
 
 def _column_bytes(column: TableColumn) -> int:
-    """Its declared size in a row, as the server counts it."""
+    """As the server counts it."""
     if column.length:
         return 2 + column.length * (4 if column.kind == "nchar" else 1)
     return _WIDTHS.get(column.kind, 8)

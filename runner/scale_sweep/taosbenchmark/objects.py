@@ -20,7 +20,7 @@ _LINES = "\t\r\n"  # a statement may have several
 
 
 def read_document(path: str) -> dict[str, Any]:
-    """The JSON object of a file. Raises UsageError."""
+    """Raises UsageError."""
     try:
         return load_document(read_input(path, "-f", BYTES_MAX))
     except ValueError as error:
@@ -63,7 +63,7 @@ def _no_constant(name: str) -> Any:
 
 
 class ObjectReader:
-    """One object of the document. Names of keys are compared without case, as taosBenchmark does."""
+    """Names of keys are compared without case, as taosBenchmark does."""
 
     def __init__(self, path: str, values: Mapping[str, Any], remarks: Remarks) -> None:
         self.path, self.remarks = path, remarks
@@ -83,7 +83,7 @@ class ObjectReader:
         self.remarks.refuse(self.name(key), why)
 
     def read(self, *places: str) -> dict[str, Any]:
-        """The values of all keys that have a row in the table, by the names there."""
+        """All keys that have a row in the table, by the names there."""
         values: dict[str, Any] = {}
         for key in (key for place in places for key in KEYS[place]):
             if key.how == "text":
@@ -149,7 +149,7 @@ class ObjectReader:
         return [ObjectReader(f"{self.name(key)}[{i}]", v, self.remarks) for i, v in enumerate(value)]
 
     def object(self, key: str) -> ObjectReader:
-        """An object; an empty one if the key is missing."""
+        """An empty one if the key is missing."""
         value = self.value(key, {})
         if not isinstance(value, dict):
             self.refuse(key, "should be an object")
@@ -157,13 +157,12 @@ class ObjectReader:
         return ObjectReader(self.name(key), value, self.remarks)
 
     def unused(self, key: str, why: str) -> None:
-        """Accepts a key without effect; a note names it."""
         if self.has(key):
             self._read.add(key.lower())
             self.remarks.idle.append((self.name(key), why))
 
     def rest(self) -> list[str]:
-        """Keys that were not read yet, in their order. They count as read afterwards."""
+        """Keys that were not read yet. They count as read afterwards."""
         left = [key for key in self._values if key not in self._read]
         self._read.update(left)
         return left
@@ -181,8 +180,6 @@ def _shown(value: Any) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Invocation:
-    """The surroundings of a file."""
-
     options: Mapping[str, str]  # those beside -f
     client: Mapping[str, str]  # host and port of the client's configuration
     own: ScaleOptions

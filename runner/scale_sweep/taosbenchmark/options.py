@@ -81,7 +81,7 @@ _BY_LONG = {o.long: o for o in OPTIONS}
 
 
 def parse(arguments: Sequence[str], remarks: Remarks) -> Mapping[str, str]:
-    """Values by long name; "" for an option without a value. Of two the last one counts, as in argp."""
+    """By long name; "" for an option without a value. Of two the last one counts, as in argp."""
     options: dict[str, str] = {}
     rest = list(arguments)
     while rest:
@@ -110,7 +110,7 @@ def _take_long(argument: str, rest: list[str], options: dict[str, str], remarks:
 
 
 def _take_short(letters: str, rest: list[str], options: dict[str, str], remarks: Remarks) -> None:
-    """Parses "yt5" as -y -t 5: the first letter that takes a value takes the rest, or the next argument."""
+    """ "yt5" is -y -t 5: the first letter that takes a value takes the rest, or the next argument."""
     while letters:
         letter, letters = letters[0], letters[1:]
         option = _BY_SHORT.get(letter)

@@ -15,7 +15,7 @@ _PERCENTILES = {"p90": 90.0, "p95": 95.0, "p99": 99.0}
 
 @dataclass(frozen=True, kw_only=True)
 class Delays:
-    """Times of requests from sending to answer, in milliseconds."""
+    """From sending to answer."""
 
     min_ms: float
     avg_ms: float
@@ -30,8 +30,6 @@ NONE = Delays(min_ms=0, avg_ms=0, p90_ms=0, p95_ms=0, p99_ms=0, max_ms=0)
 
 @dataclass(frozen=True, kw_only=True)
 class TableLoad:
-    """The load of one super table, finished or not."""
-
     database: Database
     table: SuperTable
     threads: int
@@ -41,7 +39,7 @@ class TableLoad:
 
 
 def delays(latency: Latency) -> Delays | None:
-    """None if no request was answered. A percentile of few requests is the nearest of them, as in taosBenchmark."""
+    """None if no request was answered. A percentile of few requests is the nearest of them."""
     if not latency.count or latency.min_us is None or latency.mean_us is None or latency.max_us is None:
         return None
     histogram = HdrHistogram.decode(latency.hdr)
@@ -67,7 +65,7 @@ def in_ms(d: Delays) -> str:
 
 
 def real_seconds(loaded: TableLoad) -> float:
-    """Sum of the requests' times / threads, in seconds."""
+    """Sum of the requests' times / threads."""
     service = loaded.summary.service
     return (service.mean_us or 0.0) * service.count / 1e6 / loaded.threads
 
@@ -77,7 +75,7 @@ def per_second(count: float, seconds: float) -> float:
 
 
 def spent_line(loaded: TableLoad) -> str:
-    """The line with the two rates. It counts the rows that the server acknowledged."""
+    """It counts the rows that the server acknowledged."""
     rows, spent, real = loaded.summary.rows_acked, loaded.summary.window_s, real_seconds(loaded)
     rates = f"{per_second(rows, spent):.2f} (real {per_second(rows, real):.2f})"
     return (
@@ -87,7 +85,7 @@ def spent_line(loaded: TableLoad) -> str:
 
 
 def delay_line(loaded: TableLoad) -> str:
-    """The line with the delays; all 0 if no request was answered, as in taosBenchmark."""
+    """All 0 if no request was answered."""
     return f"insert delay, {in_ms(delays(loaded.summary.service) or NONE)}"
 
 
@@ -99,7 +97,7 @@ def created_line(tables: int, made: int, threads: int, seconds: float) -> str:
 
 
 def head(job: Connection, *, interrupted: bool) -> dict[str, Any]:
-    """What all documents of --json begin with. What could not be measured is null in them."""
+    """The begin of each document, in which null could not be measured."""
     return {
         "schema": 1,
         "host": job.host,
@@ -110,6 +108,7 @@ def head(job: Connection, *, interrupted: bool) -> dict[str, Any]:
 
 
 def load_document(loaded: TableLoad) -> dict[str, Any]:
+    """The document of one load."""
     summary, real, measured = loaded.summary, real_seconds(loaded), delays(loaded.summary.service)
     return {
         "database": loaded.database.name,

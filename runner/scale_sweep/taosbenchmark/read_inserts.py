@@ -80,7 +80,7 @@ def _database(entry: ObjectReader, common: dict[str, Any], around: Invocation) -
 
 
 def _option(info: ObjectReader, name: str) -> tuple[str, str] | None:
-    """An option of CREATE DATABASE, with its value as SQL; None after a refusal. taosBenchmark accepts any option."""
+    """With its value as SQL; None after a refusal. taosBenchmark accepts any option."""
     value = info.value(name)
     text = str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
     word = _WORD.fullmatch(text)

@@ -20,7 +20,7 @@ ADAPTER_ABOVE = 11  # taosAdapter's port, counted from the server's
 
 
 def read_queries(keys: ObjectReader, around: Invocation) -> QueryJob:
-    """The job, which must not be used if there are mistakes."""
+    """Not to be used if there are mistakes."""
     values = keys.read("query")
     mode = values["query_mode"]
     if mode == "restful":
@@ -49,7 +49,6 @@ def read_queries(keys: ObjectReader, around: Invocation) -> QueryJob:
 
 
 def refuse_unwritable(keys: ObjectReader, name: str, file: str) -> None:
-    """Refuses a file for results whose directory does not exist, or is not to be written to."""
     folder = Path(file).parent
     if file and not (os.path.isdir(folder) and os.access(folder, os.W_OK)):
         keys.remarks.refuse(name, f"{file}: {folder} is not a directory that can be written to")
@@ -125,5 +124,5 @@ def _of_file(part: ObjectReader, path: str) -> list[FileQuery]:
 
 
 def one_line(text: str) -> str:
-    """A statement without the blanks around it and the semicolon at its end, on one line."""
+    """Without the blanks around it and the semicolon at its end."""
     return " ".join(text.split("\n")).replace("\r", " ").strip().rstrip("; \t")

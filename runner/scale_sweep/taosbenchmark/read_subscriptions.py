@@ -17,7 +17,7 @@ _ID = re.compile(r"[A-Za-z0-9_.:-]{1,100}")
 
 
 def read_subscriptions(keys: ObjectReader, around: Invocation) -> SubscribeJob:
-    """The job, which must not be used if there are mistakes."""
+    """Not to be used if there are mistakes."""
     keys.read("subscribe")
     database = keys.plain_name("databases", 64, "") if keys.has("databases") else ""
     new_group = f"scale_{round(around.now.timestamp() * 1e6):x}"
@@ -103,7 +103,7 @@ def _statement(entry: ObjectReader) -> str:
 
 
 def _of_version2(part: ObjectReader, database: str, new_group: str, *, is_super: bool) -> list[Following]:
-    """One for each statement. The name of a topic follows from its statement, so that the same file finds it again."""
+    """The name of a topic follows from its statement, so that the same file finds it again."""
     values = part.read("subscription")
     supertable = part.plain_name("stblname", 192, "stb") if is_super else ""
     followings = []

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 def read_table(keys: ObjectReader, precision: str, common: dict[str, Any], around: Invocation) -> SuperTable:
-    """common: the values of the file for all super tables. Mistakes go into the keys' remarks."""
+    """common: the values of the file for all super tables."""
     values = keys.read("super_table")
     exists, interlace = values["child_table_exists"], values["interlace_rows"]
     first, count = _range(keys, values, _needed(keys, "childtable_count", "tables"))
@@ -40,8 +40,19 @@ def read_table(keys: ObjectReader, precision: str, common: dict[str, Any], aroun
     tags = _columns(keys, "tags", "t", around, tag=True)
     has_tags = bool(tags) and not exists and method not in _LINES.values()
     sample = _sample(keys, values, columns, precision, common["prepared_rand"])
-    tag_lines = _tag_lines(keys, values["tags_file"], tags if has_tags else (), precision)
-    rows_each = _rows_each(keys, sample)
+    tags_file = values["tags_file"]
+    if tags_file and not has_tags:
+        keys.unused("tags_file", "no table with tags is made")
+    tag_lines = (
+        _from_file(keys, "tags_file", tags_file, lambda raw: read_tags(raw, tags, precision))
+        if tags_file and has_tags
+        else b""
+    )
+    if sample and sample.has_times:
+        keys.unused("insert_rows", "use_sample_ts is yes: a table has as many rows as sample_file")
+        rows_each = sample.lines
+    else:
+        rows_each = _needed(keys, "insert_rows", "rows_each")
     keep_case = common["escape_character"]
     table = SuperTable(
         name=keys.plain_name("name", 192, "d", keep_case=keep_case),
@@ -54,7 +65,7 @@ def read_table(keys: ObjectReader, precision: str, common: dict[str, Any], aroun
         method=method,
         text="chinese" if common["chinese"] else "random",
         sample=sample,
-        tag_lines=tag_lines,
+        tag_lines=tag_lines or b"",
         columns=columns,
         tags=tags,
         rows_each=rows_each,
@@ -84,10 +95,8 @@ def _needed(keys: ObjectReader, key: str, bounds: str) -> int:
 
 
 def _range(keys: ObjectReader, values: dict[str, Any], count: int) -> tuple[int, int]:
-    """The first of the tables that are loaded, and their number. Several processes share the tables in this way.
-
-    By childtable_from and _to, or by childtable_limit and _offset, which taosBenchmark reads if the tables exist.
-    """
+    """The first of the tables, and their number: by childtable_from and _to, or by _limit and _offset, which
+    taosBenchmark reads if the tables exist."""
     first, end, offset = (values[f"childtable_{name}"] for name in ("from", "to", "offset"))
     limit, most = keys.value("childtable_limit", -1), BOUNDS["tables"][1]
     if not isinstance(limit, int) or isinstance(limit, bool) or not -1 <= limit <= most:
@@ -114,7 +123,6 @@ def _range(keys: ObjectReader, values: dict[str, Any], count: int) -> tuple[int,
 
 
 def _may_make_tables(keys: ObjectReader, method: str, interlace: int, *, has_tags: bool) -> bool:
-    """Whether each insertion can name the supertable and the tags, so that it makes its table."""
     if not has_tags:
         keys.unused("auto_create_table", "the tables exist, have no tags, or are made by schemaless rows")
     elif method == "stmt" and interlace:
@@ -146,15 +154,6 @@ def _sample(
     return sample
 
 
-def _tag_lines(keys: ObjectReader, path: str, tags: Sequence[TableColumn], precision: str) -> bytes:
-    """tags: of the tables that this load makes."""
-    if path and not tags:
-        keys.unused("tags_file", "no table with tags is made")
-    if not path or not tags:
-        return b""
-    return _from_file(keys, "tags_file", path, lambda raw: read_tags(raw, tags, precision)) or b""
-
-
 def _from_file(keys: ObjectReader, key: str, path: str, read: Callable[[bytes], T]) -> T | None:
     try:
         return read(read_rows_file(path))
@@ -165,15 +164,8 @@ def _from_file(keys: ObjectReader, key: str, path: str, read: Callable[[bytes], 
     return None
 
 
-def _rows_each(keys: ObjectReader, sample: SampleRows | None) -> int:
-    if sample is None or not sample.has_times:
-        return _needed(keys, "insert_rows", "rows_each")
-    keys.unused("insert_rows", "use_sample_ts is yes: a table has as many rows as sample_file")
-    return sample.lines
-
-
 def _start_ms(keys: ObjectReader, precision: str, now: datetime) -> int:
-    """The first time, from "now", a date in local time, or a number in units of the precision."""
+    """From "now", a date in local time, or a number in units of the precision."""
     value, ms = keys.value("start_timestamp", "now"), -1
     if isinstance(value, str):
         try:

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.binary import refuse_wrong
-from scale_sweep.loadgen.handle import Every
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.model import Interval, LoadSummary
 from scale_sweep.taosbenchmark import output, spec
 from scale_sweep.taosbenchmark.job import Database, Job, ScaleOptions, SuperTable
-from scale_sweep.taosbenchmark.loading import RESULT, LoadsDone, OneLoad, Say, run_load, saying
+from scale_sweep.taosbenchmark.loading import (
+    RESULT,
+    LoadsDone,
+    OneLoad,
+    Say,
+    reporting,
+    run_load,
+    saying,
+    temporary_file,
+)
 from scale_sweep.taosbenchmark.server import TdengineServer
 from scale_sweep.taosbenchmark.spec import GO_ON, door_spec
 
@@ -39,14 +46,13 @@ class JobResult(LoadsDone[output.TableLoad]):
 
 
 def run(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
-    """Runs all loads. Raises UsageError before the start if the load generator would refuse one, TargetError if the
-    server refuses, StoreError if the result file cannot be written."""
+    """Raises UsageError before the start, TargetError if the server refuses, StoreError for the result file."""
     with ExitStack() as stack:
         job = replace(job, databases=tuple(_with_files(database, stack) for database in job.databases))
         for database in job.databases:
             for table in database.tables:  # with one vgroup, which no mistake depends on
                 refuse_wrong(program, spec.load_spec(job, own, database, table, 1), f"table {table.name}")
-        return _run(job, own, program, stack.enter_context(saying(job.result_file, say)))
+        return _run(job, own, program, stack.enter_context(saying(job, say)))
 
 
 def _with_files(database: Database, stack: ExitStack) -> Database:
@@ -54,25 +60,15 @@ def _with_files(database: Database, stack: ExitStack) -> Database:
     for table in database.tables:
         contents = {spec.SAMPLE_FILE: table.sample.content if table.sample else b"", spec.TAGS_FILE: table.tag_lines}
         files = {
-            key: stack.enter_context(_temporary(f".{key}", content)) for key, content in contents.items() if content
+            key: stack.enter_context(temporary_file(f".{key}", content)) for key, content in contents.items() if content
         }
         tables.append(replace(table, files=files))
     return replace(database, tables=tuple(tables))
 
 
-@contextmanager
-def _temporary(suffix: str, content: bytes) -> Iterator[str]:
-    with tempfile.NamedTemporaryFile(prefix="scale-", suffix=suffix) as file:
-        file.write(content)
-        file.flush()
-        yield file.name
-
-
 def _run(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
     result = JobResult()
     server, vgroups = TdengineServer(program, job, own), {}
-    for note in job.notes:
-        say("INFO", note)
     for database in job.databases:
         vgroups[database.name] = server.prepare(database)
         if database.drop:
@@ -83,7 +79,7 @@ def _run(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
             each = vgroups[database.name]
             threads = each if job.vgroups_auto else job.threads
             lines = spec.load_spec(replace(job, threads=threads), own, database, table, each)
-            done = run_load(program, lines, job.password, _reports(say))
+            done = run_load(program, lines, job.password, reporting(REPORT_EVERY_S, say, _inserted))
             _add(done, database, table, int(lines["threads"]), each, say, result)
             if result.is_over:
                 return result
@@ -104,7 +100,6 @@ def _make_tables(job: Job, server: TdengineServer, vgroups: Mapping[str, int], s
 def _add(
     done: OneLoad, database: Database, table: SuperTable, threads: int, vgroups: int, say: Say, result: JobResult
 ) -> None:
-    """Adds what one load measured to the result, and says its lines."""
     result.failure, result.interrupted, summary = done.failure, done.interrupted, done.summary
     if summary is None:
         return
@@ -126,19 +121,12 @@ def _add(
         result.failure = LoadError(sentence, remedy="see the server's log")
 
 
-def _reports(say: Say) -> Callable[[Interval], None]:
-    due = Every(REPORT_EVERY_S)
-
-    def report(second: Interval) -> None:
-        if due.elapsed_s() is not None:
-            rate = f"insert rate: {second.rows} rows in a second"
-            say("INFO", f"has currently inserted rows: {second.rows_total}, {rate}")
-
-    return report
+def _inserted(second: Interval) -> str:
+    return f"has currently inserted rows: {second.rows_total}, insert rate: {second.rows} rows in a second"
 
 
 def settings_lines(job: Job) -> tuple[str, ...]:
-    """What will be done, for the confirmation by the user, without the password."""
+    """Without the password."""
     lines = [f"host: {job.host}:{job.port}, user: {job.user}, threads: {job.threads}, output: {job.result_file}"]
     for database in job.databases:
         dropped = "is dropped and created anew" if database.drop else "is kept"
@@ -162,12 +150,12 @@ def document(job: Job, result: JobResult) -> dict[str, Any]:
 
 
 def ask_aggregates(job: Job, own: ScaleOptions, program: str, say: Say) -> tuple[tuple[Took, ...], LoadError | None]:
-    """Asks each of the job's first table once, says its time, and returns all with what failed."""
+    """Each of the job's first table once. Returns all with what failed."""
     database, table = job.databases[0], job.databases[0].tables[0]
     texts = statements(database, table)
     say("INFO", f"total Data: {table.tables * table.rows_each}")
     names = "".join(f"`{database.name}`.`{table.prefix}{number}`\n" for number in range(table.tables))
-    with _temporary(".items", names.encode()) as items:
+    with temporary_file(".items", names.encode()) as items:
         lines = aggregate_spec(job, own, database, table, texts, items)
         with LoadProcesses(program, [lines], tuple(sorted(os.sched_getaffinity(0))), job.password) as load:
             failure: LoadError | None = None
@@ -187,7 +175,7 @@ def ask_aggregates(job: Job, own: ScaleOptions, program: str, say: Say) -> tuple
 
 
 def statements(database: Database, table: SuperTable) -> Mapping[str, str]:
-    """Text by the name of its operation; {item} is a normal table."""
+    """By the name of the operation; {item} is a normal table."""
     functions = [function.format(table.columns[0].name) for function in FUNCTIONS]
     if table.normal:
         texts = [f"SELECT {f} FROM {{item}} WHERE ts >= {table.start_ms}" for f in functions]

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from scale_sweep.base.errors import LoadError, TargetError
-from scale_sweep.loadgen.handle import Every
 from scale_sweep.loadgen.verbs import run_statements
 from scale_sweep.model import Interval, Latency, LoadSummary, OperationSummary
 from scale_sweep.taosbenchmark.job import QueryJob, ScaleOptions
-from scale_sweep.taosbenchmark.loading import RESULT, LoadsDone, Say, need_library, run_load, saying
+from scale_sweep.taosbenchmark.loading import (
+    RESULT,
+    LoadsDone,
+    Say,
+    need_library,
+    reporting,
+    run_load,
+    saying,
+    temporary_file,
+)
 from scale_sweep.taosbenchmark.output import NONE, delays, head, per_second
 from scale_sweep.taosbenchmark.spec import QueryLoad, door_spec, specified_loads, subtable_load, subtables_statement
 
@@ -22,8 +29,6 @@ REPORT_EVERY_S = 30.0
 
 @dataclass(frozen=True, kw_only=True)
 class QueriesDone:
-    """One load of queries, finished or not."""
-
     load: QueryLoad
     summary: LoadSummary
     troubles: tuple[str, ...]
@@ -33,13 +38,10 @@ class QueriesDone:
 
 
 def run(job: QueryJob, own: ScaleOptions, program: str, say: Say) -> LoadsDone[QueriesDone]:
-    """Asks it all. Raises PreflightError without libtaos, TargetError when the server refuses, StoreError when the
-    result file cannot be written."""
+    """Raises PreflightError without libtaos, TargetError if the server refuses, StoreError for the result file."""
     need_library(program, door_spec(job, own, job.method))
     result: LoadsDone[QueriesDone] = LoadsDone()
-    with saying(job.result_file, say) as both:
-        for note in job.notes:
-            both("INFO", note)
+    with saying(job, say) as both:
         loads = specified_loads(job, own, job.specified) if job.specified else []
         if job.of_subtables:
             subtables = _subtables(job, own, program, job.of_subtables.supertable)
@@ -66,16 +68,13 @@ def _subtables(job: QueryJob, own: ScaleOptions, program: str, name: str) -> lis
 
 
 def _ask(job: QueryJob, program: str, load: QueryLoad, result: LoadsDone[QueriesDone], say: Say) -> None:
-    """Runs one load, and adds its lines and outcome to `result`. A query without an answer is a failure, unless the
-    file says that the others go on."""
+    """A query without an answer is a failure, unless the file says that the others go on."""
     spec = dict(load.spec)
     with ExitStack() as stack:
         if load.items:
-            file = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".items", encoding="utf-8"))
-            file.writelines(f"{item}\n" for item in load.items)
-            file.flush()
-            spec["items"] = file.name
-        done = run_load(program, spec, job.password, _reports(say))
+            lines = "".join(f"{item}\n" for item in load.items)
+            spec["items"] = stack.enter_context(temporary_file(".items", lines.encode()))
+        done = run_load(program, spec, job.password, reporting(REPORT_EVERY_S, say, _Completed()))
     result.failure, result.interrupted, summary = done.failure, done.interrupted, done.summary
     if summary is None:
         return
@@ -93,20 +92,17 @@ def _ask(job: QueryJob, program: str, load: QueryLoad, result: LoadsDone[Queries
         result.failure = LoadError(what, remedy="correct the statement, or give continue_if_fail: yes")
 
 
-def _reports(say: Say) -> Callable[[Interval], None]:
-    due, queries = Every(REPORT_EVERY_S), 0
+class _Completed:
+    def __init__(self) -> None:
+        self._queries = 0
 
-    def report(second: Interval) -> None:
-        nonlocal queries
-        queries += second.requests
-        if due.elapsed_s() is not None:
-            say("INFO", f"has currently completed queries: {queries}, QPS: {second.requests} in a second")
-
-    return report
+    def __call__(self, second: Interval) -> str:
+        self._queries += second.requests
+        return f"has currently completed queries: {self._queries}, QPS: {second.requests} in a second"
 
 
 def delay_lines(queried: QueriesDone) -> tuple[str, ...]:
-    """For each statement that had answers its delays, in seconds; of mixed statements one line for all."""
+    """In seconds; of mixed statements one line for all."""
     load, summary = queried.load, queried.summary
     if load.spec["order"] != "progressive":
         return tuple(
@@ -134,7 +130,7 @@ def _query_line(load: QueryLoad, text: str, one: OperationSummary) -> str:
 
 
 def total_lines(done: Sequence[QueriesDone]) -> tuple[str, ...]:
-    """Queries of both kinds, and all of them in a second. The seconds are those in which queries were asked."""
+    """The seconds are those in which queries were asked."""
     totals = {"specified": 0, "super": 0}
     for queried in done:
         totals["super" if queried.load.of_subtables else "specified"] += queried.summary.service.count
@@ -147,7 +143,6 @@ def total_lines(done: Sequence[QueriesDone]) -> tuple[str, ...]:
 
 
 def settings_lines(job: QueryJob) -> tuple[str, ...]:
-    """What will be done, without the password."""
     line = f"host: {job.host}:{job.port}, user: {job.user}, database: {job.database}, output: {job.result_file}"
     return (line, *(query.text for query in job.queries()))
 

@@ -44,8 +44,6 @@ class Delay:
 
 @dataclass(frozen=True, kw_only=True)
 class Followed:
-    """One following, finished or not."""
-
     following: Following
     consumers: tuple[WorkerAnswers, ...]
     summary: LoadSummary
@@ -62,13 +60,10 @@ class Followed:
 
 
 def run(job: SubscribeJob, own: ScaleOptions, program: str, say: Say) -> LoadsDone[Followed]:
-    """Reads it all. Raises PreflightError without libtaos, TargetError when the server refuses, StoreError when the
-    result file cannot be written."""
+    """Raises PreflightError without libtaos, TargetError if the server refuses, StoreError for the result file."""
     result: LoadsDone[Followed] = LoadsDone()
     need_library(program, statements_spec(job, own))
-    with saying(job.result_file, say) as both:
-        for note in job.notes:
-            both("INFO", note)
+    with saying(job, say) as both:
         for following in job.followings:
             _make_topics(job, own, program, following, both)
             _follow(job, own, program, following, result, both)
@@ -119,8 +114,7 @@ def _follow(
 def _nothing_read(
     job: SubscribeJob, own: ScaleOptions, program: str, following: Following, say: Say
 ) -> LoadError | None:
-    """The error of a following that read no row although its topics have some; None if they have none, or if the
-    server does not say it."""
+    """None if the topics have no rows, or if the server does not tell."""
     statements = row_statements(following)
     try:
         answers = run_statements(program, statements_spec(job, own), list(statements.values()), job.password, ROW_S)
@@ -140,7 +134,7 @@ def _nothing_read(
 
 
 class _Progress:
-    """Tells how many messages came, every ten seconds and at the end."""
+    """Every ten seconds and at the end."""
 
     def __init__(self, say: Say) -> None:
         self._say, self._due, self._messages, self._last_said = say, Every(REPORT_EVERY_S), 0, 0
@@ -152,7 +146,6 @@ class _Progress:
             self._tell(self._messages, elapsed_s)
 
     def end(self, messages: int) -> None:
-        """Tells of the messages after the last line."""
         if messages != self._last_said:
             self._tell(messages, time.monotonic() - self._begun)
 
@@ -163,7 +156,7 @@ class _Progress:
 
 
 def measured_delay(latency: Latency) -> Delay | None:
-    """A histogram with steps of 1, 2 and 5. None without a message."""
+    """With steps of 1, 2 and 5. None without a message."""
     figures = delays(latency)
     if figures is None:
         return None
@@ -179,7 +172,7 @@ def measured_delay(latency: Latency) -> Delay | None:
 
 
 def lines(followed: Followed) -> list[str]:
-    """Each consumer's messages and rows, their sums, and how fast they came."""
+    """Figures of each consumer, their sums, and how fast they came."""
     texts = [
         f"consumerId: {one.worker}, consume msgs: {one.answers}, consume rows: {one.rows}" for one in followed.consumers
     ]
@@ -194,7 +187,6 @@ def lines(followed: Followed) -> list[str]:
 
 
 def settings_lines(job: SubscribeJob) -> tuple[str, ...]:
-    """What will be done, without the password."""
     topics = [f"topic {topic.name}: {topic.statement}" for following in job.followings for topic in following.topics]
     return (f"host: {job.host}:{job.port}, user: {job.user}, output: {job.result_file}", *topics)
 

@@ -34,7 +34,7 @@ _TIME = TableColumn(name="the time", kind="timestamp")
 
 
 def read_rows_file(path: str) -> bytes:
-    """A regular file of rows or tags. Raises UsageError."""
+    """Only a regular one. Raises UsageError."""
     with open_input(path, "") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise UsageError(f"{path}: is not a regular file")
@@ -45,14 +45,14 @@ def read_rows_file(path: str) -> bytes:
 
 
 def batch_columns(columns: Sequence[TableColumn]) -> tuple[TableColumn, ...]:
-    """The columns with the bytes that the load generator keeps for each: NCHAR counts characters."""
+    """With the bytes that the load generator keeps for each: NCHAR counts characters."""
     return tuple(replace(c, length=c.length * NCHAR_BYTES) if c.kind == "nchar" else c for c in columns)
 
 
 def read_sample(
     raw: bytes, columns: Sequence[TableColumn], precision: str, prepared: int, *, has_times: bool
 ) -> SampleRows:
-    """The first `prepared` rows of the file, as taosBenchmark takes them. Raises ValueError with one sentence."""
+    """The first `prepared` rows. Raises ValueError with one sentence."""
     for column in columns:
         if column.kind not in _CODES and column.kind not in _TEXTS:
             raise ValueError(f"{column.name}: values of type {column.kind.upper()} cannot come from a file")
@@ -72,7 +72,7 @@ def read_sample(
 
 
 def read_tags(raw: bytes, tags: Sequence[TableColumn], precision: str) -> bytes:
-    """A line of SQL literals for each line of the file. Raises ValueError with one sentence."""
+    """A line of SQL literals for each line. Raises ValueError with one sentence."""
     for tag in tags:
         if tag.kind not in _CODES and tag.kind not in (*_TEXTS, "json"):
             raise ValueError(f"{tag.name}: values of type {tag.kind.upper()} cannot come from a file")
@@ -88,7 +88,7 @@ def read_tags(raw: bytes, tags: Sequence[TableColumn], precision: str) -> bytes:
 
 
 def _lines(raw: bytes) -> list[tuple[int, str]]:
-    """The lines that are not empty, with their numbers from 1 on."""
+    """Those that are not empty, with their numbers from 1 on."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -97,7 +97,7 @@ def _lines(raw: bytes) -> list[tuple[int, str]]:
 
 
 def _cells(number: int, line: str, columns: Sequence[TableColumn], precision: str) -> Iterator[object]:
-    """The values of a line by their columns; None for NULL. Raises ValueError."""
+    """None for NULL. Raises ValueError."""
     fields = list(_fields(number, line))
     if len(fields) != len(columns):
         raise ValueError(f"line {number} has {len(fields)} values for {len(columns)} columns")
@@ -162,7 +162,7 @@ def _unquoted(text: str) -> str:
 
 
 def _moment(text: str, precision: str) -> int:
-    """A time in units of the precision: a whole number of them, or a date in local time."""
+    """A whole number of units, or a date in local time."""
     if _WHOLE.fullmatch(text):
         struct.pack("q", int(text))
         return int(text)

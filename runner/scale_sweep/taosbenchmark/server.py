@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -28,13 +29,16 @@ class TdengineServer:
         self._program, self._job, self._own = program, job, own
 
     def prepare(self, database: Database) -> int:
-        """Creates the database and its supertables, and waits until they are ready. Returns the number of vgroups."""
+        """Waits until the database is ready. Returns the number of vgroups."""
         method = "rest" if all(t.method == "rest" for t in database.tables) else "sql"
         drop = [spec.drop_database(database)] if database.drop else []
         if self._job.vgroups_auto:
             rows = self._patiently(method, [*drop, ROOM])[-1]
-            database, drop = spec.with_vgroups(database, _vgroups(database, rows)), []
-        create = [spec.create_database(database), *_supertables(database)] if database.create else []
+            options = (("vgroups", str(_vgroups(database, rows))), *database.options)
+            database, drop = replace(database, options=options), []
+        tables = [t for t in database.tables if not (t.schemaless or t.normal)]
+        supertables = [spec.create_supertable(database, t) for t in tables]
+        create = [spec.create_database(database), *supertables] if database.create else []
         answers = self._patiently(method, [*drop, *create, *state_statements(database.name)])
         deadline = time.monotonic() + READY_S
         while pending := _pending(database, *answers[-2:]):
@@ -42,11 +46,17 @@ class TdengineServer:
                 raise TargetError(f"database {database.name} is not ready after {READY_S:.0f} s: {pending}")
             time.sleep(PAUSE_S)
             answers = self._ask(method, [*state_statements(database.name)])
-        _check_vgroups(database, len(answers[-1]))
-        return len(answers[-1])
+        vgroups = len(answers[-1])
+        for table in tables_below(database, vgroups):
+            raise TargetError(
+                f"database {database.name} has {vgroups} vgroups, {table.name} only {table.tables} tables: the load "
+                "generator wants a table for each vgroup",
+                remedy="give fewer vgroups with -v, or more tables",
+            )
+        return vgroups
 
     def make_tables(self, database: Database, table: SuperTable, vgroups: int) -> int:
-        """Creates the tables of a supertable. Returns their number. Schemaless loads create their own."""
+        """Returns their number. Schemaless loads create their own."""
         if table.schemaless or table.exists or table.makes_tables:
             return 0
         if table.normal:
@@ -83,12 +93,8 @@ def _vgroups(database: Database, room: Rows) -> int:
     return max(1, min(free, os.cpu_count() or 1, *(t.tables for t in database.tables)))
 
 
-def _supertables(database: Database) -> list[str]:
-    return [spec.create_supertable(database, t) for t in database.tables if not (t.schemaless or t.normal)]
-
-
 def _pending(database: Database, databases: Rows, led: Rows) -> str:
-    """The part that is not ready yet; "" if all are. Raises TargetError for one that will never be ready."""
+    """ "" if all is ready. Raises TargetError for what will never be."""
     if not databases:
         raise TargetError(f"there is no database {database.name}", remedy="leave out -U, and it is made")
     precision = databases[0][1]
@@ -98,15 +104,6 @@ def _pending(database: Database, databases: Rows, led: Rows) -> str:
             remedy="drop it, or give its precision",
         )
     return database_pending(databases, led)
-
-
-def _check_vgroups(database: Database, vgroups: int) -> None:
-    for table in tables_below(database, vgroups):
-        raise TargetError(
-            f"database {database.name} has {vgroups} vgroups, {table.name} only {table.tables} tables: the load "
-            "generator wants a table for each vgroup",
-            remedy="give fewer vgroups with -v, or more tables",
-        )
 
 
 class _Refused(TargetError):

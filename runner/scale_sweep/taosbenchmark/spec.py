@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 
 from scale_sweep.server.targets.tdengine.dialect import ONE_COLUMN, UNITS_PER_MS
@@ -32,7 +32,7 @@ POLL = "poll"
 
 
 def door_spec(job: Connection, own: ScaleOptions, method: str) -> dict[str, str]:
-    """The part that reaches the server; it suffices for statements."""
+    """It suffices for statements."""
     port = {"adapter_port": str(job.port)} if method == "rest" else {"port": str(job.port)}
     return {
         "protocol": "1",
@@ -60,7 +60,7 @@ def tables_spec(job: Job, own: ScaleOptions, database: Database, table: SuperTab
 
 
 def load_spec(job: Job, own: ScaleOptions, database: Database, table: SuperTable, vgroups: int) -> dict[str, str]:
-    """Of the verb `load`."""
+    """Lines of the verb `load`."""
     threads = min(job.threads, table.tables)
     rows = rows_per_request(table, threads)
     spec = {
@@ -132,10 +132,6 @@ def _rate(table: SuperTable, threads: int, rows: int) -> float:
     return threads * mean_rows * 1000 / table.interval_ms
 
 
-def with_vgroups(database: Database, vgroups: int) -> Database:
-    return replace(database, options=(("vgroups", str(vgroups)), *database.options))
-
-
 def drop_database(database: Database) -> str:
     return f"DROP DATABASE IF EXISTS `{database.name}`"
 
@@ -160,8 +156,6 @@ def create_normal_tables(database: Database, table: SuperTable) -> Iterator[str]
 
 @dataclass(frozen=True, kw_only=True)
 class QueryLoad:
-    """One run of the load generator."""
-
     spec: dict[str, str]
     queries: dict[str, FileQuery]  # by the name of their operation; one of a mixed load stands for all
     items: tuple[str, ...]  # the lines that {item} stands for in turn; empty for a load whose texts have none
@@ -171,7 +165,7 @@ class QueryLoad:
 
 
 def specified_loads(job: QueryJob, own: ScaleOptions, asking: Asking) -> list[QueryLoad]:
-    """One after another, a load for each statement; or one in which each thread has its share of them."""
+    """One for each statement; or one in which each thread has its share of them."""
     if asking.mixed:
         every = FileQuery(text="{item}", result="", key=MIXED)
         items = tuple(query.text for query in asking.queries)
@@ -242,7 +236,6 @@ def _query_load(
 
 
 def statements_spec(job: SubscribeJob, own: ScaleOptions) -> dict[str, str]:
-    """For the verb `sql`, in the database of the file where it names one."""
     return {**door_spec(job, own, "sql"), "database": job.database}
 
 
@@ -251,13 +244,13 @@ def create_statements(following: Following) -> list[str]:
 
 
 def row_statements(following: Following) -> dict[str, str]:
-    """Topic → SQL for one row of those that it delivers. Topics of a whole database or supertable are not asked for."""
+    """One row of each topic. Topics of a whole database or supertable are not asked for."""
     selects = {topic.name: topic.statement for topic in following.topics if topic.statement[:7].lower() == "select "}
     return {name: f"{statement.rstrip('; ')} LIMIT 1" for name, statement in selects.items()}
 
 
 def members_statement(following: Following) -> str:
-    """SQL for the number of consumers that the groups have."""
+    """The number of consumers that the groups have."""
     group = dict(following.settings)["group.id"]
     groups = sorted({group.replace("{worker}", str(worker)) for worker in range(following.consumers)})
     names = ", ".join(f"'{name}'" for name in groups)
@@ -265,7 +258,7 @@ def members_statement(following: Following) -> str:
 
 
 def follow_spec(job: SubscribeJob, own: ScaleOptions, following: Following) -> dict[str, str]:
-    """For the verb `load`: each worker is a consumer and polls until no message comes."""
+    """Each worker is a consumer and polls until no message comes."""
     consumers = str(following.consumers)
     return {
         **door_spec(job, own, "tmq"),

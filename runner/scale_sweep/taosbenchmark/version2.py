@@ -26,13 +26,12 @@ OLD = frozenset((*SUCCESSORS, *BUFFER, *GONE))
 
 
 def mapped(successor: str, *names: str) -> str:
-    """The sentence about a key of version 2, or about several that are one now."""
     are, they = ("is", "it is") if len(names) == 1 else ("are", "they are")
     return f"{' and '.join(names)} {are} of version 2: {they} taken as {successor}"
 
 
 def database_options(info: ObjectReader, keys: Sequence[str], newer: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Those for the options of version 2 among `keys`. newer: options that the file has already."""
+    """For those of version 2 among `keys`. newer: options that the file has already."""
     options = []
     for old, (name, least, most) in SUCCESSORS.items():
         number = _whole(info, old, least, most) if old in keys else None
@@ -52,7 +51,7 @@ def database_options(info: ObjectReader, keys: Sequence[str], newer: Sequence[st
 
 
 def _buffer(info: ObjectReader, buffers: Sequence[str], newer: Sequence[str]) -> list[tuple[str, str]]:
-    """Memory of a vnode: blocks of so many MB then, one number of MB now."""
+    """Blocks of so many MB then, one number of MB now."""
     values = {old: _whole(info, old, 1, 100_000) for old in buffers}
     if None in values.values() or _is_twice(info, buffers[0], "buffer", newer):
         return []

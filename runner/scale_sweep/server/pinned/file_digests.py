@@ -29,12 +29,11 @@ def home_of(pinned: Pinned) -> Path:
 
 
 def is_installed(home: Path) -> bool:
-    """Its files may have changed since."""
     return (home / COMPLETE).is_file()
 
 
 def corrupt_servers(homes: Iterable[str]) -> list[Corrupt]:
-    """Those of the directories that `scale servers install` made and that are not as it made them."""
+    """Only of directories that `scale servers install` made."""
     wanted = {os.path.realpath(home) for home in homes}
     pins, copies = read_pins().servers.values(), copies_folder()
     places = [(pinned, home_of(pinned), f"scale servers install {pinned.name}") for pinned in pins]
@@ -60,7 +59,7 @@ def corrupt(pinned: Pinned, home: Path, command: str) -> Corrupt | None:
 
 
 def changed(home: Path, pinned: Pinned) -> list[str]:
-    """Files that are missing, or are not those of the digests, and jars that are none of the server's."""
+    """Files that are missing or others, and jars that are none of the server's."""
     expected = {file.name: file.sha256 for file in pinned.files}
     expected |= {f"{LIB}/{jar.name}": jar.sha256 for jar in pinned.jars}
     wrong = [name for name, digest in expected.items() if file_digest(home / name) != digest]
@@ -73,7 +72,7 @@ def changed(home: Path, pinned: Pinned) -> list[str]:
 
 
 def keep_digest(home: Path, name: str) -> None:
-    """For a folder such as JAVA, which was made from a file with a pinned digest."""
+    """Keeps that of a folder that was made from a file with a pinned one."""
     (home / f"{name}.sha256").write_text(f"{tree_digest(home / name)}\n", encoding="ascii")
 
 
@@ -86,7 +85,7 @@ def _is_as_kept(home: Path, name: str) -> bool:
 
 
 def file_digest(path: Path) -> str:
-    """The sha256 of a regular file; "" if there is none that can be read."""
+    """ "" if there is no regular file that can be read."""
     try:
         if not path.is_file():
             return ""

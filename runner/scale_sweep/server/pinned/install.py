@@ -56,15 +56,14 @@ def listed() -> list[ListedServer]:
 
 
 def install_each(names: Sequence[str]) -> Iterator[ListedServer]:
-    """Yields each when it is there. Raises as `install` does; UsageError before the first is installed."""
+    """Raises as `install` does; UsageError before the first is installed."""
     for name in names:
         _refuse_unpinned(name, read_pins())
     return map(install, dict.fromkeys(names))
 
 
 def install(name: str) -> ListedServer:
-    """Once; later only what is corrupt, or a Java that it lacks. Raises UsageError for a server that is not pinned,
-    PreflightError for what is missing, or if its directory cannot be used."""
+    """Once; later only what is corrupt, or a Java that it lacks. Raises UsageError, PreflightError."""
     pins = read_pins()
     _refuse_unpinned(name, pins)
     pinned = pins.servers[name]
@@ -135,7 +134,7 @@ def _mvn() -> str:
 
 
 def _bring_jars(folder: Path, jars: Sequence[PinnedFile]) -> None:
-    """Downloads exactly these jars by one run of mvn. Dependencies are excluded, because they are pinned as well."""
+    """By one run of mvn. Dependencies are excluded, because they are pinned as well."""
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         lib = Path(place) / "lib"
         Path(place, "pom.xml").write_text(_pom(jars), encoding="utf-8")

@@ -23,7 +23,7 @@ class Lacking:
 
 
 def lacking(name: str) -> Lacking | None:
-    """None for a server that lacks nothing, that `scale servers install` can bring at once, or that is not pinned."""
+    """None if nothing, if `scale servers install` brings it at once, or for a server that is not pinned."""
     pins = read_pins()
     pinned = pins.servers.get(name)
     if pinned is None:

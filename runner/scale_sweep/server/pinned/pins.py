@@ -20,8 +20,6 @@ class PinnedFile:
 
 @dataclass(frozen=True, kw_only=True)
 class PinnedGo:
-    """A program of a Go module."""
-
     module: str
     version: str  # of the module
     sum: str  # its h1, as in go.sum
@@ -59,7 +57,6 @@ class PinnedArchive:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The folders at the top that the members make."""
         return tuple(dict.fromkeys(member.partition("/")[0] for member in self.members))
 
 
@@ -79,7 +76,6 @@ class Pinned:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The folders of a whole server."""
         whole = self.wheel or self.archive
         return whole.parts if whole else ()
 
@@ -91,6 +87,7 @@ class Pins:
 
 
 def read_pins(path: Path = PINS) -> Pins:
+    """Reads the file of this package, or another of the same form."""
     raw = tomllib.loads(path.read_text(encoding="utf-8"))
     servers = {
         name: Pinned(
@@ -114,7 +111,7 @@ def _with_tuples(one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _jars(path: Path) -> tuple[PinnedFile, ...]:
-    """The jars in lines `SHA256 group:artifact:version`, where `:jar:CLASSIFIER` may follow."""
+    """In lines `SHA256 group:artifact:version`, where `:jar:CLASSIFIER` may follow."""
     jars = []
     for line in path.read_text(encoding="utf-8").splitlines():
         sha256, maven = line.split()

@@ -17,7 +17,7 @@ from scale_sweep.server.pinned.pins import PinnedArchive, PinnedGo
 
 
 def run_client(argv: Sequence[str], within_s: float, folder: str, environment: Mapping[str, str] | None = None) -> str:
-    """Its standard output. Raises PreflightError with the end of its output."""
+    """Raises PreflightError with the end of its output."""
     name = Path(argv[0]).name
     if name == "mvn":
         Path(folder, ".mvn").mkdir(exist_ok=True)  # else it takes one above the folder, which may be another user's
@@ -46,8 +46,7 @@ FOR_LIBRARIES = {"cargo": "install Rust (https://rustup.rs), or apt-get install 
 
 
 def go_program(pinned: PinnedGo) -> str:
-    """The program `go`, of at least the version that the module needs. Raises PreflightError if there is none, or if a
-    compiler of its libraries is missing."""
+    """Raises PreflightError if it is missing or too old, or a compiler of its libraries is missing."""
     path = shutil.which("go")
     remedy = f"install Go {pinned.oldest} or newer"
     if path is None:
@@ -62,7 +61,7 @@ def go_program(pinned: PinnedGo) -> str:
 
 
 def build(folder: Path, pinned: PinnedGo) -> None:
-    """Makes the program in `bin` of the folder, in some minutes of CPU time."""
+    """Takes minutes of CPU time."""
     go = go_program(pinned)
     module = f"{pinned.module}@{pinned.version}"
     loaded = json.loads(run_client((go, "mod", "download", "-json", module), MODULE_S, str(folder), _with_go()))
@@ -85,8 +84,7 @@ def _with_go() -> dict[str, str]:
 
 
 def _with_libraries(go: str, pinned: PinnedGo, module: str, place: str) -> Mapping[str, str]:
-    """The environment of a build with C and pkg-config. A library may name a version of Rust that is not installed: the
-    user's default is taken."""
+    """A library may name a version of Rust that is not installed: the user's default is taken."""
     program = Path(place, "pkg-config")
     run_client((go, "build", "-buildvcs=false", "-o", str(program), pinned.libraries), BUILD_S, module, _with_go())
     environment = {**_with_go(), "CGO_ENABLED": "1", "PKG_CONFIG": str(program)}
@@ -102,7 +100,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def unpack(folder: Path, jar: Path, pinned: PinnedArchive) -> None:
-    """The members of the jar in the folder. Raises PreflightError for one that the jar does not have."""
+    """Raises PreflightError for a member that the jar does not have."""
     with zipfile.ZipFile(jar) as file:
         names = [name for name in file.namelist() if not name.endswith("/")]
         for member in pinned.members:

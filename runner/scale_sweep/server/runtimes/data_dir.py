@@ -17,16 +17,10 @@ from scale_sweep.machine.host.block_devices import RamDirectory, mount_source
 from scale_sweep.machine.state import Directory, directory_at, ready, record_of, remove_recorded, save
 
 
-def missing_directories(folder: Path) -> tuple[Path, ...]:
-    """The deepest first."""
-    return tuple(path for path in (folder.absolute(), *folder.absolute().parents) if not path.exists())
-
-
 @contextlib.contextmanager
 def made_directory(folder: Path) -> Iterator[None]:
-    """Creates the folder for the block, and removes at its end what it created, if it is empty. Raises
-    ProvisionError."""
-    made = missing_directories(folder)
+    """Removes at the end what it created, if it is empty. Raises ProvisionError."""
+    made = [path for path in (folder.absolute(), *folder.absolute().parents) if not path.exists()]  # the deepest first
     try:
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -46,8 +40,7 @@ _PAUSE_S = 0.2
 
 @contextlib.contextmanager
 def mounted(directory: RamDirectory) -> Iterator[None]:
-    """Makes the directory for the block, with its tmpfs. Raises ProvisionError, PreflightError if another user can
-    change its place."""
+    """Raises ProvisionError, PreflightError if another user can change its place."""
     path = directory.path
     try:
         with deferred():

@@ -54,12 +54,11 @@ def _core_options(resources: Resources) -> dict[str, Any]:
     return {"cpuset_cpus": format_cpus(placement.server_cpus), **nodes, **quota}
 
 
-def _memory_options(resources: Resources) -> dict[str, Any]:
-    return {"mem_limit": resources.memory_bytes, "memswap_limit": resources.memory_bytes}
-
-
 # The engine's options for each granted quantity; a site has the disks.
-_OPTIONS: Mapping[str, Callable[[Resources], dict[str, Any]]] = {CORES: _core_options, MEMORY: _memory_options}
+_OPTIONS: Mapping[str, Callable[[Resources], dict[str, Any]]] = {
+    CORES: _core_options,
+    MEMORY: lambda of: {"mem_limit": of.memory_bytes, "memswap_limit": of.memory_bytes},
+}
 CAN = Capabilities(gives=frozenset({DISKS, *_OPTIONS}), is_local=True, owns_server=True, has_images=True)
 
 

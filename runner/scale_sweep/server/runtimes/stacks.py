@@ -29,7 +29,7 @@ _FRAME = re.compile(r"\s+[0-9a-f]+ (.*) \((.*)\)$")
 
 
 def profile_obstacle() -> Obstacle | None:
-    """Why stacks cannot be recorded here, found by trying it; None if they can."""
+    """Found by trying it."""
     if shutil.which("perf") is None:
         return Obstacle(sentence="there is no program perf", remedy="apt-get install linux-perf")
     done = _run("perf", "record", *_EVENT, "-o", "/dev/null", "--", "true", limit_s=PROBE_S)
@@ -40,8 +40,7 @@ def profile_obstacle() -> Obstacle | None:
 
 
 class StackRecorder:
-    """One recording: call `start`, `stop`, then `close`; `folded` and `trouble` have the result. Threads and processes
-    that the server creates later are recorded too, but processes often without names of functions."""
+    """Call `start`, `stop`, then `close`; `folded` and `trouble` have the result."""
 
     def __init__(self) -> None:
         self.folded, self.trouble, self._messages = "", "", ""
@@ -50,8 +49,7 @@ class StackRecorder:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, pids: Callable[[], Sequence[int]], cpus: Sequence[int]) -> None:
-        """Returns when perf records, or is late. pids: the server's processes now, with all threads. cpus: of perf.
-        perf does not start if one of them has just ended; it is then started again with the remaining ones."""
+        """Returns when perf records, or is late. cpus: of perf, which is started again if a process had just ended."""
         if self._folder is not None:
             return
         self._folder = self._cleanup.enter_context(scratch("perf"))
@@ -85,7 +83,6 @@ class StackRecorder:
         return f"{self._folder}/perf.data" if self._folder else ""
 
     def stop(self) -> None:
-        """May be called twice."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -99,7 +96,7 @@ class StackRecorder:
         self._messages = output.decode("utf-8", "replace")
 
     def close(self) -> None:
-        """Ends the recording, folds it, and removes its files. May be called twice."""
+        """May be called twice, as `stop`."""
         with self._cleanup:
             self.stop()
             if self._folder is not None and not self.trouble:
@@ -116,8 +113,7 @@ class StackRecorder:
 
 
 def fold(lines: Iterable[str]) -> str:
-    """The output of `perf script` as sorted lines "comm;outermost;...;innermost count". A frame without a symbol is its
-    file's name in brackets; a process whose name perf did not see is one frame, so that profiles can be compared."""
+    """As sorted lines "comm;outermost;...;innermost count". Without a symbol a frame is its file's name in brackets."""
     counts = Counter(";".join(stack) for stack in _stacks(lines))
     return "".join(f"{stack} {count}\n" for stack, count in sorted(counts.items()))
 

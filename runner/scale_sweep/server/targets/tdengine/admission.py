@@ -55,7 +55,7 @@ def memory_allowed_bytes(trial: Trial, memory_bytes: int) -> int:
 
 
 def figures(trial: Trial, memory_bytes: int) -> dict[str, str]:
-    """The trial's use of the server's limits, for the plan; empty if a value is not a number."""
+    """Empty if a value is not a number."""
     try:
         needed, allowed = memory_needed_bytes(trial), memory_allowed_bytes(trial, memory_bytes)
         disk = disk_needed_bytes(trial)
@@ -74,7 +74,7 @@ def disk_needed_bytes(trial: Trial) -> float:
 
 
 def findings(trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-    """Everything in this trial's settings that the server would refuse or silently change."""
+    """Settings that the server would refuse or silently change."""
     problems = [*_ranges(trial), *refusals(trial, around.explicit)]
     # Memory and disk of a server elsewhere are unknown, and invalid values allow no computation.
     if not trial.subject.endpoint and not any(f.blocking for f in problems):
@@ -83,7 +83,7 @@ def findings(trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
 
 
 def refusals(trial: Trial, explicit: frozenset[str]) -> tuple[Finding, ...]:
-    """What the settings alone show: knobs, values, columns, tables, load generator."""
+    """Mistakes that the settings alone show."""
     return (*_knobs(trial, explicit), *_values(trial), *_work(trial), *_load_generator(trial, explicit))
 
 
@@ -150,7 +150,6 @@ def _knobs(trial: Trial, explicit: frozenset[str]) -> Iterator[Finding]:
 
 
 def _named(knob: str) -> Finding | None:
-    """A finding for a name that taosd would ignore, and for one that the trial sets itself."""
     name, flag = spelled(knob), f"--knob {knob}"
     if name in OURS:
         sentence = "the trial decides where the server is and where its data go"

@@ -21,7 +21,7 @@ _ADAPTER_S = 2.0
 
 
 def library(home: str) -> str:
-    """libtaos of the installation, else the system's; "" lets the load generator search."""
+    """ "" lets the load generator search."""
     for folder in ("lib", "driver"):
         for name in ("libtaos.so", "libtaos.so.1"):
             if home and (Path(home) / folder / name).exists():
@@ -30,7 +30,7 @@ def library(home: str) -> str:
 
 
 def library_findings(library: str, server_version: str) -> tuple[Finding, ...]:
-    """Of a libtaos that is missing, lacks a function (named), or has a version that the server refuses."""
+    """Refuses a libtaos that is missing, lacks a function, or has a version that the server refuses."""
     try:
         client = client_library("tdengine", library)
     except LoadError as error:
@@ -45,8 +45,7 @@ def library_findings(library: str, server_version: str) -> tuple[Finding, ...]:
 
 
 def endpoint_findings(address: Address, library: str, vgroups: int) -> tuple[Finding, ...]:
-    """From a first question to a server that already runs: a wrong password, another version, names that do not
-    resolve here, fewer free vnodes than `vgroups`."""
+    """A wrong password, another version, names that do not resolve here, fewer free vnodes than `vgroups`."""
     spec = {
         "protocol": "1",
         "driver": "tdengine",
@@ -66,7 +65,7 @@ def endpoint_findings(address: Address, library: str, vgroups: int) -> tuple[Fin
 
 
 def too_few_vnodes(dnodes: Iterable[tuple[int, int]], vgroups: int) -> tuple[Finding, ...]:
-    """dnodes: supportVnodes of each, and its number of vnodes. The mnode refuses a database beyond that."""
+    """dnodes: supportVnodes of each, and its number of vnodes."""
     free = sum(max(0, supported - taken) for supported, taken in dnodes)
     if vgroups <= free:
         return ()
@@ -76,7 +75,7 @@ def too_few_vnodes(dnodes: Iterable[tuple[int, int]], vgroups: int) -> tuple[Fin
 
 
 def adapter_unreachable(address: Address) -> str:
-    """Why nothing listens on taosAdapter's port; "" if something does."""
+    """ "" if something listens on taosAdapter's port."""
     host, port = address.host, adapter_port(address.port)
     try:
         socket.create_connection((host, port), timeout=_ADAPTER_S).close()
@@ -86,14 +85,13 @@ def adapter_unreachable(address: Address) -> str:
 
 
 def adapter_findings(address: Address) -> tuple[Finding, ...]:
-    """A finding if the adapter of a server that already runs does not answer: we do not start it."""
     why = adapter_unreachable(address)
     remedy = "start taosadapter beside the server, or --method stmt"
     return (Finding(blocking=True, subject="--method", sentence=why, remedy=remedy),) if why else ()
 
 
 def names_that_do_not_resolve(hosts: Iterable[str], resolve: Callable[[str], str]) -> tuple[Finding, ...]:
-    """A finding for each name that the server uses for itself and for which `resolve` raises OSError."""
+    """Names of the server for itself. resolve: raises OSError."""
     findings = []
     for host in dict.fromkeys(hosts):
         try:

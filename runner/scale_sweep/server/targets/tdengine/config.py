@@ -70,7 +70,7 @@ _BY_LOWER = {name.lower(): name for name in (*ITEMS, *OURS)}
 
 
 def spelled(name: str) -> str:
-    """The item in the server's spelling: taosd ignores case. An unknown name stays unchanged."""
+    """As the server writes it: taosd ignores case."""
     return _BY_LOWER.get(name.lower(), name)
 
 
@@ -80,7 +80,7 @@ _LONGEST_FILES = ("tq/subscribe/main.tdb-journal.99", "meta/main.tdb-journal.999
 
 
 def disk_index(vnode: int, disks: int) -> int:
-    """The disk of a vnode, round robin: 12 vnodes on 3 disks are 4 on each."""
+    """Round robin: 12 vnodes on 3 disks are 4 on each."""
     return (vnode - FIRST_VNODE) % disks
 
 
@@ -93,8 +93,7 @@ def data_dirs(site: Site) -> tuple[str, ...]:
 
 
 def refuse_long(site: Site, vgroups: int) -> None:
-    """taosd 3.3.0.0 writes names of files into 128 bytes without a look at their length, resolves links before, and
-    dies of a longer one in CREATE DATABASE. Raises ProvisionError."""
+    """taosd 3.3.0.0 dies of file names above 127 bytes in CREATE DATABASE. Raises ProvisionError."""
     last = FIRST_VNODE + vgroups - 1
     room = _PATH_MAX - max(len(f"/vnode/vnode{last}/{name}") for name in _LONGEST_FILES)
     for line in data_dirs(site):
@@ -107,7 +106,6 @@ def refuse_long(site: Site, vgroups: int) -> None:
 
 
 def links(site: Site, vgroups: int) -> dict[str, str]:
-    """Each vnode's directory → its directory on its disk; empty if nothing is linked."""
     if not site.disks or site.disk_placement != "spread":
         return {}
     vnodes = range(FIRST_VNODE, FIRST_VNODE + vgroups)
@@ -116,7 +114,7 @@ def links(site: Site, vgroups: int) -> dict[str, str]:
 
 
 def parts_of(disk_placement: str, data_dir: str, disks: Sequence[str], vnodes: Sequence[int]) -> tuple[Part, ...]:
-    """Each vnode's actual place: below the data directory (links are followed later), or on a tier."""
+    """Each vnode's place: below the data directory (links are followed later), or on a tier."""
     parts = []
     for vnode in vnodes:
         places = [f"{path}/vnode/vnode{vnode}" for path in disks] if disk_placement in ("tiers", "stripe") else []
@@ -136,12 +134,12 @@ def database_options(trial: Trial) -> dict[str, str]:
 
 
 def precision(trial: Trial) -> str:
-    """The unit of the database's timestamps: "ms", "us" or "ns"."""
+    """ "ms", "us" or "ns"."""
     return database_options(trial).get("precision", "ms").strip("'").lower()
 
 
 def config_items(trial: Trial) -> dict[str, str]:
-    """The items of taos.cfg that affect performance, as the plan sets them and the server must confirm them."""
+    """Those that affect performance; the server must confirm them."""
     cores = max(1, int(-(-trial.cores // 1)))
     items = {
         "numOfCores": str(cores),
@@ -154,12 +152,12 @@ def config_items(trial: Trial) -> dict[str, str]:
 
 
 def name_of(site: Site) -> str:
-    """The name that taosd has for itself, and by which every client must find it."""
+    """By which every client must find it."""
     return "localhost" if site.address == LOOPBACK else site.address
 
 
 def taos_cfg(trial: Trial, site: Site) -> str:
-    """The whole file. Telemetry, crash reports, monitoring and audit are off, so that nothing leaves the machine."""
+    """Telemetry, crash reports, monitoring and audit are off, so that nothing leaves the machine."""
     lines: Mapping[str, str] = {
         "fqdn": name_of(site),
         "firstEp": f"{name_of(site)}:{site.port}",
@@ -182,7 +180,6 @@ def taos_cfg(trial: Trial, site: Site) -> str:
 
 
 def client_folder(data_dir: str) -> str:
-    """The directory of the client's own configuration and logs, apart from the server's."""
     return f"{data_dir}/client"
 
 
@@ -195,7 +192,6 @@ def _client_cfg(site: Site) -> str:
 
 
 def adapter_port(port: int) -> int:
-    """taosAdapter's port. It has the same distance from taosd's as by default (6030, 6041)."""
     return port + ADAPTER_OFFSET
 
 
@@ -208,7 +204,7 @@ def _adapter_toml(site: Site) -> str:
 
 
 def server_spec(trial: Trial, site: Site, *, adapter: bool) -> ServerSpec:
-    """taosd in the foreground. A shell starts the adapter beside it if a method needs it. Raises ProvisionError."""
+    """A shell starts the adapter beside taosd if a method needs it. Raises ProvisionError."""
     folder = f"{site.data_dir}/cfg"
     taosd = (f"{site.home}/bin/taosd", "-c", folder)
     script = f'"$0" -c {folder}/taosadapter.toml & exec "$@"'

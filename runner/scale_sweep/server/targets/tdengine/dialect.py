@@ -29,7 +29,7 @@ Rows = Sequence[Sequence[Any]]
 
 
 def sql_column(name: str, kind: str) -> str:
-    """A column as CREATE TABLE writes it. kind: as in the load generator, with its length: "binary(24)"."""
+    """kind: as in the load generator, with its length: "binary(24)"."""
     return f"`{name}` {_UNSIGNED.get(kind, kind.upper())}"
 
 
@@ -41,8 +41,7 @@ def state_statements(database: str) -> tuple[str, str]:
 
 
 def database_pending(databases: Rows, led: Rows) -> str:
-    """Why a database cannot be written to yet: it is not ready, or a vgroup has no leader or is not restored; "" if it
-    can."""
+    """ "" if the database can be written to."""
     if not databases or databases[0][0] != "ready":
         return f"database is {databases[0][0] if databases else 'not there'}"
     if not led:

@@ -32,7 +32,7 @@ _SQL = Dialect(aggregates=_AGGREGATES, time="ts", column="`{0}`", length="{0}a",
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
-    """One statement. Raises CannotAsk."""
+    """Raises CannotAsk."""
     if method in SCHEMALESS:
         raise CannotAsk(f"the server names the tables that --method {method} writes", remedy="--method stmt")
     if query.text:
@@ -57,7 +57,6 @@ def timed(text: str) -> bool:
 
 
 def _check_functions(query: Query, data: Workload) -> None:
-    """Raises CannotAsk for a percentile of several tables, and for a deviation that has fewer digits than a float."""
     if query.devices != 1 and any(percent_of(function) for function in query.functions):
         raise CannotAsk("TDengine takes a percentile of one table only", remedy="devices = 1")
     if "stddev" in query.functions and any(columns_of(data)[column] == "float" for column in query.columns):
@@ -67,7 +66,6 @@ def _check_functions(query: Query, data: Workload) -> None:
 
 
 def _aggregate(query: Query, source: str) -> str:
-    """Aggregates of each group, of each stretch of time and there of each device, or of all rows."""
     values = _SQL.values(query)
     if query.by_tag:
         tag = _SQL.column.format(query.tag)
@@ -87,7 +85,7 @@ def _aggregate(query: Query, source: str) -> str:
 
 
 def _set(query: Query) -> str:
-    """Two thirds of the range, and two thirds of it, of the same device. Raises CannotAsk."""
+    """Raises CannotAsk."""
     if query.sets != "union":
         raise CannotAsk(f"TDengine has no {query.sets.upper()}", remedy="of = union")
     cells = listed(("ts", *_SQL.columns(query)))
@@ -120,7 +118,7 @@ _UNITS = {"ms": "1a", "us": "1u", "ns": "1b"}
 
 
 def sums_dialect(trial: Trial) -> SumsDialect:
-    """How columns and times are spelled: the server names the time of schemaless rows, and their only value."""
+    """The server names the time of schemaless rows, and their only value."""
     method, unit = trial.subject.method, precision(trial)
     time, start = "_ts" if method in SCHEMALESS else "ts", trial.work.data.start_ms * UNITS_PER_MS[unit]
 
@@ -138,8 +136,7 @@ def sums_dialect(trial: Trial) -> SumsDialect:
 
 
 def sums_statement(trial: Trial, devices: Sequence[str]) -> str:
-    """The figures of each of these devices; without any of all rows, with "" as the device. Of more than DEVICES_MAX,
-    all are returned."""
+    """Without devices of all rows, with "" as the device. Of more than DEVICES_MAX, all are returned."""
     figures = ", ".join(expressions(trial.work.data, ALL, sums_dialect(trial)).values())
     if not devices:
         return f"SELECT '', {figures} FROM {DATABASE}.{TABLE}"
@@ -152,7 +149,7 @@ SHOWN = 3
 
 
 def per_table(database: str, table: str, time: str) -> str:
-    """A subquery with each table's name, its count, and the first and last value of the column `time`."""
+    """Each table's name, its count, and the first and last value of the column `time`."""
     return (
         f"SELECT TBNAME t, COUNT(*) n, CAST(FIRST({time}) AS BIGINT) a, CAST(LAST({time}) AS BIGINT) b "
         f"FROM {database}.{table} GROUP BY TBNAME"
@@ -160,7 +157,6 @@ def per_table(database: str, table: str, time: str) -> str:
 
 
 def total(database: str, table: str, time: str) -> str:
-    """The number of tables that have rows, and the number of their rows."""
     return f"SELECT COUNT(*), SUM(n) FROM ({per_table(database, table, time)})"
 
 

@@ -101,8 +101,7 @@ class TdengineSession(Session):
         return answer.rows
 
     def not_ready(self) -> str:
-        """Why CREATE DATABASE would fail: the dnode is not ready, or the method's adapter does not listen. On a server
-        of ours it first sets the trial's own password."""
+        """Why CREATE DATABASE would fail. On a server of ours it first sets the trial's own password."""
         try:
             if self._address.is_ours and self._password != self._address.secret:
                 self._rows(f"ALTER USER root PASS '{self._address.secret}'")
@@ -126,8 +125,8 @@ class TdengineSession(Session):
             self._create(f"CREATE STABLE {DATABASE}.{TABLE} (ts TIMESTAMP, {columns}) TAGS ({tags})")
 
     def _create(self, statement: str) -> None:
-        """Repeats the statement while the server, just started, cannot do it yet. Another database would show the same,
-        but its vnodes' numbers would be lost for the trial's, whose places on the disks are made before."""
+        """Repeats it while the server, just started, cannot do it yet. Another database would take the numbers of the
+        vnodes whose places on the disks are made before."""
         deadline, was_refused = time.monotonic() + CREATE_S, False
         while not (answer := self._ask(statement)[0]).ok:
             code = answer.code.lower()
@@ -151,7 +150,6 @@ class TdengineSession(Session):
             create_tables(self._program, spec, self._password, self.left_s(TABLES_S), self._children)
 
     def effective(self) -> Mapping[str, str]:
-        """Configuration items and database options by their names, and the tables in each vgroup."""
         variables = {str(row[1]): str(row[2]) for row in self._rows("SHOW DNODE 1 VARIABLES")}
         planned = config_items(self._trial)
         reported = {k: variables.get(k, "") for k in planned}
@@ -178,7 +176,6 @@ class TdengineSession(Session):
         }
 
     def expected(self) -> Mapping[str, str]:
-        """The required values of `effective`; for a server that is not ours only the database options."""
         items = config_items(self._trial) if self._address.is_ours else {}
         return {**items, **database_options(self._trial)}
 
@@ -208,7 +205,7 @@ class TdengineSession(Session):
         return command(self._trial, self._address, DATABASE, TABLE)
 
     def commit_cycles(self) -> int | None:
-        """The commits finished in every vgroup. taosd counts them only in its log; None if the log is not ours."""
+        """taosd counts them only in its log; None if that is not ours."""
         logs = sorted(Path(self._address.data_dir, "log").glob("taosdlog.*")) if self._address.data_dir else []
         try:
             ended = sum(path.read_bytes().count(COMMIT_ENDED) for path in logs)
@@ -217,12 +214,11 @@ class TdengineSession(Session):
         return ended // int(self._trial.knobs["vgroups"]) if logs else None
 
     def flush(self) -> None:
-        """FLUSH DATABASE only schedules a flush. Preparing a second one waits for the first in every vgroup."""
+        """It only schedules a flush; preparing a second one waits for the first."""
         for _ in range(2):
             self._rows(f"FLUSH DATABASE {DATABASE}", FLUSH_S)
 
     def count(self) -> Counted | None:
-        """The supertable's rows, and the tables whose rows are not consecutive from the first timestamp on."""
         time = "_ts" if self._trial.subject.method in SCHEMALESS else "ts"  # the server's own name
         _, rows = self._rows(total(DATABASE, TABLE, time))[0]
         faulty = self._rows(not_consecutive(self._trial, DATABASE, TABLE, time))
@@ -236,7 +232,7 @@ class TdengineSession(Session):
         return {str(device): in_ns(names, figures, dialect) for device, *figures in rows}
 
     def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
-        """The answers by the load generator's `sql`. Times are numbers in the precision of the database."""
+        """Times are numbers in the precision of the database."""
         units = UNITS_PER_MS[precision(self._trial)]
         came = self._ask(*(filled(text, drawn, names, lambda ms: str(ms * units)) for text, drawn in questions))
         refused = next((answer for answer in came if not answer.ok), None)

@@ -24,7 +24,6 @@ class TdengineTarget(Target):
     doubtful = _DOUBTFUL
 
     def find(self, home: str) -> Installation | None:
-        """taosd in `home`/bin, else on PATH."""
         taosd = Path(home) / "bin" / "taosd" if home else Path(shutil.which("taosd") or "/nonexistent")
         if not taosd.exists():
             return None
@@ -55,7 +54,7 @@ class TdengineTarget(Target):
         return config.server_spec(trial, site, adapter=trial.subject.method in config.THROUGH_ADAPTER)
 
     def session(self, trial: Trial, address: Address) -> TdengineSession:
-        """A session through the load generator's verb `sql`, so that libtaos never enters this process."""
+        """Through the load generator, so that libtaos never enters this process."""
         return TdengineSession(trial, address, client.library(address.home))
 
 
