@@ -27,9 +27,7 @@ class PinnedGo:
     oldest: str  # version of Go
     linked: str = ""  # more flags of the linker, such as those that set the version
     tags: str = ""  # of the build
-    # a program of a module that this one requires; called as pkg-config, it builds libraries in Rust. "": the program
-    # has no such library
-    libraries: str = ""
+    libraries: str = ""  # a program that builds libraries in Rust, called as pkg-config; "": it has none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +50,7 @@ class PinnedArchive:
     sha256: str
     processor: str  # as in uname
     folder: str
-    # the files of the folder that are installed; one that ends in "/" is a folder with all of its files
-    members: tuple[str, ...]
+    members: tuple[str, ...]  # its files that are installed; one that ends in "/" is a folder
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -64,14 +61,12 @@ class PinnedArchive:
 class Pinned:
     name: str
     version: str
-    # java, newest_java: the oldest and the newest Java that run it; 0: it needs none; None: any newer one
-    java: int
+    java: int  # the oldest that runs it; 0: it needs none
     files: tuple[PinnedFile, ...]
     jars: tuple[PinnedFile, ...] = ()  # everything that its class path needs, installed into `lib`
-    newest_java: int | None = None
+    newest_java: int | None = None  # None: any newer one
     go: PinnedGo | None = None  # a program that is built into `bin`
-    # wheel, archive: a whole server
-    wheel: PinnedWheel | None = None
+    wheel: PinnedWheel | None = None  # a whole server, as an archive
     archive: PinnedArchive | None = None
 
     @property

@@ -60,20 +60,25 @@ def _make(directory: RamDirectory) -> None:
     record = replace(record_of(path.name, (), kind="memory"), is_mounted=directory.is_mounted)
     try:
         save(replace(record, directories=(Directory(path=str(path)),)))
-        at = ready(path.parent)
-        try:
-            os.mkdir(path.name, 0o755 if directory.is_mounted else 0o711, dir_fd=at)
-        finally:
-            os.close(at)
+        make_below_own(path, 0o755 if directory.is_mounted else 0o711)
     except OSError as error:
         reason = f"no data directory in memory, {path}: {error.strerror}"
         raise ProvisionError(reason, remedy="--data-dir DIR") from None
     save(replace(record, directories=(directory_at(str(path)),)))
 
 
+def make_below_own(path: Path, mode: int) -> None:
+    """Makes a directory in one that no other user can change. Raises OSError, PreflightError."""
+    at = ready(path.parent)
+    try:
+        os.mkdir(path.name, mode, dir_fd=at)
+    finally:
+        os.close(at)
+
+
 def _mount(path: Path, size_bytes: int) -> None:
     options = f"size={size_bytes},mode=0755,nosuid,nodev"
-    done = _run("mount", "-t", "tmpfs", "-o", options, mount_source(), str(path))
+    done = tried(_MOUNT_S, "mount", "-t", "tmpfs", "-o", options, mount_source(), str(path))
     if done.returncode:
         raise ProvisionError(
             f"no tmpfs at {path}: {done.stderr.strip()}", remedy="--data-dir DIR, a directory on a disk"
@@ -85,13 +90,14 @@ def unmount(path: Path) -> None:
     for _ in range(_TRIES):
         if not path.is_mount():
             return
-        if _run("umount", str(path)).returncode:
+        if tried(_MOUNT_S, "umount", str(path)).returncode:
             time.sleep(_PAUSE_S)
-    _run("umount", "--lazy", str(path))
+    tried(_MOUNT_S, "umount", "--lazy", str(path))
 
 
-def _run(*command: str) -> subprocess.CompletedProcess[str]:
+def tried(limit_s: float, *command: str) -> subprocess.CompletedProcess[str]:
+    """A command that is missing or too slow ends with code 1."""
     try:
-        return run_within(_MOUNT_S, command)
+        return run_within(limit_s, command)
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess(command, 1, "", str(error))

@@ -10,7 +10,6 @@ import random
 import secrets
 import socket
 import stat
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -23,7 +22,6 @@ from scale_sweep.machine.state import (
     Record,
     make_ready,
     read_record,
-    ready,
     record_of,
     remove_recorded,
     save,
@@ -32,6 +30,7 @@ from scale_sweep.machine.state import (
 from scale_sweep.model import LOOPBACK, ServerOrder, ServerSpec, Site, SiteRequest
 from scale_sweep.server.runtimes import Server
 from scale_sweep.server.runtimes.cgroup import OutOfMemory, out_of_memory_words
+from scale_sweep.server.runtimes.data_dir import make_below_own, tried
 from scale_sweep.server.runtimes.processes import has_left
 
 UNPRIVILEGED_USER = "nobody"
@@ -65,29 +64,20 @@ def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
     try:
         make_ready(Path(wanted.data_dir))
         save(record_of(name, (fresh, *disks)))  # before there is anything to find
-        _make(fresh, 0o700)
+        make_below_own(Path(fresh), 0o700)
     except OSError as error:
         remove_recorded(name)
         reason = f"no data directory in {wanted.data_dir}: {error.strerror}"
         raise ProvisionError(reason, remedy="--data-dir DIR") from None
     for path in disks:
         try:
-            _make(path, 0o700)
+            make_below_own(Path(path), 0o700)
         except OSError as error:
             remove_recorded(name)
             reason = f"no data directory on the disk at {os.path.dirname(path)}: {error.strerror}"
             raise ProvisionError(reason, remedy="--dir DIR") from None
     save(record_of(name, (fresh, *disks)))
     return fresh, disks
-
-
-def _make(path: str, mode: int) -> None:
-    parent, name = os.path.split(path)
-    at = ready(Path(parent))
-    try:
-        os.mkdir(name, mode, dir_fd=at)
-    finally:
-        os.close(at)
 
 
 def remove_directories(site: Site) -> None:
@@ -208,11 +198,4 @@ def with_own_memory() -> tuple[str, ...]:
     if not os.path.isdir("/dev/shm"):
         return ()
     ways = WAYS[:1] if os.geteuid() == 0 else WAYS  # in a user namespace root could not become the server's user
-    return next((tuple(way) for way in ways if _works(way)), ())
-
-
-def _works(way: Sequence[str]) -> bool:
-    try:
-        return subprocess.run([*way, "true"], capture_output=True, timeout=_TRY_S, check=False).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
-        return False
+    return next((tuple(way) for way in ways if not tried(_TRY_S, *way, "true").returncode), ())

@@ -15,6 +15,7 @@ from pathlib import Path
 from scale_sweep.base.spawning import spawn
 from scale_sweep.machine.state import scratch
 from scale_sweep.server.runtimes import Obstacle
+from scale_sweep.server.runtimes.data_dir import tried
 
 HZ = 99  # not a multiple of the timers of servers and kernel
 PROBE_S = 10.0
@@ -32,7 +33,7 @@ def profile_obstacle() -> Obstacle | None:
     """Found by trying it."""
     if shutil.which("perf") is None:
         return Obstacle(sentence="there is no program perf", remedy="apt-get install linux-perf")
-    done = _run("perf", "record", *_EVENT, "-o", "/dev/null", "--", "true", limit_s=PROBE_S)
+    done = tried(PROBE_S, "perf", "record", *_EVENT, "-o", "/dev/null", "--", "true")
     if done.returncode == 0:
         return None
     messages = done.stderr.strip().splitlines() or ["no message"]
@@ -62,10 +63,9 @@ class StackRecorder:
     def _begun(self, pids: Sequence[int], cpus: Sequence[int]) -> bool:
         of = ",".join(map(str, pids))
         argv = ["perf", "record", "-q", "-B", "-N", "-F", str(HZ), "-g", *_EVENT, "-o", self._data, "-p", of]
+        none = subprocess.DEVNULL
         try:
-            self._process = spawn(
-                argv, cpus, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-            )
+            self._process = spawn(argv, cpus, stdin=none, stdout=none, stderr=subprocess.PIPE)
         except OSError as error:
             self.trouble = f"perf was not started: {error}"
         return self._process is not None
@@ -104,7 +104,7 @@ class StackRecorder:
             self._folder = None
 
     def _fold(self, output: str) -> None:
-        done = _run("perf", "script", "--no-inline", "-F", "comm,ip,sym,dso", "-i", self._data, limit_s=READ_S)
+        done = tried(READ_S, "perf", "script", "--no-inline", "-F", "comm,ip,sym,dso", "-i", self._data)
         self.folded = fold(done.stdout.splitlines())
         if not self.folded:
             words = [*output.strip().splitlines(), *done.stderr.strip().splitlines()]
@@ -136,12 +136,3 @@ def _frame(symbol: str, file: str) -> str:
     known = symbol not in ("", "[unknown]")
     name = re.sub(r"\+0x[0-9a-f]+$", "", symbol) if known else f"[{Path(file.strip('[]')).name or 'unknown'}]"
     return name.replace(";", ":")
-
-
-def _run(*command: str, limit_s: float) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(
-            command, capture_output=True, encoding="utf-8", errors="replace", timeout=limit_s, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return subprocess.CompletedProcess(command, 1, "", str(error))
