@@ -1,21 +1,19 @@
-"""From options, or the file that they name, to the job and what is done with it: one shape for all kinds."""
+"""Options, or the file that they name → the job, and the module that does it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
-from scale_sweep.base.errors import LoadError, UsageError
+from scale_sweep.base.errors import UsageError
 from scale_sweep.base.input_file import read_input
 from scale_sweep.taosbenchmark import run_inserts, run_queries, run_subscriptions
 from scale_sweep.taosbenchmark.flags import read_flags
-from scale_sweep.taosbenchmark.job import Job, QueryJob, Remarks, ScaleOptions, SubscribeJob
-from scale_sweep.taosbenchmark.loading import Say
+from scale_sweep.taosbenchmark.job import Connection, QueryJob, Remarks, ScaleOptions, SubscribeJob
 from scale_sweep.taosbenchmark.objects import BYTES_MAX, Invocation, ObjectReader, read_document
 from scale_sweep.taosbenchmark.options import name_of, parse
 from scale_sweep.taosbenchmark.read_inserts import read_inserts
@@ -23,41 +21,15 @@ from scale_sweep.taosbenchmark.read_queries import read_queries
 from scale_sweep.taosbenchmark.read_subscriptions import read_subscriptions
 
 CLIENT_FILE = "taos.cfg"
-Reader = Callable[[ObjectReader, Invocation], Job | QueryJob | SubscribeJob]
+Reader = Callable[[ObjectReader, Invocation], Connection]
 BESIDE_FILE = frozenset(
     ("file", "config-dir", "host", "port", "user", "password", "output", "answer-yes", "debug", "performance")
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class CommandOutcome:
-    document: Mapping[str, Any]  # for --json
-    interrupted: bool
-    failure: LoadError | None  # raised by the caller after the lines were shown
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoadCommand:
-    ask: bool
-    settings: tuple[str, ...]  # lines for a person, who is asked first where `ask` is set
-    run: Callable[[str, Say], CommandOutcome]
-
-
-def read_command(
-    options: Mapping[str, str], remarks: Remarks, own: ScaleOptions, environment: Mapping[str, str], now: datetime
-) -> LoadCommand:
-    """Raises UsageError with all mistakes."""
-    job = read_job(options, remarks, own, environment, now)
-    modules = {QueryJob: run_queries, SubscribeJob: run_subscriptions, Job: run_inserts}
-    module: ModuleType = modules[type(job)]
-
-    def act(program: str, say: Say) -> CommandOutcome:
-        result = module.run(job, own, program, say)
-        return CommandOutcome(
-            document=module.document(job, result), interrupted=result.interrupted, failure=result.failure
-        )
-
-    return LoadCommand(ask=isinstance(job, Job) and job.ask, settings=module.settings_lines(job), run=act)
+def module_of(job: Connection) -> ModuleType:
+    """The module with `run`, `document` and `settings_lines` of a job."""
+    return {QueryJob: run_queries, SubscribeJob: run_subscriptions}.get(type(job), run_inserts)
 
 
 def read_given(arguments: Sequence[str]) -> tuple[Mapping[str, str], Remarks]:
@@ -68,14 +40,13 @@ def read_given(arguments: Sequence[str]) -> tuple[Mapping[str, str], Remarks]:
 
 def read_job(
     options: Mapping[str, str], remarks: Remarks, own: ScaleOptions, environment: Mapping[str, str], now: datetime
-) -> Job | QueryJob | SubscribeJob:
+) -> Connection:
     """Raises UsageError with all mistakes."""
     password = options.get("password") or environment.get("SCALE_PASSWORD", "")
     folder = options.get("config-dir", "")
-    job: Job | QueryJob | SubscribeJob
     readers: Mapping[str, Reader] = {"query": read_queries, "subscribe": read_subscriptions}
     if "file" not in options:
-        job = read_flags(options, _client(folder), password or "taosdata", remarks)
+        job: Connection = read_flags(options, _client(folder), password or "taosdata", remarks)
     else:
         keys = ObjectReader("", read_document(options["file"]), remarks)
         for long in options:

@@ -18,6 +18,7 @@ class Connection:
     password: str = field(repr=False)
     client_config: str = ""  # the directory of the client's taos.cfg; "" leaves the choice to the client
     result_file: str = "./output.txt"
+    ask: bool = False  # a person is asked first
     notes: tuple[str, ...] = ()  # sentences about what was accepted without effect or under another name
 
 
@@ -91,7 +92,6 @@ class Job(Connection):
     threads: int
     create_threads: int
     vgroups_auto: bool  # as many vgroups as CPUs, and one thread for each, as taosBenchmark does if neither is given
-    ask: bool
     aggregates: bool = False  # the load ends with common aggregates
     databases: tuple[Database, ...]
 

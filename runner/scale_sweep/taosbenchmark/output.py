@@ -108,7 +108,7 @@ def head(job: Connection, *, interrupted: bool) -> dict[str, Any]:
 
 
 def load_document(loaded: TableLoad) -> dict[str, Any]:
-    """The document of one load."""
+    """Figures for --json."""
     summary, real, measured = loaded.summary, real_seconds(loaded), delays(loaded.summary.service)
     return {
         "database": loaded.database.name,

@@ -32,11 +32,10 @@ def read_inserts(keys: ObjectReader, around: Invocation) -> Job:
     keys.finish()
     asks = values["confirm_parameter_prompt"] and "answer-yes" not in around.options
     return Job(
-        **vars(reached),
+        **(vars(reached) | {"ask": asks and any(d.drop for d in databases)}),
         threads=values["thread_count"],
         create_threads=create_threads,
         vgroups_auto=False,
-        ask=asks and any(d.drop for d in databases),
         databases=databases,
     )
 

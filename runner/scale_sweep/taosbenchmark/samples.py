@@ -66,8 +66,12 @@ def read_sample(
         raise ValueError(f"{len(taken):,} rows of {row_bytes:,} bytes are more than {BYTES_MAX:,} bytes")
     wanted = (*((_TIME,) if has_times else ()), *columns)
     cells = [list(_cells(number, line, wanted, precision)) for number, line in taken]
-    times = _times([row.pop(0) for row in cells], taken) if has_times else b""
-    parts = [times, *(_part(column, [row[i] for row in cells]) for i, column in enumerate(kept))]
+    times = array("q")
+    for (number, _), row in zip(taken, cells if has_times else (), strict=False):
+        if (time := row.pop(0)) is None:
+            raise ValueError(f"line {number}: a row has a time")
+        times.append(int(str(time)))
+    parts = [times.tobytes(), *(_part(column, [row[i] for row in cells]) for i, column in enumerate(kept))]
     return SampleRows(content=b"".join(parts), rows=len(taken), period=prepared, lines=len(lines), has_times=has_times)
 
 
@@ -107,7 +111,7 @@ def _cells(number: int, line: str, columns: Sequence[TableColumn], precision: st
             continue
         try:
             yield _value(text, column, precision)
-        except (ValueError, OverflowError, struct.error):
+        except (ValueError, KeyError, OverflowError, struct.error):
             kind = column.kind.upper() + (f"({column.length})" if column.length and column.kind != "json" else "")
             raise ValueError(f"line {number}: {column.name}: {shortened(repr(text))} is not {kind}") from None
 
@@ -127,7 +131,7 @@ def _fields(number: int, line: str) -> Iterator[str]:
 
 
 def _value(text: str, column: TableColumn, precision: str) -> object:
-    """Raises ValueError for what is not of the column's type."""
+    """Raises ValueError and such for what is not of the column's type."""
     kind = column.kind
     if kind in (*_TEXTS, "json"):
         plain = _unquoted(text)
@@ -136,22 +140,16 @@ def _value(text: str, column: TableColumn, precision: str) -> object:
             raise ValueError
         return plain
     if kind == "bool":
-        if text.lower() not in _TRUTHS:
-            raise ValueError
         return _TRUTHS[text.lower()]
     if kind == "timestamp":
         return _moment(_unquoted(text), precision)
-    if kind in ("float", "double"):
-        if not _NUMBER.fullmatch(text):
-            raise ValueError
-        number = float(text)
-        if not math.isfinite(number):
-            raise ValueError
-        return struct.unpack(_CODES[kind], struct.pack(_CODES[kind], number))[0]
-    if not _WHOLE.fullmatch(text):
+    code = _CODES[kind]
+    if not (_NUMBER if code in "fd" else _WHOLE).fullmatch(text):
         raise ValueError
-    struct.pack(_CODES[kind], int(text))
-    return int(text)
+    number = float(text) if code in "fd" else int(text)
+    if not math.isfinite(number):
+        raise ValueError
+    return struct.unpack(code, struct.pack(code, number))[0]
 
 
 def _unquoted(text: str) -> str:
@@ -169,13 +167,6 @@ def _moment(text: str, precision: str) -> int:
     moment = datetime.fromisoformat(text)
     whole = int(moment.replace(microsecond=0).timestamp()) * 1000 * UNITS_PER_MS[precision]
     return whole + moment.microsecond * UNITS_PER_MS[precision] // 1000
-
-
-def _times(values: list[object], taken: Sequence[tuple[int, str]]) -> bytes:
-    for value, (number, _) in zip(values, taken, strict=True):
-        if value is None:
-            raise ValueError(f"line {number}: a row has a time")
-    return array("q", [int(str(value)) for value in values]).tobytes()
 
 
 def _part(column: TableColumn, values: list[object]) -> bytes:

@@ -43,12 +43,11 @@ class Group:
             for _ in range(50):
                 try:
                     os.rmdir(path)
+                    break
                 except FileNotFoundError:
                     break
                 except OSError:
                     time.sleep(0.05)
-                else:
-                    break
 
 
 def make_group(name: str, resources: Resources) -> Group | None:

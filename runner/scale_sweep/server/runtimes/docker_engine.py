@@ -58,25 +58,25 @@ def docker_facts() -> DockerFacts:
 
 def image_state(image: str) -> str:
     """ "local" or "absent"."""
-    engine = client()
-    if engine is None:
-        return "absent"
-    try:
-        engine.images.get(image)
-    except Exception:
-        return "absent"
-    return "local"
+    return "local" if _has(client(), lambda engine: engine.images.get(image)) else "absent"
 
 
 def can_pull(image: str) -> bool:
-    engine = client(PULL_QUESTION_S)
-    if engine is None:
-        return False
+    return _has(client(PULL_QUESTION_S), lambda engine: engine.images.get_registry_data(image))
+
+
+def _has(engine: Any, question: Callable[[Any], Any]) -> bool:
     try:
-        engine.images.get_registry_data(image)
+        return engine is not None and question(engine) is not None
     except Exception:
         return False
-    return True
+
+
+def engine_to_start() -> Any:
+    """Raises ProvisionError if no engine answers."""
+    if (engine := client()) is None:
+        raise ProvisionError("no Docker Engine answers", remedy="start dockerd, or use --runtime process")
+    return engine
 
 
 BUILT_FROM = "scale.built-from"  # the folder of the installation
@@ -126,9 +126,7 @@ BYTES_MAX = 1 << 30
 
 def copy_out(image: str, path: str) -> Path:
     """The file in the image (links followed), copied once. Raises ProvisionError."""
-    engine = client()
-    if engine is None:
-        raise ProvisionError("no Docker Engine answers", remedy="start dockerd, or use --runtime process")
+    engine = engine_to_start()
     try:
         if image_state(image) != "local":
             engine.images.pull(image)
