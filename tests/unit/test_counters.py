@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.judge.figures.resource_use import per
-from scale_sweep.judge.figures.window import measure_window
+from scale_sweep.judge.figures.window import measure_window, per
 from scale_sweep.judge.verdict.bottleneck import bottleneck_of
 from scale_sweep.judge.verdict.diagnose import diagnose
 from scale_sweep.judge.verdict.evidence import Evidence
