@@ -48,6 +48,13 @@ def test_full_cores_that_always_have_several_misses_under_way_wait_for_memory(na
     assert bottleneck_of(replace(use, server_cores=2.0), GIVEN, CORES).kind is BottleneckKind.UNKNOWN
 
 
+def test_a_rule_reads_any_counter_of_the_samples_by_its_name():
+    samples = [replace(sample(t, {0: 0.0}, 0.0), cpu_counters_total={"swapped_pages": 10.0 * t}) for t in (0.0, 5.0)]
+    use = measure_window(samples, samples[0].monotonic_ns, samples[-1].monotonic_ns)
+    assert use.counters_per_s == {"swapped_pages": pytest.approx(10.0)}
+    assert use.instructions_per_cycle is None
+
+
 def test_its_number_is_valid_and_says_why_more_cores_do_not_help(wording):
     verdict = diagnose(Evidence(resources=GIVEN, measurement=GOOD, window=used(SYNTHETIC)), CORES)
     assert (verdict.kind, verdict.bottleneck.kind) == ("VALID", "MEMORY_BANDWIDTH")
