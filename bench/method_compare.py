@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from scale_sweep.analysis.compare.blocks import tested_differences
-from scale_sweep.analysis.compare.chance import compare_points, family
-from scale_sweep.analysis.compare.pairs import PointLogs, window_spread
+from scale_sweep.analysis.compare.pairs import PointLogs, compare_points, family, window_spread
 from scale_sweep.analysis.compare.ratios import Side, Tested, side
 from scale_sweep.analysis.compare.sessions import Sessions, adjusted, tested_sessions
 from scale_sweep.analysis.noise import without_drift

@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(ROOT / "runner"))
 
 from bench.method_fit import markdown, share  # noqa: E402
-from scale_sweep.report.open_loop import NEAR_PERCENT, NEAR_RATIO, interval_of  # noqa: E402
+from scale_sweep.report.offered_rates import NEAR_PERCENT, NEAR_RATIO, interval_of  # noqa: E402
 
 Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Law = Callable[[np.random.Generator, int], Floats]

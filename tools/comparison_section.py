@@ -19,10 +19,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "runner")]
 from scale_sweep.model import StoredRun  # noqa: E402
-from scale_sweep.report.headline import valid_words  # noqa: E402
+from scale_sweep.report.forms import valid_words  # noqa: E402
 from scale_sweep.report.run_facts import command_of, created, machine_facts  # noqa: E402
-from scale_sweep.report.subject_curves import curves_svg  # noqa: E402
-from scale_sweep.report.subject_points import curves  # noqa: E402
+from scale_sweep.report.several_curves import curves, curves_svg  # noqa: E402
 from scale_sweep.results.store.reader import read_run  # noqa: E402
 from tools import examples  # noqa: E402
 

@@ -21,8 +21,8 @@ sys.path.insert(0, str(ROOT / "runner"))
 import scale_sweep  # noqa: E402
 from scale_sweep.report.documents import documents  # noqa: E402
 from scale_sweep.report.search_figure import search_svg  # noqa: E402
+from scale_sweep.report.several_curves import curves_svg  # noqa: E402
 from scale_sweep.report.style import PLOT_STYLE  # noqa: E402
-from scale_sweep.report.subject_curves import curves_svg  # noqa: E402
 from scale_sweep.results.store.reader import read_run  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"

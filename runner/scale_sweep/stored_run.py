@@ -11,7 +11,7 @@ from scale_sweep.base.registry import require_extra
 from scale_sweep.model import FitReport, StoredRun
 from scale_sweep.report.curve import curve_svg_bytes
 from scale_sweep.report.figures import fit_of
-from scale_sweep.report.page import html
+from scale_sweep.report.sections import html
 from scale_sweep.results.formats import columns_of
 from scale_sweep.results.store.reader import find_run, read_run
 

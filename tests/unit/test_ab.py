@@ -14,7 +14,7 @@ from scale_sweep.analysis.compare import compare_variants
 from scale_sweep.analysis.compare.blocks import block_points
 from scale_sweep.base.errors import EXIT_SLOWER, UsageError
 from scale_sweep.cli import app
-from scale_sweep.cli.gates import MORE_BLOCKS, judged
+from scale_sweep.cli.compared import MORE_BLOCKS, judged
 from scale_sweep.model import StoredRun, VerdictKind
 from scale_sweep.plan import planner_of
 from scale_sweep.plan.make import PlannedArm, plan_arms

@@ -22,7 +22,7 @@ from scale_sweep.measure.trial.loading import _worked_cpus
 from scale_sweep.model import Bottleneck, BottleneckKind, CpuWork, Verdict, VerdictKind
 from scale_sweep.report.cpu_time import speed_cautions
 from scale_sweep.report.figures import fit_again
-from scale_sweep.report.subject_points import curves
+from scale_sweep.report.several_curves import curves
 from tests.unit.factories import as_rated
 from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_new_pages_named import interval, recorded

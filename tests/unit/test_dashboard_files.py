@@ -13,9 +13,8 @@ import yaml
 
 from scale_sweep.base.errors import PreflightError, ProvisionError, UsageError
 from scale_sweep.watch.dashboards import processes
-from scale_sweep.watch.dashboards.services import find_leftovers, remove
+from scale_sweep.watch.dashboards.services import announced, find_leftovers, remove, running_sweeps, stale
 from scale_sweep.watch.dashboards.state_directory import Service, StartedService, StateDirectory, pins, read_services
-from scale_sweep.watch.dashboards.targets import announced, running_sweeps, stale
 from scale_sweep.watch.dashboards.updown import images_of, page_of, pinned_image
 from scale_sweep.watch.exporter.names import BY_NAME, COMMON
 from tests.needs import module, needs

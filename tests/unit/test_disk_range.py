@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from scale_sweep.base.units import format_rate
 from scale_sweep.report.article import article_table
-from scale_sweep.report.disk_range import disk_range, disk_words
-from scale_sweep.report.levels import levels_table
+from scale_sweep.report.level_tables import disk_range, disk_words, levels_table
 from scale_sweep.report.reference import reference_table
 from scale_sweep.report.run_facts import machine_facts
 from tests.unit.synthetic_run import synthetic_run

@@ -19,7 +19,7 @@ from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement, fill
 from scale_sweep.measure.trial.loading import LOCAL, Loading
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.model import DiskCeiling, DiskFigures, DiskSample, Measurement, Noted, Sample, SubjectSample
-from scale_sweep.report.columns import disk_mb_per_s
+from scale_sweep.report.figures import disk_mb_per_s
 from scale_sweep.server.runtimes.data_dir import mounted
 from scale_sweep.server.targets import Address, Part
 from scale_sweep.server.targets.null import NullSession

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from scale_sweep.report.figure import figure_html
+from scale_sweep.report.forms import figure_html
 
 
 def data(html: str) -> str:

@@ -10,7 +10,7 @@ from scale_sweep.report.curve import curve_svg, drawn_range
 from scale_sweep.report.documents import documents
 from scale_sweep.report.figures import fit_of
 from scale_sweep.report.fitted import asked_table, rejected_table
-from scale_sweep.report.heading import title_of
+from scale_sweep.report.headlines import title_of
 from scale_sweep.results.store.codec import from_json, to_json
 from tests.unit.factories import make_result, make_sweep
 from tests.unit.synthetic_run import synthetic_run

@@ -16,7 +16,7 @@ from scale_sweep.analysis.compare.sessions import SHARE_MAX, doubt_about, order_
 from scale_sweep.analysis.compare.words import repeats_of_blocks, repeats_of_sessions
 from scale_sweep.base.errors import EXIT_NOT_SHOWN, EXIT_SLOWER, UsageError
 from scale_sweep.cli import app
-from scale_sweep.cli.gates import judged
+from scale_sweep.cli.compared import judged
 from scale_sweep.model import Bottleneck, BottleneckKind, Verdict, VerdictKind
 from scale_sweep.model.compared import Gate, PointRatio
 from scale_sweep.plan.power import AssumedNoise, gate_power_of, gate_sentence

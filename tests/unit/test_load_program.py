@@ -8,7 +8,7 @@ from scale_sweep.loadgen.ceiling import Means
 from scale_sweep.loadgen.remote import folders_of, written
 from scale_sweep.measure.executing.place import Ceilings
 from scale_sweep.model import LoadProgram, StoredRun
-from scale_sweep.report.heading import eyebrow_of
+from scale_sweep.report.headlines import eyebrow_of
 from scale_sweep.report.run_facts import method_facts
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.synthetic_run import synthetic_run

@@ -15,7 +15,7 @@ from scale_sweep.judge.verdict.evidence import Evidence, Lateness, ResourceUse, 
 from scale_sweep.judge.verdict.rules.machine import acceptable_ms
 from scale_sweep.model import Bottleneck, BottleneckKind, Measurement, Plan, StoredRun, Verdict, VerdictKind
 from scale_sweep.report.documents import documents
-from scale_sweep.report.open_loop import interval_of, response_table
+from scale_sweep.report.offered_rates import interval_of, response_table
 from scale_sweep.report.table import ABSENT
 from tests.unit.factories import as_rated, make_interval, make_result, make_sweep, make_trial
 from tests.unit.test_loadgen import latency, summary

@@ -10,13 +10,17 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.model import Operation, OperationFigures, StoredRun, TrialResult
-from scale_sweep.report.asked import asked_operations_table
-from scale_sweep.report.each_trial import trials_html
+from scale_sweep.report.forms import Page
 from scale_sweep.report.markup import code_html
-from scale_sweep.report.operation_figures import upper_quantile
-from scale_sweep.report.operation_times import times_caption, times_rows, times_svg
-from scale_sweep.report.operations import cautions_of_answers, operations_html, operations_table
-from scale_sweep.report.rows_and_answers import checks_table, trial_checks_table, unchecked_words
+from scale_sweep.report.operation_pictures import times_caption, times_rows, times_svg, upper_quantile
+from scale_sweep.report.operation_questions import (
+    asked_operations_table,
+    checks_table,
+    trial_checks_table,
+    unchecked_words,
+)
+from scale_sweep.report.operations import cautions_of_answers, operations_part, operations_table
+from scale_sweep.report.trials import trials_html
 from scale_sweep.results.store.texts import operations_text
 from tests.unit.synthetic_run import synthetic_run
 
@@ -90,7 +94,7 @@ def test_the_report_states_what_was_checked_and_what_was_not(wording):
     assert first[3:6] == (f"{20 * count}", f"{7 * count}", f"{count}")
     assert first[6:] == (f"{count + 1} of 100", "12.5 %", "2.00", "8.00")
     assert second[3] == "unchecked"
-    html = operations_html(run)
+    html = operations_part(run, Page())
     wording(unchecked_words(run), *re.findall("Answers checked: [^<]*", html))
     assert unchecked_words(run) in cautions_of_answers(run)
     cells = next(csv.DictReader(io.StringIO(operations_text(run.results))))
@@ -112,7 +116,7 @@ def test_the_report_has_the_query_and_the_written_rows_of_each_operation():
     by_name = {row[0]: row[1:] for row in asked_operations_table(checked_run()).rows}
     assert by_name["sql"] == ("sql", "50 %", "SELECT 1", "–", "all time", "–", "–")
     assert by_name["hourly"][:2] == ("range", "50 %")
-    assert "Queries" in operations_html(checked_run())
+    assert "Queries" in operations_part(checked_run(), Page())
     write = OperationFigures(weight=1, rows_per_s=5e4, response_ms={"p50": 1.0, "p99": 2.0})
     run = run_with(latest={"p50": 1.0, "p99": 4.0})
     table = operations_table(replace(run, results=tuple(with_operation(r, write=write) for r in run.results)))

@@ -7,8 +7,8 @@ import pytest
 
 from scale_sweep.analysis.compare import compare_runs, compare_sessions
 from scale_sweep.base.errors import UsageError
+from scale_sweep.report.comparison import comparison_html, ratio_table
 from scale_sweep.report.documents import comparison_table, documents
-from scale_sweep.report.overlay import overlay_html, ratio_table
 from scale_sweep.report.soak import soak_of
 from tests.unit.factories import reading
 from tests.unit.synthetic_run import synthetic_run
@@ -51,7 +51,7 @@ def test_runs_of_reads_are_compared_with_each_other_only():
     found = compare_runs(a, b)
     assert found.rate == "requests/s"
     assert ratio_table(found).headers[1:3] == ("A requests/s", "B requests/s")
-    page = overlay_html(found, [a], [b])
+    page = comparison_html(found, [a], [b])
     assert "Every VALID trial" in page and "rows/s" not in page
     run = synthetic_run()
     with pytest.raises(UsageError, match="have different units: requests/s and rows/s"):

@@ -7,8 +7,8 @@ import pytest
 from scale_sweep.cli.console.live import finished_line
 from scale_sweep.model import Bottleneck, BottleneckKind, Verdict, VerdictKind, rate_alone_per_s, rate_per_cpu_s
 from scale_sweep.report import html, markdown
-from scale_sweep.report.console_table import console_table
 from scale_sweep.report.figures import fit_again
+from scale_sweep.report.level_tables import console_table
 from scale_sweep.results.store.texts import point_row
 from tests.unit.factories import amounts
 from tests.unit.synthetic_run import synthetic_run

@@ -11,9 +11,9 @@ from scale_sweep.cli.console.live import finished_line
 from scale_sweep.model import NoisePart, NoiseParts, VerdictKind, counted_verdicts, verdict_words
 from scale_sweep.plan.power import GUESS, AssumedNoise, advice, power_details, power_of, with_parts
 from scale_sweep.plan.preparing.earlier_runs import assumed_noise
-from scale_sweep.report.console_table import console_table
 from scale_sweep.report.documents import documents
 from scale_sweep.report.figures import fit_again
+from scale_sweep.report.level_tables import console_table
 from scale_sweep.report.noise import noise_sentences
 from scale_sweep.report.replicates import REDUCED, parts_table
 from scale_sweep.report.trials import trial_table

@@ -14,8 +14,8 @@ from scale_sweep.report import article_table, console_table, html, markdown, ref
 from scale_sweep.report.bottlenecks import remedies
 from scale_sweep.report.curve import curve_svg_bytes
 from scale_sweep.report.documents import documents
+from scale_sweep.report.forms import part
 from scale_sweep.report.series import pick, runs_of
-from scale_sweep.report.shell import part
 from scale_sweep.report.svg import SHAPES, ticks
 from scale_sweep.report.table import ordinal, short
 from tests.unit.factories import reading

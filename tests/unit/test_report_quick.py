@@ -14,14 +14,14 @@ from scale_sweep.base.units import format_rate
 from scale_sweep.model import Measurement
 from scale_sweep.plan.preparing.earlier_runs import repetitions_of
 from scale_sweep.report.conditions import pages_between_trials
-from scale_sweep.report.console_table import console_table
 from scale_sweep.report.documents import documents
 from scale_sweep.report.figures import fit_again, measured_rate
 from scale_sweep.report.fitted import interval_words
-from scale_sweep.report.heading import eyebrow_of
+from scale_sweep.report.headlines import eyebrow_of
+from scale_sweep.report.level_tables import console_table
 from scale_sweep.report.noise import noise_sentences
-from scale_sweep.report.page import html
 from scale_sweep.report.run_facts import method_facts
+from scale_sweep.report.sections import html
 from scale_sweep.report.table import quick_words
 from tests.unit.raw_run import Shape, raw_run
 from tests.unit.synthetic_run import synthetic_run

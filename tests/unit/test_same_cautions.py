@@ -4,9 +4,9 @@ import re
 from dataclasses import replace
 
 from scale_sweep.model import FitReport
-from scale_sweep.report.old_servers import old_servers
-from scale_sweep.report.same_cautions import joined_cautions
-from scale_sweep.report.variants_headline import headline_of_variants
+from scale_sweep.report.conditions import old_servers
+from scale_sweep.report.headlines import headline_of_variants
+from scale_sweep.report.shared_values import joined_cautions
 from tests.unit.test_several_databases import NAMES, measured, several
 
 

@@ -14,11 +14,10 @@ from scale_sweep.model import BottleneckKind, NewPages, StoredRun, VerdictKind, 
 from scale_sweep.plan.preparing.machine_findings import dear_pages
 from scale_sweep.report import search_figure
 from scale_sweep.report.bottlenecks import remedies
-from scale_sweep.report.capacity import capacity_table
-from scale_sweep.report.conditions import conditions
+from scale_sweep.report.conditions import conditions, quota_words
 from scale_sweep.report.figures import fit_again
-from scale_sweep.report.page import html
-from scale_sweep.report.quota import quota_words
+from scale_sweep.report.offered_rates import capacity_table
+from scale_sweep.report.sections import html
 from scale_sweep.report.svg import SHAPES
 from scale_sweep.report.table import quick_words, unseen_words
 from scale_sweep.verify.run import verify_run

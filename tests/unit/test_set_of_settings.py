@@ -8,10 +8,10 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.model import DEFAULTS, LOADING
 from scale_sweep.plan.target_defaults import complete
 from scale_sweep.report import subjects
-from scale_sweep.report.console_table import console_table
+from scale_sweep.report.conditions import quota_words
 from scale_sweep.report.documents import documents
-from scale_sweep.report.heading import eyebrow_of
-from scale_sweep.report.quota import quota_words
+from scale_sweep.report.headlines import eyebrow_of
+from scale_sweep.report.level_tables import console_table
 from scale_sweep.report.run_facts import cautions_of, settings_table
 from scale_sweep.server.targets import all_facts, load_facts, load_target
 from tests.unit.factories import make_sweep, make_trial

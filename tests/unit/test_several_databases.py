@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from scale_sweep.cli.sweeps import has_failed
+from scale_sweep.cli.running import has_failed
 from scale_sweep.model import Operation, StoredRun, VerdictKind
 from scale_sweep.plan.make import PlannedArm, plan_arms
 from scale_sweep.plan.target_defaults import complete
@@ -14,8 +14,8 @@ from scale_sweep.report import subjects
 from scale_sweep.report.documents import documents
 from scale_sweep.report.reference import reference_table, rows_of
 from scale_sweep.report.run_facts import server_name
+from scale_sweep.report.several_curves import _shape
 from scale_sweep.report.style import PLOT_CSS
-from scale_sweep.report.subject_curves import _shape
 from scale_sweep.server.targets import load_facts
 from tests.unit.factories import make_result, make_sweep, reading
 from tests.unit.test_plan import make_host

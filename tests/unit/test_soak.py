@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.analysis.soak import Second, ratios_of_windows, regular_s, slow_periods
-from scale_sweep.report.each_trial import warmup_panels, warmup_words
-from scale_sweep.report.markdown import markdown
-from scale_sweep.report.page import html
+from scale_sweep.report.sections import html, markdown
 from scale_sweep.report.soak import soak_of
+from scale_sweep.report.trials import warmup_panels, warmup_words
 from tests.unit.synthetic_run import synthetic_run
 
 

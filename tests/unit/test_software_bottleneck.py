@@ -8,7 +8,7 @@ from scale_sweep.analysis.observations import OPEN_LOOP, observations
 from scale_sweep.model import Plan, StoredRun, VerdictKind
 from scale_sweep.report.article import article_table
 from scale_sweep.report.curve import curve_svg
-from scale_sweep.report.page import html
+from scale_sweep.report.sections import html
 from scale_sweep.report.table import verdict_counts
 from scale_sweep.results.store.texts import points_text
 from tests.unit.factories import make_result, make_sweep, make_trial

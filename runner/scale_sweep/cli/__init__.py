@@ -7,8 +7,7 @@ _INTERRUPTED, _OUTPUT_GONE = 130, 6  # of scale_sweep/base/errors.py
 
 
 def main() -> None:
-    """The entry point. While modules are imported nothing runs that would have to be ended, and at the end nothing does
-    any more: there a signal ends the process at once."""
+    """The entry point. A signal ends the process at once before anything runs and after everything ended."""
     _leave_on_signals()
     from scale_sweep.base.output import OutputGone, guard
     from scale_sweep.base.spawning import go_direct
@@ -39,7 +38,6 @@ def __getattr__(name: str) -> object:
 
 
 def _end_without_output(reason: str, *, is_read: bool) -> int:
-    """The exit code. Quietly if nobody reads any more, as behind `| head`."""
     if not is_read:
         return 0
     from scale_sweep.base.errors import StoreError

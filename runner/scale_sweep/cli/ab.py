@@ -10,20 +10,11 @@ from typing import Annotated
 import typer
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.cli.arguments import JSON, NEW_RESULTS, from_flags
-from scale_sweep.cli.gates import MORE_BLOCKS, GateFlags, gate_of, judged
-from scale_sweep.cli.options import Flags, with_settings
-from scale_sweep.cli.plans import show_whole_plan
-from scale_sweep.cli.sweep_help import VariantsHelp
-from scale_sweep.cli.sweeps import (
-    METRICS_PORT,
-    NO_METRICS,
-    YES,
-    announce,
-    end_if_failed,
-    run_watched,
-    say_if_lost,
-)
+from scale_sweep.cli.arguments import JSON, METRICS_PORT, NEW_RESULTS, NO_METRICS, YES, from_flags
+from scale_sweep.cli.compared import MORE_BLOCKS, GateFlags, gate_of, judged
+from scale_sweep.cli.running import announce, end_if_failed, run_watched, say_if_lost
+from scale_sweep.cli.sweep_help import Flags, VariantsHelp, with_settings
+from scale_sweep.cli.sweeps import show_whole_plan
 from scale_sweep.sweep.ab import flags_of, looks_of, together
 from scale_sweep.sweep.resolve import resolve_sweep
 
@@ -34,7 +25,6 @@ _EXAMPLE = (
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command."""
     app.command("ab", cls=VariantsHelp, epilog=_EXAMPLE)(with_settings(from_flags(ab)))
 
 
@@ -111,10 +101,7 @@ def ab(flags: Flags, request: AbRequest, gates: GateFlags) -> None:
 
 
 def _refuse_equal(request: AbRequest) -> None:
-    """Two equal variants take as long as two that differ, so they are measured only on request.
-
-    Raises UsageError.
-    """
+    """Raises UsageError: two equal variants are measured only on request."""
     differs = request.what_b is not None or bool(request.only_a or request.only_b)
     if request.against_itself and differs:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, and commands that take their flags as one value (`from_flags`)."""
+"""Arguments and options that several commands share, and commands that take their flags as one value."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -16,6 +16,7 @@ import typer
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import parse_levels
 from scale_sweep.cli import completion
+from scale_sweep.sweep.axis import commands
 
 if TYPE_CHECKING:  # the model costs as much as the rest of a command's help
     from scale_sweep.model import DiskSource
@@ -67,8 +68,7 @@ def asked_of(predict: str | None, need: str | None) -> tuple[tuple[float, ...], 
 
 
 def confirm_format(source: DiskSource, yes: bool) -> None:
-    """A question before --format deletes the data of a device: only the typed word, or -y, counts as yes. Raises
-    UsageError for any other answer."""
+    """Raises UsageError unless the user types the word, or gave -y: --format deletes the data of a device."""
     if not source.format or yes:
         return
     devices = ", ".join(source.devices)
@@ -79,10 +79,7 @@ def confirm_format(source: DiskSource, yes: bool) -> None:
 
 
 def from_flags(command: Callable[..., None]) -> Callable[..., None]:
-    """Returns the command with a parameter for each field of each dataclass that it takes, in the order of the fields.
-
-    Its other parameters stay.
-    """
+    """The command with a parameter for each field of each dataclass that it takes. Its other parameters stay."""
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
     kinds: dict[str, Any] = {}
@@ -104,7 +101,6 @@ def from_flags(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _fields(kind: Any) -> list[inspect.Parameter]:
-    """A parameter for each field, with its default."""
     hints = get_type_hints(kind, include_extras=True)
     return [
         inspect.Parameter(
@@ -115,3 +111,94 @@ def _fields(kind: Any) -> list[inspect.Parameter]:
         )
         for field in fields(kind)
     ]
+
+
+_PANEL = "Several servers"
+
+WHAT = Annotated[
+    str,
+    typer.Argument(
+        metavar="|".join((*commands(), "NAME", "FILE.toml")),
+        help=f"The axis: {', '.join(f'`{word}`' for word in commands())}, a bundled sweep by name, or a file.",
+        autocompletion=completion.sweeps,
+    ),
+]
+RESULT_JSON = Annotated[bool, typer.Option("--json", help="Print the result as RESULT_JSON on standard output.")]
+METRICS_PORT = Annotated[
+    int,
+    typer.Option(
+        "--metrics-port",
+        min=0,
+        max=65535,
+        metavar="PORT",
+        help="Serve the run to Prometheus on this port of 127.0.0.1, or on a free one if it is in use. 0: no metrics.",
+    ),
+]
+NO_METRICS = Annotated[bool, typer.Option("--no-metrics", help="Serve no metrics.")]
+DASHBOARDS = Annotated[bool, typer.Option("--dashboards", help="Start Prometheus and Grafana if they do not run.")]
+YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before a long sweep, nor before formatting disks.")]
+HOSTS = Annotated[
+    Path | None,
+    typer.Option(
+        "--hosts",
+        metavar="HOSTS.ini",
+        help="Server and load generator on the hosts of this Ansible inventory (`scale hosts prepare`).",
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepRequest:
+    """The sweep, and the output while it runs, besides its settings."""
+
+    what: WHAT
+    results: NEW_RESULTS = Path("results")
+    as_json: RESULT_JSON = False
+    yes: YES = False
+    metrics_port: METRICS_PORT = 9464
+    no_metrics: NO_METRICS = False
+    with_dashboards: DASHBOARDS = False
+    machine: Annotated[Path | None, typer.Option("--machine", hidden=True)] = None
+    hosts: HOSTS = None
+    insecure_network: Annotated[
+        bool,
+        typer.Option("--insecure-network", help="With --hosts: also a database without a password."),
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetFlags:
+    each_server: Annotated[
+        bool,
+        typer.Option(
+            "--each-server",
+            help="With --hosts: one run on every host of [server], in parallel.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = False
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="tls://HOST:PORT",
+            help="One run on every host of a Dask cluster, with the load on the same host.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    skip_missing: Annotated[
+        bool,
+        typer.Option(
+            "--skip-missing", help="Leave out levels that a host does not have, on that host.", rich_help_panel=_PANEL
+        ),
+    ] = False
+
+    @property
+    def is_wanted(self) -> bool:
+        return self.each_server or self.cluster is not None
+
+    def refuse_alone(self) -> None:
+        """Raises UsageError for an option that needs a fleet."""
+        if self.skip_missing:
+            raise UsageError(
+                "--skip-missing: the sweep has one server", remedy="--each-server or --cluster has several"
+            )

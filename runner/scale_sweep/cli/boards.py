@@ -1,4 +1,4 @@
-"""`scale dashboards up | down | status | load`. Wiring only; see scale_sweep/watch/dashboards."""
+"""`scale dashboards up | down | status | load`."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ BOARDS = ("live", "curve", "trial")
 
 
 class How(StrEnum):
-    """Place in which the two programs run."""
-
     AUTO = "auto"
     DOCKER = "docker"
     PROCESS = "process"
@@ -38,7 +36,6 @@ IMAGES = Annotated[
 
 
 def register(root: typer.Typer) -> None:
-    """Adds the commands."""
     app.command("up", epilog="Example: scale dashboards up")(up)
     app.command("down", epilog="Example: scale dashboards down")(down)
     app.command("load", epilog="Example: scale dashboards load last")(load)
@@ -47,7 +44,6 @@ def register(root: typer.Typer) -> None:
 
 
 def state_directory() -> dashboards.StateDirectory:
-    """The state directory of this user."""
     from scale_sweep.watch import dashboards
 
     return dashboards.own_state_directory()
@@ -109,7 +105,6 @@ def load(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) ->
 
 
 def start_for_sweep() -> None:
-    """Starts the dashboards for `scale sweep --dashboards`."""
     from scale_sweep.cli import console
     from scale_sweep.watch import dashboards
 

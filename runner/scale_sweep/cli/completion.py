@@ -12,7 +12,6 @@ RUNS_MAX = 50  # the newest
 
 
 def runs(context: typer.Context, incomplete: str) -> list[str]:
-    """`last` and the names of stored runs, the newest first."""
     from scale_sweep.results.store.reader import run_paths
 
     names = [path.name for path in run_paths(Path(context.params.get("results") or "results"))]
@@ -20,7 +19,6 @@ def runs(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def targets(incomplete: str) -> list[str]:
-    """The names of databases. After a comma, the next of several."""
     from scale_sweep.server.targets import TARGETS
 
     before, comma, last = incomplete.rpartition(",")
@@ -28,14 +26,12 @@ def targets(incomplete: str) -> list[str]:
 
 
 def workloads(incomplete: str) -> list[str]:
-    """The names of workloads."""
     from scale_sweep.sweep.named_workloads import NAMED
 
     return [name for name in NAMED if name.startswith(incomplete)]
 
 
 def tables(incomplete: str) -> list[str]:
-    """The names of bundled tables."""
     from scale_sweep.results.store.outside import bundled_tables
 
     return [name for name in bundled_tables() if name.startswith(incomplete)]

@@ -55,8 +55,7 @@ __all__ = [
 
 
 def new_run(prepared: Prepared, command: Sequence[str]) -> RunWriter:
-    """Opens a new run's directory, noted in this user's state. Raises StoreError or PreflightError if it
-    cannot be written."""
+    """Opens a new run's directory, noted in this user's state. Raises StoreError or PreflightError."""
     now = datetime.datetime.now(datetime.UTC)
     name = stamped(_slug(prepared.plan.sweep), now)
     own_runs.remember(name, prepared.plan, prepared.hosts)
@@ -79,13 +78,11 @@ def _reopened(run: StoredRun, held: RunLock, facts: Mapping[str, Any]) -> RunWri
 
 
 def reopen_to_report(run: StoredRun, held: RunLock) -> RunWriter:
-    """Opens a run to make its reports again."""
     return _reopened(run, held, {})
 
 
 def asked_again(run: StoredRun, predict: tuple[float, ...], need: tuple[float, ...]) -> StoredRun:
-    """The run with other questions about its curve, which are stored with it. An empty argument leaves the old
-    questions."""
+    """The run with other questions about its curve. An empty argument leaves the old ones."""
     sweep = replace(run.plan.sweep, predict=predict or run.plan.sweep.predict, need=need or run.plan.sweep.need)
     manifest = {**run.manifest, "sweep": asdict(sweep)}
     return replace(run, plan=replace(run.plan, sweep=sweep), manifest=manifest)
@@ -96,7 +93,6 @@ def _slug(sweep: Sweep) -> str:
 
 
 def _new_manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime) -> dict[str, Any]:
-    """With the speedups of earlier runs of the same sweep, if it is one of short windows."""
     manifest = _manifest(prepared, command, now)
     if not prepared.plan.sweep.is_quick:
         return manifest
@@ -138,7 +134,7 @@ def execute_on(
 
 
 def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: Callable[[str], None]) -> StoredRun:
-    """Runs the trials that the run still lacks, then fits and reports. Raises PreflightError for an unsuitable client
+    """Runs the trials that are missing, then fits and reports. Raises PreflightError for an unsuitable client
     library."""
     homes = {}
     for subject in {t.subject.server: t.subject for t in prepared.plan.trials}.values():

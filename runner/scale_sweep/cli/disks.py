@@ -1,4 +1,4 @@
-"""`scale disks create|list|remove`: disks that stay between sweeps, for machines without spare ones. Wiring only."""
+"""`scale disks create|list|remove`: disks that stay between sweeps, for machines without spare ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ _T = TypeVar("_T")
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the commands."""
     example = "Example: sudo scale disks create --loop 1GiB --count 3 --cap 20MiB/s"
     group = typer.Typer(no_args_is_help=True, help="Make disks for sweeps, list them, remove them.", epilog=example)
     group.command("create", epilog=example)(from_flags(create))

@@ -1,4 +1,4 @@
-"""The abilities of this machine, each with the packages to install if it is missing. Changes nothing."""
+"""The abilities of this machine, each with the packages to install if it is missing."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ _TOUCHED_BYTES = 4 * 2**30  # what a trial of a minute may write
 
 @dataclass(frozen=True, kw_only=True)
 class Ability:
-    """One ability that a sweep may need."""
-
     subject: str
     there: bool
     state: str  # how far this machine has it, in words
@@ -34,7 +32,6 @@ class Ability:
 
 
 def examine() -> tuple[Ability, ...]:
-    """Everything that a sweep may need, with its state."""
     host = read_host()
     return (*_machine(host), _load_core(), _docker(), *_targets())
 
@@ -50,10 +47,7 @@ def examine_new_pages() -> tuple[Ability, ...]:
 
 
 def next_command(abilities: Sequence[Ability]) -> str:
-    """The command to type after the doctor: the first sweep, or the remedy for a missing load generator.
-
-    A sweep needs nothing else: on a machine without a server `auto` takes PostgreSQL, which is installed with scale.
-    """
+    """The first sweep, or the remedy for a missing load generator: a sweep needs nothing else."""
     core = next(a for a in abilities if a.subject == _LOAD_GENERATOR)
     return FIRST_SWEEP if core.there else core.remedy
 
@@ -134,8 +128,7 @@ def _targets() -> list[Ability]:
 
 
 def _server(target: Target) -> Ability:
-    """The server that a sweep finds by itself, and the one in the directory that the target's environment variable
-    names."""
+    """The server that a sweep finds by itself, and the one that the target's environment variable names."""
     variable = target.facts.home_variable
     named = os.environ.get(variable, "") if variable else ""
     usual, there = target.find(""), target.find(named) if named else None
@@ -162,14 +155,11 @@ def _server(target: Target) -> Ability:
 
 
 def _why_none(target: Target) -> tuple[str, str]:
-    """The missing part, and the command or the words that bring it."""
     missing = lacking(target.facts.name)
     return (missing.sentence, missing.command) if missing else ("no server", target.facts.to_install)
 
 
 def _unusable(target: Target, installation: Installation) -> tuple[str, str]:
-    """Why a server or its client library cannot be used, and the remedy; empty if both can, or if no load generator can
-    open the library."""
     if not installation.version:
         why = f"scale plan cpu --cores 1 --target {target.facts.name} names the reason"
         return "the program does not report its version", why
@@ -187,7 +177,6 @@ def _installed_words(target: Target, installation: Installation, how: str) -> st
 
 
 def _newer(target: Target, installation: Installation) -> str:
-    """The command that brings a newer version than an old one; "" without a newer pin."""
     month = released_in(target.facts.released, installation.version)
     pinned = read_pins().servers.get(target.facts.name)
     if not month or age_years(month, _today()) < OLD_YEARS or not pinned or pinned.version == installation.version:

@@ -1,4 +1,4 @@
-"""`scale fit`: the curve of any data. Wiring only; see scale_sweep/analysis/fit."""
+"""`scale fit`: the curve of any data."""
 
 from __future__ import annotations
 
@@ -21,13 +21,11 @@ if TYPE_CHECKING:
     from scale_sweep.analysis.fit.models import Floats
     from scale_sweep.analysis.fit.table import CsvColumns
     from scale_sweep.model import FitReport
-    from scale_sweep.report.table import Table
 
 _EXAMPLE = "Example: scale fit tdengine-cpu --n cores --x rows_per_s --predict 16,24 --need 7M"
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command."""
     app.command("fit", epilog=_EXAMPLE)(from_flags(fit))
 
 
@@ -109,7 +107,7 @@ def _show(report: FitReport, title: str, terms: Terms) -> None:
 
     if title:
         console.show_line(title, "bold")
-    _table(levels_table(report, terms))
+    console.show_report_table(levels_table(report, terms), "  ")
     console.show_line(f"  {interval_words(report, 'rows')}", "dim")
     console.show_line("")
     console.show_line(report.sentence, "bold")
@@ -118,13 +116,5 @@ def _show(report: FitReport, title: str, terms: Terms) -> None:
     for table in (models_table(report), derived_table(report), asked_table(report)):
         if table.rows:
             console.show_line("")
-            _table(table)
+        console.show_report_table(table, "  ")
     console.show_line("")
-
-
-def _table(table: Table) -> None:
-    from scale_sweep.cli import console
-
-    console.show_table(table.title, table.headers, table.rows)
-    for note in table.notes:
-        console.show_line(f"  {note}", "dim")

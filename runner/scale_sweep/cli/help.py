@@ -20,16 +20,11 @@ Rows = Sequence[tuple[str, str]]
 
 
 class PlainCommand(TyperCommand):
-    """A command whose help this module writes."""
-
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Writes the help of the command."""
         formatter.write(document(self, ctx, self.get_params(ctx), sections={}, last=""))
 
 
 class PlainGroup(TyperGroup):
-    """A group of commands whose help this module writes."""
-
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Writes the help of the group: its commands first."""
         sections: dict[str, list[tuple[str, str]]] = {}
@@ -41,7 +36,6 @@ class PlainGroup(TyperGroup):
         formatter.write(document(self, ctx, self.get_params(ctx), sections=sections, last=last))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Without a command, shows the help and ends with 2."""
         if not args and self.no_args_is_help and not ctx.resilient_parsing:
             typer.echo(ctx.get_help().rstrip("\n"), err=True)
             raise typer.Exit(UsageError.exit_code)
@@ -71,7 +65,6 @@ def document(command: Any, ctx: Any, params: Iterable[Any], *, sections: Mapping
 
 
 def panel_of(param: Any) -> str:
-    """The heading under which a parameter stands."""
     if is_argument(param):
         return "Arguments"
     return getattr(param, "rich_help_panel", None) or "Options"
@@ -141,7 +134,6 @@ def _text(param: Any) -> str:
 
 
 def _columns(rows: Rows) -> str:
-    """Names and texts side by side. A name that is wider than its column has a separate line."""
     left = min(max(len(name) for name, _ in rows) + 4, _NAME_WIDTH)
     lines = []
     for name, text in rows:

@@ -1,4 +1,4 @@
-"""`scale hosts prepare|check|clean`: the hosts of a sweep whose load is made elsewhere. Wiring only."""
+"""`scale hosts prepare|check|clean`: the hosts of a sweep whose load is made elsewhere."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ docs/hosts.md explains its variables."""
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the commands."""
     line = "Prepare, check and clean the hosts of `scale sweep --hosts`."
     group = typer.Typer(no_args_is_help=True, help=f"{line}\n\n{_INVENTORY}", epilog=_EXAMPLE)
     group.command("prepare", epilog="Example: scale hosts prepare hosts.ini")(prepare)

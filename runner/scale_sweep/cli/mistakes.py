@@ -1,5 +1,4 @@
-"""A mistake on the command line, as Typer finds it, as a UsageError in the words of all other errors: one line that
-names the flag, a hint, exit code 2."""
+"""A mistake on the command line, as Typer finds it, as a UsageError in the words of all other errors."""
 
 from __future__ import annotations
 
@@ -42,7 +41,6 @@ def usage_error(mistake: Any) -> UsageError:
 
 
 def _of_value(mistake: Any) -> str:
-    """A value that is wrong, missing or superfluous."""
     if flag := getattr(mistake, "option_name", ""):
         return f"{flag}: takes no value" if "not take" in mistake.message else f"{flag}: a value is missing"
     param = getattr(mistake, "param", None)
@@ -61,6 +59,5 @@ def _name(param: Any) -> str:
 
 
 def _example(command: Any) -> str:
-    """The example of the command's help, if it is one line."""
     epilog = (command.epilog or "").strip()
     return epilog if epilog.startswith("Example") and "\n" not in epilog else ""

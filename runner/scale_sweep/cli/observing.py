@@ -25,7 +25,6 @@ EXAMPLE = "Example: scale observe --port 5432 --duration 10m --disk /var/lib/pos
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command."""
     app.command("observe", epilog=EXAMPLE)(from_flags(observe))
 
 

@@ -23,7 +23,6 @@ WHOLE = Annotated[bool, typer.Option("--all", help="Also every warning, the nois
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the commands."""
     app.command("list", epilog="Example: scale list --json")(list_runs)
     app.command("show", epilog="Example: scale show last")(show)
     app.command("report", epilog="Example: scale report last --predict 16,24 --need 2M")(report)
@@ -123,7 +122,7 @@ def _show_verification(checked: Verification) -> None:
 
     console.show_line(
         f"{checked.run}: {counted(checked.files, 'file')} against their digests, "
-        f"{counted(checked.trials, 'trial')} made again from raw files, {counted(checked.figures, 'figure')} compared"
+        f"{counted(checked.trials, 'trial')} recomputed from raw files, {counted(checked.figures, 'figure')} compared"
     )
     by_file: dict[str, list[Disagreement]] = {}
     for disagreement in checked.disagreements:

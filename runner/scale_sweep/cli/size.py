@@ -18,7 +18,6 @@ from scale_sweep.cli.arguments import JSON, RESULTS, from_flags
 if TYPE_CHECKING:
     from scale_sweep.model import StoredRun
     from scale_sweep.model.sizing import LevelNeed, PriceList, Sizing
-    from scale_sweep.report.table import Table
 
 _EXAMPLE = "Example: scale size --run last --need 2M --headroom 30% --prices prices-example"
 RUNS_MAX = 8
@@ -27,14 +26,11 @@ PAGES = (".html", ".htm")
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command."""
     app.command("size", epilog=_EXAMPLE)(from_flags(size))
 
 
 @dataclass(frozen=True, kw_only=True)
 class SizeRequest:
-    """The runs, the need, and the price list."""
-
     run: Annotated[
         list[str],
         typer.Option(
@@ -216,12 +212,4 @@ def _show(sizing: Sizing, runs: list[StoredRun]) -> None:
     for table in (*map(levels_table, sizing.needs), machines_table(sizing)):
         if table.rows:
             console.show_line("")
-            _table(table)
-
-
-def _table(table: Table) -> None:
-    from scale_sweep.cli import console
-
-    console.show_table(table.title, table.headers, table.rows, table.essential)
-    for note in table.notes:
-        console.show_line(f"  {note}", "dim")
+            console.show_report_table(table, "  ")

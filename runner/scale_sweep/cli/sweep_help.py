@@ -1,17 +1,21 @@
-"""`--help` of the commands with the settings of a sweep: the usual flags of an axis, one section, or all of them."""
+"""The flags of the settings table on a command, and `--help` by the axis or by one section."""
 
 from __future__ import annotations
 
+import inspect
 import shlex
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.texts import not_one_of
+from scale_sweep.cli import completion
 from scale_sweep.cli.help import PlainCommand, document, is_argument, panel_of
 from scale_sweep.experiment.axes import Axis
+from scale_sweep.experiment.setting import Setting
 from scale_sweep.sweep.ab import REFUSED
 from scale_sweep.sweep.axis import axis_of_command, usual_keys
 from scale_sweep.sweep.settings import SETTINGS, parameter_name
@@ -41,28 +45,24 @@ class SweepHelp(PlainCommand):
         raise typer.Exit
 
     def get_help_option(self, ctx: Any) -> Any:
-        """With the section that it takes."""
         option: Any = super().get_help_option(ctx)
         option.metavar = "[SECTION|WORD]"
         option.help = "Show this message, all flags of a section, or those with this word in their text."
         return option
 
     def example(self, swept: Axis | None) -> str:
-        """The command's own example, or that of the axis."""
         if swept is None:
             return str(self.epilog)
         _, _, *words = shlex.split(swept.facts.example)
         return "Example: " + shlex.join(["scale", str(self.name), *words])
 
     def _offered(self, ctx: Any) -> list[Any]:
-        """The arguments and flags that the command accepts."""
         return [param for param in self.get_params(ctx) if _KEYS.get(param.name) not in self.refuses]
 
     def _asks(self, ctx: Any, word: str) -> bool:
         return word.partition("=")[0] in (*ctx.help_option_names, ALL)
 
     def _sections(self, ctx: Any) -> list[str]:
-        """The words after --help, in the order of the help."""
         return [*dict.fromkeys(panel_of(p).partition(",")[0].lower() for p in self.get_params(ctx)), "all"]
 
     def _help(self, ctx: Any, swept: Axis | None, section: str) -> str:
@@ -89,7 +89,6 @@ class SweepHelp(PlainCommand):
 
 
 def _flags_with(word: str, params: Sequence[Any]) -> list[Any]:
-    """The flags with this word in their names or texts, those with it in their names first."""
     flags = [param for param in params if not is_argument(param)]
     named = [param for param in flags if any(word in name.lower() for name in param.opts)]
     return named + [param for param in flags if param not in named and word in (param.help or "").lower()]
@@ -102,3 +101,85 @@ class VariantsHelp(SweepHelp):
 
     def example(self, swept: Axis | None) -> str:
         return str(self.epilog)
+
+
+_PANELS = {
+    "axis": "Axis",
+    "target": "Server",
+    "disks": "Disks",
+    "cpus": "CPUs",
+    "workload": "Workload",
+    "load": "Load",
+    "knobs": "Knobs",
+    "method": "Method",
+    "report": "Report",
+    "tags": "Report",
+    "vary": "Knobs",
+    "mix": "Workload",
+    "operation": "Workload",
+    "preload": "Workload",
+}
+
+_CANDIDATES = {
+    "target.name": completion.targets,
+    "workload.name": completion.workloads,
+    "report.reference": completion.tables,
+}
+
+Flags = Mapping[str, str | list[str]]
+
+
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with one option for each setting; its `flags` hold those that the user gave."""
+    hints = get_type_hints(command, include_extras=True)
+    own = [
+        p.replace(annotation=hints[p.name]) for p in inspect.signature(command).parameters.values() if p.name != "flags"
+    ]
+    options = [
+        inspect.Parameter(
+            parameter_name(s.flag),
+            inspect.Parameter.KEYWORD_ONLY,
+            default=[] if s.many else False if s.switch else None,
+            annotation=_annotation(s),
+        )
+        for s in SETTINGS
+    ]
+    names = {parameter_name(s.flag): s.key for s in SETTINGS}
+
+    @wraps(command)
+    def wrapped(**arguments: Any) -> None:
+        arguments.pop(_HELP_ALL.name)
+        flags = {
+            names[k]: "1" if v is True else v for k, v in arguments.items() if k in names and v not in (None, [], False)
+        }
+        command(flags=flags, **{name: value for name, value in arguments.items() if name not in names})
+
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + options + [_HELP_ALL]
+    vars(wrapped)["__signature__"] = inspect.Signature(parameters)
+    wrapped.__annotations__ = {p.name: p.annotation for p in parameters}
+    return wrapped
+
+
+# Listed for the help alone: `SweepHelp` answers before a flag is read.
+_HELP_ALL = inspect.Parameter(
+    "help_all",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[bool, typer.Option(ALL, help="Show this message with every flag.")],
+)
+
+
+def _annotation(s: Setting) -> Any:
+    shown = f"{s.help} [default: {s.default}]" if s.default else s.help
+    panel = _PANELS[s.key.partition(".")[0]]
+    if s.switch:
+        return Annotated[bool, typer.Option(s.flag, help=shown, show_default=False, rich_help_panel=panel)]
+    option = typer.Option(
+        s.flag,
+        help=shown,
+        metavar=s.metavar,
+        show_default=False,
+        rich_help_panel=panel,
+        autocompletion=_CANDIDATES.get(s.key),
+    )
+    return Annotated[list[str], option] if s.many else Annotated[str | None, option]

@@ -1,94 +1,52 @@
-"""`scale sweep`, and its parts that `scale ab` and `scale resume` share."""
+"""`scale plan`, `sweep` and `resume`, and the sweep files of `init` and `schema`."""
 
 from __future__ import annotations
 
-import shlex
+import os
 import sys
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scale_sweep.base.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageError
-from scale_sweep.base.units import counted, format_seconds
-from scale_sweep.cli import completion
-from scale_sweep.cli.arguments import NEW_RESULTS, confirm_format, from_flags
-from scale_sweep.cli.fleet_flags import FleetFlags
-from scale_sweep.cli.options import Flags, with_settings
-from scale_sweep.cli.sweep_help import SweepHelp
-from scale_sweep.sweep.axis import commands
+from scale_sweep.base.errors import PreflightError, UsageError
+from scale_sweep.base.units import counted
+from scale_sweep.cli.arguments import (
+    DASHBOARDS,
+    METRICS_PORT,
+    NEW_RESULTS,
+    NO_METRICS,
+    RESULT_JSON,
+    RESULTS,
+    RUN,
+    WHAT,
+    YES,
+    FleetFlags,
+    SweepRequest,
+    from_flags,
+)
+from scale_sweep.cli.running import announce, ask_format, end_if_failed, run_and_show, start_dashboards
+from scale_sweep.cli.sweep_help import Flags, SweepHelp, with_settings
+from scale_sweep.sweep.axis import axis_of_command, commands
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    # Each command imports what it needs when it is called, because `--help` needs none of it.
+    from scale_sweep.model import StoredRun
+if TYPE_CHECKING:  # A command imports what it needs when it is called, because `--help` needs none of it.
     from scale_sweep.cli.compose import Prepared
-    from scale_sweep.measure.executing.execute import Sink
-    from scale_sweep.model import StoredRun, Sweep
     from scale_sweep.plan.power import GatePower
-    from scale_sweep.results.store.writer import RunWriter
 
-    Execute = Callable[[Prepared, RunWriter, Sequence[Sink], Callable[[str], None]], StoredRun]
-
-WHAT = Annotated[
-    str,
-    typer.Argument(
-        metavar="|".join((*commands(), "NAME", "FILE.toml")),
-        help=f"The axis: {', '.join(f'`{word}`' for word in commands())}, a bundled sweep by name, or a file.",
-        autocompletion=completion.sweeps,
-    ),
-]
-JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output.")]
-METRICS_PORT = Annotated[
-    int,
-    typer.Option(
-        "--metrics-port",
-        min=0,
-        max=65535,
-        metavar="PORT",
-        help="Serve the run to Prometheus on this port of 127.0.0.1, or on a free one if it is in use. 0: no metrics.",
-    ),
-]
-NO_METRICS = Annotated[bool, typer.Option("--no-metrics", help="Serve no metrics.")]
-DASHBOARDS = Annotated[bool, typer.Option("--dashboards", help="Start Prometheus and Grafana if they do not run.")]
-YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before a long sweep, nor before formatting disks.")]
-HOSTS = Annotated[
-    Path | None,
-    typer.Option(
-        "--hosts",
-        metavar="HOSTS.ini",
-        help="Server and load generator on the hosts of this Ansible inventory (`scale hosts prepare`).",
-    ),
-]
-ASK_ABOVE_S = 1800.0
+Again = list[str] | None
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the commands."""
     app.command("sweep", cls=SweepHelp, epilog="Example: scale sweep cpu --cores 1..all --replicates 3")(
         with_settings(from_flags(sweep))
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class SweepRequest:
-    """The sweep, and the output while it runs, besides its settings."""
-
-    what: WHAT
-    results: NEW_RESULTS = Path("results")
-    as_json: JSON = False
-    yes: YES = False
-    metrics_port: METRICS_PORT = 9464
-    no_metrics: NO_METRICS = False
-    with_dashboards: DASHBOARDS = False
-    machine: Annotated[Path | None, typer.Option("--machine", hidden=True)] = None
-    hosts: HOSTS = None
-    insecure_network: Annotated[
-        bool,
-        typer.Option("--insecure-network", help="With --hosts: also a database without a password."),
-    ] = False
+    app.command("resume", epilog="Example: scale resume last")(from_flags(resume))
+    app.command("init", epilog="Example: scale init cpu --target postgres > my.toml")(init)
+    app.command("schema", epilog="Example: scale schema > scale-sweep.schema.json")(schema)
 
 
 def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
@@ -100,9 +58,9 @@ def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
     if request.machine is not None:
         raise UsageError("--machine: a sweep measures this machine", remedy="scale plan shows the plan for another one")
     if fleet.is_wanted:
-        from scale_sweep.cli import fleets
+        from scale_sweep.cli import on_hosts
 
-        fleets.sweep(flags, request, fleet)
+        on_hosts.sweep_each(flags, request, fleet)
         return
     fleet.refuse_alone()
     if request.hosts is not None:
@@ -117,128 +75,186 @@ def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
     run_and_show(prepared, writer, begin, request.as_json, 0 if request.no_metrics else request.metrics_port)
 
 
-def announce(prepared: Prepared, yes: bool, gate: GatePower | None = None) -> str:
-    """Shows the findings with a remedy, and confirms a long sweep; returns the plan in one line. gate: of `scale ab`.
-    Raises if it must not start."""
-    from scale_sweep.cli import console
-    from scale_sweep.plan.power import gate_sentence, power_of, power_sentence
-    from scale_sweep.plan.preparing.findings import refuse_blocking
-    from scale_sweep.plan.summary import plan_sentence
+def _again(flag: str, what: str) -> Any:
+    return typer.Option(flag, metavar="VALUE", help=f"{what}; repeatable.", rich_help_panel="A run of somebody else")
 
-    servers = dict.fromkeys(f"{c.facts.name} {c.version}" for c in prepared.choices.values() if c.version)
-    plan = ", ".join([*servers, plan_sentence(prepared.plan)])
-    parts = [plan, power_sentence(prepared.plan, power_of(prepared.plan, prepared.noise))]
-    words = ". ".join(parts if gate is None else [*parts, gate_sentence(gate)])
+
+@dataclass(frozen=True, kw_only=True)
+class RepeatedFlags:
+    """The things that a run of somebody else names, as the user wrote them again."""
+
+    home: Annotated[Again, _again("--home", "Its installation of a server")] = None
+    image: Annotated[Again, _again("--image", "Its Docker image")] = None
+    endpoint: Annotated[Again, _again("--endpoint", "Its running server")] = None
+    data_dir: Annotated[Again, _again("--data-dir", "Its directory for data")] = None
+    dir: Annotated[Again, _again("--dir", "Its mount for a disk")] = None
+    device: Annotated[Again, _again("--device", "Its block device")] = None
+    hosts: Annotated[Again, _again("--hosts", "Its inventory")] = None
+    knob: Annotated[Again, _again("--knob", "Its setting of the server")] = None
+    text: Annotated[Again, _again("--text", "Its statement for the database")] = None
+
+    def by_flag(self) -> Mapping[str, Sequence[str]]:
+        return {"--" + name.replace("_", "-"): values or () for name, values in vars(self).items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResumeRequest:
+    run: RUN
+    results: RESULTS = Path("results")
+    as_json: RESULT_JSON = False
+    yes: YES = False
+    metrics_port: METRICS_PORT = 9464
+    no_metrics: NO_METRICS = False
+    with_dashboards: DASHBOARDS = False
+
+
+def resume(request: ResumeRequest, confirmed: RepeatedFlags) -> None:
+    """Continue an interrupted run: keep the finished trials, and measure the others."""
+    from scale_sweep.cli import compose, console, views
+    from scale_sweep.plan.preparing.findings import refuse_blocking
+    from scale_sweep.plan.preparing.own_runs import refuse_strange
+    from scale_sweep.results.store.reader import find_run, read_run
+    from scale_sweep.results.store.run_lock import RunLock
+    from scale_sweep.results.store.stored import own_folder
+    from scale_sweep.verify.digests import is_finished
+
+    # RunLock before it is read: another process may add trials until then.
+    held = RunLock(find_run(request.results, request.run, own_folder))
+    stored = read_run(held.run)
+    missing = len(stored.plan.trials) - len(stored.results)
+    if not missing and is_finished(held.run):  # nothing changes, nor a fingerprint that was published
+        console.say(f"all trials are done; scale report {request.run} makes the fit and the reports again")
+        views.show(held.run, stored, as_json=request.as_json)
+        end_if_failed(stored)
+        return
+    refuse_strange(stored, confirmed.by_flag())
+    _without_password(stored)
+    port = 0 if request.no_metrics else request.metrics_port
+    if isinstance(stored.manifest.get("hosts"), dict):
+        from scale_sweep.cli import on_hosts
+
+        on_hosts.resume(stored, held, request.as_json, port)
+        return
+    prepared = compose.prepare_again(stored, held.run.path.parent)
     refuse_blocking(prepared.findings)
     console.show_findings([finding for finding in prepared.findings if finding.remedy])
-    ask(prepared.plan.seconds_estimated, yes, words)
-    ask_format(prepared.plan.sweep, yes)
-    return words
+    ask_format(stored.plan.sweep, request.yes)
+    start_dashboards(request.with_dashboards, request.metrics_port, request.no_metrics)
+    writer = compose.reopen_run(stored, held)
+    more = "; --quick may add replicates" if stored.plan.sweep.origin.get("method.replicates") == "time" else ""
+    begin = f"{missing} of {counted(len(stored.plan.trials), 'trial')} to go{more}"
+    run_and_show(prepared, writer, begin, request.as_json, port)
 
 
-def ask(seconds: float, yes: bool, plan: str = "") -> None:
-    """Confirms a long sweep. plan: in words. Raises UsageError if the answer is no."""
-    if yes or seconds < ASK_ABOVE_S or not sys.stdin.isatty():
-        return
-    if not typer.confirm(f"{plan or f'This takes about {format_seconds(seconds)}'}. Start?", err=True):
-        raise UsageError("not started", remedy="say yes, or give -y")
-
-
-def ask_format(sweep: Sweep, yes: bool) -> None:
-    """Confirms that devices are formatted, if they are."""
-    if sweep.disks is not None and sweep.disks.kind == "device":
-        confirm_format(sweep.disks, yes)
-
-
-def start_dashboards(wanted: bool, metrics_port: int, no_metrics: bool) -> None:
-    """Starts the dashboards before the run's directory is made. Raises UsageError if there would be nothing to show."""
-    if wanted and (no_metrics or not metrics_port):
-        raise UsageError(
-            "--dashboards needs the metrics, which --no-metrics turns off", remedy="leave out --no-metrics"
-        )
-    if wanted:
-        from scale_sweep.cli import boards
-
-        boards.start_for_sweep()
-
-
-def run_and_show(
-    prepared: Prepared, writer: RunWriter, begin: str, as_json: bool, metrics_port: int, execute: Execute | None = None
-) -> None:
-    """Runs the trials, shows the run, and ends the process with its code if trials failed. begin: its first words."""
-    from scale_sweep.cli import views
-
-    stored = run_watched(prepared, writer, begin, metrics_port, execute)
-    views.show(writer.run, stored, as_json=as_json)
-    say_if_lost(stored)
-    end_if_failed(stored)
-
-
-def say_if_lost(stored: StoredRun) -> None:
-    """A message that standard output could not be written, and where the results are."""
-    from scale_sweep.base import output
+def _without_password(stored: StoredRun) -> None:
+    """Forgets the password of the environment if somebody else chose the endpoint that would get it."""
     from scale_sweep.cli import console
+    from scale_sweep.plan.preparing.own_runs import is_own, named
+    from scale_sweep.server.targets import ENDPOINT_PASSWORD
 
-    if reason := output.lost():
-        console.say(f"standard output cannot be written: {reason}; the results are in {stored.path}", "yellow")
-
-
-def end_if_failed(stored: StoredRun) -> None:
-    """Ends the process with its exit code if the run failed."""
-    if has_failed(stored):
-        sys.exit(EXIT_TRIALS_FAILED)
+    if "--endpoint" in named(stored) and not is_own(stored) and os.environ.pop(ENDPOINT_PASSWORD, None) is not None:
+        console.say(f"another user chose the endpoint of this run, so {ENDPOINT_PASSWORD} is not sent there", "yellow")
 
 
-def has_failed(stored: StoredRun) -> bool:
-    """Whether trials failed, or one of the databases has no trial that counts. Which trials the target of an absent
-    package would count is not known."""
-    from scale_sweep.model import VerdictKind
-    from scale_sweep.server.targets import TARGETS, load_facts
-
-    wrong = (VerdictKind.LOST_ROWS, VerdictKind.WRONG_ROWS, VerdictKind.WRONG_ANSWER)
-    failed = (VerdictKind.ABORTED, VerdictKind.ERRORS, *wrong)
-    counts = {trial.subject.server: False for trial in stored.plan.trials}
-    for result in stored.results:
-        counts[result.trial.subject.server] |= result.verdict.kind.is_fitted
-    databases = [server for server in counts if server[0] in TARGETS and load_facts(server[0]).stores_rows]
-    has_wrong = any(result.verdict.kind in failed for result in stored.results)
-    return has_wrong or not all(counts[server] for server in databases)
+MACHINE = Annotated[
+    Path | None,
+    typer.Option(
+        "--machine",
+        metavar="FILE",
+        help="Plan for the machine that this file describes, such as sweeps/machines/*.toml.",
+    ),
+]
 
 
-def run_watched(
-    prepared: Prepared, writer: RunWriter, begin: str, metrics_port: int, execute: Execute | None = None
-) -> StoredRun:
-    """Runs the trials that the run still lacks, with progress and metrics (metrics_port 0: none). begin: its first
-    words. execute: as `compose.execute`, which is the default. Ends the process after Ctrl-C."""
-    from scale_sweep.base import output
-    from scale_sweep.cli import boards, compose, console
-    from scale_sweep.cli.console.live import LiveView
-    from scale_sweep.watch.dashboards import announced
-    from scale_sweep.watch.exporter import Exporter
-    from scale_sweep.watch.live import LiveState
+def plan(
+    flags: Flags,
+    what: WHAT,
+    results: NEW_RESULTS = Path("results"),
+    as_json: RESULT_JSON = False,
+    machine: MACHINE = None,
+) -> None:
+    """Show the trials, their knobs, the origin of each setting, and the duration; start nothing.
 
-    output.go_on_without()
-    try:
-        with ExitStack() as stack:
-            state = LiveState(run=writer.path.name, plan=prepared.plan, results=writer.results)
-            sinks: list[Sink] = []
-            words = f"{begin}. Results in {writer.path}"
-            if metrics_port:
-                exporter = Exporter(state, metrics_port)
-                writer.update_manifest(metrics_url=exporter.url)
-                if exporter.port != metrics_port:
-                    words += f"; metrics at {exporter.url} (port {metrics_port} is taken)"
-                stack.enter_context(announced(boards.state_directory(), writer.path.name, exporter.port))
-                sinks.append(stack.enter_context(exporter))
-                boards.say_page()
-            console.say(words)
-            sinks.append(stack.enter_context(LiveView(state)))
-            return (execute or compose.execute)(prepared, writer, sinks, console.say)
-    except KeyboardInterrupt:
-        saved, are = len(writer.results), "is" if len(writer.results) == 1 else "are"
-        console.say(
-            f"interrupted: {saved} of {counted(len(writer.plan.trials), 'trial')} {are} saved, nothing "
-            f"is left running; continue with\n  scale resume {shlex.quote(str(writer.path))}",
-            "yellow",
-        )
-        sys.exit(EXIT_INTERRUPTED)
+    It needs no server: one that is not installed is assumed, and the plan names it. The exit code is 3 if the sweep
+    could not start for another reason.
+    """
+    from scale_sweep.cli import compose
+    from scale_sweep.machine.host import read_host
+    from scale_sweep.machine.host.machine_file import read_machine
+    from scale_sweep.sweep.resolve import resolve_sweep
+
+    if machine is None:
+        prepared = compose.prepare_plan(resolve_sweep(what, flags, read_host()), results)
+    else:
+        host = read_machine(machine)
+        prepared = compose.prepare_elsewhere(resolve_sweep(what, flags, host), host, results)
+    show_whole_plan(prepared, as_json=as_json)
+
+
+def show_whole_plan(prepared: Prepared, gate: GatePower | None = None, *, as_json: bool = False) -> None:
+    """Shows a plan that is not started. gate: of `scale ab`. Ends the process with code 3 if it could not start."""
+    from scale_sweep.cli import console, plan_views
+
+    obstacles = [finding for finding in prepared.findings if finding.blocking]
+    console.show_obstacles(obstacles)
+    if as_json:
+        console.show_json(plan_views.plan_document(prepared, gate))
+    else:
+        _show_plan(prepared, gate)
+    if obstacles:
+        sys.exit(PreflightError.exit_code)
+
+
+def _show_plan(prepared: Prepared, gate: GatePower | None) -> None:
+    from scale_sweep.cli import console, plan_views
+    from scale_sweep.plan import planner_of
+    from scale_sweep.plan.power import gate_sentence, power_details, power_of, power_sentence
+    from scale_sweep.plan.summary import bound_sentence, plan_sentence, rate_sentence
+
+    if prepared.elsewhere:
+        console.show_line(prepared.elsewhere)
+    for choice in prepared.choices.values():
+        console.show_line(choice.sentence)
+    console.show_line(plan_sentence(prepared.plan))
+    console.show_line(rate_sentence(prepared.plan))
+    power = power_of(prepared.plan, prepared.noise)
+    for words in (power_sentence(prepared.plan, power), *power_details(prepared.plan, power)):
+        console.show_line(words)
+    if gate is not None:
+        console.show_line(gate_sentence(gate))
+    if grown := bound_sentence(prepared.plan, planner_of(prepared.plan).bound()):
+        console.show_line(grown)
+    console.show_table("Trials", *plan_views.plan_rows(prepared.plan))
+    console.show_table("Server", *plan_views.set_rows(prepared))
+    console.show_table(plan_views.settings_title(prepared.plan), *plan_views.setting_rows(prepared.plan.sweep))
+    console.show_findings([finding for finding in prepared.findings if not finding.blocking])
+
+
+AXIS = Annotated[str, typer.Argument(metavar="|".join(commands()), help="The axis to sweep.")]
+TARGET = Annotated[str, typer.Option("--target", metavar="NAME", help="Database, as for scale sweep.")]
+
+
+def init(axis: AXIS, target: TARGET = "auto") -> None:
+    """Print a sweep file for an axis, with comments, to change and to run."""
+    from scale_sweep.base.errors import UsageError
+    from scale_sweep.base.texts import not_one_of
+    from scale_sweep.cli import console
+    from scale_sweep.server.targets import TARGETS
+    from scale_sweep.sweep.file import first_file
+
+    chosen = axis_of_command(axis)
+    if chosen is None:
+        raise UsageError(f"axis {not_one_of(axis, commands())}")
+    known = ("auto", *TARGETS.names())
+    for name in target.split(","):
+        if name not in known:
+            raise UsageError(f"--target: {not_one_of(name, known)}")
+    console.show_bytes(first_file(chosen, target).encode())
+
+
+def schema() -> None:
+    """Print the JSON schema of sweep files, for editors that complete and check them."""
+    from scale_sweep.cli import console
+    from scale_sweep.sweep.file import sweep_schema
+
+    console.show_json(sweep_schema())

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from scale_sweep.analysis.compare import compare_variants
@@ -18,16 +18,14 @@ from scale_sweep.cli.compared import show_comparison
 from scale_sweep.model import FitReport, StoredRun, TrialResult, VerdictKind, counted_verdicts, rate_per_cpu_s
 from scale_sweep.report import console_table
 from scale_sweep.report.bottlenecks import remedies
-from scale_sweep.report.capacity import capacity_table, has_objective
 from scale_sweep.report.curve import with_fit
 from scale_sweep.report.documents import comparison_table, labels_of, only
 from scale_sweep.report.figures import fit_again
 from scale_sweep.report.fitted import asked_table, interval_words
+from scale_sweep.report.headlines import headline_of, headline_of_variants
 from scale_sweep.report.noise import noise_of, noise_sentences
-from scale_sweep.report.open_loop import is_open_loop, response_table
-from scale_sweep.report.run_headline import headline_of
+from scale_sweep.report.offered_rates import capacity_table, has_objective, is_open_loop, response_table
 from scale_sweep.report.table import Table
-from scale_sweep.report.variants_headline import headline_of_variants
 from scale_sweep.results.store.run_lock import status_of
 from scale_sweep.results.store.stored import Folder, is_there
 
@@ -64,9 +62,7 @@ def run_document(run: Folder, stored: StoredRun) -> dict[str, Any]:
 
 
 def show_run(run: Folder, stored: StoredRun, *, is_whole: bool = False) -> None:
-    """Shows the table, the answer, the first warnings and the report; for `scale ab` the comparison. is_whole: and all
-    else that is known. A run without a finished trial gets one sentence, an interrupted one the command that continues
-    it."""
+    """The table, the answer, the first warnings and the report; of `scale ab` the comparison. is_whole: everything."""
     hidden = 0
     if not stored.results:
         console.show_line("no trial is finished")
@@ -98,13 +94,11 @@ def show_answers(stored: StoredRun) -> None:
     for name, table in _answers(stored).items():
         if table.rows:
             console.show_line("")
-            console.show_table(f"{table.title}: {name}" if name else table.title, table.headers, table.rows)
-            for note in table.notes:
-                console.show_line(f"  {note}", "dim")
+            title = f"{table.title}: {name}" if name else table.title
+            console.show_report_table(replace(table, title=title), "  ")
 
 
 def _answers(stored: StoredRun) -> dict[str, Table]:
-    """By the name of the variant. A run of several variants is stored without a fit of all."""
     if stored.fit:
         return {"": asked_table(stored.fit)}
     questions = stored.plan.sweep.predict or stored.plan.sweep.need
@@ -112,7 +106,6 @@ def _answers(stored: StoredRun) -> dict[str, Table]:
 
 
 def _show_table(title: str, table: Table, *, is_whole: bool) -> None:
-    """Shows a table with its notes. A note on a mark is shown if a cell has that mark."""
     rows = [[_LARGE.sub(_in_units, cell) for cell in row] for row in table.rows]
     console.show_table(title, table.headers, rows, table.essential)
     cells = " ".join(cell for row in rows for cell in row)
@@ -126,7 +119,6 @@ def _in_units(number: re.Match[str]) -> str:
 
 
 def _show_results(stored: StoredRun, *, is_whole: bool) -> int:
-    """Shows the table, the answer and the warnings; returns how many warnings are left out."""
     is_single = len(labels_of(stored)) < 2
     fitted = with_fit(stored)
     if is_open_loop(stored) or not is_single:
@@ -164,7 +156,6 @@ def _rejected(stored: StoredRun, out: Sequence[TrialResult]) -> list[str]:
 
 
 def _show_rest(stored: StoredRun) -> None:
-    """Shows how sure the result is, every reason and every remedy."""
     if stored.fit and (words := interval_words(stored.fit)):
         console.show_line(words, "dim")
     if has_objective(stored):

@@ -1,5 +1,4 @@
-"""The fit of other programs' data: a document for scripts, tables for people, a picture. Returns them and writes
-nothing."""
+"""The fit of other programs' data: a document for scripts, tables for people, a picture."""
 
 from __future__ import annotations
 

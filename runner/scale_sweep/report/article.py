@@ -1,25 +1,25 @@
-"""The table of a run in the columns of the published article, for runs that a reader compares with it.
-
-A level without a VALID trial is shown from its other trials, and marked. Refuses the table to runs of other databases:
-their knobs have no column in the article.
-"""
+"""The table of a run in the columns of the published article."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
 from scale_sweep.base.units import format_number, format_rate
-from scale_sweep.model import KnobColumn, KnobRole, StoredRun, VerdictKind
-from scale_sweep.report.columns import Column, published
-from scale_sweep.report.disk_range import disk_words, range_notes
+from scale_sweep.experiment.axes import AxisFacts
+from scale_sweep.model import KnobColumn, KnobRole, StoredRun, TrialResult, VerdictKind
 from scale_sweep.report.figures import (
     OWN_MARK,
     at_level,
     axis_facts,
+    disk_mb_per_s,
     fit_of,
     fitted_rate,
+    knob_at,
     levels_of,
     measured_rate,
 )
-from scale_sweep.report.table import MARK, Table, marked
+from scale_sweep.report.level_tables import Column, disk_words, mean_of, range_notes
+from scale_sweep.report.table import MARK, Table, fixed, marked, short
 
 ARTICLE_HEADING = 'In the columns of the article "Testing TDengine\'s Vertical Scalability"'
 
@@ -57,7 +57,6 @@ def _names(run: StoredRun) -> tuple[str, ...]:
 
 
 def _rate(run: StoredRun, level: float, otherwise: str) -> str:
-    """The fitted rate of a level with its 95 % interval; without an interval, the text of the column."""
     point = next((p for p in fit_of(run).points if p.level == level), None)
     shown = measured_rate(run, level)
     if point is None or point.mean_low is None or point.mean_high is None or not shown:
@@ -67,10 +66,8 @@ def _rate(run: StoredRun, level: float, otherwise: str) -> str:
 
 
 def article_table(run: StoredRun) -> Table:
-    """The article's table with its columns: the mean over the VALID trials of a level, else over all trials, marked †.
-
-    A level whose resources the server does not use for reasons of its own is marked ‡. Its number counts.
-    """
+    """Means over the VALID trials of a level, else over all, marked †. ‡: a level bound by the server itself, which
+    counts."""
     axis = axis_facts(run)
     columns = article_columns(run)
     fitted = fitted_rate(run).field.removesuffix("_per_s")
@@ -94,3 +91,34 @@ def article_table(run: StoredRun) -> Table:
         notes.append("‡ The server does not use its resources here, for a reason inside it (SOFTWARE_BOTTLENECK).")
     headers = (axis.published_level or axis.title, *(h for h, _ in columns))
     return Table(title="As published", headers=headers, rows=tuple(rows), notes=tuple(notes))
+
+
+ARTICLE_NAMES: Mapping[str, str] = {KnobRole.CONNECTIONS: "Write threads"}
+"""The article's names for roles of knobs that have another name here."""
+
+
+def published(name: str, axis: AxisFacts, knobs: Mapping[str, KnobColumn]) -> Column:
+    """A column of the published table: a figure, or a role's knob. knobs: by the names of the roles."""
+    if name not in knobs:
+        return _figures(axis)[name]
+    return _knob(knobs[name].name, ARTICLE_NAMES.get(name, knobs[name].label))
+
+
+def _knob(name: str, heading: str) -> Column:
+    return heading, lambda trials: knob_at(trials, name)
+
+
+def _figures(axis: AxisFacts) -> Mapping[str, Column]:
+    return {
+        "rows": ("Write speed (rows/s)", _marked("rows_per_s")),
+        "requests": ("Requests/s", _marked("requests_per_s")),
+        "durable_rows": ("Durable (rows/s)", _marked("durable_rows_per_s")),
+        "disk_io": ("Disk I/O (MB/s)", mean_of(lambda m: disk_mb_per_s(axis, m), short)),
+        "available_memory": ("Available memory (GB)", mean_of(lambda m: m.memory_available_gb, short)),
+        "cpu": ("CPU usage (%)", mean_of(lambda m: m.server_cpu_percent, fixed)),
+    }
+
+
+def _marked(field: str) -> Callable[[Sequence[TrialResult]], str]:
+    say = mean_of(lambda m: getattr(m, field), format_rate)
+    return lambda trials: marked(say(trials), trials, field=field)

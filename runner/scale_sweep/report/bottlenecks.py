@@ -1,4 +1,4 @@
-"""The bottleneck of each level, and what to change so that a trial that is not fitted would be. Pure."""
+"""The bottleneck of each level, and what to change so that a trial that is not fitted would be."""
 
 from __future__ import annotations
 
@@ -58,15 +58,13 @@ SHOWN_SHARE = 10.0  # percent of the seconds
 
 
 def bottlenecks_table(run: StoredRun) -> Table:
-    """One row for each level: the bottleneck of most trials, the shares of its seconds, the least and the greatest
-    figures of these trials, and what to change."""
+    """One row for each level: the bottleneck of most trials, shares of its seconds, figures, and what to change."""
     rows = tuple(_row(run, level) for level in levels_of(run))
     headers = (axis_name(run), "Bottleneck", "Share of the seconds", "Figures", "To go faster")
     return Table(title="Bottlenecks", headers=headers, rows=rows, words=(1, 2, 3, 4))
 
 
 def bottleneck_notes(run: StoredRun) -> tuple[str, ...]:
-    """Sentences about bottlenecks that cannot be distinguished."""
     full = [r for r in run.on_curve if r.verdict.bottleneck and r.verdict.bottleneck.kind is BottleneckKind.SERVER_CPU]
     if all(r.measurement.server_cycles_per_miss is not None for r in full):
         return ()

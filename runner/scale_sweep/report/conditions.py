@@ -1,22 +1,19 @@
-"""Conditions that the plan did not set and that moved along the axis or between the trials of a level. Pure.
-
-Knobs are part of the plan (its confounds). This module covers what only the results show. New memory pages: a sentence
-names each level at which a page cost the server more in one trial than in another. The samples of each window are added
-up; the rule is that of the halves of one window (scale_sweep/judge/verdict/diagnose.py). Refuses trials without these
-counters, and a difference that the cost of pages does not explain.
-"""
+"""Conditions that the plan did not set and that moved, CPU quotas, and old servers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from statistics import median
 
+from scale_sweep.base.texts import OLD_YEARS, age_years, released_in
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import AxisFacts, load_axis
 from scale_sweep.experiment.work import takes_fixed_work
 from scale_sweep.judge.verdict.diagnose import new_pages_between
 from scale_sweep.judge.verdict.evidence import LoadHalf
-from scale_sweep.model import StoredRun, TrialResult
+from scale_sweep.judge.verdict.thresholds import THROTTLED
+from scale_sweep.model import ERRORS, StoredRun, TrialResult
+from scale_sweep.report.figures import axis_facts
 from scale_sweep.report.series import window_of
 
 SHARED_CORES_MIN = 0.05  # cores of the server that the load generator used, as a share of the server's
@@ -36,7 +33,6 @@ def conditions(results: Sequence[TrialResult], axis: AxisFacts) -> tuple[str, ..
 
 
 def _means(results: Sequence[TrialResult], read: Read) -> dict[float, float]:
-    """The mean of a figure at each level where it is known."""
     values: dict[float, list[float]] = {}
     for result in results:
         value = read(result)
@@ -46,7 +42,6 @@ def _means(results: Sequence[TrialResult], read: Read) -> dict[float, float]:
 
 
 def _moves(means: Mapping[float, float], factor: float) -> bool:
-    """Whether the largest mean is that many times the smallest; no where none is known."""
     return bool(means) and max(means.values()) >= factor * min(means.values())
 
 
@@ -65,7 +60,6 @@ def _shared(results: Sequence[TrialResult], unit: str) -> str:
 
 
 def _taken(result: TrialResult) -> float:
-    """Cores that the load generator used on CPUs that it shares with the server."""
     placement = result.trial.placement
     used = result.measurement.generator_cpu_cores
     if not placement.shared or used is None:
@@ -150,8 +144,7 @@ def pages_between_trials(run: StoredRun) -> tuple[str, ...]:
 
 
 def _used(run: StoredRun, result: TrialResult, speed: float) -> LoadHalf | None:
-    """The server's work in the window; None if a second of it was not counted. speed: of its CPUs, by which CPU times
-    are multiplied: 1 for the usual one."""
+    """The server's work in the window; None if a second was not counted. speed: of its CPUs; 1 is the usual one."""
     window, rate = window_of(result), result.achieved_per_s
     series = run.timeseries.get(result.trial.trial_id, ())
     if window is None or not rate:
@@ -169,3 +162,66 @@ def _used(run: StoredRun, result: TrialResult, speed: float) -> LoadHalf | None:
 def _sum(values: list[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) if len(known) == len(values) else None
+
+
+_PERIOD_MS = 100.0  # of Linux and of Docker, in which a quota holds
+
+
+def quota_words(run: StoredRun) -> tuple[str, ...]:
+    """A caution if levels have less than all time of their CPUs: how long the kernel stops the server."""
+    pauses: dict[float, float] = {}
+    for trial in run.plan.trials:
+        p = trial.placement
+        if p.quota_cores is not None and p.server_cpus and p.quota_cores < len(p.server_cpus):
+            pauses[trial.level] = _PERIOD_MS * (1 - p.quota_cores / len(p.server_cpus))
+    if not pauses:
+        return ()
+    where = axis_facts(run).count(", ".join(map(format_number, sorted(pauses))))
+    sentence = (
+        f"{where}: a CPU quota. The kernel stops the server for up to about {max(pauses.values()):.0f} ms in each "
+        f"{_PERIOD_MS:.0f} ms, so p99 and max of the response times contain these pauses"
+    )
+    return (sentence + _of_capacity(run, set(pauses)),)
+
+
+def _of_capacity(run: StoredRun, levels: Set[float]) -> str:
+    objective = run.plan.sweep.load.objective
+    if objective is None or all(clause.quantity == ERRORS for clause in objective.clauses):
+        return ""
+    words = (
+        f". With the limit {objective.words} the capacity there may be less than its share of the cores, and "
+        "the efficiency of a level without a quota above 1"
+    )
+    searches = [r.measurement for r in run.results if r.trial.load.searches and r.trial.level in levels]
+    shares = [m.throttled_s / m.window_s for m in searches if m.throttled_s is not None and m.window_s]
+    if not shares:
+        return words
+    if max(shares) <= THROTTLED:
+        return ""
+    return f"{words}. In the closed loops the kernel stopped the server for {_percents(shares)} of the time"
+
+
+def _percents(shares: Sequence[float]) -> str:
+    ends = dict.fromkeys(f"{100 * share:.0f}" for share in (min(shares), max(shares)))
+    return f"{' to '.join(ends)} %"
+
+
+def old_servers(run: StoredRun) -> tuple[str, ...]:
+    """One sentence about all servers that were older than OLD_YEARS when the run was made; empty if none was."""
+    released, made = run.manifest.get("released"), str(run.manifest.get("created_utc") or "")
+    if not isinstance(released, Mapping) or not made:
+        return ()
+    versions = {(r.trial.subject.target, r.effective.get("server_version", "")): None for r in run.results}
+    old = []
+    for name, version in versions:
+        of_target = released.get(name)
+        months = {str(k): str(v) for k, v in of_target.items()} if isinstance(of_target, Mapping) else {}
+        month = released_in(months, version)
+        if month and age_years(month, made) >= OLD_YEARS:
+            old.append((f"{name} {version}", month, f"{age_years(month, made):.0f} years old"))
+    if len(old) > 1:
+        each = ", ".join(f"{server} of {month} ({age})" for server, month, age in old)
+        return (f"{len(old)} servers were old, and current versions may differ: {each}",)
+    return tuple(
+        f"{server} came out in {month}: it was {age}, and a current version may differ" for server, month, age in old
+    )

@@ -1,8 +1,4 @@
-"""The server's CPUs in the report: the rate for each CPU-second, and whether the CPUs of all trials were equally fast.
-
-The rate for each CPU-second gives a table with an estimate of the speedup. Pure. Refuses an estimate in the sentence of
-the run, which a reader would take for a measured number: if others took the CPUs of all trials, the sentence says so.
-"""
+"""The server's CPUs in the report: the rate for each CPU-second, and whether the CPUs were equally fast."""
 
 from __future__ import annotations
 
@@ -33,18 +29,15 @@ ASSUMPTION = "it assumes that the server would have used the CPU time that other
 
 
 def unit_of(rate_words: str) -> str:
-    """rows/s → rows per CPU-second."""
     return f"{rate_words.removesuffix('/s')} per CPU-second"
 
 
 def heading_of(rate_words: str) -> str:
-    """rows/s → Rows per CPU-second."""
     return unit_of(rate_words.capitalize())
 
 
 def with_cpu_points(fit: FitReport, run: StoredRun) -> FitReport:
-    """The fit with the curve of the rate for each CPU-second; with another sentence if others took the CPUs of all
-    trials."""
+    """The fit with the rates for each CPU-second; with another sentence if others took the CPUs of all trials."""
     axis = load_axis(run.plan.sweep.axis)
     if axis.standings[BottleneckKind.SERVER_CPU].standing is not Standing.SWEPT:
         return fit
@@ -102,8 +95,8 @@ APART = 1.15  # of the same CPUs at rest; two measurements on a quiet machine di
 
 
 def speed_cautions(run: StoredRun, rate: str) -> tuple[str, ...]:
-    """The speedup at an equal speed of the CPUs, or which level had slower ones; else a sentence if some trials took
-    clearly more CPU time for the work than others. rate: the fitted one."""
+    """The speedup at an equal speed of the CPUs, the slower level, or that some trials took more CPU time than
+    others."""
     known = [speed for result in run.results if (speed := result.measurement.cpu_speed) is not None]
     second = equal_speed(run.on_curve, rate)
     if second is not None and second.speedup is None:

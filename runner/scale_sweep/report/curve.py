@@ -1,7 +1,4 @@
-"""The curve as SVG, with its caption and its data.
-
-Axes start at 0. Every trial with a rate is drawn; those that do not count are hollow.
-"""
+"""The curve as SVG, with its caption and its data."""
 
 from __future__ import annotations
 
@@ -82,10 +79,8 @@ def rate_of_trial(result: TrialResult, name: str) -> float | None:
 
 
 def drawn_model(fit: FitReport) -> ModelFit | None:
-    """The chosen model, or the line through the origin if none can be chosen.
-
-    None for one level, which has no line, and for two levels whose speedup excludes the line.
-    """
+    """The chosen model, else the line through the origin; None for one level, and where the speedup excludes the
+    line."""
     if len(fit.points) < 2 or (fit.chosen is None and is_off_linear(fit.points)):
         return None
     return next((m for m in fit.models if m.model == (fit.chosen or "linear")), None)
@@ -125,14 +120,12 @@ def model_line(frame: Frame, model: ModelFit, levels: tuple[float, float], css: 
 
 
 def _has_band(run: StoredRun) -> bool:
-    """Whether the curve has a band around it."""
     fit = fit_of(run)
     model, drawn = drawn_model(fit), _with_rate(run, fit)
     return model is not None and bool(drawn) and bool(_band(fit, model, _x_max(run)))
 
 
 def _band(fit: FitReport, model: ModelFit, x_max: float) -> list[tuple[float, float, float]]:
-    """Level, lower and upper bound, for the part of the curve that is drawn. Empty if no model was chosen."""
     first, last = drawn_range(fit, x_max)
     return [(n, low, high) for n, low, high in fit.band or model.band if first <= n <= last] if fit.chosen else []
 
@@ -153,7 +146,6 @@ def drawn_range(fit: FitReport, end: float) -> tuple[float, float]:
 
 
 def _limits(frame: Frame, fit: FitReport) -> str:
-    """The peak or the knee, and the known breaks, if they are inside the plot."""
     figures, low = ((fit.peak_level, "peak"), (fit.knee_level, "hard limit")), frame.height - frame.bottom - 8
     limits = [(level, f"{name} {level:.1f}", low) for level, name in figures if level is not None][:1]
     limits += [(one.after, f"{one.label} beyond {format_number(one.after)}", frame.top + 12) for one in fit.breaks]
@@ -175,7 +167,6 @@ def _marks(frame: Frame, drawn: Sequence[TrialResult], fit: FitReport) -> list[s
 
 
 def _mean(frame: Frame, p: PointSummary) -> str:
-    """The mean as a short line, with its 95 % interval at the level."""
     x, y = frame.x(p.level), frame.y(p.rate_mean)
     mean = f'<line x1="{x - 11:.1f}" x2="{x + 11:.1f}" y1="{y:.1f}" y2="{y:.1f}" class="mean"/>'
     if p.mean_low is None or p.mean_high is None:
@@ -248,7 +239,6 @@ def _until(fit: FitReport) -> str:
 
 
 def _undrawn(run: StoredRun) -> list[str]:
-    """Trials without a rate, which are not in the curve."""
     rate = fit_of(run).rate
     return [f"{r.trial.trial_id} ({r.verdict.kind.value})" for r in run.on_curve if not known(rate_of_trial(r, rate))]
 

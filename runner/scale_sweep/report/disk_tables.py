@@ -1,7 +1,4 @@
-"""A disk sweep in the report: what each disk did and can do alone, as a table and as bars, and where the data was.
-
-A bar starts at 0, and the mark above it is the disk's own ceiling by fio.
-"""
+"""A disk sweep in the report: what each disk did and can do alone, as a table and as bars."""
 
 from __future__ import annotations
 
@@ -26,8 +23,7 @@ def has_prepared_disks(run: StoredRun) -> bool:
 
 
 def ceiling_points(run: StoredRun) -> list[tuple[float, float]]:
-    """(level, rows/s) that the disks alone would allow, with the bytes for each row that the database writes at that
-    level; of levels with trials that count."""
+    """(level, rows/s) that the disks alone would allow, at the bytes for each row that the database writes there."""
     points = []
     for level in levels_of(run):
         trials, valid = at_level(run, level)
@@ -132,8 +128,7 @@ def _number(value: object) -> float | None:
 
 
 def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
-    """Bars side by side: each disk's MB/s at each level, hollow if no trial of it counts, with a mark at its own
-    ceiling."""
+    """Each disk's MB/s at each level as a bar, hollow if no trial of it counts, with a mark at its own ceiling."""
     bars = []
     for level in levels_of(run):
         trials, valid = at_level(run, level)
@@ -150,18 +145,7 @@ def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
     keys, above = legend([*((_block(css), words) for css, words in sorted(kinds)), *ceiling], width, 8, 14)
     top = 1.12 * max(max(bar[3], bar[4] or 0.0) for bar in bars)
     groups = len({level for level, *_ in bars})
-    frame = Frame(
-        width=width,
-        height=height + above,
-        left=54,
-        right=14,
-        top=above + 34,
-        bottom=58,
-        x_min=0.0,
-        x_max=float(groups),
-        y_min=0.0,
-        y_max=top,
-    )
+    frame = Frame.within((width, height + above), (54, 14, above + 34, 58), (0.0, float(groups)), (0.0, top))
     parts = [keys, axes(frame, [], "", "MB/s")]
     for at, level in enumerate(sorted({level for level, *_ in bars})):
         group = [b for b in bars if b[0] == level]

@@ -1,8 +1,4 @@
-"""All documents of a run, by file name, with their fits: one set, or one for each variant and an index.
-
-Pure. Only this module decides which documents a run has: the store writes them, `scale verify` makes them again. The
-index shows the variants side by side. Refuses to fit across variants: two methods are two curves.
-"""
+"""All documents of a run, by file name, with their fits: one set, or one for each variant and an index."""
 
 from __future__ import annotations
 
@@ -12,21 +8,18 @@ from dataclasses import dataclass, replace
 from scale_sweep.base.units import format_rate
 from scale_sweep.model import Agreement, FitReport, StoredRun, TrialResult, counted_verdicts
 from scale_sweep.report import run_facts, subjects
-from scale_sweep.report.ab import ab_markdown, ab_sections
+from scale_sweep.report.comparison import ab_sections
 from scale_sweep.report.figures import agreement_in, axis_facts, cpu_cost, fit_again
-from scale_sweep.report.headline import CAUTIONS, Headline, headline_html
-from scale_sweep.report.markdown import markdown, table_markdown
-from scale_sweep.report.markup import escape, safe, table_html
-from scale_sweep.report.once import once
-from scale_sweep.report.page import Facts, body_html, facts_html, html
+from scale_sweep.report.forms import Form, Headline, Markdown, Page, Section
+from scale_sweep.report.headlines import headline_of_ab, headline_of_variants
+from scale_sweep.report.markup import escape
 from scale_sweep.report.reference import Reference
 from scale_sweep.report.reference_reads import reads_tables
 from scale_sweep.report.replicates import beside_verdicts
 from scale_sweep.report.run_facts import settings_table
-from scale_sweep.report.section import Section, sections_html
-from scale_sweep.report.shell import shell
+from scale_sweep.report.sections import Facts, body_of, facts_html, html, markdown
+from scale_sweep.report.shared_values import once
 from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, marked, mean, short, shown_trials
-from scale_sweep.report.variants_headline import headline_of_ab, headline_of_variants
 from scale_sweep.sweep.vary import label, slug
 
 
@@ -46,7 +39,6 @@ def _products(run: StoredRun) -> list[tuple[str, ...]]:
 
 
 def only(run: StoredRun, name: str) -> StoredRun:
-    """The run with the trials of this variant only."""
     trials = tuple(t for t in run.plan.trials if slug(t.variant) == name)
     variant = label(trials[0].variant)
     sweep = replace(run.plan.sweep, name=f"{run.plan.sweep.name}: {variant}", vary={})
@@ -87,7 +79,6 @@ def _of_variant(run: StoredRun, level: float, name: str) -> list[TrialResult]:
 
 
 def _base(results: Sequence[TrialResult]) -> float | None:
-    """The rate that others are compared with; None if no trial counts."""
     trials, is_counted = shown_trials(results)
     return mean(r.achieved_per_s for r in trials) if is_counted else None
 
@@ -113,61 +104,38 @@ def _headline(run: StoredRun, fits: Mapping[str, FitReport]) -> Headline:
     return headline_of_ab(run, fits) if run.plan.sweep.variants_ab else headline_of_variants(run, fits)
 
 
-def index_markdown(run: StoredRun, fits: Mapping[str, FitReport], reference: Reference | None = None) -> str:
-    """The comparison, with links to each variant's own report. fits: by the variant in words. reference: rows of a
-    published table."""
-    is_ab = bool(run.plan.sweep.variants_ab)
-    headline = _headline(run, fits)
-    links = "".join(f"- [{safe(_variant_words(run, name))}](report-{name}.md)\n" for name in labels_of(run))
-    blocks = (
-        f"# {safe(headline.title)}",
-        safe(headline.above),
-        safe(headline.question),
-        *(f"**{safe(words)}**" for words in headline.answer),
-        f"Verdicts: {safe(counted_verdicts(run.results) or 'no trial')}.",
-        headline.note,
-        f"## {CAUTIONS}\n\n" + "\n".join(f"- {safe(c)}" for c in headline.cautions) if headline.cautions else "",
-        ab_markdown(run) if is_ab else "",
-        *(table_markdown(table) for table in _tables(run, reference)),
-        links,
-    )
-    return "\n\n".join(filter(None, blocks))
-
-
-def index_html(
-    run: StoredRun,
-    bodies: Mapping[str, str],
-    fits: Mapping[str, FitReport],
-    shared: Facts,
-    reference: Reference | None = None,
+def _index(
+    run: StoredRun, fits: Mapping[str, FitReport], form: Form, reference: Reference | None, shared: Facts = ()
 ) -> str:
-    """The comparison and the whole report of each variant, as one page that can be mailed.
-
-    bodies: HTML by the variant's short name; fits: by the variant in words; shared: facts of method and machine that
-    are the same for all, which no body has; reference: rows of a published table.
-    """
-    is_ab = bool(run.plan.sweep.variants_ab)
-    headline = _headline(run, fits)
-    links = "".join(f'<li><a href="#{escape(n)}">{escape(_variant_words(run, n))}</a></li>' for n in labels_of(run))
-    command = run_facts.command_of(run)
-    repeat = f"<h3>To repeat it</h3><pre>{escape(command)}</pre>" if command else ""
+    """The comparison, with links to the reports of the variants. shared: facts of method and machine of all
+    variants."""
+    links = form.links([(name, _variant_words(run, name)) for name in labels_of(run)])
+    tables = enumerate(_tables(run, reference), start=1)
     sections = (
-        *(ab_sections(run) if is_ab else (Section(name="curves", title="The curves", body=subjects.figure_html(run)),)),
-        *(_table_section(number, table) for number, table in enumerate(_tables(run, reference), start=1)),
-        Section(name="reports", title="Report of each variant", body=f"<ul>{links}</ul>"),
-        Section(name="method", title="Method and machine", body=facts_html(shared) + repeat),
+        *_first_sections(run, form),
+        *(Section(f"table-{n}", table.title, _as_one(table, form), is_titled=False) for n, table in tables),
+        Section("reports", "Report of each variant", links, is_titled=False),
+        Section(
+            "method",
+            "Method and machine",
+            form.on_page(lambda: facts_html(shared) + form.command(run_facts.command_of(run))),
+        ),
     )
-    parts = "".join(f'<section class="variant" id="{escape(n)}">{bodies[n]}</section>\n' for n in labels_of(run))
-    return shell(headline.title, headline_html(headline, run.results) + sections_html(sections) + parts)
+    return form.body(_headline(run, fits), run.results, sections, "")
 
 
-def _table_section(number: int, table: Table) -> Section:
-    return Section(name=f"table-{number}", title=table.title, body=table_html(once(table), dense=True))
+def _first_sections(run: StoredRun, form: Form) -> tuple[Section, ...]:
+    if run.plan.sweep.variants_ab:
+        return ab_sections(run, form)
+    return (Section("curves", "The curves", form.on_page(lambda: subjects.figure_html(run))),)
+
+
+def _as_one(table: Table, form: Form) -> str:
+    return form.table(once(table) if form.is_page else table, dense=True)
 
 
 def _tables(run: StoredRun, reference: Reference | None) -> tuple[Table, ...]:
-    """The tables of several databases, or of several variants of one. Databases have their own: a ratio to the first
-    would not say whether it is a difference."""
+    """Several databases have their own tables: a ratio to the first would not say whether it is a difference."""
     settings = settings_table(run)
     return (
         *reads_tables(run, reference),
@@ -202,17 +170,22 @@ def documents(run: StoredRun, reference: Reference | None = None, makers: Makers
     parts = {name: _single(only(run, name), f"-{name}", reference, makers) for name in labels}
     shared = _shared_facts([one.run for one in parts.values()])
     named = {_variant_words(run, name): next(iter(one.fits.values())) for name, one in parts.items()}
-    above = _headline(run, named).cautions
-    bodies = {name: body_html(one.run, reference, name, shared, above) for name, one in parts.items()}
+    headline = _headline(run, named)
     pages = {page: text for one in parts.values() for page, text in one.pages.items()}
-    pages |= {"report.md": index_markdown(run, named, reference)} if ".md" in makers else {}
-    pages |= {"report.html": index_html(run, bodies, named, shared, reference)}
+    if ".md" in makers:
+        pages["report.md"] = Markdown().document(headline, _index(run, named, Markdown(), reference))
+    bodies = [
+        f'<section class="variant" id="{escape(name)}">'
+        f"{body_of(one.run, Page(), reference, name, shared, headline.cautions)}</section>\n"
+        for name, one in parts.items()
+    ]
+    page = _index(run, named, Page(), reference, shared)
+    pages["report.html"] = Page().document(headline, page + "".join(bodies))
     fits = {file: fit for one in parts.values() for file, fit in one.fits.items()}
     return Documents(run=run, fits=fits, pages=pages)
 
 
 def _shared_facts(runs: Sequence[StoredRun]) -> Facts:
-    """The facts of method and machine that all variants have."""
     each = [(*run_facts.machine_facts(run), *run_facts.method_facts(run)) for run in runs]
     return tuple(fact for fact in each[0] if all(fact in facts for facts in each))
 

@@ -1,10 +1,8 @@
-"""The run's figures by level, from which its tables and pictures are made: the fit, the trials of a level, the knobs.
-
-A level without a VALID trial is shown from its other trials, and marked.
-"""
+"""The run's figures by level, from which its tables and pictures are made."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from scale_sweep.analysis.fit import FitQuestions, Terms, another_day, fit_curve, known_breaks
@@ -16,14 +14,13 @@ from scale_sweep.experiment.work import Rate, rate_of, rates_of
 from scale_sweep.model import (
     Agreement,
     FitReport,
+    Measurement,
     PointSummary,
     StoredRun,
     TrialResult,
 )
-from scale_sweep.report.capacity import with_held
-from scale_sweep.report.columns import knob_at
 from scale_sweep.report.cpu_time import speed_cautions, with_cpu_points
-from scale_sweep.report.open_loop import with_answer
+from scale_sweep.report.offered_rates import with_answer, with_held
 from scale_sweep.report.replicates import agreement_words
 from scale_sweep.report.table import ABSENT, Table, known, mean, quick_words, shown_trials
 
@@ -31,7 +28,6 @@ OWN_MARK = " ‡"
 
 
 def fit_of(run: StoredRun) -> FitReport:
-    """The run's stored fit, else a fit of its trials."""
     return run.fit or fit_again(run)
 
 
@@ -72,7 +68,6 @@ def with_another_day(fit: FitReport, run: StoredRun) -> FitReport:
 
 
 def levels_of(run: StoredRun) -> tuple[float, ...]:
-    """Every level that has a trial, ascending."""
     return tuple(sorted({r.trial.level for r in run.on_curve}))
 
 
@@ -82,8 +77,7 @@ def at_level(run: StoredRun, level: float) -> tuple[list[TrialResult], bool]:
 
 
 def measured_rate(run: StoredRun, level: float) -> float | None:
-    """The mean of the fitted rate over the trials of `at_level`, as they were measured. Where a drift was found, the
-    fit's own mean is another: it is without the drift."""
+    """The mean of the fitted rate over the trials of `at_level`, as measured: the fit's own mean is without a drift."""
     return mean(getattr(r.measurement, fitted_rate(run).field) for r in at_level(run, level)[0])
 
 
@@ -106,7 +100,6 @@ def by_run_order(run: StoredRun) -> list[TrialResult]:
 
 
 def knob_name(run: StoredRun, name: str) -> str:
-    """A knob's label for a heading."""
     return next((knob.label for knob in run.plan.knobs if knob.name == name), name)
 
 
@@ -120,7 +113,6 @@ def axis_facts(run: StoredRun) -> AxisFacts:
 
 
 def fitted_rate(run: StoredRun) -> Rate:
-    """The rate that the run's curve shows."""
     sweep = run.plan.sweep
     return rate_of(sweep.work, durable=axis_facts(run).is_durable, objective=sweep.load.objective)
 
@@ -133,7 +125,6 @@ def shown_rates(run: StoredRun) -> tuple[Rate, ...]:
 
 
 def axis_name(run: StoredRun) -> str:
-    """The axis for a heading."""
     return axis_facts(run).title
 
 
@@ -179,3 +170,15 @@ def measured_words(shown: float, point: PointSummary | None) -> str:
         return format_rate(shown)
     scale = shown / point.rate_mean
     return format_rate(shown, point.mean_low * scale, point.mean_high * scale)
+
+
+def knob_at(trials: Sequence[TrialResult], name: str) -> str:
+    return " / ".join(dict.fromkeys(r.trial.knobs[name] for r in trials if name in r.trial.knobs)) or ABSENT
+
+
+def disk_mb_per_s(axis: AxisFacts, m: Measurement) -> float | None:
+    """The disks' write rate in MB/s: to the end of flush and sync if the axis' rate is of that time; else in the
+    window."""
+    rates = [disk.write_mb_per_s for disk in m.disks.values() if disk.write_mb_per_s is not None]
+    whole = axis.is_durable and len(rates) == len(m.disks) > 0
+    return sum(rates) if whole else m.disk_write_mb_per_s

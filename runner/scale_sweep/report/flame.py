@@ -1,8 +1,4 @@
-"""Flame graphs of profiled trials, and what grew between two of them, as our own SVG. Pure.
-
-A frame's width is the share of the samples in which it was on the stack. Frames narrower than half a pixel are not
-drawn; the folded stacks in the trial's directory contain them.
-"""
+"""Flame graphs of profiled trials, and what grew between two of them, as our own SVG."""
 
 from __future__ import annotations
 
@@ -26,8 +22,6 @@ _SAME = 0.0005  # of all samples: a change that rounds to 0.0 %
 
 @dataclass
 class StackFrame:
-    """A function called from one caller."""
-
     share: float = 0.0  # of the samples, with everything that it called
     calls: dict[str, StackFrame] = field(default_factory=dict)
 
@@ -75,8 +69,7 @@ def _grown_html(first: str, last: str) -> str:
 
 
 def flame_svg(folded: str, before: str = "") -> str:
-    """The graph of a profile. before: another profile; each frame is then coloured by the change of its share: red
-    grew, blue shrank."""
+    """The graph of a profile. before: another profile; each frame is then red if its share grew, blue if it shrank."""
     root, other = tree(folded), tree(before) if before else None
     drawn: list[tuple[int, str]] = []
     _draw(root, other, 0.0, 0, drawn)
@@ -121,8 +114,7 @@ def _colour(name: str, change: float | None) -> str:
 
 
 def grown(before: str, after: str, count: int = 10) -> tuple[tuple[str, float, float], ...]:
-    """Functions by the growth of their own share of the samples (the innermost frame alone): name and both shares, at
-    most `count` of them, the most grown first."""
+    """Functions by the growth of their own share of the samples: name and both shares, the most grown first."""
     first, last = _own(before), _own(after)
     moved = sorted(last, key=lambda name: first.get(name, 0.0) - last[name])
     return tuple((n, first.get(n, 0.0), last[n]) for n in moved[:count] if last[n] > first.get(n, 0.0))

@@ -1,7 +1,4 @@
-"""The load of a run in words: what the connections send, how long, and the limit of the load generator.
-
-Refuses a ceiling for reads: only a database gives answers, so none was measured.
-"""
+"""The load of a run in words: what the connections send, how long, and the limit of the load generator."""
 
 from __future__ import annotations
 
@@ -26,8 +23,7 @@ def _program(program: LoadProgram) -> str:
 
 
 def load_words(run: StoredRun) -> str:
-    """The requests, the connections and the loop in a sentence, then the window with its warm-up. Of another program
-    that made the load: what is known of it."""
+    """The requests, the connections, the loop, and the window with its warm-up; of another program, what is known."""
     sweep, load = run.plan.sweep, run.plan.sweep.load
     if others := other_programs(run):
         rows = counted(load.rows, "row") if load.rows is not None else ""
@@ -86,7 +82,6 @@ def _window(run: StoredRun, load: Load) -> str:
 
 
 def _apart(operation: Operation) -> str:
-    """The connections and the rate that only this operation has."""
     many = (
         counted(operation.connections, "separate connection")
         if operation.connections
@@ -110,8 +105,7 @@ def rows_words(run: StoredRun) -> str:
 
 
 def ceiling_words(run: StoredRun) -> str:
-    """The measured ceilings of the load generator, or why there are none; of reads, the CPU that it used. Nothing of
-    another program that made the load."""
+    """The measured ceilings of the load generator, or why there are none; of reads, the CPU that it used."""
     if other_programs(run):
         return ""
     value, work = run.manifest.get("ceiling_rows_per_s"), run.plan.sweep.work

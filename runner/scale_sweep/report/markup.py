@@ -1,8 +1,4 @@
-"""Texts, tables and the names of verdicts as HTML, and texts as Markdown.
-
-The only way of a text from outside into a report: a name, a question, a tag or a server's message is shown as it is and
-is never markup. Refuses to be called twice on one text: what it returns is markup.
-"""
+"""Texts, tables and the names of verdicts as HTML, and texts as Markdown: the only way of a text into a report."""
 
 from __future__ import annotations
 
@@ -18,13 +14,11 @@ _SPECIAL = re.compile(r"([\\`*\[\]|#~]|(?<!\w)_|_(?!\w))")  # an underscore insi
 
 
 def escape(text: str) -> str:
-    """The text as HTML, also inside of an attribute."""
     return html.escape(visible(text))
 
 
 def safe(text: str) -> str:
-    """The text as Markdown, on one line. Entities instead of backslashes where some programs take a backslash before a
-    tag for text, and the tag for a tag."""
+    """The text as Markdown, on one line. Entities, because some programs take a backslash before a tag for text."""
     return _SPECIAL.sub(r"\\\1", html.escape(visible(" ".join(text.split())), quote=False))
 
 
@@ -53,21 +47,17 @@ _CSS = {"VALID": "ok", "SOFTWARE_BOTTLENECK": "own"}  # of the verdicts that cou
 
 
 def meaning_of(words: str) -> str:
-    """The meaning of a verdict as `verdict_words` shows it."""
     kind, is_short, _ = words.partition(" (")
     return f"{VERDICT_MEANINGS[kind]}; {SHORT_MEANING}" if is_short else VERDICT_MEANINGS[kind]
 
 
 def broken(words: str) -> str:
-    """The escaped text, with permission to break the names of verdicts in it at their underscores, and not elsewhere
-    behind them."""
+    """The escaped text, with permission to break names of verdicts at their underscores."""
     marked = escape(words).replace(f" ({SHORT})", f" ({SHORT})".replace(" ", "&nbsp;"))
     return _VERDICT.sub(lambda name: name[0].replace("_", "_<wbr>"), marked)
 
 
 def _cell(words: str) -> str:
-    """The text of a cell. What a number is marked with may be on the lines below it, and so may the last of several
-    values, so that the table fits a page."""
     if words.count(" / ") > 1:
         return f'<span class="after">{escape(words).replace(" / ", "&nbsp;/ ")}</span>'
     marked = _MARKED.fullmatch(words)
@@ -75,7 +65,6 @@ def _cell(words: str) -> str:
 
 
 def code_html(words: str) -> str:
-    """The escaped text; what is between two backticks is code."""
     parts = escape(words).split("`")
     if len(parts) % 2 == 0:
         return escape(words)
@@ -88,13 +77,11 @@ def sentence_html(words: str) -> str:
 
 
 def css_of(kind: VerdictKind) -> str:
-    """The CSS class of a verdict."""
     return _CSS.get(kind.value, "bad")
 
 
 def table_html(table: Table, *, dense: bool = False) -> str:
-    """A table. A row's note is a second line below it. A screen reader reads each cell with its column and its row. A
-    table wider than the page can be focused and scrolled by keyboard."""
+    """A row's note is a second line below it. A table wider than the page can be scrolled by keyboard."""
     head = "".join(f'<th scope="col"{_word(table, i)}>{escape(h)}</th>' for i, h in enumerate(table.headers))
     body = []
     for at, row in enumerate(table.rows):

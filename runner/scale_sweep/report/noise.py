@@ -1,4 +1,4 @@
-"""How certain the points are, in words and tables: intervals, drift, ablation trials, conditions that moved. Pure."""
+"""How certain the points are, in words and tables: intervals, drift, ablation trials."""
 
 from __future__ import annotations
 
@@ -37,8 +37,6 @@ def _named(drift: Drift, run: StoredRun) -> Drift:
 
 
 def _moved(split: AblationSplit, run: StoredRun) -> str:
-    """The knobs in which an ablation trial differs from its level's point."""
-
     def is_at(result: TrialResult) -> bool:
         return (result.trial.level, slug(result.trial.variant)) == (split.after, split.variant)
 
@@ -49,7 +47,6 @@ def _moved(split: AblationSplit, run: StoredRun) -> str:
 
 
 def noise_sentences(run: StoredRun) -> tuple[str, ...]:
-    """Sentences on the noise, the shortest first."""
     noise = noise_of(run)
     ablations = (_ablation(split) for split in noise.ablations)
     later = (_later(run, level, ratio) for level, ratio in noise.later)
@@ -80,15 +77,14 @@ def _spread(noise: NoiseReport) -> str:
 
 
 def _drift(noise: NoiseReport) -> list[str]:
-    """The drift by the regression over all trials; by the repeated trial if there are too few for a regression."""
     if noise.trend is not None:
         return course_sentences(noise.trend, sum(1 for i in noise.levels if i.n))
     return _check(noise.drift) if noise.drift is not None else []
 
 
 def course_sentences(trend: Trend, points: int) -> list[str]:
-    """The course of the rate: a bend, else the result of the regression; and a first trial that differs. points:
-    those with a counting trial."""
+    """A bend, else the result of the regression; and a first trial that differs. points: those with a counting
+    trial."""
     sentences = [trend_sentence(trend, points)]
     if trend.bend_percent is not None:
         ends = "higher" if trend.bend_percent > 0 else "lower"

@@ -1,8 +1,4 @@
-"""The operations of a load: what each asks, how long its answers take, its rates, and which answers were checked.
-
-They use trials of the curve only. Refuses a picture of each rate: the rates of a mix are in the proportion of its
-weights, so they are one curve.
-"""
+"""The operations of a load on the page: their rates, response times, and cautions on their answers."""
 
 from __future__ import annotations
 
@@ -10,12 +6,9 @@ from collections import Counter
 
 from scale_sweep.base.units import counted, format_rate
 from scale_sweep.model import StoredRun, TrialResult
-from scale_sweep.report.asked import asked_operations_table
-from scale_sweep.report.figure import figure_html
 from scale_sweep.report.figures import axis_facts
-from scale_sweep.report.markup import code_html, table_html
-from scale_sweep.report.once import once
-from scale_sweep.report.operation_figures import (
+from scale_sweep.report.forms import Form, figure_html
+from scale_sweep.report.operation_pictures import (
     MIDDLE,
     QUANTILES,
     Read,
@@ -23,13 +16,21 @@ from scale_sweep.report.operation_figures import (
     mean_of,
     names_of,
     response,
+    response_curve,
+    times_caption,
+    times_rows,
+    times_svg,
     trials_by_level,
     upper_quantile,
 )
-from scale_sweep.report.operation_times import times_caption, times_rows, times_svg
-from scale_sweep.report.response_curve import response_curve
-from scale_sweep.report.rows_and_answers import checked_words, checks_table, preload_words, unchecked_words
-from scale_sweep.report.section import folded
+from scale_sweep.report.operation_questions import (
+    asked_operations_table,
+    checked_words,
+    checks_table,
+    preload_words,
+    unchecked_words,
+)
+from scale_sweep.report.shared_values import once
 from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, short
 
 
@@ -85,21 +86,26 @@ def quantiles_table(run: StoredRun) -> Table:
     return Table(title="Response times by operation (ms)", headers=headers, rows=tuple(rows), words=(0,), notes=(note,))
 
 
-def operations_html(run: StoredRun) -> str:
-    """The part of the page; "" if the load only writes."""
+def operations_part(run: StoredRun, form: Form) -> str:
+    """The section of a report; "" if the load only writes."""
     if not has_operations(run):
         return ""
-    written = (checked_words(run), *preload_words(run))
-    items = "".join(f"<li>{code_html(words)}</li>" for words in written if words)
-    wide, narrow = times_svg(run), times_svg(run, 400)
-    drawn = figure_html("response-times", wide, times_caption(run), times_rows(run), narrow=narrow) if wide else ""
-    tables = table_html(quantiles_table(run), dense=True) + table_html(checks_table(run), dense=True)
-    listed = f"<ul>{items}</ul>" if items else ""
-    return (
-        f"{listed}{drawn}{table_html(asked_operations_table(run), dense=True)}"
-        f"{table_html(operations_table(run), dense=True)}"
-        f"<h3>Throughput against response time</h3>{response_curve(run, trials_by_level(run))}"
-        f"{folded('All quantiles of the response times, and the checked answers of each operation', tables)}"
+
+    def times() -> str:
+        wide, narrow = times_svg(run), times_svg(run, 400)
+        return figure_html("response-times", wide, times_caption(run), times_rows(run), narrow=narrow) if wide else ""
+
+    def curve() -> str:
+        return f"<h3>Throughput against response time</h3>{response_curve(run, trials_by_level(run))}"
+
+    each = form.joined(*(form.table(table, dense=True) for table in (quantiles_table(run), checks_table(run))))
+    return form.joined(
+        form.bullets([words for words in (checked_words(run), *preload_words(run)) if words], code=True),
+        form.on_page(times),
+        form.table(asked_operations_table(run), dense=True),
+        form.table(operations_table(run), dense=True),
+        form.on_page(curve),
+        form.folded("All quantiles of the response times, and the checked answers of each operation", each),
     )
 
 

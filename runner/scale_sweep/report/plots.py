@@ -1,7 +1,4 @@
-"""The picture of `scale fit --png`: rows and fitted curves, drawn by matplotlib, which the extra [png] installs.
-
-Returns bytes and writes nothing. Refuses to draw runs: their plots are SVG (curve.py, series.py).
-"""
+"""The picture of `scale fit --png`, drawn by matplotlib, which the extra [png] installs."""
 
 from __future__ import annotations
 
@@ -24,7 +21,6 @@ _ABOVE_ROWS = 3.0  # times the highest row: the top of a picture whose band reac
 
 
 def _figure() -> tuple[Figure, Axes]:
-    """An empty picture of 1000 by 560 pixels."""
     figure = Figure(figsize=(10.0, 5.6), dpi=100, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
@@ -71,7 +67,6 @@ def _is_refused(point: PointSummary | Prediction) -> bool:
 
 
 def _predicted(axes: Axes, fit: FitReport, colour: str) -> None:
-    """The answers beyond the rows as hollow marks, each with its interval."""
     predictions = [(p.level, p.rate, p.low, p.high) for p in fit.predictions]
     shown = [(n, x, x - a, b - x) for n, x, a, b in predictions if x is not None and a is not None and b is not None]
     if shown:

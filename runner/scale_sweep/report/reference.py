@@ -1,7 +1,4 @@
-"""A published table beside ours. Machines differ, so only speedups are compared; rates are shown.
-
-Refuses to compare what was not published: a level of one table only stays empty in the other.
-"""
+"""A published table beside ours, as a table and a picture. Machines differ, so only speedups are compared."""
 
 from __future__ import annotations
 
@@ -9,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scale_sweep.base.units import format_number, format_rate
-from scale_sweep.model import StoredRun
-from scale_sweep.report.disk_range import disk_words, range_notes
+from scale_sweep.model import StoredRun, VerdictKind
 from scale_sweep.report.figures import at_level, axis_facts, axis_name, fitted_rate, levels_of
-from scale_sweep.report.subject_points import stored_bytes
+from scale_sweep.report.level_tables import disk_words, range_notes
+from scale_sweep.report.several_curves import stored_bytes
+from scale_sweep.report.svg import Frame, axes, clipped, counted_lines, drawing, legend, line, marker, swatch, x_levels
 from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, mean, short
 
 Reference = Sequence[Mapping[str, str]]
@@ -91,8 +89,7 @@ def compare(run: StoredRun, reference: Reference) -> ReferenceComparison | None:
 
 
 def rows_of(run: StoredRun, reference: Reference) -> list[Mapping[str, str]]:
-    """The rows of the run's variant: those with its values in the columns that are named like what it varies, and with
-    its target where the table has several."""
+    """The rows with the values of the run's variant, and with its target where the table has several."""
     varied = run.plan.trials[0].variant if run.plan.trials else {}
     wanted = {"target": run.plan.trials[0].subject.target, **varied} if run.plan.trials else {}
     return [row for row in reference if all(row.get(key, value) == value for key, value in wanted.items())]
@@ -144,7 +141,6 @@ def reference_table(run: StoredRun, reference: Reference) -> Table | None:
 
 
 def _published_knobs(run: StoredRun) -> dict[str, str]:
-    """Columns of a published table that may be knobs of any database, with their names in sentences."""
     own = {knob.column: knob.label.lower() for knob in run.plan.knobs if knob.column}
     return {column: column.replace("_", " ") for column in PUBLISHED_KNOBS} | own
 
@@ -175,3 +171,37 @@ def _notes(both: ReferenceComparison, reference: Reference, run: StoredRun) -> l
     if any(not s.valid for s in both.ours.values()):
         notes.append("† No trial of ours is VALID at this level: the numbers are not the server's, without a speedup.")
     return notes
+
+
+def speedup_svg(run: StoredRun, both: ReferenceComparison, width: int = 520, height: int = 330) -> str:
+    """Our speedup beside the published one; "" if we have none. Machines differ, so rates are not drawn together."""
+    theirs, ours = both.speedups(ours=False), both.speedups(ours=True)
+    everything = [*theirs.items(), *ours.items()]
+    if not ours:
+        return ""
+    base = both.base_published or both.base_ours or 1.0
+    drawn = [css for css, rates in (("published", theirs), ("ours", ours)) if rates]
+    items = [*((swatch(css) + _dot(8, 0, css), css) for css in drawn), (swatch("ideal"), "ideal")]
+    keys, above = legend(items, width, 8, 14)
+    last = max(n for n, _ in everything)
+    y_max = 1.06 * max(last / base, *(v for _, v in everything))
+    frame = Frame.over_levels((width, height), above, last, y_max)
+    parts = [
+        keys,
+        axes(
+            frame,
+            x_levels([n for n, _ in everything], width - 80),
+            run.plan.sweep.axis,
+            f"speedup, 1 at {format_number(base)}",
+        ),
+        clipped(frame, line(frame, [(0, 0), (frame.x_max, frame.x_max / base)], "ideal")),
+    ]
+    for css, side, levels in (("published", theirs, both.published), ("ours", ours, both.ours)):
+        parts.append(counted_lines(frame, [((n, side.get(n, 0.0)), n in side) for n in sorted(levels)], css))
+        parts += [_dot(frame.x(n), frame.y(v), css, f"{css}: {v:.2f} at {format_number(n)}") for n, v in side.items()]
+    return drawing(width, frame.height, "Speedup, published and ours", "".join(parts), "small")
+
+
+def _dot(x: float, y: float, css: str, title: str = "") -> str:
+    shape = marker(x, y, VerdictKind.RESOURCE_NOT_SATURATED if css == "published" else VerdictKind.VALID, title, 3.8)
+    return shape.replace('class="m invalid"', f'class="m {css}"').replace('class="m valid"', f'class="m {css}"')

@@ -1,10 +1,4 @@
-"""Published response times of reads beside ours: a row for each operation, a column for each database. Pure.
-
-A table of reads has the columns operation (its name in the mix), target and response_s (seconds); several rows of the
-same operation and target are averaged. It may have the columns table (its number in the publication),
-stored_bytes_per_row and written_rows_per_s, which make a second table. Machines differ, so only ratios between
-databases are compared. Refuses operations that the run does not have.
-"""
+"""Published response times of reads beside ours, from a table with the columns operation, target and response_s."""
 
 from __future__ import annotations
 
@@ -13,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.model import StoredRun
 from scale_sweep.report.figures import axis_facts
-from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
+from scale_sweep.report.several_curves import SubjectCurve, SubjectPoint, curves
 from scale_sweep.report.subjects import CANNOT, operation_names
 from scale_sweep.report.table import ABSENT, MARK, Table, mean, short
 
@@ -28,13 +22,11 @@ _FIGURES: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (  # colu
 
 
 def is_of_reads(reference: Reference | None) -> bool:
-    """Whether the rows have the columns of a table of reads."""
     return reference is not None and any(all(column in row for column in NEEDS) for row in reference[:1])
 
 
 def reads_tables(run: StoredRun, reference: Reference | None) -> tuple[Table, ...]:
-    """The response times, and the figures of storing and writing, if any are published. At the highest level of the
-    run; none without a table of reads, or without a common operation."""
+    """Response times, and figures of storing and writing, at the highest level; none without a common operation."""
     if reference is None or not is_of_reads(reference):
         return ()
     times = _times(run, reference)
@@ -149,14 +141,11 @@ def _all_count(ours: Sequence[SubjectCurve]) -> bool:
 
 
 def _preloaded(curve: SubjectCurve) -> float | None:
-    """The rate in rows/s of the trials that loaded their rows themselves, to the moment at which the server is at
-    rest."""
     measured = [result.measurement for result in curve.results]
     return mean(m.preload_rows / m.preload_s for m in measured if m.preload_rows and m.preload_s)
 
 
 def _ratio(values: Sequence[float | None], all_count: bool = True) -> tuple[str, ...]:
-    """The second figure over the first one, if both count; no cell unless there are two."""
     if len(values) != 2:
         return ()
     first, second = values

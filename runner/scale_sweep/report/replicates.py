@@ -1,7 +1,4 @@
-"""Words on replicates: how many ran, whether they agree, and where the noise comes from. Pure.
-
-Refuses to name a level whose replicates differ by less than matters (scale_sweep/analysis/noise/agreement.py).
-"""
+"""Words on replicates: how many ran, whether they agree, and where the noise comes from."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Facts of a run that a reader needs to judge and repeat it: machine, server, placement, settings, command.
-
-They come from the manifest, which is JSON from disk: if a key is missing or has another type, its line is left out. The
-settings are those that differ from the vendors' defaults, as each server reported them in its trials. Refuses to know a
-default: the manifest has those of the targets, as the run was begun.
-"""
+"""Facts of a run from its manifest, of which any may be missing, and the settings that its servers reported."""
 
 from __future__ import annotations
 
@@ -15,11 +10,10 @@ from scale_sweep.base.texts import is_same_value
 from scale_sweep.base.units import counted, format_cpus, format_number, format_seconds
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.model import DEFAULTS, KnobRole, StoredRun, TrialResult
+from scale_sweep.report.conditions import old_servers, quota_words
 from scale_sweep.report.disk_tables import limit_words
 from scale_sweep.report.load_words import ceiling_words, load_words, rows_words
 from scale_sweep.report.noise import slow_changes
-from scale_sweep.report.old_servers import old_servers
-from scale_sweep.report.quota import quota_words
 from scale_sweep.report.replicates import replicates_words
 from scale_sweep.report.table import Table, fixed, known, mean, unseen_words
 
@@ -135,8 +129,7 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
 
 
 def _warmups(run: StoredRun) -> str:
-    """How long the warm-ups of each level really took; "" if their length was fixed. The series of a trial begins with
-    its load, and its time 0 is the end of the warm-up."""
+    """How long the warm-ups of each level took. The series begins with the load; its time 0 is the warm-up's end."""
     if run.plan.sweep.load.warmup_least_s is None:
         return ""
     by_level: dict[float, list[float]] = {}
@@ -152,13 +145,11 @@ def _warmups(run: StoredRun) -> str:
 
 
 def _middle(seconds: Sequence[float]) -> str:
-    """ "12 s (9 to 26 s)": the median, and the shortest and the longest where they differ."""
     middle, least, most = (f"{f(seconds):.0f}" for f in (median, min, max))
     return f"{middle} s" if least == most else f"{middle} s ({least} to {most} s)"
 
 
 def _compared(run: StoredRun) -> str:
-    """How many of the stored rows were compared with those that were sent; "" if none could be."""
     measured = [r.measurement for r in run.results if r.measurement.rows_compared is not None]
     if not measured:
         return ""
@@ -203,7 +194,6 @@ def effective_settings(run: StoredRun) -> tuple[tuple[str, str], ...]:
 
 
 def cautions_of(run: StoredRun, cautions: Sequence[str]) -> tuple[str, ...]:
-    """The cautions of confounds, fit, plan, settings and quotas, each once."""
     confounds, fixed_here = (c.sentence for c in run.plan.confounds), (*_loading_words(run), *quota_words(run))
     sentences = (*confounds, *slow_changes(run), *cautions, *fixed_here, *run.plan.notes, *old_servers(run))
     return tuple(dict.fromkeys(sentences))
@@ -265,7 +255,6 @@ def settings_table(run: StoredRun) -> Table | None:
 
 
 def _load_knobs(run: StoredRun) -> frozenset[str]:
-    """Names of knobs that are the load's or the schema's, such as connections and partitions."""
     return frozenset(knob.name for knob in run.plan.knobs if knob.role is not KnobRole.OTHER)
 
 

@@ -1,8 +1,4 @@
-"""The picture of a search: the offered rates against the response times that were seen at them. Pure.
-
-Its vertical axis is logarithmic, because the response time grows by powers of ten near the capacity. Refuses to hide a
-step: one that was left out has the shape of its verdict, and one over capacity is drawn at the upper edge.
-"""
+"""The picture of a search: the offered rates against the response times that were seen at them."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from collections.abc import Sequence
 from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import ERRORS, Clause, Objective, Step, StoredRun, TrialResult, VerdictKind
-from scale_sweep.report.figure import figure_html
+from scale_sweep.report.forms import figure_html
 from scale_sweep.report.markup import escape
 from scale_sweep.report.svg import (
     LogFrame,
@@ -89,22 +85,15 @@ def _frame(
     low, high = min(rates), max(rates)
     margin = max(ROOM * (high - low), (SPAN_LEAST * high - (high - low)) / 2)
     highest = min(TALLEST * max(limits), 1.4 * max((*times, *limits)))
-    return LogFrame(
-        width=size[0],
-        height=size[1],
-        left=60,
-        right=24,
-        top=38 + keys_height,
-        bottom=48,
-        x_min=max(0.0, low - margin),
-        x_max=high + margin,
-        y_min=0.7 * min((*times, *limits)),
-        y_max=highest,
+    return LogFrame.within(
+        size,
+        (60, 24, 38 + keys_height, 48),
+        (max(0.0, low - margin), high + margin),
+        (0.7 * min((*times, *limits)), highest),
     )
 
 
 def _interval(frame: LogFrame, result: TrialResult, divisor: float) -> str:
-    """The interval of the capacity as an area; "" without an answer."""
     low, high = result.measurement.capacity_low_per_s, result.measurement.capacity_high_per_s
     if result.measurement.capacity_per_s is None or low is None or high is None:
         return ""
@@ -113,7 +102,6 @@ def _interval(frame: LogFrame, result: TrialResult, divisor: float) -> str:
 
 
 def _answer(frame: LogFrame, result: TrialResult, divisor: float) -> str:
-    """The capacity as a line; "" without an answer."""
     rate = result.measurement.capacity_per_s
     if rate is None:
         return ""
@@ -122,7 +110,6 @@ def _answer(frame: LogFrame, result: TrialResult, divisor: float) -> str:
 
 
 def _places(frame: LogFrame, steps: Sequence[Step], divisor: float) -> list[tuple[float, float]]:
-    """Where every point of the steps is drawn."""
     return [
         (frame.x(step.rate / divisor), _y(frame, ms))
         for step in steps
@@ -176,7 +163,6 @@ def _mark(frame: LogFrame, step: Step, own: str, divisor: float) -> str:
 
 
 def _keys(objective: Objective, result: TrialResult, own: str) -> list[tuple[str, str]]:
-    """Symbols and words of what the drawing has."""
     steps, name = result.measurement.steps, next(words for key, words, _ in CURVES if key == own)
     words = {VerdictKind.VALID: f"{name}, holds", VerdictKind.OFFERED_NOT_MET: f"{name}, does not hold"}
     shapes = dict.fromkeys(shape_of(step) for step in sorted(steps, key=lambda step: (not step.usable, not step.holds)))
@@ -206,7 +192,6 @@ def _caption(run: StoredRun, objective: Objective, result: TrialResult) -> str:
 
 
 def search_rows(run: StoredRun, result: TrialResult) -> list[Sequence[object]]:
-    """The steps in their order, the headers first."""
     unit = run.plan.sweep.work.rate_counts
     headers = ("step", f"offered_{unit}_per_s", "achieved", *(f"response_ms_{name}" for name, *_ in CURVES), "came")
     return [
@@ -219,7 +204,6 @@ def search_rows(run: StoredRun, result: TrialResult) -> list[Sequence[object]]:
 
 
 def came_of(step: Step) -> str:
-    """The result of a step in words."""
     if not step.usable:
         return f"left out: {step.why}"
     return "holds" if step.holds else "over capacity" if step.excess is None else "does not hold"

@@ -1,10 +1,4 @@
-"""The time series of every trial as small panels, second by second: rate, CPU of server and load generator, page
-faults, and disk.
-
-The window is shaded and coloured; the time outside it (warm-up, discarded transient, drain) is grey. All trials of a
-level share a scale from 0, so that replicates can be compared. Refuses to smooth: long series keep the lowest and
-highest value of each pixel.
-"""
+"""The time series of every trial as small panels, second by second."""
 
 from __future__ import annotations
 
@@ -31,8 +25,6 @@ _GAP = 3.5  # times the usual step; a longer gap breaks the line
 
 @dataclass(frozen=True, kw_only=True)
 class PanelMetric:
-    """One panel of a trial."""
-
     name: str
     title: str
     css: str
@@ -72,7 +64,6 @@ def pick(series: Series, name: str, most: int = _POINTS_MAX) -> list[tuple[float
 
 
 def runs_of(points: Points) -> list[list[tuple[float, float]]]:
-    """The points in parts without a gap."""
     if len(points) < 3:
         return [list(points)]
     usual = statistics.median(b[0] - a[0] for a, b in itertools.pairwise(points))
@@ -122,18 +113,7 @@ def _limit_of(result: TrialResult, metric: PanelMetric) -> float | None:
 
 def panel_frame(x_min: float, x_max: float, y_max: float) -> Frame:
     """The frame of a small panel of one trial, from 0 to y_max."""
-    return Frame(
-        width=WIDTH,
-        height=HEIGHT,
-        left=36,
-        right=6,
-        top=20,
-        bottom=18,
-        x_min=x_min,
-        x_max=x_max,
-        y_min=0.0,
-        y_max=y_max,
-    )
+    return Frame.within((WIDTH, HEIGHT), (36, 6, 20, 18), (x_min, x_max), (0.0, y_max))
 
 
 class SharedParts:
@@ -203,7 +183,6 @@ def _panel_axes(frame: Frame, unit: float, marks: Sequence[float]) -> str:
 
 
 def _in_and_out(frame: Frame, stretch: Points, window: Window | None, css: str) -> str:
-    """Grey outside the window, coloured inside. Both parts meet at the window's edge."""
     start, end = window or (0.0, float("inf"))
     parts: list[str] = []
     piece: list[tuple[float, float]] = []
@@ -241,5 +220,4 @@ def trial_panels(run: StoredRun) -> list[tuple[float, list[tuple[TrialResult, li
 
 
 def label_of(result: TrialResult) -> str:
-    """A trial's name, escaped."""
     return escape(result.trial.trial_id)

@@ -1,7 +1,4 @@
-"""Several servers on one page: facts, curves, ratios to the first one, rates for the money, every trial.
-
-A host is named as its fleet names it. Refuses to rank, and a ratio without its interval where one is known.
-"""
+"""Several servers on one page: facts, curves, ratios to the first one, rates for the money, every trial."""
 
 from __future__ import annotations
 
@@ -11,15 +8,21 @@ from dataclasses import dataclass, field, replace
 from scale_sweep.base.units import change_words, counted, format_number, format_rate
 from scale_sweep.model import StoredRun, counted_verdicts
 from scale_sweep.model.compared import Comparison, PointRatio
-from scale_sweep.report.figure import figure_html
 from scale_sweep.report.figures import axis_name, fitted_rate
-from scale_sweep.report.headline import Headline, Tile, headline_html, valid_words
+from scale_sweep.report.forms import (
+    Headline,
+    Section,
+    Tile,
+    figure_html,
+    folded,
+    headline_html,
+    sections_html,
+    shell,
+    valid_words,
+)
 from scale_sweep.report.markup import table_html
 from scale_sweep.report.run_facts import Fact, load_hosts, machine_facts
-from scale_sweep.report.section import Section, folded, sections_html
-from scale_sweep.report.shell import shell
-from scale_sweep.report.subject_curves import overlaid_svg
-from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
+from scale_sweep.report.several_curves import SubjectCurve, SubjectPoint, curves, overlaid_svg
 from scale_sweep.report.table import ABSENT, Table, mean
 from scale_sweep.report.trials import trial_table
 
@@ -29,8 +32,6 @@ _NOT_OF_A_HOST = ("Host", "Chosen because")  # the first is the row's name
 
 @dataclass(frozen=True, kw_only=True)
 class HostRun:
-    """A run and the name of its host."""
-
     name: str
     run: StoredRun
     comparison: Comparison | None  # with the first run; None for that one itself
@@ -41,8 +42,7 @@ class HostRun:
 def host_runs(
     runs: Sequence[StoredRun], comparisons: Sequence[Comparison], prices: Mapping[str, float]
 ) -> tuple[HostRun, ...]:
-    """The runs under the names of their hosts; a name that two runs share gets the number of the run. prices: for an
-    hour, by the name of the host."""
+    """The runs under the names of their hosts; a name that two runs share gets a number. prices: for an hour."""
     names = [host_name(run) for run in runs]
     unique = [f"{name} ({at})" if names.count(name) > 1 else name for at, name in enumerate(names, start=1)]
     return tuple(
@@ -58,7 +58,6 @@ def host_runs(
 
 
 def host_name(run: StoredRun) -> str:
-    """The host as its fleet names it, else its own name."""
     for key, of in (("fleet", "host"), ("host", "hostname")):
         part = run.manifest.get(key)
         if isinstance(part, Mapping) and part.get(of):
@@ -89,15 +88,11 @@ def side_by_side_html(hosts: Sequence[HostRun], money: str) -> str:
     caption = "Every server's curve. Filled marks are levels with trials that count."
     ratios, priced = ratio_table(hosts), money_table(hosts, money)
     sections = (
-        Section(name="hosts", title="The servers", body=table_html(facts_table(hosts), dense=True)),
-        Section(
-            name="curves",
-            title="All curves",
-            body=figure_html("curves", drawn, caption, _curve_rows(hosts)) if drawn else "",
-        ),
-        Section(name="ratios", title=f"Ratio to {first.name}", body=table_html(ratios)),
-        Section(name="money", title="Rate for the money", body=table_html(priced) if priced.rows else ""),
-        Section(name="trials", title="Every trial of every server", body="".join(map(_trials, hosts))),
+        Section("hosts", "The servers", table_html(facts_table(hosts), dense=True)),
+        Section("curves", "All curves", figure_html("curves", drawn, caption, _curve_rows(hosts)) if drawn else ""),
+        Section("ratios", f"Ratio to {first.name}", table_html(ratios)),
+        Section("money", "Rate for the money", table_html(priced) if priced.rows else ""),
+        Section("trials", "Every trial of every server", "".join(map(_trials, hosts))),
     )
     return shell(headline.title, headline_html(headline, results) + sections_html(sections))
 
@@ -111,7 +106,6 @@ def _tile(host: HostRun, base: str) -> Tile:
 
 
 def _overall(host: HostRun) -> PointRatio | None:
-    """All levels together, or the only one with a ratio."""
     if host.comparison is None:
         return None
     points = [point for point in host.comparison.points if point.ratio is not None]

@@ -1,8 +1,4 @@
-"""A static site of stored runs: an index with the chosen curves in one picture, and each run's report. Pure.
-
-Without script the index is the whole table with its links; the script adds filters and the picture. No page loads
-anything from elsewhere. Refuses text from a run as markup: what the script reads is JSON, and it writes text alone.
-"""
+"""A static site of stored runs: an index with the chosen curves in one picture, and each run's report."""
 
 from __future__ import annotations
 
@@ -17,9 +13,10 @@ from scale_sweep.model import FitReport, StoredRun
 from scale_sweep.report import run_facts
 from scale_sweep.report.documents import HTML, documents, labels_of, only
 from scale_sweep.report.figures import axis_facts, fit_of, shown_rates
+from scale_sweep.report.forms import shell
 from scale_sweep.report.markup import escape
-from scale_sweep.report.shell import part, shell
-from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
+from scale_sweep.report.several_curves import SubjectCurve, SubjectPoint, curves
+from scale_sweep.report.style import part
 from scale_sweep.report.svg import Frame, drawing, line
 from scale_sweep.report.table import ABSENT
 
@@ -29,8 +26,6 @@ _PLAIN = re.compile(r"[A-Za-z0-9][\w.+-]*")
 
 @dataclass(frozen=True, kw_only=True)
 class SiteCurve:
-    """One curve of the index."""
-
     page: str
     title: str
     planned: str  # the levels of the sweep, in words
@@ -64,7 +59,6 @@ def folder_of(run: StoredRun) -> str:
 
 
 def curves_of(run: StoredRun) -> tuple[SiteCurve, ...]:
-    """A curve for each database or variant of the run."""
     named = dict(zip(labels_of(run), curves(run), strict=False))
     several = len(named) > 1
     return tuple(_curve(only(run, label) if several else run, curve, several) for label, curve in named.items())
@@ -130,7 +124,6 @@ def index_html(listed: Sequence[SiteCurve], title: str) -> str:
 
 
 def _count(listed: Sequence[SiteCurve]) -> str:
-    """ "2 curves of 3 runs, 1 database; 1 row without a fitted trial"."""
     runs, databases = ({getattr(curve, name) for curve in listed} for name in ("page", "database"))
     without = sum(not curve.levels for curve in listed)
     many = counted(len(listed) - without, "curve"), counted(len(runs), "run"), counted(len(databases), "database")
@@ -150,21 +143,9 @@ def _row(number: int, curve: SiteCurve) -> str:
 
 
 def _small(curve: SiteCurve) -> str:
-    """The curve without numbers, from 0 on both axes."""
     if len(curve.levels) < 2:
         return ""
-    frame = Frame(
-        width=90,
-        height=34,
-        left=2,
-        right=2,
-        top=2,
-        bottom=2,
-        x_min=0.0,
-        x_max=curve.levels[-1],
-        y_min=0.0,
-        y_max=max(curve.rates),
-    )
+    frame = Frame.within((90, 34), (2, 2, 2, 2), (0.0, curve.levels[-1]), (0.0, max(curve.rates)))
     points = list(zip(curve.levels, curve.rates, strict=True))
     return drawing(90, 34, f"Rate over {curve.axis}: {curve.answer}", line(frame, points, "fit"), "small")
 

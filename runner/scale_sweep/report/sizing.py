@@ -1,7 +1,4 @@
-"""The answer of `scale size` in words, tables and as a page with pictures. Pure: text in, text out.
-
-Refuses a level without its chance to miss, and hides no machine: one that has too little says of what.
-"""
+"""The answer of `scale size` in words and tables."""
 
 from __future__ import annotations
 
@@ -22,8 +19,8 @@ _MISS_SHOWN = 0.005  # smaller chances are "under 0.5 %"
 
 
 def answer_words(sizing: Sizing) -> tuple[str, ...]:
-    """The answer in sentences: "8 cores (7 to 10, 95 %) for 2.6 M rows/s (...); m-8 at 0.40/h; with 7 cores the chance
-    to miss is up to 22 %". Of several runs, a sentence for each, then the larger need and the machine."""
+    """ "8 cores (7 to 10, 95 %) for 2.6 M rows/s; m-8 at 0.40/h"; of several runs, a sentence for each, then the
+    result."""
     machine = machine_words(sizing)
     if len(sizing.needs) == 1:
         return (_need_words(sizing, sizing.needs[0], machine),)

@@ -1,7 +1,4 @@
-"""The answer of `scale size` as one page: sentences, tables, and pictures of the rate for each unit and for money.
-
-Pure: values in, HTML out. Refuses to load anything from elsewhere.
-"""
+"""The answer of `scale size` as one page: sentences, tables, and pictures of the rate for each unit and for money."""
 
 from __future__ import annotations
 
@@ -12,11 +9,9 @@ from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.model import ModelFit, StoredRun, VerdictKind
 from scale_sweep.model.sizing import LevelChance, LevelNeed, Offer, Sizing
 from scale_sweep.report.curve import drawn_model
-from scale_sweep.report.figure import figure_html
 from scale_sweep.report.figures import fit_of
+from scale_sweep.report.forms import Section, figure_html, listed, sections_html, shell
 from scale_sweep.report.markup import escape, table_html
-from scale_sweep.report.section import Section, listed, sections_html
-from scale_sweep.report.shell import shell
 from scale_sweep.report.sizing import (
     answer_words,
     levels_table,
@@ -35,11 +30,10 @@ _NAMES, _VALUES = 190, 120  # pixels left and right of the bars
 
 
 def sizing_html(sizing: Sizing, runs: Sequence[StoredRun]) -> str:
-    """The whole page. It loads nothing."""
     title = f"The machine for {wanted_words(sizing)}"
     answers = "".join(f'<p class="answer">{escape(words)}</p>' for words in answer_words(sizing))
     parts = [_run_section(at, one, run) for at, (one, run) in enumerate(zip(sizing.needs, runs, strict=True), start=1)]
-    machines = Section(name="machines", title="Machines and their prices", body=_machines(sizing))
+    machines = Section("machines", "Machines and their prices", _machines(sizing))
     return shell(title, f"<h1>{escape(title)}</h1>{answers}{sections_html([machines, *parts])}")
 
 
@@ -55,9 +49,9 @@ def _run_section(number: int, one: LevelNeed, run: StoredRun) -> Section:
     )
     figure = figure_html(f"per-{one.unit}-{number}", per_unit_svg(one, run), caption, per_unit_rows(one), width=760)
     return Section(
-        name=f"run-{number}",
-        title=f"{one.rate_words} per {one.unit}: {one.run}",
-        body=f"{figure}{table_html(levels_table(one))}"
+        f"run-{number}",
+        f"{one.rate_words} per {one.unit}: {one.run}",
+        f"{figure}{table_html(levels_table(one))}"
         + (f"<p>{escape(settled[0])}</p>{command}" if settled else "")
         + caution,
     )

@@ -1,7 +1,4 @@
-"""A soak on the page: its rate over time, its slow periods, and how far short windows are from its mean.
-
-Refuses trials that are not soaks.
-"""
+"""A soak on the page: its rate over time, its slow periods, and how far short windows are from its mean."""
 
 from __future__ import annotations
 
@@ -104,18 +101,7 @@ def soak_svg(soak: Soak) -> str:
     last = soak.seconds[-1].t_s
     largest = max(v for _, v in soak.rates)
     unit, unit_name = rate_scale(largest, soak.unit)
-    frame = Frame(
-        width=WIDTH,
-        height=HEIGHT,
-        left=58,
-        right=12,
-        top=26,
-        bottom=34,
-        x_min=min(0.0, soak.rates[0][0]),
-        x_max=last,
-        y_min=0.0,
-        y_max=largest * 1.08,
-    )
+    frame = Frame.within((WIDTH, HEIGHT), (58, 12, 26, 34), (min(0.0, soak.rates[0][0]), last), (0.0, largest * 1.08))
     bottom, right = HEIGHT - frame.bottom, WIDTH - frame.right
     parts = [text(6, 14, unit_name, "dim")]
     for p in soak.periods:

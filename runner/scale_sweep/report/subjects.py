@@ -1,8 +1,4 @@
-"""Several databases in one run, side by side: rates and terms, and the response times of each operation.
-
-Refuses to name a winner: terms differ, and a difference is one where intervals do not overlap. Refuses to compare the
-rates of mixes that differ: who is asked fewer kinds of requests answers more of them.
-"""
+"""Several databases in one run, side by side: rates and terms, and the response times of each operation."""
 
 from __future__ import annotations
 
@@ -11,12 +7,11 @@ from collections.abc import Sequence
 from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.experiment.work import stores
 from scale_sweep.model import StoredRun, TrialResult
-from scale_sweep.report.figure import figure_html as picture_html
 from scale_sweep.report.figures import axis_facts, shown_rates
-from scale_sweep.report.headline import valid_words
+from scale_sweep.report.forms import figure_html as picture_html
+from scale_sweep.report.forms import valid_words
 from scale_sweep.report.run_facts import starting_point
-from scale_sweep.report.subject_curves import curves_svg
-from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves, curves_rows, overlaps
+from scale_sweep.report.several_curves import SubjectCurve, SubjectPoint, curves, curves_rows, curves_svg, overlaps
 from scale_sweep.report.table import ABSENT, MARK, Table, fixed, level_cell, marked, mean, short
 
 _DURABLE = "A durable rate counts to the end of the flush. "
@@ -34,13 +29,10 @@ TERMS_OF_READS = {heading: key for heading, key in TERMS.items() if key != "ackn
 
 
 def has_several(run: StoredRun) -> bool:
-    """Whether the run measured more than one database."""
     return len({trial.subject.target for trial in run.plan.trials}) > 1
 
 
 def tables(run: StoredRun) -> tuple[Table, ...]:
-    """The rates, each operation of a load of several, what they cost, and the terms; none where there is one
-    database."""
     if not has_several(run):
         return ()
     each = operations_table(run)
@@ -61,8 +53,6 @@ def figure_html(run: StoredRun) -> str:
 
 
 def first_words(run: StoredRun) -> tuple[str, ...]:
-    """The sentences before everything else: how many trials are VALID, and whether the databases were asked the same;
-    none where there is one database."""
     valid = valid_words((curve.name, curve.results) for curve in curves(run))
     return tuple(filter(None, (valid, mixes_words(run)))) if has_several(run) else ()
 
@@ -202,7 +192,6 @@ def operations_table(run: StoredRun) -> Table:
 
 
 def operation_names(curve: SubjectCurve) -> tuple[str, ...]:
-    """The names of the operations, in the order of the mix."""
     return tuple(operation.name for operation in curve.results[0].trial.work.operations)
 
 

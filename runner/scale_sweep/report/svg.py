@@ -1,14 +1,11 @@
-"""The SVG elements of the report: an axis frame, lines, areas, markers, text. Text stays text.
-
-They are written here rather than by matplotlib, so that colours follow the reader's light or dark theme through CSS
-classes, and a run of fifty trials stays small. Refuses raw text: everything written is escaped here.
-"""
+"""The SVG elements of the report: an axis frame, lines, areas, markers, text. Everything written is escaped here."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from scale_sweep.base.units import format_number
 from scale_sweep.model import VerdictKind
@@ -53,7 +50,7 @@ _PATHS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Frame:
     """A plot area inside a drawing, with the ranges that its edges mean."""
 
@@ -69,54 +66,36 @@ class Frame:
     y_max: float
 
     @classmethod
-    def about_zero(cls, width: int, height: int, x_max: float, reach: float) -> Frame:
-        """For differences: from -reach to reach, from 0 to x_max, with room for the labels of the axes."""
-        return cls(
-            width=width,
-            height=height,
-            left=54,
-            right=14,
-            top=34,
-            bottom=42,
-            x_min=0.0,
-            x_max=x_max,
-            y_min=-reach,
-            y_max=reach,
-        )
+    def within(
+        cls, size: tuple[int, int], edges: tuple[int, int, int, int], x: tuple[float, float], y: tuple[float, float]
+    ) -> Self:
+        """size: width and height. edges: room left, right, above and below, in pixels. x, y: the ranges."""
+        (width, height), (left, right, top, bottom), (x_min, x_max), (y_min, y_max) = size, edges, x, y
+        return cls(width, height, left, right, top, bottom, x_min, x_max, y_min, y_max)
 
     @classmethod
-    def over_levels(cls, size: tuple[int, int], above: int, last: float, y_max: float, y_min: float = 0.0) -> Frame:
-        """For a rate over the levels of an axis, from 0 to beyond the last one. size: width and height in pixels, to
-        which the height of a legend above the plot is added."""
-        return cls(
-            width=size[0],
-            height=size[1] + above,
-            left=54,
-            right=18,
-            top=above + 36,
-            bottom=44,
-            x_min=0.0,
-            x_max=PAST_LAST * last,
-            y_min=y_min,
-            y_max=y_max,
-        )
+    def about_zero(cls, width: int, height: int, x_max: float, reach: float) -> Self:
+        """For differences: from -reach to reach, from 0 to x_max, with room for the labels of the axes."""
+        return cls.within((width, height), (54, 14, 34, 42), (0.0, x_max), (-reach, reach))
+
+    @classmethod
+    def over_levels(cls, size: tuple[int, int], above: int, last: float, y_max: float, y_min: float = 0.0) -> Self:
+        """For a rate over levels, from 0 to beyond the last. above: pixels of a legend, added to the height of size."""
+        size = size[0], size[1] + above
+        return cls.within(size, (54, 18, above + 36, 44), (0.0, PAST_LAST * last), (y_min, y_max))
 
     def x(self, value: float) -> float:
-        """The horizontal position in pixels."""
         span = self.x_max - self.x_min or 1.0
         return self.left + (value - self.x_min) / span * (self.width - self.left - self.right)
 
     def y(self, value: float) -> float:
-        """The vertical position in pixels."""
         span = self.y_max - self.y_min or 1.0
         return self.height - self.bottom - (value - self.y_min) / span * (self.height - self.top - self.bottom)
 
     def at(self, points: Points) -> str:
-        """The points as pixel pairs."""
         return " ".join(f"{self.x(x):.1f},{self.y(y):.1f}" for x, y in points)
 
     def y_ticks(self, unit: float) -> list[float]:
-        """Round numbers of the vertical axis, in units."""
         return ticks(self.y_min / unit, self.y_max / unit, 5)
 
 
@@ -138,7 +117,6 @@ class LogFrame(Frame):
 
 
 def ticks(low: float, high: float, count: int) -> list[float]:
-    """Round numbers from low to high, about `count` of them."""
     if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
         return [low]
     rough = (high - low) / max(count, 1)
@@ -154,7 +132,6 @@ def rate_scale(largest: float, words: str = "rows/s") -> tuple[float, str]:
 
 
 def text(x: float, y: float, words: str, css: str = "", anchor: str = "start") -> str:
-    """A line of text."""
     where = f' text-anchor="{anchor}"' if anchor != "start" else ""
     return f'<text x="{x:.1f}" y="{y:.1f}"{where} class="t {css}">{escape(words)}</text>'
 
@@ -167,7 +144,6 @@ def upright(frame: Frame, level: float, words: str, y: float) -> str:
 
 
 def line(frame: Frame, points: Points, css: str) -> str:
-    """A line through points."""
     return f'<polyline points="{frame.at(points)}" class="{css}"/>' if len(points) > 1 else ""
 
 
@@ -183,7 +159,6 @@ def counted_lines(frame: Frame, points: Sequence[tuple[Point, bool]], css: str) 
 
 
 def area(frame: Frame, low: Points, high: Points, css: str) -> str:
-    """The area between two lines."""
     return f'<polygon points="{frame.at([*low, *reversed(high)])}" class="{css}"/>' if len(low) > 1 else ""
 
 
@@ -201,7 +176,6 @@ def shaped(x: float, y: float, shape: str, css: str, title: str = "", size: floa
 
 
 def clipped(frame: Frame, inner: str) -> str:
-    """A drawing that is cut at the plot area's edges."""
     w, h = frame.width - frame.left - frame.right, frame.height - frame.top - frame.bottom
     box = f"{frame.left} {frame.top} {w} {h}"
     return f'<svg x="{frame.left}" y="{frame.top}" width="{w}" height="{h}" viewBox="{box}">{inner}</svg>'
@@ -245,12 +219,10 @@ def legend(items: Sequence[tuple[str, str]], width: int, x: float, y: float) -> 
 
 
 def swatch(css: str) -> str:
-    """A short line as a symbol for the legend."""
     return f'<line x1="0" x2="17" y1="0" y2="0" class="{css}"/>'
 
 
 def drawing(width: int, height: int, label: str, inner: str, css: str = "") -> str:
-    """The whole drawing, with a label for screen readers."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" class="plot {css}" '
         f'aria-label="{escape(label)}">{inner}</svg>'

@@ -1,8 +1,4 @@
-"""A table as data, and numbers as the report writes them, with the words for what their windows could not observe.
-
-Knows no format: Markdown, HTML and console render it. Refuses to judge: a quick number may be right, and nothing here
-proves it.
-"""
+"""A table as data, numbers as the report writes them, and words on what windows could not observe."""
 
 from __future__ import annotations
 
@@ -33,9 +29,7 @@ class Table:
     essential: tuple[int, ...] = ()  # columns that a narrow terminal shows too; () for all
 
 
-def without_empty(table: Table) -> Table:
-    """The table without the columns that have no value in any row. The first two, which say what a row is, stay."""
-    left = [i for i in range(len(table.headers)) if i < 2 or any(row[i] != ABSENT for row in table.rows)]
+def only_columns(table: Table, left: Sequence[int]) -> Table:
     place = {column: at for at, column in enumerate(left)}
     return replace(
         table,
@@ -46,6 +40,12 @@ def without_empty(table: Table) -> Table:
     )
 
 
+def without_empty(table: Table) -> Table:
+    """The table without the columns that have no value in any row. The first two, which say what a row is, stay."""
+    columns = range(len(table.headers))
+    return only_columns(table, [i for i in columns if i < 2 or any(row[i] != ABSENT for row in table.rows)])
+
+
 def rounded(value: float, digits: int) -> float:
     """The value to this number of significant digits: 1023456, 4 → 1023000."""
     if value == 0 or not math.isfinite(value):
@@ -54,7 +54,6 @@ def rounded(value: float, digits: int) -> float:
 
 
 def fixed(value: float | None, places: int = 0) -> str:
-    """A number with this number of decimals; a dash for None."""
     return f"{value:,.{places}f}" if known(value) and value is not None else ABSENT
 
 
@@ -72,44 +71,38 @@ def short(value: float | None) -> str:
 
 
 def known(value: float | None) -> bool:
-    """Whether the value was measured and is a number."""
     return value is not None and math.isfinite(value)
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """The mean of the measured values; None if none was measured."""
     numbers = [v for v in values if known(v) and v is not None]
     return sum(numbers) / len(numbers) if numbers else None
 
 
 def shown_trials(here: Sequence[TrialResult]) -> tuple[list[TrialResult], bool]:
-    """The trials whose means are shown of a level: those that count, and True; if none does, all, and False. Means of
-    the latter are marked: no ratio, no filled mark and no line comes from them."""
+    """The trials of a level that count, and True; if none does, all, and False: their means are marked."""
     counted = [r for r in here if r.verdict.kind.is_fitted]
     return (counted, True) if counted else (list(here), False)
 
 
 def level_cell(level: float, is_counted: bool) -> str:
-    """A level, marked if no trial of it counts."""
     return format_number(level) + ("" if is_counted else MARK)
 
 
 def ordinal(number: int) -> str:
-    """1 → 1st, 12 → 12th."""
     suffix = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{suffix}"
 
 
 def marked(number: str, results: Sequence[TrialResult], elsewhere: Sequence[str] = (), field: str = "") -> str:
-    """A number with the words of all trials that it comes from: "442 k quick, buffered rate". elsewhere: words that
-    the table has once, for all numbers. field: of the rate."""
+    """ "442 k quick, buffered rate": a number with the words of its trials. elsewhere: words that the table has
+    once."""
     of_trials = (marks(result, field) for result in results)
     words = ", ".join(dict.fromkeys(word for of_one in of_trials for word in of_one if word not in elsewhere))
     return f"{number} {words}" if words and number != ABSENT else number
 
 
 def verdict_counts(run: StoredRun) -> list[tuple[VerdictKind, int]]:
-    """The number of trials for each verdict, VALID first."""
     counts = Counter(r.verdict.kind for r in run.results)
     return [(kind, counts[kind]) for kind in VerdictKind if counts[kind]]
 
@@ -130,8 +123,6 @@ def quick_words(run: StoredRun) -> tuple[str, ...]:
 
 
 def _quick_searches(run: StoredRun) -> tuple[str, ...]:
-    """The same of searches, whose interval comes from all their steps: a drift is part of it, and a slow period of the
-    server is not if most steps have none."""
     searched = _searched(run)
     quick = [r for r in searched if is_quick(r)]
     if not quick:
@@ -156,8 +147,8 @@ def _searched(run: StoredRun) -> list[TrialResult]:
 
 
 def _windows(quick: Sequence[TrialResult]) -> str:
-    """The lengths of these windows: "windows of 4 to 7 s, without warm-up". A window that was planned
-    shorter and grew beyond CLAIM_S is quick too, because its growth ended by the rules of a short window."""
+    """ "windows of 4 to 7 s, without warm-up". One that grew beyond CLAIM_S by the rules of a short window is quick
+    too."""
     lengths = sorted(r.measurement.window_s or 0.0 for r in quick)
     ends = list(dict.fromkeys(f"{s:.0f}" if s >= 1 else short(s) for s in (lengths[0], lengths[-1])))
     warm = "" if any(r.trial.load.warmup_s for r in quick) else ", without warm-up"

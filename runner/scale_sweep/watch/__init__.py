@@ -1,2 +1,1 @@
-"""A sweep while it runs, for those who watch it: its state (`live`), metrics (`exporter`), Prometheus and Grafana
-(`dashboards`)."""
+"""A sweep while it runs, for those who watch it."""

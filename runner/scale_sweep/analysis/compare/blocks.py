@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scale_sweep.analysis.compare.chance import family
 from scale_sweep.analysis.compare.manifests import differing_variants
-from scale_sweep.analysis.compare.pairs import PointLogs, Unpaired, are_disturbed
+from scale_sweep.analysis.compare.pairs import PointLogs, Unpaired, are_disturbed, family
 from scale_sweep.analysis.compare.ratios import Side, Tested, moments_of, tested, together, variance_of
 from scale_sweep.analysis.compare.runs import TestedRatios, assembled, overall_row, plain, with_quick_cautions
 from scale_sweep.analysis.compare.words import Sides, name_of, repeats_of_blocks, untested

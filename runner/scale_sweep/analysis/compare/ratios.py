@@ -110,7 +110,9 @@ def moments_of(points: Sequence[Sequence[float]]) -> Side:
 
 
 def joined(points: Sequence[Side]) -> Side:
-    return Side(**{name: np.stack([getattr(p, name) for p in points], axis=-1) for name in ("n", "mean", "squares")})
+    names = ("n", "mean", "squares")
+    columns = [[getattr(point, name) for point in points] for name in names]
+    return Side(**{n: np.stack(of, axis=-1) if of else np.empty(0) for n, of in zip(names, columns, strict=True)})
 
 
 def pooled(squares: Floats, degrees: Floats, own: Bools, joint: Bools) -> Variance:

@@ -8,10 +8,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scale_sweep.analysis.compare.chance import compare_points, false_alarms, family
 from scale_sweep.analysis.compare.gates import GateInputs, gate_result, slower_points
 from scale_sweep.analysis.compare.manifests import differing
-from scale_sweep.analysis.compare.pairs import PointLogs, Unpaired, check_comparable, pair_points
+from scale_sweep.analysis.compare.pairs import (
+    PointLogs,
+    Unpaired,
+    check_comparable,
+    compare_points,
+    false_alarms,
+    family,
+    pair_points,
+)
 from scale_sweep.analysis.compare.ratios import Floats, Tested, quantile, together
 from scale_sweep.analysis.compare.words import (
     Sides,

@@ -1,8 +1,4 @@
-"""The only package that prints: progress and messages on standard error, results on standard output.
-
-Computes nothing: callers pass events, tables and sentences. Refuses to pass on a character that would command the
-terminal, whoever wrote it: `OwnConsole` writes it out.
-"""
+"""The only package that prints: progress and messages on standard error, results on standard output."""
 
 from __future__ import annotations
 
@@ -11,16 +7,16 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
+from rich.table import Table
 
 from scale_sweep.base.errors import ScaleError
 from scale_sweep.base.output import shows_all
 from scale_sweep.base.texts import visible, visible_json
-from scale_sweep.cli.console.tables import fitting, is_narrow, record, table_of
 from scale_sweep.model import Finding
 
 WIDTH_IN_FILES = 200
@@ -43,18 +39,15 @@ err = OwnConsole(
 
 
 def as_it_is(console: Console, text: str) -> bool:
-    """Whether the terminal itself wraps the text's lines. True for a file, and for a word (an address, a path) that is
-    longer than a line, because a break in it would make it impossible to copy."""
+    """Whether the terminal itself wraps: in a file, and for a word longer than a line, which people copy."""
     return not console.is_terminal or any(len(word) > console.width for word in text.split())
 
 
 def say(sentence: str, style: str = "") -> None:
-    """Prints a sentence for people on standard error."""
     _print(err, sentence, style)
 
 
 def show_error(error: ScaleError) -> None:
-    """Prints what happened and what to do."""
     err.print(f"[bold red]scale:[/] {escape(error.message)}")
     if remedy := error.remedy or error.usual_remedy:
         err.print(f"  → {escape(remedy)}")
@@ -68,7 +61,6 @@ def show_findings(findings: Sequence[Finding]) -> None:
 
 
 def show_obstacles(findings: Sequence[Finding]) -> None:
-    """Prints why a sweep could not start, and what to do."""
     for f in findings:
         text = f"{escape(f.subject)}: {escape(f.sentence)}" + (f" → {escape(f.remedy)}" if f.remedy else "")
         err.print(f"[bold red]Cannot start:[/] {text}", soft_wrap=as_it_is(err, text))
@@ -84,7 +76,6 @@ def show_json(document: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """A dataclass as its fields, and what JSON has no type for as text."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     return str(value)
@@ -97,7 +88,6 @@ def show_bytes(content: bytes) -> None:
 
 
 def show_line(text: str, style: str = "") -> None:
-    """Prints a line of the result on standard output."""
     _print(out, text, style)
 
 
@@ -111,11 +101,7 @@ def _print(console: Console, text: str, style: str) -> None:
 def show_table(
     title: str, headers: Sequence[str], rows: Sequence[Sequence[str]], essential: Sequence[int] = ()
 ) -> None:
-    """Prints a table on standard output. No line of it breaks inside a word.
-
-    essential: the columns to keep if the terminal has no room for all; the others are named below. A table whose words
-    have no room side by side is printed row by row.
-    """
+    """No line breaks inside a word. essential: the columns to keep if there is no room for all; else row by row."""
     kept = fitting(headers, rows, essential, out.width)
     shown, cells = [headers[i] for i in kept], [[row[i] for i in kept] for row in rows]
     if is_narrow(shown, cells, out.width):
@@ -128,3 +114,85 @@ def show_table(
         out.print(table_of(title, shown, cells, out.width))
     if left_out := [header for i, header in enumerate(headers) if i not in kept]:
         show_line(f"In a wider terminal: {', '.join(left_out)}.", "dim")
+
+
+def show_report_table(table: Any, indent: str = "") -> None:
+    """Prints a table of the report with its notes; nothing without rows. indent: of the notes."""
+    if table.rows:
+        show_table(table.title, table.headers, table.rows, table.essential)
+        for note in table.notes:
+            show_line(f"{indent}{note}", "dim")
+
+
+NAME_CHARACTERS = 48  # of the longest name that stays on one line
+GAP = 2
+_WHOLE = 28  # characters of a cell that stay on one line if a table has essential columns
+Rows = Sequence[Sequence[str]]
+
+
+def fitting(headers: Sequence[str], rows: Rows, essential: Sequence[int], width: int) -> list[int]:
+    """The indices of the columns to show: all if they have room side by side, else the essential ones. (): all are."""
+    columns = list(range(len(headers)))
+    whole = [max(len(headers[i]), *(min(len(row[i]), _WHOLE) for row in rows), 0) for i in columns]
+    return columns if not essential or sum(whole) + GAP * (len(whole) - 1) <= width else list(essential)
+
+
+def is_narrow(headers: Sequence[str], rows: Rows, width: int) -> bool:
+    least = [_least(headers, rows, i) for i in range(len(headers))]
+    return sum(least) + GAP * (len(least) - 1) > width
+
+
+def record(headers: Sequence[str], row: Sequence[str]) -> list[str]:
+    """A row as lines: the first two cells, then each further cell with its heading."""
+    further = [f"    {header}: {cell}" for header, cell in zip(headers[2:], row[2:], strict=True) if cell]
+    return ["  ".join(cell for cell in row[:2] if cell), *further]
+
+
+def table_of(title: str, headers: Sequence[str], rows: Rows, width: int) -> Table:
+    """A table of this width at most. Names in the first column stay on one line, so that they can be copied."""
+    table = Table(
+        title=title or None,
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+        box=None,
+        pad_edge=False,
+        padding=(0, GAP, 0, 0),
+    )
+    for index, wide in enumerate(_widths(headers, rows, width)):
+        justify: Literal["right", "left"] = "right" if _is_numeric(rows, index) else "left"
+        table.add_column(headers[index], justify=justify, overflow="fold", width=wide)
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row))
+    return table
+
+
+def _widths(headers: Sequence[str], rows: Rows, width: int) -> list[int]:
+    """The width of each column: room for its longest word, and a part of the spare width, columns of numbers first."""
+    columns = range(len(headers))
+    widths = [_least(headers, rows, i) for i in columns]
+    spare = width - sum(widths) - GAP * (len(widths) - 1)
+    for i in sorted(columns, key=lambda i: not _is_numeric(rows, i)):
+        whole = max(len(text) for text in (headers[i], *(row[i] for row in rows)))
+        more = max(min(whole - widths[i], spare), 0)
+        widths[i] += more
+        spare -= more
+    return widths
+
+
+def _least(headers: Sequence[str], rows: Rows, index: int) -> int:
+    cells = [row[index] for row in rows]
+    words = [word for cell in (headers[index], *cells) for word in cell.split()]
+    return max(len(text) for text in (*words, *(cells if _is_name(rows, index) else ()), ""))
+
+
+def _is_name(rows: Rows, index: int) -> bool:
+    return index == 0 and all(len(row[0]) <= NAME_CHARACTERS for row in rows)
+
+
+def _is_numeric(rows: Rows, index: int) -> bool:
+    return bool(rows) and all(_numeric(row[index]) for row in rows)
+
+
+def _numeric(cell: str) -> bool:
+    return bool(cell) and cell[0] in "0123456789–-+≥" or cell == ""

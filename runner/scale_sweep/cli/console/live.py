@@ -1,8 +1,4 @@
-"""Shows a running sweep: one view in a terminal, plain lines elsewhere. A sink of events.
-
-Finished trials, notes and sentences stay in the scroll-back. The view below them shows the plan, the running trial and
-the time left. Computes nothing itself: rates and progress come from `live`.
-"""
+"""Shows a running sweep: one view in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -83,8 +79,7 @@ class LiveView:
 
 
 class LinesView:
-    """A sink that says each note and each finished trial in one line. state: the run's, after the last event. keep:
-    called with a line and its style. has_view: a view shows the time left, which else is part of the line."""
+    """Says each note and each finished trial in one line. keep: called with a line and its style."""
 
     def __init__(self, state: LiveState, keep: Callable[[str, str], None], *, has_view: bool) -> None:
         self.state, self._keep, self._has_view = state, keep, has_view
@@ -100,7 +95,6 @@ class LinesView:
             self._keep(line + ("" if self._has_view else self._left()), style)
 
     def _left(self) -> str:
-        """The time left, after a trial; "" after the last one."""
         at = progress(self.state, time.monotonic_ns())
         if at.done >= at.total:
             return "; more trials if the time allows" if may_grow(self.state.plan) else ""
@@ -154,8 +148,6 @@ def _head(state: LiveState, now_ns: int, width: int) -> RenderableType:
 
 
 def _plan(state: LiveState, rows_max: int) -> RenderableType:
-    """A row for each point with its replicates' results or states; the drift check last, as it is measured. The words
-    that every rate has are once below the rows."""
     common = common_marks(state.results)
     done = {r.trial.trial_id: r for r in state.results}
     running = state.running.trial if state.running else None
@@ -173,7 +165,6 @@ def _plan(state: LiveState, rows_max: int) -> RenderableType:
 
 
 def _window(rows: Sequence[tuple[str, list[Text]]], point_id: str, rows_max: int) -> Sequence[tuple[str, list[Text]]]:
-    """The rows around the point of the running trial, if there are too many rows."""
     at = next((i for i, (name, _) in enumerate(rows) if name == point_id), 0)
     first = min(max(0, at - rows_max // 2), max(0, len(rows) - rows_max))
     return rows[first : first + rows_max]
@@ -189,8 +180,6 @@ def _cell(trial: Trial, result: TrialResult | None, is_running: bool, common: Se
 
 
 def _beside(result: TrialResult, elsewhere: Sequence[str] = ()) -> str:
-    """The words beside a number, with a space before them; "" without a number. elsewhere: words that are once below
-    all numbers."""
     words = ", ".join(word for word in marks(result) if word not in elsewhere) if result.achieved_per_s else ""
     return f" {words}" if words else ""
 
@@ -232,7 +221,6 @@ def _rate_text(state: LiveState, running: Running) -> str:
 
 
 def _search_text(running: Running) -> str:
-    """The step that runs, the rates between which the capacity is, and how many steps were left out."""
     objective, unit = running.trial.load.objective, running.trial.work.rate_words
     left_out = sum(not step.usable for step in running.steps)
     limit = [objective.words] if objective is not None else []

@@ -48,7 +48,7 @@ class AxisFacts:
     must_be_steady: bool = True
     published_level: str = ""  # the heading of the level in the former
     # published_columns, console_columns: the columns of the report's table in the form of the published article, and of
-    # the console's table, by their names in scale_sweep/report/columns.py
+    # the console's table, by their names in scale_sweep/report/article.py
     published_columns: tuple[str, ...] = ("connections", "rows", "disk_io", "available_memory", "cpu")
     published_note: str = ""  # how our rates differ in kind from published ones
     console_columns: tuple[str, ...] = ("disk_write",)

@@ -1,4 +1,4 @@
-"""A service in a container, through the Docker Engine. Refuses to publish ports: the service listens on loopback."""
+"""A service in a container, through the Docker Engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ STOP_S = 10
 
 
 def usable() -> bool:
-    """Whether a Docker Engine answers."""
     return client() is not None
 
 
@@ -67,14 +66,12 @@ def _container(started: StartedService) -> Any:
 
 
 def lives(started: StartedService) -> bool:
-    """Whether it runs now."""
     with contextlib.suppress(Exception):
         return bool(_container(started).status == "running")
     return False
 
 
 def last_words(started: StartedService) -> str:
-    """The end of its output."""
     with contextlib.suppress(Exception):
         return str(_container(started).logs(tail=5).decode("utf-8", "replace"))
     return ""
@@ -100,7 +97,6 @@ def run_inside(started: StartedService, argv: Sequence[str]) -> tuple[int, str]:
 
 
 def stopped_ids(state: str) -> tuple[str, ...]:
-    """Containers of this state directory that exist but do not run."""
     engine = client()
     if engine is None:
         return ()

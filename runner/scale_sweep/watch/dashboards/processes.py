@@ -37,7 +37,6 @@ def find_program(name: str) -> str:
 
 
 def grafana_home() -> str:
-    """The directory that contains Grafana's pages (`public/`)."""
     homes = (os.environ.get(HOME_VARIABLE, ""), *_HOMES)
     return next((home for home in homes if home and (Path(home) / "public").is_dir()), "")
 
@@ -88,7 +87,6 @@ def _refuse_closed(name: str, program: str, owner: pwd.struct_passwd) -> None:
 
 
 def _first_closed(wanted: Sequence[tuple[str, Path]], owner: pwd.struct_passwd) -> str:
-    """The first path that fails its test (-x, -r) for the owner; "" if none does."""
     words = [word for test, path in wanted for word in (test, str(path))]
     as_owner = {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}
     try:
@@ -124,8 +122,7 @@ def stop(started: StartedService) -> None:
 
 
 def run_beside(state: StateDirectory, argv: Sequence[str]) -> tuple[int, str]:
-    """Runs a command as the state directory's owner. Returns its exit code and output; 124 if it does not end in time,
-    127 if it cannot be started."""
+    """Exit code and output of a command as the owner; 124 if it does not end in time, 127 if it cannot start."""
     owner = state.owner if os.geteuid() == 0 else None
     try:
         done = run_within(

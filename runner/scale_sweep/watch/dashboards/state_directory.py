@@ -44,11 +44,8 @@ class StartedService:
 
 @dataclass(frozen=True, kw_only=True)
 class StateDirectory:
-    """The directory. Both programs run as `owner`, which is the user nobody if `scale` runs as root.
-
-    What root reads again, or acts on, belongs to root: configuration, record, addresses. Otherwise the user nobody
-    could decide what root starts or ends.
-    """
+    """Both programs run as `owner`, nobody if `scale` runs as root. What root reads again belongs to root: else nobody
+    could decide what root starts or ends."""
 
     path: Path
 
@@ -73,8 +70,7 @@ class StateDirectory:
         return self.path / f"{service}.log"
 
     def fill(self) -> None:
-        """Creates the subdirectories, copies the configuration again, and makes a password once. Raises
-        ProvisionError."""
+        """Makes the subdirectories, copies the configuration, and makes a password once. Raises ProvisionError."""
         self.check(makes=True)
         try:
             shutil.rmtree(self.path / "config", ignore_errors=True)
@@ -92,16 +88,15 @@ class StateDirectory:
             )
 
     def check(self, *, makes: bool = False) -> bool:
-        """Whether the directory is there. Raises PreflightError for one that is not this user's alone, ProvisionError
-        if it cannot be made or opened."""
+        """Whether it is there. Raises PreflightError if it is not this user's alone, ProvisionError if it cannot be
+        used."""
         try:
             return own_directory(self.path, makes=makes)
         except OSError as error:
             raise ProvisionError(f"{self.path} cannot be used: {error}", remedy=f"set {VARIABLE}") from None
 
     def give(self) -> None:
-        """Sets owners: the programs' data and the password belong to `owner`; the rest belongs to us, and `owner` may
-        read it."""
+        """The programs' data and the password belong to `owner`; the rest belongs to us, and `owner` may read it."""
         if os.geteuid() != 0:
             return
         theirs = {self.path / name for name in _WRITTEN}
@@ -121,8 +116,7 @@ class StateDirectory:
                 file.write(secrets.token_urlsafe(PASSWORD_BYTES))
 
     def started(self) -> Mapping[str, StartedService]:
-        """The services that were started and not stopped, by name. A record that cannot be read, or that another user
-        can have written, counts as empty."""
+        """Services that were started and not stopped. A record that another user can have written counts as empty."""
         try:
             raw = json.loads(read_own(self.path / "state.json")) if self.check() else []
             return {one["name"]: StartedService(**one) for one in raw}
@@ -144,7 +138,6 @@ class StateDirectory:
             raise StoreError(f"{path} cannot be written: {error}") from None
 
     def remove(self) -> None:
-        """Removes all of it, with the data."""
         if self.check():
             shutil.rmtree(self.path, ignore_errors=True)
 
@@ -183,8 +176,6 @@ _KEYS = {"image", "network_mode", "user", "cap_drop", "security_opt", "volumes",
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """argv[0]: the program's name."""
-
     name: str
     image: str
     user: str

@@ -1,18 +1,31 @@
-"""`up`, `down` and `status`: how each service runs, its port, its state. Holds what containers and processes share."""
+"""`up`, `down` and `status` of Prometheus and Grafana, and a stored run loaded into Prometheus."""
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 import socket
+import time
 import urllib.parse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scale_sweep.base.errors import PreflightError, UsageError
+from scale_sweep.base.errors import PreflightError, ProvisionError, UsageError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.server.runtimes.local import free_port
 from scale_sweep.watch.dashboards import containers, processes
-from scale_sweep.watch.dashboards.services import lives, stop, url_of, wait_ready
+from scale_sweep.watch.dashboards.services import (
+    RunningSweep,
+    ask,
+    lives,
+    running_sweeps,
+    stale,
+    stop,
+    url_of,
+    wait_ready,
+)
 from scale_sweep.watch.dashboards.state_directory import (
     How,
     Service,
@@ -21,7 +34,6 @@ from scale_sweep.watch.dashboards.state_directory import (
     pins,
     read_services,
 )
-from scale_sweep.watch.dashboards.targets import RunningSweep, running_sweeps, stale
 
 PORTS = {"prometheus": 9090, "grafana": 3000}
 GRAFANA_HOME_IN_IMAGE = "/usr/share/grafana"
@@ -62,9 +74,8 @@ def page_of(
 
 
 def up(state: StateDirectory, how: str, images: Mapping[str, str], say: Say) -> Status:
-    """Starts what does not run. how: docker, process or auto. images: images to use instead of the pinned ones, by
-    service. Raises PreflightError if there is no Prometheus, ProvisionError if it does not
-    start. If only Grafana cannot, it says so."""
+    """Starts what does not run. images: instead of the pinned ones. Raises PreflightError without Prometheus,
+    ProvisionError if it does not start. If only Grafana cannot, it says so."""
     running = dict(status(state).services)
     if set(PORTS) <= set(running):
         return status(state)
@@ -105,8 +116,7 @@ def pinned_image(name: str) -> str:
 
 
 def _way(name: str, how: str, image: str, say: Say) -> How | None:
-    """How to run a service: Docker before a process, a present image before one that must be pulled. None: neither
-    works."""
+    """Docker before a process, a present image before one that must be pulled; None if neither works."""
     if how != "process" and containers.usable():
         if containers.is_local(image):
             return "docker"
@@ -196,3 +206,79 @@ def restart(state: StateDirectory, started: StartedService) -> None:
         again = processes.start(services[started.name], started.port, state)
     state.remember({**state.started(), started.name: again})
     wait_ready(again, state)
+
+
+# Prometheus looks for new blocks once a minute.
+SEEN_S = 100.0
+MARGIN_S = 5.0
+_TIMES = (b"scale_trial_start_time_seconds{", b"scale_trial_end_time_seconds{")
+
+
+def span_of(openmetrics: bytes) -> tuple[float, float]:
+    """From the first trial's start to the last one's end, in seconds since 1970, with some seconds on both sides."""
+    times = [float(line.split(b" ")[-2]) for line in openmetrics.splitlines() if line.startswith(_TIMES)]
+    return (min(times) - MARGIN_S, max(times) + MARGIN_S) if times else (0.0, 0.0)
+
+
+def load_run(state: StateDirectory, run: str, openmetrics: bytes) -> bool:
+    """False: it was loaded before. Raises UsageError if nothing runs, ProvisionError if loading fails."""
+    prometheus = state.started().get("prometheus")
+    if prometheus is None or not lives(prometheus):
+        raise UsageError("no Prometheus of ours runs", remedy="scale dashboards up")
+    record = state.path / "load" / f"{run}.loaded"
+    if record.exists():
+        return False
+    blocks = _blocks(state, prometheus, openmetrics)
+    for block in blocks:
+        _as_late(block)
+        block.rename(state.path / "prometheus" / block.name)
+    shutil.rmtree(state.path / "load" / "blocks" / "made", ignore_errors=True)
+    record.touch()
+    if not running_sweeps(state):
+        # Prometheus does not scrape for two seconds, which costs little and saves a minute of waiting.
+        restart(state, prometheus)
+    _wait_seen(state, run)
+    return True
+
+
+def _blocks(state: StateDirectory, prometheus: StartedService, openmetrics: bytes) -> list[Path]:
+    source, made = state.path / "load" / "run.om", state.path / "load" / "blocks" / "made"
+    shutil.rmtree(made, ignore_errors=True)
+    made.parent.mkdir(parents=True, exist_ok=True)
+    source.write_bytes(openmetrics)
+    state.give()
+    argv = ["promtool", "tsdb", "create-blocks-from", "openmetrics", str(source), str(made)]
+    try:
+        docker = prometheus.how == "docker"
+        code, output = containers.run_inside(prometheus, argv) if docker else processes.run_beside(state, argv)
+    finally:
+        source.unlink(missing_ok=True)
+    blocks = sorted(path.parent for path in made.glob("*/meta.json"))
+    if code != 0 or not blocks:
+        raise ProvisionError(f"promtool made no blocks: {' | '.join(output.split(chr(10)))[-600:]}")
+    return blocks
+
+
+def _as_late(block: Path) -> None:
+    """Marks the block as late data: else Prometheus takes its end for the time up to which its log is complete, and
+    forgets at the next start what it scraped before."""
+    path = block / "meta.json"
+    # The directory belongs to another user, so a link in place of the file is not followed.
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_NOFOLLOW), "r+", encoding="utf-8") as file:
+        meta = json.load(file)
+        meta["compaction"]["hints"] = ["from-out-of-order"]
+        file.seek(0)
+        file.write(json.dumps(meta, indent=1))
+        file.truncate()
+
+
+def _wait_seen(state: StateDirectory, run: str) -> None:
+    prometheus = state.started()["prometheus"]
+    query = urllib.parse.urlencode({"match[]": f'scale_run_info{{run="{run}"}}', "start": "0"})
+    deadline = time.monotonic() + SEEN_S
+    while time.monotonic() < deadline:
+        answer = ask(prometheus, f"/api/v1/series?{query}")
+        if isinstance(answer, dict) and answer.get("data"):
+            return
+        time.sleep(0.25)
+    raise ProvisionError(f"Prometheus does not show {run}, {SEEN_S:.0f} s after its blocks were laid down")

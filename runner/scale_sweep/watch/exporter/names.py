@@ -1,5 +1,4 @@
-"""Every metric, declared once: name, type, labels, meaning. docs/metrics.md is generated from this table, and a test
-compares both with what is served."""
+"""Every metric, declared once: docs/metrics.md is generated from this table."""
 
 from __future__ import annotations
 
@@ -12,9 +11,6 @@ Part = Literal["run", "now", "trial", "curve"]
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """name: as served; counters end in _total, infos in _info. labels: beside run and sweep. when: the condition for a
-    sample; "" means always."""
-
     name: str
     kind: Kind
     labels: tuple[str, ...]

@@ -35,8 +35,7 @@ from scale_sweep.watch.live import LiveState, take
 
 
 class Book:
-    """The series of a run. Times must not decrease from one call of `add` to the next. A second value at the same time
-    is dropped."""
+    """The series of a run. Times must not decrease between calls of `add`; a second value of one time is dropped."""
 
     def __init__(self, common: Mapping[str, str]) -> None:
         self._common = "".join(f',{name}="{_escaped(value)}"' for name, value in common.items())
@@ -181,8 +180,7 @@ def _journal(run: Folder, name: str, result: TrialResult) -> Iterator[Event]:
 
 
 def _guessed(result: TrialResult, samples: Sequence[Sample]) -> TrialStarted:
-    """The start of a trial that has no journal, because a power cut lost it: the samples are centred in the
-    trial's time."""
+    """The start of a trial whose journal a power cut lost: its samples are centred in its time."""
     first, last = (samples[0].monotonic_ns, samples[-1].monotonic_ns) if samples else (0, 0)
     slack_ns = max(0, int(result.wall_s * 1e9) - (last - first)) // 2
     began = datetime.datetime.fromisoformat(result.started_utc).timestamp() if result.started_utc else 0.0

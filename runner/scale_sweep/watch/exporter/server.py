@@ -1,4 +1,4 @@
-"""The exporter: a sink of events that serves them as metrics on the one open port, in the text format 0.0.4."""
+"""The exporter: a sink of events that serves them as metrics in the text format 0.0.4."""
 
 from __future__ import annotations
 
@@ -31,10 +31,8 @@ _END_S = 5.0
 
 
 class MetricsServer:
-    """Listens from its construction until `stop`. page: makes the body; a thread of the server calls it.
-
-    A port that is in use or not permitted is replaced by a free one. Raises PreflightError if there is none.
-    """
+    """Listens until `stop`, on a free port if its own is in use or not permitted. page: called by a thread of the
+    server. Raises PreflightError if no port is free."""
 
     def __init__(self, port: int, page: Callable[[], bytes]) -> None:
         self.scrapes = 0
@@ -53,16 +51,14 @@ class MetricsServer:
 
     @property
     def url(self) -> str:
-        """The address of the metrics."""
         return f"http://{LOOPBACK}:{self.port}{PATH}"
 
     def mark(self) -> None:
-        """From now on, a request counts for `linger`."""
         self._marked = time.monotonic()
 
     def linger(self, seconds: float) -> None:
-        """Waits until every open connection has read the page since `mark`, or until the time is over. Returns at once
-        if nobody ever read it."""
+        """Waits until every open connection has read the page since `mark`, or for the time; not if nobody ever read
+        it."""
         if self.scrapes:
             with self._read:
                 self._read.wait_for(self._all_have_read, seconds)
@@ -166,8 +162,7 @@ class Exporter:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        """After a complete run the port stays open until it was read once more; after an error or Ctrl-C it closes at
-        once."""
+        """After a complete run the port stays open until it was read once more; else it closes at once."""
         if kind is None:
             self._server.linger(LINGER_S)
         self._server.stop()
@@ -183,7 +178,6 @@ class Exporter:
         self._shown = (state, kept, phase)
 
     def page(self) -> bytes:
-        """The current metrics in Prometheus' text format."""
         state, kept, phase = self._shown
         return kept + phase + self._writer.write(points_now(state, time.monotonic_ns()))
 
@@ -220,11 +214,8 @@ def text(points: Iterable[Point], common: Mapping[str, str]) -> bytes:
 
 
 class LineWriter:
-    """Writes the same bytes as `text`, faster: it makes a series' name and labels once.
-
-    prometheus-client needs about 10 µs for a line. For the hundred lines that change every second that would be most of
-    a scrape's cost. A test compares the bytes of both.
-    """
+    """Writes the same bytes as `text`, but makes the names and labels of a series once: prometheus-client needs 10 µs a
+    line."""
 
     def __init__(self, common: Mapping[str, str]) -> None:
         self._common = dict(common)

@@ -29,8 +29,6 @@ _NOTES_KEPT = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Running:
-    """The running trial."""
-
     trial: Trial
     position: int
     started_unix_s: float
@@ -63,7 +61,6 @@ class Running:
 
     @property
     def rows(self) -> int:
-        """The rows acknowledged so far, over all loads of the trial."""
         return self.rows_before + (self.interval.rows_total if self.interval is not None else 0)
 
     @property
@@ -79,11 +76,8 @@ class Running:
 
 @dataclass(frozen=True, kw_only=True)
 class LiveState:
-    """run: the directory's name. results: in the order in which trials ended. before: results of an earlier execution.
-
-    times: (start, end) of the trials that ended in this execution, in seconds since 1970. began_*: this execution's
-    start. total: the number of trials in the current plan, which may have grown since `plan`.
-    """
+    """times: (start, end) of trials of this execution, seconds since 1970. before: results of earlier ones. total: may
+    have grown since `plan`."""
 
     run: str
     plan: Plan

@@ -27,9 +27,8 @@ class Progress:
 
 
 def progress(state: LiveState, now_ns: int) -> Progress:
-    """The progress at now_ns (monotonic). A trial to come takes as long as those of its server and role took in this
-    execution. Until one of its role has ended, it takes the time of the server's others, with its own window in the
-    place of their steps; until one of its server has ended, the plan's mean."""
+    """At now_ns (monotonic). A trial takes as long as the ended ones of its server and role, else of its server with
+    its own window in place of their steps, else the plan's mean."""
     total, done = state.total or len(state.plan.trials), len(state.results)
     ended = {result.trial.trial_id for result in state.results}
     left = [trial for trial in state.plan.trials if trial.trial_id not in ended]
@@ -56,8 +55,7 @@ def _as_long(ended: TrialResult, trial: Trial | None) -> float:
 
 
 def _trial_s(state: LiveState, trial: Trial | None) -> float:
-    """Seconds that a trial takes: the mean of the ended ones of this execution with its server and role, else with its
-    server. A trial that is not planned yet takes the mean of all that ended."""
+    """The mean of the ended trials of this execution with its server and role, else with its server, else of all."""
     ended = [r for r in state.results[state.before :] if r.wall_s > 0]
     if trial is not None:
         ended = [r for r in ended if r.trial.subject.server == trial.subject.server]
