@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from scale_sweep.server.targets.tdengine.queries import DATABASE, TABLE
+from scale_sweep.server.targets.tdengine.tdengine_queries import DATABASE, TABLE
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER, ask
 from tests.integration import cli
 

@@ -8,8 +8,8 @@ import struct
 import pytest
 
 from scale_sweep.taosbenchmark.job import TableColumn
+from scale_sweep.taosbenchmark.limits import spec_columns
 from scale_sweep.taosbenchmark.samples import batch_columns, read_sample, read_tags
-from scale_sweep.taosbenchmark.types import spec_columns
 
 COLUMNS = (
     TableColumn(name="b", kind="bool"),

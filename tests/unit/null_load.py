@@ -16,7 +16,7 @@ from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.taosbenchmark import server, spec
 from tests.unit.whole_commands import run
 
-for _part in ("aggregates", "queries.run", "subscriptions.run"):
+for _part in ("run_inserts", "run_queries", "run_subscriptions"):
     importlib.import_module(f"scale_sweep.taosbenchmark.{_part}")  # once, and not in each process
 
 

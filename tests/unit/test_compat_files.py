@@ -6,8 +6,8 @@ from datetime import datetime
 
 import pytest
 
+from scale_sweep.taosbenchmark.command import read_given, read_job
 from scale_sweep.taosbenchmark.job import ScaleOptions
-from scale_sweep.taosbenchmark.run import read_given, read_job
 from tests.unit.null_load import refused_line
 
 

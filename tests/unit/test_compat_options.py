@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.taosbenchmark.aggregates import aggregate_spec, statements
+from scale_sweep.taosbenchmark.command import read_given, read_job
 from scale_sweep.taosbenchmark.job import ScaleOptions
-from scale_sweep.taosbenchmark.keys import load_document
+from scale_sweep.taosbenchmark.keys import KEYS
+from scale_sweep.taosbenchmark.objects import load_document
 from scale_sweep.taosbenchmark.options import OPTIONS
-from scale_sweep.taosbenchmark.run import read_given, read_job
+from scale_sweep.taosbenchmark.run_inserts import aggregate_spec, statements
 from tests.offenders import assert_none
 
 NOW = datetime(2026, 1, 2, 3, 4, 5)
@@ -77,7 +78,7 @@ TOP = (
     | dict.fromkeys("host user password result_file dsn".split(), "x")
     | dict.fromkeys("thread_count keep_trying trying_interval create_table_thread_count prepared_rand".split(), 3)
     | dict.fromkeys("port insert_interval connection_pool_size".split(), 7)
-    | {"filetype": "query", "confirm_parameter_prompt": "no", "insert_mode": "stmt", "streams": [{}]}
+    | {"filetype": "other", "confirm_parameter_prompt": "no", "insert_mode": "stmt", "streams": [{}]}
     | {"num_of_records_per_req": 3}
 )
 INFO = {"name": "other", "drop": "no", "flush_each_batch": "yes", "precision": "us", "vgroups": 4, "bogus": 1}
@@ -139,6 +140,15 @@ def test_a_json_key_changes_the_job_or_is_noted_or_is_refused_by_its_path(tmp_pa
         assert key in error.message or f"{place}s" in error.message
 
 
+def test_names_of_keys_are_compared_without_case_as_taosbenchmark_does(tmp_path):
+    content = document()
+    (entry,) = content["databases"]
+    shouted = {"dbInfo": entry["dbinfo"], "SUPER_TABLES": [{k.upper(): v for k, v in entry["super_tables"][0].items()}]}
+    assert read_file(tmp_path, {"FileType": "insert", "Databases": [shouted]}) == read_file(tmp_path, content)
+    with pytest.raises(UsageError, match="'Filetype' is given twice"):
+        read_file(tmp_path, content | {"Filetype": "insert"})
+
+
 def test_an_unknown_key_is_refused_anywhere_and_in_one_message_with_the_options(tmp_path):
     content = document() | {"check_sql": "yes"}
     table = content["databases"][0]["super_tables"][0]
@@ -186,5 +196,6 @@ def test_every_option_and_every_json_key_is_on_the_page():
     page = (Path(__file__).resolve().parents[2] / "docs" / "taosbenchmark.md").read_text(encoding="utf-8")
     names = [f"--{option.long}" for option in OPTIONS] + [f"-{option.short}" for option in OPTIONS if option.short]
     assert_none(name for name in names if f"`{name}`" not in page)
-    keys = sorted({"cfgdir", *TOP, *TABLE, *COLUMN})
+    rows = (*KEYS["connection"], *KEYS["insert"], *KEYS["super_table"], *KEYS["column"])
+    keys = sorted({*TOP, *TABLE, *COLUMN, *(row.name for row in rows)})
     assert_none(key for key in keys if f"`{key}`" not in page and f"`{key}[]`" not in page)

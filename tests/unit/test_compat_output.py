@@ -8,8 +8,10 @@ import pytest
 from scale_sweep.loadgen.merge import HdrHistogram
 from scale_sweep.model import Latency, LoadSummary
 from scale_sweep.taosbenchmark import output
+from scale_sweep.taosbenchmark.command import read_given, read_job
 from scale_sweep.taosbenchmark.job import ScaleOptions
-from scale_sweep.taosbenchmark.run import read_given, read_job
+from scale_sweep.taosbenchmark.loading import stamped
+from scale_sweep.taosbenchmark.run_inserts import JobResult, document, settings_lines
 
 # As scripts have them for taosBenchmark 3.3.0.0.
 SPENT = re.compile(
@@ -58,9 +60,9 @@ def job():
 
 def test_the_two_lines():
     one = loaded([1000.0, 2000.0, 3000.0, 4000.0] * 25)
-    found = SPENT.fullmatch(output.stamped(NOW, "SUCC", output.spent_line(one)))
+    found = SPENT.fullmatch(stamped(NOW, "SUCC", output.spent_line(one)))
     assert " ".join(found.groups()) == "11/21 04:43:29.114484 2.000000 0.125000 10000 2 test 5000.00 80000.00"
-    found = DELAY.search(output.stamped(NOW, "SUCC", output.delay_line(one)))
+    found = DELAY.search(stamped(NOW, "SUCC", output.delay_line(one)))
     assert [float(v) for v in found.groups()] == pytest.approx([1.0, 2.5, 4.0, 4.0, 4.0, 4.0], rel=2e-3)
     found = DELAY.search("SUCC: " + output.delay_line(loaded([1824.0])))
     assert {float(v) for v in found.groups()} == {1.824}, "each percentile of one request"
@@ -69,14 +71,14 @@ def test_the_two_lines():
 
 def test_nothing_answered_gives_noughts_and_no_division():
     nothing = loaded([], rows=0, window_s=0.0)
-    found = SPENT.search(output.stamped(NOW, "SUCC", output.spent_line(nothing)))
+    found = SPENT.search(stamped(NOW, "SUCC", output.spent_line(nothing)))
     assert float(found.group(7)) == float(found.group(8)) == 0
     assert set(DELAY.search("SUCC: " + output.delay_line(nothing)).groups()) == {"0.0000"}
-    load = output.document(job(), [nothing], interrupted=True)["loads"][0]
+    load = document(job(), JobResult(done=[nothing]))["loads"][0]
     assert load["delay"] is load["real_rows_per_s"] is None
 
 
 def test_neither_settings_nor_document_hold_the_password():
-    settings = "\n".join(output.settings_lines(job()))
+    settings = "\n".join(settings_lines(job()))
     assert "database test: is dropped" in settings
-    assert "hunter2" not in settings + str(output.document(job(), [loaded([1.0])], interrupted=False))
+    assert "hunter2" not in settings + str(document(job(), JobResult(done=[loaded([1.0])])))

@@ -3,14 +3,15 @@
 import functools
 import json
 import re
+from datetime import datetime
 
 import pytest
 
 from scale_sweep.loadgen.verbs import Answer
-from scale_sweep.taosbenchmark.command import read_query_job
-from scale_sweep.taosbenchmark.queries import run, spec
-from scale_sweep.taosbenchmark.queries.job import QueryJob
-from scale_sweep.taosbenchmark.run import read_given
+from scale_sweep.taosbenchmark import run_queries as run
+from scale_sweep.taosbenchmark import spec
+from scale_sweep.taosbenchmark.command import read_given, read_job
+from scale_sweep.taosbenchmark.job import QueryJob, ScaleOptions
 from tests.unit.null_load import load_file, null_key, skip_without_loadgen
 
 SPECIFIED, STABLE = "specified_table_query", "super_table_query"
@@ -36,8 +37,7 @@ def document(**more):
 
 def read(content, tmp_path, *options) -> QueryJob:
     (tmp_path / "q.json").write_text(json.dumps(content))
-    given, refusals = read_given(["-f", "q.json", *options])
-    return read_query_job(content, given, refusals, {})
+    return read_job(*read_given(["-f", "q.json", *options]), ScaleOptions(), {}, datetime(2026, 1, 1))
 
 
 @pytest.fixture(autouse=True)

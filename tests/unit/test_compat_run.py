@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scale_sweep.taosbenchmark import aggregates
+from scale_sweep.taosbenchmark import run_inserts
 from tests.unit.null_load import insert_without_server, load, load_file, skip_without_loadgen
 from tests.unit.test_compat_output import CREATED, DELAY, SPENT
 
@@ -123,7 +123,7 @@ def test_help_version_and_refusals(scale_load):
 
 @pytest.mark.parametrize(("options", "lines"), [("-t 2", 16), ("-N -t 3", 8)])
 def test_the_lines_follow_those_of_the_load(scale_load, monkeypatch, tmp_path, options, lines):
-    monkeypatch.setattr(aggregates, "door_spec", lambda *given: {"protocol": "1", "driver": "null"})
+    monkeypatch.setattr(run_inserts, "door_spec", lambda *given: {"protocol": "1", "driver": "null"})
     words = ("-y", "-x", "-n", "10", "-T", "1", *options.split())
     out, err = scale_load(*words)
     assert len(TOOK.findall(out)) == len(TOOK.findall((tmp_path / "output.txt").read_text())) == lines

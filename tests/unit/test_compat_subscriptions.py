@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from scale_sweep.taosbenchmark.command import read_subscribe_job
-from scale_sweep.taosbenchmark.run import read_given
-from scale_sweep.taosbenchmark.subscriptions.delay import measured_delay
-from scale_sweep.taosbenchmark.subscriptions.job import SubscribeJob
+from scale_sweep.taosbenchmark.command import read_given, read_job
+from scale_sweep.taosbenchmark.job import ScaleOptions, SubscribeJob
+from scale_sweep.taosbenchmark.run_subscriptions import measured_delay
 from tests.unit.null_load import load_file, skip_without_loadgen
 from tests.unit.test_compat_output import latency
 
@@ -48,8 +47,7 @@ def document(**more):
 
 def read(content) -> SubscribeJob:
     Path("s.json").write_text(json.dumps(content))
-    given, refusals = read_given(["-f", "s.json"])
-    return read_subscribe_job(content, given, refusals, {}, NOW)
+    return read_job(*read_given(["-f", "s.json"]), ScaleOptions(), {}, NOW)
 
 
 INFO = dict.fromkeys("concurrent poll_delay expect_rows auto.commit.interval.ms".split(), 5)

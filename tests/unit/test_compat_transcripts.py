@@ -13,13 +13,9 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.taosbenchmark import spec
-from scale_sweep.taosbenchmark.command import read_query_job, read_subscribe_job
-from scale_sweep.taosbenchmark.job import Job, ScaleOptions
-from scale_sweep.taosbenchmark.queries.job import QueryJob
-from scale_sweep.taosbenchmark.queries.spec import specified_loads, subtable_load
-from scale_sweep.taosbenchmark.run import read_document, read_given, read_job
-from scale_sweep.taosbenchmark.subscriptions.job import SubscribeJob
-from scale_sweep.taosbenchmark.subscriptions.spec import create_statements, follow_spec
+from scale_sweep.taosbenchmark.command import read_given, read_job
+from scale_sweep.taosbenchmark.job import Job, QueryJob, ScaleOptions, SubscribeJob
+from scale_sweep.taosbenchmark.spec import create_statements, follow_spec, specified_loads, subtable_load
 
 FOLDER = Path(__file__).parent / "transcripts"
 NOW = datetime(2026, 1, 2, 3, 4, 5)
@@ -36,20 +32,11 @@ def utc_and_folder(monkeypatch):
     time.tzset()
 
 
-def read(given, refusals, ours, environment):
-    document = read_document(given["file"]) if "file" in given else {}
-    if document.get("filetype") == "query":
-        return read_query_job(document, given, refusals, environment)
-    if document.get("filetype") == "subscribe":
-        return read_subscribe_job(document, given, refusals, environment, NOW, row_times=ours.row_times)
-    return read_job(given, refusals, ours, environment, NOW)
-
-
 def transcript(words, environment):
     ours = ScaleOptions(own_values="--own-values" in words, row_times="--row-times" in words)
-    given, refusals = read_given([w for w in words if w not in ("--own-values", "--row-times")])
+    given = read_given([w for w in words if w not in ("--own-values", "--row-times")])
     try:
-        job = read(given, refusals, ours, environment)
+        job = read_job(*given, ours, environment, NOW)
     except UsageError as error:
         return f"exit {error.exit_code}\n{error.message}\n", None
     lines = {QueryJob: queries, SubscribeJob: subscriptions, Job: insertions}[type(job)](job, ours)

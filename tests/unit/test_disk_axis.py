@@ -12,7 +12,7 @@ from scale_sweep.model import DiskSource, ServerSpec, Site
 from scale_sweep.plan import complete, make_plan, plan_sentence
 from scale_sweep.server.runtimes.local import lay_out
 from scale_sweep.server.targets import load_target
-from scale_sweep.server.targets.tdengine import config, placement
+from scale_sweep.server.targets.tdengine import config
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_plan import make_host
@@ -123,7 +123,7 @@ def test_spread_links_each_vnode_before_the_server_starts_and_tiers_are_several_
     assert "dataDir /d/data\n" in spec.files["/d/cfg/taos.cfg"]
     tiers = replace(SITE, disk_placement="tiers")
     assert "dataDir /a/t 0 1\ndataDir /b/t 0 0\n" in config.taos_cfg(TRIAL, tiers)
-    assert placement.links(tiers, 4) == {}
+    assert config.links(tiers, 4) == {}
     plain = config.server_spec(TRIAL, replace(SITE, disks=()), adapter=False)
     assert not plain.links and not plain.setup
     assert "minimalDataDirGB" not in plain.files["/d/cfg/taos.cfg"]

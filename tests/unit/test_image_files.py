@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.cli import app
-from scale_sweep.server.images.root_files import SHELL, needed_libraries, write_root
+from scale_sweep.server.images import SHELL, needed_libraries, write_root
 from scale_sweep.server.targets import all_facts
 from tests.needs import need
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.server.pinned.clients import run_client
+from scale_sweep.server.pinned.registry_clients import run_client
 from tests.offenders import assert_none
 
 ROOT = Path(__file__).resolve().parents[2]

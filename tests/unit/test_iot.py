@@ -9,7 +9,7 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.iotbenchmark.config_values import read_properties
-from scale_sweep.iotbenchmark.keys import INEFFECTIVE, ONLY, USED
+from scale_sweep.iotbenchmark.keys import KEYS
 from scale_sweep.iotbenchmark.output import LATENCIES, LoadDone, document, matrix_lines
 from scale_sweep.iotbenchmark.read import names_of, read_job
 from scale_sweep.iotbenchmark.run import read_file
@@ -72,8 +72,17 @@ def test_a_file_is_read_as_java_reads_it_with_what_overrides_it_and_defaults(tmp
     assert (read.seed, read.read_seed, read.drops, read.timeout_s) == (666, 151658, True, 120.0)
 
 
+def test_names_of_keys_are_compared_without_case(tmp_path):
+    (tmp_path / "config.properties").write_text(
+        "db_switch=QuestDB\nloop=7\nIotdb_Dialect_Mode=tree\nBatch_Size_per_write=10"
+    )
+    read = read_file(str(tmp_path), ("Loop=8",), {})
+    assert (read.target, read.rows, keys(read.notes)) == ("questdb", 8 * 10 * 6000, [])
+    assert keys(refused(lopp="1", loop="x")) == ["LOOP", "lopp"]
+
+
 def test_the_page_has_every_key_every_database_and_those_that_store_tags():
-    assert_none(key for key in sorted({*USED, *ONLY, *INEFFECTIVE}) if f"`{key}`" not in PAGE)
+    assert_none(key for key in sorted(row.name for row in KEYS.values()) if f"`{key}`" not in PAGE)
     names = {name for facts in all_facts() for name in names_of(facts)}
     assert {name for name in names if f"`{name}`" in PAGE} == names >= {"TDengine-3", "InfluxDB", "TimescaleDB"}
     (line,) = [line for line in PAGE.splitlines() if line.startswith("| `TAG_NUMBER`")]
@@ -236,7 +245,7 @@ def test_where_results_are_stored_and_where_not():
         *"OPERATION_PROPORTION=0:0 OPERATION_PROPORTION=1:0:0:0:0:0:0:0:0:0:0:0:0:0 CLIENT_NUMBER=41".split(),
         *"INSERT_DATATYPE_PROPORTION=1:1 INSERT_DATATYPE_PROPORTION=1:1:1:1:1:1:0:1:0:0:0 DOUBLE_LENGTH=6".split(),
         *"START_TIME=yesterday START_TIME=2022-01-01T00:00:00 LINE_RATIO=-1 HOST=a,b PORT=x".split(),
-        *(f"{key}=other" for key in ONLY),
+        *(f"{row.name}=other" for row in KEYS.values() if row.how == "only"),
         "QUERY_SENSOR_NUM=13 OPERATION_PROPORTION=1:1",
         "OPERATION_PROPORTION=1:1 QUERY_DEVICE_NUM=41",
         "QUERY_AGGREGATE_FUN=median OPERATION_PROPORTION=1:0:0:0:1",

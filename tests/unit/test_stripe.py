@@ -14,7 +14,7 @@ from scale_sweep.machine.disks.playbook import playbook_path, search_path, varia
 from scale_sweep.measure.trial.disks import check_placement, refuse_full
 from scale_sweep.model import DataDisk, DiskSource, Site
 from scale_sweep.server.targets import Part
-from scale_sweep.server.targets.tdengine import placement
+from scale_sweep.server.targets.tdengine import config
 from tests.unit.factories import make_disk
 from tests.unit.test_disk_trial import sample
 
@@ -77,7 +77,7 @@ def test_parts_are_counted_on_the_array_and_its_members_fill_together(tmp_path):
     site = Site(
         data_dir="/d", port=7030, bind_address="127.0.0.1", home="/h", disks=("/array/t",), disk_placement="stripe"
     )
-    assert (placement.data_dirs(site), placement.links(site, 12)) == (("/array/t",), {})
+    assert (config.data_dirs(site), config.links(site, 12)) == (("/array/t",), {})
     members = [disk(1, str(tmp_path)), disk(2, str(tmp_path))]
     (tmp_path / "t/vnode/vnode2").mkdir(parents=True)
     part = Part(name="vnode 2", path=str(tmp_path / "t/vnode/vnode2"), disk=None)

@@ -12,9 +12,9 @@ from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.waiting import ask
 from scale_sweep.plan import complete
 from scale_sweep.server.targets import Address, Surroundings, load_target
-from scale_sweep.server.targets.tdengine import admission, client, config, count
+from scale_sweep.server.targets.tdengine import admission, client, config, tdengine_queries
 from scale_sweep.server.targets.tdengine.client import names_that_do_not_resolve, too_few_vnodes
-from scale_sweep.server.targets.tdengine.items import ITEMS, OURS
+from scale_sweep.server.targets.tdengine.config import ITEMS, OURS
 from tests.processes import lives
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_bounds import Still
@@ -129,8 +129,10 @@ def test_the_plan_says_what_derives_from_the_cores_and_gaps_are_asked_for_in_the
     assert settings | expected == settings
     assert TDENGINE.reserves(trial_of(), 16 * 2**30)["vnodes"].split()[::3] == ["4", "12"]
     sweep = make_sweep(workload__step_ms="10", workload__start_ms="1000")
-    assert "a <> 1000 OR b - a + 10 <> n * 10" in count.not_consecutive(trial_of(sweep), "d", "t", "ts")
-    assert "a <> 1000000 OR b - a + 10000" in count.not_consecutive(trial_of(sweep, precision="'us'"), "d", "t", "ts")
+    assert "a <> 1000 OR b - a + 10 <> n * 10" in tdengine_queries.not_consecutive(trial_of(sweep), "d", "t", "ts")
+    assert "a <> 1000000 OR b - a + 10000" in tdengine_queries.not_consecutive(
+        trial_of(sweep, precision="'us'"), "d", "t", "ts"
+    )
 
 
 def test_what_a_client_or_a_server_lacks_is_found_with_what_to_do(wording):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
@@ -17,7 +18,7 @@ from scale_sweep.server.targets.tdengine.tdengine_facts import FACTS
 from scale_sweep.taosbenchmark.options import OPTIONS
 
 if TYPE_CHECKING:
-    from scale_sweep.taosbenchmark.command import LoadCommand
+    from scale_sweep.taosbenchmark.job import Connection
 
 EXAMPLE = "Example: scale load -h localhost -d test -t 100 -n 100000 -T 4 -v 4 -I stmt -y"
 _STYLES = {"SUCC": "green", "ERROR": "red", "WARN": "yellow"}
@@ -89,11 +90,10 @@ def load(
     from scale_sweep.cli import console
     from scale_sweep.loadgen.binary import loadgen_path
     from scale_sweep.server.targets.tdengine.client import library as find_library
-    from scale_sweep.taosbenchmark.command import read_command
+    from scale_sweep.taosbenchmark.command import module_of, read_given, read_job
     from scale_sweep.taosbenchmark.job import ScaleOptions
-    from scale_sweep.taosbenchmark.run import read_given
 
-    options, refusals = read_given(context.args)
+    options, remarks = read_given(context.args)
     if "version" in options:
         console.show_line(f"scale {__version__}")
         return
@@ -104,11 +104,12 @@ def load(
     own = ScaleOptions(
         placement=placement.value, library=library or find_library(home), own_values=own_values, row_times=row_times
     )
-    command = read_command(options, refusals, own, os.environ, datetime.now())
-    _ask(command)
-    done = command.run(loadgen_path(), partial(_say, as_json))
+    job = read_job(options, remarks, own, os.environ, datetime.now())
+    module = module_of(job)
+    _ask(job, module.settings_lines(job))
+    done = module.run(job, own, loadgen_path(), partial(_say, as_json))
     if as_json:
-        console.show_json(done.document)
+        console.show_json(module.document(job, done))
     if done.interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)
     if done.failure is not None:
@@ -125,11 +126,11 @@ def _say(as_json: bool, level: str, line: str) -> None:
         console.say(line, _STYLES.get(level, ""))
 
 
-def _ask(command: LoadCommand) -> None:
+def _ask(job: Connection, settings: Sequence[str]) -> None:
     from scale_sweep.cli import console
 
-    if command.ask and sys.stdin.isatty():
-        for line in command.settings:
+    if job.ask and sys.stdin.isatty():
+        for line in settings:
             console.say(line)
         console.say("Press enter key to continue or Ctrl-C to stop")
         sys.stdin.readline()

@@ -5,111 +5,129 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# Keys with a meaning, and what each is where the file does not say it.
-USED: Mapping[str, str] = {
-    "DB_SWITCH": "IoTDB-200-SESSION_BY_TABLET",
-    "HOST": "127.0.0.1",
-    "PORT": "6667",
-    "USERNAME": "root",
-    "PASSWORD": "root",
-    "DB_NAME": "test",
-    "TOKEN": "",
-    "IS_DELETE_DATA": "true",
-    "CREATE_SCHEMA": "true",
-    "LOOP": "100",
-    "TEST_MAX_TIME": "0",
-    "DEVICE_NUMBER": "6000",
-    "REAL_INSERT_RATE": "1.0",
-    "SENSOR_NUMBER": "200",
-    "SENSOR_NAME_PREFIX": "s_",
-    "IS_CLIENT_BIND": "true",
-    "DATA_CLIENT_NUMBER": "",
-    "CLIENT_NUMBER": "20",
-    "POINT_STEP": "5000",
-    "OP_MIN_INTERVAL": "0",
-    "OP_MIN_INTERVAL_RANDOM": "false",
-    "INTERVAL_BETWEEN_WRITE_BATCH": "0",
-    "STRING_LENGTH": "2",
-    "DOUBLE_LENGTH": "2",
-    "INSERT_DATATYPE_PROPORTION": "1:1:1:1:1:1:0:0:0:0:0",
-    "LINE_RATIO": "1",
-    "SIN_RATIO": "1",
-    "SQUARE_RATIO": "1",
-    "RANDOM_RATIO": "1",
-    "CONSTANT_RATIO": "1",
-    "DATA_SEED": "666",
-    "OPERATION_PROPORTION": "1:0:0:0:0:0:0:0:0:0:0:0:0",
-    "WRITE_OPERATION_TIMEOUT_MS": "120000",
-    "READ_OPERATION_TIMEOUT_MS": "300000",
-    "BATCH_SIZE_PER_WRITE": "100",
-    "DEVICE_NUM_PER_WRITE": "1",
-    "START_TIME": "2022-01-01T00:00:00+08:00",
-    "IS_OUT_OF_ORDER": "false",
-    "OUT_OF_ORDER_MODE": "POISSON",
-    "OUT_OF_ORDER_RATIO": "0.5",
-    "LAMBDA": "2200.0",
-    "MAX_K": "170000",
-    "IS_RECENT_QUERY": "false",
-    "STEP_SIZE": "1",
-    "QUERY_SENSOR_NUM": "1",
-    "QUERY_DEVICE_NUM": "1",
-    "QUERY_AGGREGATE_FUN": "count",
-    "QUERY_SET_OP_TYPE": "union",
-    "QUERY_SET_OP_NUM": "2",
-    "QUERY_INTERVAL": "250000",
-    "QUERY_LOWER_VALUE": "-5",
-    "GROUP_BY_TIME_UNIT": "20000",
-    "QUERY_SEED": "151658",
-    "WORKLOAD_BUFFER_SIZE": "100",
-    "TAG_NUMBER": "0",
-    "TAG_KEY_PREFIX": "tag_",
-    "TAG_VALUE_PREFIX": "value_",
-    "TAG_VALUE_CARDINALITY": "",
-    "TEST_DATA_PERSISTENCE": "None",
-    "TEST_DATA_STORE_IP": "127.0.0.1",
-    "TEST_DATA_STORE_PORT": "3306",
-    "TEST_DATA_STORE_DB": "",
-    "TEST_DATA_STORE_USER": "root",
-    "TEST_DATA_STORE_PW": "",
-    "REMARK": "",
-}
-
 
 @dataclass(frozen=True, kw_only=True)
-class Only:
-    """A key that has one value here."""
+class ConfigKey:
+    name: str  # compared without case
+    how: str  # text, flag, whole or number: how it is read; only: it has one value here; idle: it has no effect
+    default: str = ""  # where the file does not say it; of "only" the one value, in lower case
+    least: float = 0
+    most: float = 0
+    why: str = ""  # it has no effect, or no other value
+    remedy: str = ""
 
-    value: str  # in lower case
-    why: str  # a sentence about any other
-    remedy: str = ""  # what to do
+
+def _text(name: str, default: str = "") -> ConfigKey:
+    return ConfigKey(name=name, how="text", default=default)
 
 
-_LEAVE = "leave the key out"
-ONLY: Mapping[str, Only] = {
-    "BENCHMARK_WORK_MODE": Only(
-        value="testwithdefaultpath",
-        why="only testWithDefaultPath generates a load; files of data and verification are not supported",
-        remedy="to watch a server without a load: scale observe",
+def _flag(name: str, default: str) -> ConfigKey:
+    return ConfigKey(name=name, how="flag", default=default)
+
+
+def _whole(name: str, default: str, least: int, most: int) -> ConfigKey:
+    return ConfigKey(name=name, how="whole", default=default, least=least, most=most)
+
+
+def _number(name: str, default: str, least: float, most: float) -> ConfigKey:
+    return ConfigKey(name=name, how="number", default=default, least=least, most=most)
+
+
+def _only(name: str, value: str, why: str, remedy: str = "leave the key out") -> ConfigKey:
+    return ConfigKey(name=name, how="only", default=value, why=why, remedy=remedy)
+
+
+_MANY = 10**12
+_MS = 10**10  # nearly four months
+_SEED = 9 * 10**15
+_ROWS = (
+    _text("DB_SWITCH", "IoTDB-200-SESSION_BY_TABLET"),
+    _text("HOST", "127.0.0.1"),
+    _text("PORT", "6667"),
+    _text("USERNAME", "root"),
+    _text("PASSWORD", "root"),
+    _text("DB_NAME", "test"),
+    _text("TOKEN"),
+    _flag("IS_DELETE_DATA", "true"),
+    _flag("CREATE_SCHEMA", "true"),
+    _whole("LOOP", "100", 1, _MANY),
+    _whole("TEST_MAX_TIME", "0", 0, _MS),
+    _whole("DEVICE_NUMBER", "6000", 1, 100_000_000),
+    _number("REAL_INSERT_RATE", "1.0", 0, 1),
+    _whole("SENSOR_NUMBER", "200", 1, 4096),
+    _text("SENSOR_NAME_PREFIX", "s_"),
+    _flag("IS_CLIENT_BIND", "true"),
+    _whole("DATA_CLIENT_NUMBER", "", 1, 4096),
+    _whole("CLIENT_NUMBER", "20", 1, 4096),
+    _whole("POINT_STEP", "5000", 1, 1_000_000_000),
+    _whole("OP_MIN_INTERVAL", "0", -1, _MS),
+    _flag("OP_MIN_INTERVAL_RANDOM", "false"),
+    _whole("INTERVAL_BETWEEN_WRITE_BATCH", "0", 0, _MS),
+    _whole("STRING_LENGTH", "2", 1, 65_517),
+    _whole("DOUBLE_LENGTH", "2", 0, 5),
+    _text("INSERT_DATATYPE_PROPORTION", "1:1:1:1:1:1:0:0:0:0:0"),
+    _number("LINE_RATIO", "1", 0, 1e9),
+    _number("SIN_RATIO", "1", 0, 1e9),
+    _number("SQUARE_RATIO", "1", 0, 1e9),
+    _number("RANDOM_RATIO", "1", 0, 1e9),
+    _number("CONSTANT_RATIO", "1", 0, 1e9),
+    _whole("DATA_SEED", "666", 0, _SEED),
+    _text("OPERATION_PROPORTION", "1:0:0:0:0:0:0:0:0:0:0:0:0"),
+    _whole("WRITE_OPERATION_TIMEOUT_MS", "120000", 0, _MS),
+    _whole("READ_OPERATION_TIMEOUT_MS", "300000", 0, _MS),
+    _whole("BATCH_SIZE_PER_WRITE", "100", 1, 1_000_000),
+    _whole("DEVICE_NUM_PER_WRITE", "1", 1, 1_000_000),
+    _text("START_TIME", "2022-01-01T00:00:00+08:00"),
+    _flag("IS_OUT_OF_ORDER", "false"),
+    _text("OUT_OF_ORDER_MODE", "POISSON"),
+    _number("OUT_OF_ORDER_RATIO", "0.5", 0, 1),
+    _number("LAMBDA", "2200.0", 0.001, 1e6),
+    _whole("MAX_K", "170000", 1, 1_000_000_000),
+    _flag("IS_RECENT_QUERY", "false"),
+    _whole("STEP_SIZE", "1", 0, _MANY),
+    _whole("QUERY_SENSOR_NUM", "1", 1, 4096),
+    _whole("QUERY_DEVICE_NUM", "1", 1, 100_000_000),
+    _text("QUERY_AGGREGATE_FUN", "count"),
+    _text("QUERY_SET_OP_TYPE", "union"),
+    _whole("QUERY_SET_OP_NUM", "2", 1, 4096),
+    _whole("QUERY_INTERVAL", "250000", 1, _MANY),
+    _number("QUERY_LOWER_VALUE", "-5", -1e300, 1e300),
+    _whole("GROUP_BY_TIME_UNIT", "20000", 1, _MANY),
+    _whole("QUERY_SEED", "151658", 0, _SEED),
+    _whole("WORKLOAD_BUFFER_SIZE", "100", 1, 1_000_000_000),
+    _whole("TAG_NUMBER", "0", 0, 100),
+    _text("TAG_KEY_PREFIX", "tag_"),
+    _text("TAG_VALUE_PREFIX", "value_"),
+    _text("TAG_VALUE_CARDINALITY"),
+    _text("TEST_DATA_PERSISTENCE", "None"),
+    _text("TEST_DATA_STORE_IP", "127.0.0.1"),
+    _text("TEST_DATA_STORE_PORT", "3306"),
+    _text("TEST_DATA_STORE_DB"),
+    _text("TEST_DATA_STORE_USER", "root"),
+    _text("TEST_DATA_STORE_PW"),
+    _text("REMARK"),
+    _only(
+        "BENCHMARK_WORK_MODE",
+        "testwithdefaultpath",
+        "only testWithDefaultPath generates a load; files of data and verification are not supported",
+        "to watch a server without a load: scale observe",
     ),
-    "IoTDB_DIALECT_MODE": Only(value="tree", why="IoTDB is written as a tree of devices, not as tables", remedy=_LEAVE),
-    "IS_DOUBLE_WRITE": Only(value="false", why="one database is loaded", remedy="run it once for each database"),
-    "IS_COMPARISON": Only(value="false", why="one database is loaded", remedy=_LEAVE),
-    "IS_POINT_COMPARISON": Only(value="false", why="one database is loaded", remedy=_LEAVE),
-    "BENCHMARK_CLUSTER": Only(value="false", why="one machine makes the load", remedy="raise DATA_CLIENT_NUMBER"),
-    "USE_SSL": Only(value="false", why="connections are not encrypted", remedy=_LEAVE),
-    "IS_RECORD_CURRENT_REALLY_TIME": Only(
-        value="false", why="times follow from START_TIME and POINT_STEP", remedy=_LEAVE
-    ),
-    "IS_SENSOR_TS_ALIGNMENT": Only(value="true", why="a row has all sensors of its device", remedy=_LEAVE),
-    "IS_REGULAR_FREQUENCY": Only(value="true", why="rows are POINT_STEP apart", remedy=_LEAVE),
-    "IS_COPY_MODE": Only(value="false", why="rows are not read from files", remedy=_LEAVE),
-    "IS_ADD_ANOMALY": Only(value="false", why="rows have no anomalies", remedy=_LEAVE),
-    "TIMESTAMP_PRECISION": Only(value="ms", why="times are in milliseconds", remedy=_LEAVE),
-    "ALIGN_BY_DEVICE": Only(value="false", why="answers are not aligned by device", remedy=_LEAVE),
-    "ENABLE_FIXED_QUERY": Only(value="false", why="each query draws its own devices", remedy=_LEAVE),
-    "RESULT_ROW_LIMIT": Only(value="-1", why="answers are not limited", remedy="make QUERY_INTERVAL smaller"),
-}
-
+    _only("IoTDB_DIALECT_MODE", "tree", "IoTDB is written as a tree of devices, not as tables"),
+    _only("IS_DOUBLE_WRITE", "false", "one database is loaded", "run it once for each database"),
+    _only("IS_COMPARISON", "false", "one database is loaded"),
+    _only("IS_POINT_COMPARISON", "false", "one database is loaded"),
+    _only("BENCHMARK_CLUSTER", "false", "one machine makes the load", "raise DATA_CLIENT_NUMBER"),
+    _only("USE_SSL", "false", "connections are not encrypted"),
+    _only("IS_RECORD_CURRENT_REALLY_TIME", "false", "times follow from START_TIME and POINT_STEP"),
+    _only("IS_SENSOR_TS_ALIGNMENT", "true", "a row has all sensors of its device"),
+    _only("IS_REGULAR_FREQUENCY", "true", "rows are POINT_STEP apart"),
+    _only("IS_COPY_MODE", "false", "rows are not read from files"),
+    _only("IS_ADD_ANOMALY", "false", "rows have no anomalies"),
+    _only("TIMESTAMP_PRECISION", "ms", "times are in milliseconds"),
+    _only("ALIGN_BY_DEVICE", "false", "answers are not aligned by device"),
+    _only("ENABLE_FIXED_QUERY", "false", "each query draws its own devices"),
+    _only("RESULT_ROW_LIMIT", "-1", "answers are not limited", "make QUERY_INTERVAL smaller"),
+)
 _OPTIONS = "a database has the options that the target gives it"
 _RESULTS = "results are printed, and --json prints them as JSON"
 _MODE = "it belongs to a mode that is not supported"
@@ -134,7 +152,9 @@ _WITHOUT: Mapping[str, str] = {
     "connections are not pooled": "HTTP_CLIENT_POOL_SIZE",
     "devices have the names that the target gives them": "DEVICE_NAME_PREFIX",
 }
-INEFFECTIVE: Mapping[str, str] = {key: why for why, keys in _WITHOUT.items() for key in keys.split()}
+KEYS: Mapping[str, ConfigKey] = {key.name.upper(): key for key in _ROWS} | {
+    name.upper(): ConfigKey(name=name, how="idle", why=why) for why, names in _WITHOUT.items() for name in names.split()
+}
 
 # By their places in OPERATION_PROPORTION: the kind of operation here, and the name in the result matrix.
 OPERATIONS: tuple[tuple[str, str], ...] = (
@@ -155,21 +175,9 @@ OPERATIONS: tuple[tuple[str, str], ...] = (
 # By their places in INSERT_DATATYPE_PROPORTION; "": the load generator has none.
 TYPES = ("bool", "int", "bigint", "float", "double", "binary", "binary", "", "timestamp", "", "")
 TYPE_NAMES = ("BOOLEAN", "INT32", "INT64", "FLOAT", "DOUBLE", "TEXT", "STRING", "BLOB", "TIMESTAMP", "DATE", "OBJECT")
-FUNCTIONS: Mapping[str, str] = {
-    "count": "count",
-    "sum": "sum",
-    "avg": "avg",
-    "mean": "avg",
-    "max": "max",
-    "max_value": "max",
-    "min": "min",
-    "min_value": "min",
-    "first": "first",
-    "first_value": "first",
-    "last": "last",
-    "last_value": "last",
-    "spread": "spread",
-    "max_time": "max_time",
-    "min_time": "min_time",
-}
 TIME_FUNCTIONS = ("max_time", "min_time")  # which only IoT-benchmark asks for
+FUNCTIONS: Mapping[str, str] = (
+    {name: name for name in ("count", "sum", "avg", "max", "min", "first", "last", "spread", *TIME_FUNCTIONS)}
+    | {"mean": "avg"}
+    | {f"{name}_value": name for name in ("max", "min", "first", "last")}
+)

@@ -13,24 +13,14 @@ from scale_sweep.iotbenchmark.spec import IotJob
 from scale_sweep.model import LoadSummary, OperationSummary
 
 _COUNTS = ("okOperation", "okPoint", "failOperation", "failPoint", "throughput")
-_PERCENTILES = {
-    "P10": 10.0,
-    "P25": 25.0,
-    "MEDIAN": 50.0,
-    "P75": 75.0,
-    "P90": 90.0,
-    "P95": 95.0,
-    "P99": 99.0,
-    "P999": 99.9,
-}
+_PERCENTILES = {"P10": 10.0, "P25": 25.0, "MEDIAN": 50.0, "P75": 75.0, "P90": 90.0, "P95": 95.0, "P99": 99.0}
+_PERCENTILES |= {"P999": 99.9}
 LATENCIES = ("AVG", "MIN", *_PERCENTILES, "MAX", "SLOWEST_THREAD")
 _WIDE, _NARROW = 25, 12
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadDone:
-    """One load, finished or not."""
-
     summary: LoadSummary
     schema_s: float  # of creating the schema
     rows_counted: int | None  # by the database, None: not counted
@@ -40,8 +30,6 @@ class LoadDone:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One operation of the matrices."""
-
     operation: str  # here
     name: str  # there. Latencies in ms, 0 where nothing was answered
     counts: Mapping[str, float]
@@ -49,7 +37,7 @@ class Row:
 
 
 def rows_of(job: IotJob, summary: LoadSummary) -> list[Row]:
-    """All operations, in the order of OPERATION_PROPORTION; those that were not asked for with zeros."""
+    """In the order of OPERATION_PROPORTION; those that were not asked for with zeros."""
     known = {operation.name: operation for operation in summary.operations}
     return [_row(job, summary, kind, name, known.get(kind)) for kind, name in OPERATIONS]
 
@@ -105,7 +93,7 @@ def matrix_lines(job: IotJob, done: LoadDone) -> list[str]:
 
 
 def document(job: IotJob, done: LoadDone) -> dict[str, Any]:
-    """For --json. What could not be measured is null."""
+    """Null is what could not be measured."""
     summary = done.summary
     return {
         "schema": 1,

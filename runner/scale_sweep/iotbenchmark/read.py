@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.experiment.work import queries_of
-from scale_sweep.iotbenchmark.config_values import (
-    RATE_MAX,
-    REQUESTS_MAX,
-    ROWS_MAX,
-    ROWS_OF_REQUEST_MAX,
-    ConfigValues,
-    shown,
-)
+from scale_sweep.iotbenchmark.config_values import ConfigValues, shown
 from scale_sweep.iotbenchmark.keys import TIME_FUNCTIONS
 from scale_sweep.iotbenchmark.shape import (
     aggregate_function,
@@ -30,35 +22,35 @@ from scale_sweep.iotbenchmark.stored import read_store
 from scale_sweep.model import Work
 from scale_sweep.server.targets import Facts, all_facts
 
-_OWN = {"token": "takes no token"}
+ROWS_MAX = REQUESTS_MAX = 10**15
+ROWS_OF_REQUEST_MAX = 1_000_000
+RATE_MAX = 1e12
 
 
 def read_job(
     values: Mapping[str, str], password: str = "", store_password: str = "", now: datetime | None = None
 ) -> IotJob:
-    """values: of the file, and what overrides it. password, store_password: of the server and of the database that
-    stores the results, from the environment, which count before the file's. now: the time in the name of the load.
-
-    Raises one UsageError for all mistakes.
-    """
+    """password, store_password: of the server and of the database for results, they count before the file's. now: in
+    the name of the load. Raises one UsageError for all mistakes."""
     config = ConfigValues(values)
     notes = config.check_keys()
     store, store_notes = read_store(config, store_password, now or datetime.now())
     facts, method, versions = _facts(config)
-    clients, devices = _clients(config), config.whole("DEVICE_NUMBER")
-    tables = _written_devices(config, devices)
+    clients, devices = config.whole(_clients_key(config)), config.whole("DEVICE_NUMBER")
+    written = config.number("REAL_INSERT_RATE")
+    if written <= 0:
+        config.refuse("REAL_INSERT_RATE", "must be above 0")
+    tables = min(devices, int(devices * written) + 1)
     loop, batch = config.whole("LOOP"), config.whole("BATCH_SIZE_PER_WRITE")
     batches = tables / clients / config.whole("DEVICE_NUM_PER_WRITE")
     operations, part = written_operations(config, batches)
     rows_each = max(1, round(loop * part * batch))
     data = workload(config, facts, tables, rows_each)
     work = Work(data=data, operations=operations)
-    if work.counts_requests:
-        _check_reads(config, devices, tables)
-        _check_queries(config, work, rows_each)
-    _check_clients(config, clients, tables)
-    _check_questions(config, devices)
+    _check_work(config, work, rows_each, clients)
+    function = aggregate_function(config)
     reads_only = part == 0
+    sides = [side for side, is_used in (("WRITE", part > 0), ("READ", part < 1)) if is_used]
     units = 0 if work.counts_requests else rows_each * tables
     requests = max(1, round(loop * clients * (part * batches + 1 - part))) if work.counts_requests else 0
     rate = _rate(config, units or requests, loop, part, batches)
@@ -68,7 +60,7 @@ def read_job(
         target=facts.name if facts else "",
         method=method,
         host=_first(config, "HOST"),
-        port=_port(config),
+        port=config.port("PORT", _first(config, "PORT")),
         user=config.text("USERNAME"),
         password=password or config.text("TOKEN" if facts and "token" in facts.accepts else "PASSWORD"),
         database_name=config.text("DB_NAME"),
@@ -80,14 +72,14 @@ def read_job(
         requests=requests,
         duration_s=config.whole("TEST_MAX_TIME") / 1000,
         rate=rate,
-        timeout_s=_timeout_s(config, part),
+        timeout_s=max(config.whole(f"{one}_OPERATION_TIMEOUT_MS") / 1000 for one in sides),
         seed=config.whole("DATA_SEED"),
         read_seed=config.whole("QUERY_SEED"),
         rows_expected=rows_each,
         within_ms=within_ms(config, loop, part),
         follows=config.flag("IS_RECENT_QUERY") and part > 0,
         sensors={o.name: tuple(queried_sensors(config, o.name)) for o in operations if o.unit != "rows"},
-        time_function=_time_function(config),
+        time_function=function if function in TIME_FUNCTIONS else "",
         store=store,
         notes=(*notes, *versions, *store_notes, *_notes(config, facts, work), *tag_notes(config)),
     )
@@ -95,18 +87,8 @@ def read_job(
     return job
 
 
-def _timeout_s(config: ConfigValues, part: float) -> float:
-    keys = [("WRITE_OPERATION_TIMEOUT_MS", part > 0), ("READ_OPERATION_TIMEOUT_MS", part < 1)]
-    return max((config.whole(key) / 1000 for key, is_used in keys if is_used), default=0.0)
-
-
-def _time_function(config: ConfigValues) -> str:
-    function = aggregate_function(config)
-    return function if function in TIME_FUNCTIONS else ""
-
-
 def names_of(facts: Facts) -> dict[str, str]:
-    """Its names in DB_SWITCH, each with the way in which rows are then written."""
+    """In DB_SWITCH, each with the way in which rows are then written."""
     named = (entry.partition("=") for entry in (*facts.iot_benchmark, *facts.iot_benchmark_versions))
     return {name: method or facts.methods[0] for name, _, method in named}
 
@@ -116,17 +98,13 @@ def _facts(config: ConfigValues) -> tuple[Facts | None, str, tuple[str, ...]]:
     for facts in known:
         for name, method in names_of(facts).items():
             if wanted.lower() == name.lower():
-                return facts, method, _version_notes(facts, name)
+                is_version = any(entry.partition("=")[0] == name for entry in facts.iot_benchmark_versions)
+                sentence = f"{name} names a version of {facts.title}; the version that answers at HOST is loaded"
+                return facts, method, (f"DB_SWITCH: {sentence}",) if is_version else ()
     names = ", ".join(sorted(name for facts in known for name in names_of(facts)))
     where = "" if config.says("DB_SWITCH") else " (its default)"
     config.refuse("DB_SWITCH", f"there is no target for {shown(wanted, quoted=False)}{where}", f"there are {names}")
     return None, "", ()
-
-
-def _version_notes(facts: Facts, name: str) -> tuple[str, ...]:
-    if not any(entry.partition("=")[0] == name for entry in facts.iot_benchmark_versions):
-        return ()
-    return (f"DB_SWITCH: {name} names a version of {facts.title}; the version that answers at HOST is loaded",)
 
 
 def _first(config: ConfigValues, key: str) -> str:
@@ -136,32 +114,8 @@ def _first(config: ConfigValues, key: str) -> str:
     return text.split(",")[0].strip()
 
 
-def _port(config: ConfigValues) -> int:
-    text = _first(config, "PORT")
-    if not (re.fullmatch(r"[0-9]{1,5}", text) and 1 <= int(text) < 65536):
-        config.refuse("PORT", f"{shown(text)} is not a port")
-        return 1
-    return int(text)
-
-
-def _clients(config: ConfigValues) -> int:
-    return config.whole("DATA_CLIENT_NUMBER" if config.says("DATA_CLIENT_NUMBER") else "CLIENT_NUMBER")
-
-
-def _check_clients(config: ConfigValues, clients: int, tables: int) -> None:
-    if clients > tables:
-        key = "DATA_CLIENT_NUMBER" if config.says("DATA_CLIENT_NUMBER") else "CLIENT_NUMBER"
-        config.refuse(key, f"{clients} clients cannot share {tables} devices: each device belongs to one client")
-
-
-def _check_questions(config: ConfigValues, devices: int) -> None:
-    for key, there, what in (
-        ("QUERY_DEVICE_NUM", devices, "devices"),
-        ("QUERY_SENSOR_NUM", config.whole("SENSOR_NUMBER"), "sensors"),
-    ):
-        if config.whole(key) > there:
-            config.refuse(key, f"{config.whole(key)}: there are {there} {what}")
-    aggregate_function(config)
+def _clients_key(config: ConfigValues) -> str:
+    return "DATA_CLIENT_NUMBER" if config.says("DATA_CLIENT_NUMBER") else "CLIENT_NUMBER"
 
 
 def _check_amounts(config: ConfigValues, rows: int, requests: int, rate: float) -> None:
@@ -176,16 +130,18 @@ def _check_amounts(config: ConfigValues, rows: int, requests: int, rate: float) 
         config.refuse("BATCH_SIZE_PER_WRITE", f"a request has {each:,} rows; {ROWS_OF_REQUEST_MAX:,} at most")
 
 
-def _written_devices(config: ConfigValues, devices: int) -> int:
-    rate = config.number("REAL_INSERT_RATE")
-    if rate <= 0:
-        config.refuse("REAL_INSERT_RATE", "must be above 0")
-    return min(devices, int(devices * rate) + 1)
-
-
-def _check_reads(config: ConfigValues, devices: int, tables: int) -> None:
-    if tables < devices:
-        config.refuse("REAL_INSERT_RATE", f"queries would ask for {devices - tables} devices that have no rows")
+def _check_work(config: ConfigValues, work: Work, rows_each: int, clients: int) -> None:
+    devices, tables = config.whole("DEVICE_NUMBER"), work.data.tables
+    if work.counts_requests:
+        if tables < devices:
+            config.refuse("REAL_INSERT_RATE", f"queries would ask for {devices - tables} devices that have no rows")
+        _check_queries(config, work, rows_each)
+    if clients > tables:
+        why = f"{clients} clients cannot share {tables} devices: each device belongs to one client"
+        config.refuse(_clients_key(config), why)
+    for key, there in (("QUERY_DEVICE_NUM", devices), ("QUERY_SENSOR_NUM", config.whole("SENSOR_NUMBER"))):
+        if config.whole(key) > there:
+            config.refuse(key, f"{config.whole(key)}: there are {there} {'devices' if 'DEV' in key else 'sensors'}")
 
 
 def _check_queries(config: ConfigValues, work: Work, rows_each: int) -> None:
@@ -198,7 +154,7 @@ def _check_queries(config: ConfigValues, work: Work, rows_each: int) -> None:
 
 
 def _rate(config: ConfigValues, units: int, loop: int, part: float, batches: float) -> float:
-    """Units per second of all clients, when each loop takes at least OP_MIN_INTERVAL (-1: POINT_STEP), and each batch
+    """Units per second of all clients; a loop takes OP_MIN_INTERVAL (-1: POINT_STEP), a batch
     INTERVAL_BETWEEN_WRITE_BATCH; 0: as fast as they are answered."""
     each = config.whole("OP_MIN_INTERVAL")
     least_ms = float(config.whole("POINT_STEP") if each == -1 else each)
@@ -210,13 +166,14 @@ def _rate(config: ConfigValues, units: int, loop: int, part: float, batches: flo
 
 
 def _notes(config: ConfigValues, facts: Facts | None, work: Work) -> Sequence[str]:
-    """Notes on keys that are read, and done in another way."""
+    """On keys that are done in another way."""
     notes = []
     title = facts.title if facts else ""
     taken = facts.accepts if facts else ()
     for key, what in (("USERNAME", "user"), ("DB_NAME", "database"), ("TOKEN", "token")):
         if config.says(key) and what not in taken:
-            notes.append(f"{key} has no effect: the target {title} {_OWN.get(what, f'has a {what} of its own')}")
+            has = "takes no token" if what == "token" else f"has a {what} of its own"
+            notes.append(f"{key} has no effect: the target {title} {has}")
     if config.says("PASSWORD") and "token" in taken:
         notes.append(f"PASSWORD has no effect: the target {title} takes TOKEN")
     if config.flag("OP_MIN_INTERVAL_RANDOM") and config.text("OP_MIN_INTERVAL") != "0":

@@ -53,21 +53,19 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class IotResult:
-    """The outcome of a job."""
-
     done: LoadDone | None
     failure: LoadError | None  # why it is not a success; None: it is one
 
 
 def read_file(path: str, overrides: tuple[str, ...], environment: Mapping[str, str]) -> IotJob:
-    """The job of a file, or of the file in a directory. overrides: KEY=VALUE. Raises UsageError."""
+    """Reads a file, or the one in a directory. overrides: KEY=VALUE. Raises UsageError."""
     file = Path(path) / "config.properties" if os.path.isdir(path) else Path(path)
     values = read_properties(read_input_text(file, "--iot", BYTES_MAX))
     for override in overrides:
         key, equals, value = override.partition("=")
         if not equals or key.startswith("-"):
             raise UsageError(f"{override!r}: with --iot, further arguments are KEY=VALUE", remedy="like LOOP=10")
-        values[key] = value
+        values = {name: text for name, text in values.items() if name.upper() != key.upper()} | {key: value}
     return read_job(values, environment.get(ENDPOINT_PASSWORD, ""), environment.get(PASSWORD_VARIABLE, ""))
 
 
@@ -99,8 +97,9 @@ def run_job(job: IotJob, program: str, say: Say, stop: Stop) -> IotResult:
     store_config(job, socket.gethostname())
     with ExitStack() as cleanup:
         reached = _reach(job, order, home, facts.accepts, cleanup)
+        unready = f"{job.database} at {job.host}:{job.port} is not ready"
         with closed_at_last(reached):
-            wait_for(reached.server, until_ready(reached, reached.session.not_ready), _unready(job), stop, READY_S)
+            wait_for(reached.server, until_ready(reached, reached.session.not_ready), unready, stop, READY_S)
             schema_s = _schema(job, reached, stop)
             present = 0 if job.writes else _present(job, reached)
             spec = load_spec(job, trial, reached.session.load_spec(), texts, present)
@@ -122,10 +121,6 @@ def run_job(job: IotJob, program: str, say: Say, stop: Stop) -> IotResult:
     if failure is None and not interrupted and (wrong or summary.outcome != "ok"):
         failure = LoadError(wrong or f"not everything was answered: {'; '.join(troubles[:3]) or summary.outcome}")
     return IotResult(done=done, failure=failure)
-
-
-def _unready(job: IotJob) -> str:
-    return f"{job.database} at {job.host}:{job.port} is not ready"
 
 
 def _reach(job: IotJob, order: TrialOrder, home: str, takes: tuple[str, ...], cleanup: ExitStack) -> Reached:
@@ -155,7 +150,7 @@ def _reach(job: IotJob, order: TrialOrder, home: str, takes: tuple[str, ...], cl
 
 
 def _schema(job: IotJob, reached: Reached, stop: Stop) -> float:
-    """Seconds that creating took. With drops, what is there is dropped first; without, it is kept and added to."""
+    """Seconds that creating took. Without drops, what is there is kept and added to."""
     session = reached.session
     if job.drops:
         with contextlib.suppress(TargetError):
@@ -198,7 +193,6 @@ def _present(job: IotJob, reached: Reached) -> int:
 
 
 def _load(load: LoadHandle, say: Say) -> LoadEnd:
-    """Runs the load. Of one that was interrupted, a failure of its end does not matter."""
     due = Every(REPORT_EVERY_S)
 
     def report(second: Interval) -> None:
@@ -214,7 +208,7 @@ def _load(load: LoadHandle, say: Say) -> LoadEnd:
 
 
 def _count(job: IotJob, reached: Reached, acknowledged: int, load: LoadHandle, say: Say) -> tuple[int | None, str]:
-    """Rows by the database's own count, and why they are not those that were acknowledged: of an empty database."""
+    """And why it is not that of the acknowledged rows: of an empty database."""
     if not (job.writes and job.drops):
         return None, ""
     try:

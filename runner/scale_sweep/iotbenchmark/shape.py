@@ -1,4 +1,4 @@
-"""The rows, tags and operations that a configuration of IoT-benchmark describes."""
+"""The rows, tags and operations of a configuration of IoT-benchmark."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ from scale_sweep.server.targets import Facts
 
 NAME_MAX = 64  # bytes of a column's name, with its number
 SHARE_MAX = 1_000_000
+WEIGHT_MAX = 100_000
+END_MS = 1  # IoT-benchmark's ranges include their end, but those that it groups by time; here none does
+VALUES_MAX = 1_000_000_000
+TEXT_BYTES = 20  # of a tag, as IoT-benchmark declares it; longer values need more
+_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,55}")
+_VALUE = re.compile(r"[A-Za-z0-9_.-]{0,100}")
+_NUMBERS = ("int", "bigint", "float", "double")
 PREFIX = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LAWS = {
     "line": "LINE_RATIO",
@@ -26,7 +33,7 @@ _LAWS = {
 
 
 def columns(config: ConfigValues) -> tuple[str, ...]:
-    """SENSOR_NUMBER columns. Of each type as many as its part of INSERT_DATATYPE_PROPORTION, in that order."""
+    """Columns of each type, as many as its part of INSERT_DATATYPE_PROPORTION, in that order."""
     count, prefix = config.whole("SENSOR_NUMBER"), config.text("SENSOR_NAME_PREFIX")
     shares = config.shares("INSERT_DATATYPE_PROPORTION", (6, len(TYPES)))
     length = config.whole("STRING_LENGTH")
@@ -35,9 +42,7 @@ def columns(config: ConfigValues) -> tuple[str, ...]:
             config.refuse("INSERT_DATATYPE_PROPORTION", f"the load generator has no type like {name}")
     if not PREFIX.fullmatch(prefix) or len(f"{prefix}{count - 1}") >= NAME_MAX:
         config.refuse("SENSOR_NAME_PREFIX", f"{shown(prefix)} cannot begin a plain name of less than {NAME_MAX} bytes")
-    total, upper = sum(shares), []
-    for number in range(len(shares)):
-        upper.append(sum(shares[: number + 1]) / total)
+    upper = [sum(shares[: number + 1]) / sum(shares) for number in range(len(shares))]
     columns = []
     for sensor in range(count):
         position = (sensor + 1) * 1.0 / count
@@ -59,7 +64,7 @@ def laws(config: ConfigValues) -> str:
 
 
 def start_ms(config: ConfigValues) -> int:
-    """START_TIME, with its offset from UTC, in milliseconds since 1970. A number is milliseconds."""
+    """A number is milliseconds."""
     text = config.text("START_TIME")
     if re.fullmatch(r"[0-9]{1,15}", text):
         return int(text)
@@ -74,7 +79,7 @@ def start_ms(config: ConfigValues) -> int:
 
 
 def workload(config: ConfigValues, facts: Facts | None, tables: int, rows_each: int) -> Workload:
-    """rows_each: that are written to each device, which is what a batch out of order goes through."""
+    """rows_each: of each device."""
     tags, groups = tag_columns(config, facts)
     batch, devices = config.whole("BATCH_SIZE_PER_WRITE"), config.whole("DEVICE_NUM_PER_WRITE")
     mode, ratio = config.text("OUT_OF_ORDER_MODE").lower(), config.number("OUT_OF_ORDER_RATIO")
@@ -102,15 +107,8 @@ def workload(config: ConfigValues, facts: Facts | None, tables: int, rows_each: 
     )
 
 
-VALUES_MAX = 1_000_000_000
-TEXT_BYTES = 20  # of a tag, as IoT-benchmark declares it; longer values need more
-_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,55}")
-_VALUE = re.compile(r"[A-Za-z0-9_.-]{0,100}")
-_SHAPE = ("TAG_KEY_PREFIX", "TAG_VALUE_PREFIX")
-
-
 def tag_columns(config: ConfigValues, facts: Facts | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The tags as NAME:TYPE, and as NAME:COUNT with the number of values of each."""
+    """As NAME:TYPE, and as NAME:COUNT with the number of values of each."""
     count = config.whole("TAG_NUMBER")
     numbers = _cardinalities(config)
     if count != len(numbers):
@@ -135,10 +133,10 @@ def tag_columns(config: ConfigValues, facts: Facts | None) -> tuple[tuple[str, .
 
 
 def tag_notes(config: ConfigValues) -> list[str]:
-    """Keys without an effect, because there are no tags."""
     if config.whole("TAG_NUMBER"):
         return []
-    return [f"{key} has no effect: TAG_NUMBER is 0" for key in _SHAPE if config.says(key)]
+    keys = ("TAG_KEY_PREFIX", "TAG_VALUE_PREFIX")
+    return [f"{key} has no effect: TAG_NUMBER is 0" for key in keys if config.says(key)]
 
 
 def _cardinalities(config: ConfigValues) -> list[int]:
@@ -152,16 +150,9 @@ def _cardinalities(config: ConfigValues) -> list[int]:
     return [1] * config.whole("TAG_NUMBER")
 
 
-WEIGHT_MAX = 100_000
-END_MS = 1  # IoT-benchmark's ranges include their end, but those that it groups by time; here none does
-_NUMBERS = ("int", "bigint", "float", "double")
-
-
 def written_operations(config: ConfigValues, batches: float) -> tuple[tuple[Operation, ...], float]:
-    """The operations by their share of the requests, and the share of the loops that write.
-
-    batches: requests of a loop that writes, which has all devices of a client; a loop that reads has one.
-    """
+    """By their share of the requests, and the share of the loops that write. batches: requests of a loop that writes; a
+    loop that reads has one."""
     shares = config.shares("OPERATION_PROPORTION", (1, len(OPERATIONS)))
     requests = [share * batches if place == 0 else share for place, share in enumerate(shares)]
     most = max(requests)
@@ -179,20 +170,20 @@ def written_operations(config: ConfigValues, batches: float) -> tuple[tuple[Oper
 
 
 def _parameters(config: ConfigValues, kind: str) -> dict[str, str]:
-    """The values of the parameters that the kind has."""
     wanted = dict.fromkeys(operation_of(kind).parameters, "")
     if not wanted:
         return {}
     names = queried_sensors(config, kind)
     function = aggregate_function(config)
     step_ms = config.whole("STEP_SIZE") * config.whole("POINT_STEP")
+    span_ms = config.whole("QUERY_INTERVAL") + (0 if "bucket" in wanted else END_MS)
     values = {
         "devices": str(config.whole("QUERY_DEVICE_NUM")),
         "columns": ",".join(names),
         "column": names[0],
         "bound": f"{config.number('QUERY_LOWER_VALUE'):.10g}",
         "bound_column": names[0],
-        "span": _seconds(config.whole("QUERY_INTERVAL") + (0 if "bucket" in wanted else END_MS)),
+        "span": f"{span_ms // 1000}.{span_ms % 1000:03d}s",
         "step": f"{step_ms / 1000:.10g}s" if step_ms else "",
         "bucket": f"{config.whole('GROUP_BY_TIME_UNIT') / 1000:.10g}s",
         "function": "count" if function in TIME_FUNCTIONS else function,
@@ -202,16 +193,9 @@ def _parameters(config: ConfigValues, kind: str) -> dict[str, str]:
     return {name: values[name] for name in wanted if values.get(name)}
 
 
-def _seconds(ms: int) -> str:
-    return f"{ms // 1000}.{ms % 1000:03d}s"
-
-
 def queried_sensors(config: ConfigValues, kind: str) -> Sequence[str]:
-    wanted = operation_of(kind).parameters
-    return _sensors(config, config.whole("QUERY_SENSOR_NUM"), numbers_only="bound" in wanted or "column" in wanted)
-
-
-def _sensors(config: ConfigValues, count: int, *, numbers_only: bool) -> list[str]:
+    wanted, count = operation_of(kind).parameters, config.whole("QUERY_SENSOR_NUM")
+    numbers_only = "bound" in wanted or "column" in wanted
     kinds = [(name, kind) for name, _, kind in (column.partition(":") for column in columns(config))]
     fit = [name for name, kind in kinds if kind in _NUMBERS or not numbers_only]
     if len(fit) < count:
@@ -228,7 +212,7 @@ def aggregate_function(config: ConfigValues) -> str:
 
 
 def within_ms(config: ConfigValues, loop: int, part: float) -> int:
-    """Time within which queries begin: there each one of a client begins a step after the one before it."""
+    """Within which queries begin: there each one of a client begins a step after the one before it."""
     step_ms = config.whole("STEP_SIZE") * config.whole("POINT_STEP")
     kinds = sum(1 for share in config.shares("OPERATION_PROPORTION", (1, len(OPERATIONS)))[1:] if share)
     return step_ms * max(0, round(loop * (1 - part) / max(1, kinds)) - 1)

@@ -1,4 +1,4 @@
-"""The job of a configuration of IoT-benchmark, as a trial of its target and as lines of a spec."""
+"""The job of a configuration of IoT-benchmark: a trial of its target, and lines of a spec."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from dataclasses import dataclass, field, replace
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work import queries_of
 from scale_sweep.loadgen.spec import query_lines, trial_spec
-from scale_sweep.model import KnobRole, Load, Placement, Query, ResourceRange, Subject, Trial, Work, on_cores
+from scale_sweep.model import KnobRole, Load, Placement, ResourceRange, Subject, Trial, Work, on_cores
 from scale_sweep.server.targets import Facts
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResultStore:
-    """The SQL database that gets the configuration and the results."""
-
     url: str  # without a password
     password: str = field(repr=False)
     project: str  # the name of this load there
@@ -24,8 +22,6 @@ class ResultStore:
 
 @dataclass(frozen=True, kw_only=True)
 class IotJob:
-    """One load of one server."""
-
     database: str  # its name in the file
     target: str  # here
     method: str  # how rows are written
@@ -34,25 +30,20 @@ class IotJob:
     user: str
     password: str = field(repr=False)
     database_name: str
-    # drops, creates: the schema before the load
-    drops: bool
+    drops: bool  # the schema before the load
     creates: bool
     clients: int  # connections
-    # rows and operations, without what is there before: rows_expected of each device are there in the end, and queries
-    # of a load that writes begin within the first within_ms of time, or with follows end with the newest row of their
-    # client
-    work: Work
-    # rows, requests: fixed work of the whole load, the other one is 0; a load that only reads has requests
-    rows: int
-    requests: int
+    work: Work  # without what is there before
+    rows: int  # fixed work of the whole load, or 0
+    requests: int  # the same; a load that reads has these
     duration_s: float  # at most so long, 0: no limit
-    rate: float  # rows or requests per second, as the load counts, 0: as fast as they are answered
+    rate: float  # rows or requests per second, 0: as fast as they are answered
     timeout_s: float  # for one answer, 0: none
     seed: int
     read_seed: int
-    rows_expected: int
-    within_ms: int
-    follows: bool
+    rows_expected: int  # of each device in the end
+    within_ms: int  # queries of a load that writes begin within the first time
+    follows: bool  # or they end with the newest row of their client
     sensors: Mapping[str, tuple[str, ...]]  # those of each kind of query
     time_function: str = ""  # the aggregate of all, if it is one of times
     store: ResultStore | None = None  # where the results are stored besides, None: nowhere
@@ -60,16 +51,13 @@ class IotJob:
 
     @property
     def reads(self) -> bool:
-        """Whether anything is asked."""
         return self.work.counts_requests
 
     @property
     def writes(self) -> bool:
-        """Whether anything is written."""
         return any(operation.unit == "rows" for operation in self.work.operations)
 
     def sensors_of(self, kind: str) -> int:
-        """How many sensors a row of an answer has, besides its time and device."""
         return len(self.sensors.get(kind, ())) or 1
 
     @property
@@ -83,7 +71,7 @@ DRAIN_S = 30.0
 
 
 def trial_of(job: IotJob, facts: Facts, cpus: tuple[int, ...]) -> Trial:
-    """The load as one trial on a server that already runs. cpus: of the load generator."""
+    """On a server that already runs. cpus: of the load generator."""
     resources = ResourceRange(cores=(float(len(cpus)),))
     knobs = {name: rule.pieces[0].value for name, rule in facts.default_knobs(resources).items()}
     parts = next((knob.name for knob in facts.knobs if knob.role is KnobRole.PARTITIONS), "")
@@ -118,38 +106,27 @@ def trial_of(job: IotJob, facts: Facts, cpus: tuple[int, ...]) -> Trial:
 
 
 def long_enough(job: IotJob) -> Work:
-    """The work as if so many rows were there that every query fits: its texts do not depend on them."""
+    """As if so many rows were there that every query fits: its texts do not depend on them."""
     data = job.work.data
     spans = (query.span_ms for query in queries_of(replace(job.work, preload_rows=10**15)).values())
     return replace(job.work, preload_rows=(max(spans, default=0) // data.step_ms + 2) * data.tables)
 
 
 def texts_of(job: IotJob, facts: Facts, method: str) -> dict[str, str]:
-    """The queries in the target's words, by operation. Raises CannotAsk, with the operation's name."""
+    """Each of all its sensors. The answers are counted and not compared. Raises CannotAsk."""
     texts = {}
-    for name, query in _queries(job).items():
+    for name, of_one in queries_of(long_enough(job)).items():
+        sensors, function = job.sensors[name], job.time_function if of_one.function else ""
+        bounds = sensors[1:] if of_one.bound_column else ()
+        query = replace(
+            of_one, columns=sensors, is_loose=True, more_bounds=bounds, function=function or of_one.function
+        )
         try:
             texts[name] = facts.rendered(query, job.work.data, method)
         except CannotAsk as error:
             raise CannotAsk(f"OPERATION_PROPORTION: {name}: {error.message}", remedy=error.remedy) from None
         except KeyError:
             raise CannotAsk(f"QUERY_AGGREGATE_FUN: {facts.title} has no {query.function}") from None
-    return texts
-
-
-def _queries(job: IotJob) -> dict[str, Query]:
-    """The queries by operation: each of all its sensors. The answers are counted and not compared."""
-    texts = {}
-    for name, query in queries_of(long_enough(job)).items():
-        sensors = job.sensors[name]
-        query_of_sensors = replace(
-            query, columns=sensors, is_loose=True, more_bounds=sensors[1:] if query.bound_column else ()
-        )
-        texts[name] = (
-            replace(query_of_sensors, function=job.time_function)
-            if query.function and job.time_function
-            else query_of_sensors
-        )
     return texts
 
 

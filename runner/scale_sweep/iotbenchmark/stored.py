@@ -8,7 +8,7 @@ from datetime import datetime
 from urllib.parse import quote
 
 from scale_sweep.iotbenchmark.config_values import ConfigValues, shown
-from scale_sweep.iotbenchmark.keys import USED
+from scale_sweep.iotbenchmark.keys import KEYS
 from scale_sweep.iotbenchmark.output import LoadDone, rows_of
 from scale_sweep.iotbenchmark.spec import IotJob, ResultStore
 from scale_sweep.results.sqlexport import SqlTable, write
@@ -25,7 +25,7 @@ _COUNTS |= {"failOperation": "failOperationNum", "throughput": "throughput"}
 
 
 def read_store(config: ConfigValues, password: str, now: datetime) -> tuple[ResultStore | None, tuple[str, ...]]:
-    """The database of the results, and sentences about keys without an effect. password: counts before the file's."""
+    """And sentences about keys without an effect. password: counts before the file's."""
     kind = config.text("TEST_DATA_PERSISTENCE").lower()
     named = tuple(f"TEST_DATA_STORE_{part}" for part in _OF_STORE if config.says(f"TEST_DATA_STORE_{part}"))
     unused = tuple(f"{key} has no effect: TEST_DATA_PERSISTENCE is not MySQL" for key in named)
@@ -42,48 +42,34 @@ def read_store(config: ConfigValues, password: str, now: datetime) -> tuple[Resu
     host, port = config.text("TEST_DATA_STORE_IP"), config.text("TEST_DATA_STORE_PORT")
     if not re.fullmatch(r"[A-Za-z0-9._:-]{1,253}", host):
         config.refuse("TEST_DATA_STORE_IP", f"{shown(host)} is not an address")
-    if not (re.fullmatch(r"[0-9]{1,5}", port) and 1 <= int(port) < 65536):
-        config.refuse("TEST_DATA_STORE_PORT", f"{shown(port)} is not a port")
+    config.port("TEST_DATA_STORE_PORT", port)
     if not config.says("TEST_DATA_STORE_DB"):
         config.refuse("TEST_DATA_STORE_DB", "is needed: the database that gets the results")
+    read = [name for name, key in KEYS.items() if key.how not in ("only", "idle")]
     user, database = (quote(config.text(f"TEST_DATA_STORE_{part}"), safe="") for part in ("USER", "DB"))
     address = f"[{host}]" if ":" in host else host
+    name = f"testW_{config.text('DB_SWITCH').partition('-')[0][:5]}_{config.text('REMARK')}"
     store = ResultStore(
         url=f"mysql://{user}@{address}:{port}/{database}",
         password=password or config.text("TEST_DATA_STORE_PW"),
-        project=_project(config.text("DB_SWITCH"), config.text("REMARK"), now),
-        settings={key: config.text(key)[:TEXT_MAX] for key in USED if key not in SECRETS},
+        project=f"{name[: TEXT_MAX - 24]}_{now:%Y_%m_%d_%H_%M_%S}_{now.microsecond // 1000:03d}",
+        settings={key: config.text(key)[:TEXT_MAX] for key in read if key not in SECRETS},
     )
     return store, ("TEST_DATA_PERSISTENCE: the configuration and the results are stored, single requests are not",)
 
 
-def _project(database: str, remark: str, now: datetime) -> str:
-    name = f"testW_{database.partition('-')[0][:5]}_{remark}"
-    return f"{name[: TEXT_MAX - 24]}_{now:%Y_%m_%d_%H_%M_%S}_{now.microsecond // 1000:03d}"
-
-
 def store_config(job: IotJob, client: str) -> None:
-    """Writes CONFIG. client: the name of this machine. Raises StoreError."""
+    """client: the name of this machine. Raises StoreError."""
     if job.store is not None:
-        _write(job.store, _config(job.store, job, client))
+        address = f"{job.host}:{job.port}"
+        items = {"MODE": "DEFAULT_TEST_MODE", "ServerIP": address, "CLIENT": client, **job.store.settings}
+        _write(job.store, "CONFIG", ("configuration_item",), "configuration_value", items)
 
 
 def store_results(job: IotJob, done: LoadDone) -> None:
-    """Writes FINAL_RESULT. Raises StoreError."""
-    if job.store is not None:
-        _write(job.store, _results(job.store, job, done))
-
-
-def _write(store: ResultStore, table: SqlTable) -> None:
-    write(store.project, (table,), store.url, store.password)
-
-
-def _config(store: ResultStore, job: IotJob, client: str) -> SqlTable:
-    items = {"MODE": "DEFAULT_TEST_MODE", "ServerIP": f"{job.host}:{job.port}", "CLIENT": client, **store.settings}
-    return _table("CONFIG", ("configuration_item",), "configuration_value", store.project, items)
-
-
-def _results(store: ResultStore, job: IotJob, done: LoadDone) -> SqlTable:
+    """Raises StoreError."""
+    if job.store is None:
+        return
     summary = done.summary
     names = {operation.name for operation in summary.operations}
     results = {
@@ -94,17 +80,22 @@ def _results(store: ResultStore, job: IotJob, done: LoadDone) -> SqlTable:
         if row.operation in names:
             results |= {(row.name, key): f"{row.counts[name]:.15g}" for name, key in _COUNTS.items()}
             results |= {(row.name, name): f"{value:.6f}" for name, value in row.latencies.items()}
-    return _table("FINAL_RESULT", ("operation", "result_key"), "result_value", store.project, results)
+    _write(job.store, "FINAL_RESULT", ("operation", "result_key"), "result_value", results)
 
 
-def _table(
-    name: str, keys: tuple[str, ...], value: str, project: str, items: Mapping[str, str] | Mapping[tuple[str, str], str]
-) -> SqlTable:
-    rows = [(project, *(key if isinstance(key, tuple) else (key,)), text) for key, text in items.items()]
-    return SqlTable(
+def _write(
+    store: ResultStore,
+    name: str,
+    keys: tuple[str, ...],
+    value: str,
+    items: Mapping[str, str] | Mapping[tuple[str, str], str],
+) -> None:
+    rows = [(store.project, *(key if isinstance(key, tuple) else (key,)), text) for key, text in items.items()]
+    table = SqlTable(
         name=name,
         keys=(PROJECT, *keys),
         kinds=dict.fromkeys((PROJECT, *keys, value), "text"),
         rows=rows,
         run_column=PROJECT,
     )
+    write(store.project, (table,), store.url, store.password)

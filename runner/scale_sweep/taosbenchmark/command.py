@@ -1,128 +1,85 @@
-"""From options or a file to what is done with them: which kind of file it is, and one shape for all kinds."""
+"""Options, or the file that they name → the job, and the module that does it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from types import ModuleType
 
-from scale_sweep.base.errors import LoadError
-from scale_sweep.taosbenchmark import output
-from scale_sweep.taosbenchmark.job import Job, Refusals, ScaleOptions
-from scale_sweep.taosbenchmark.loading import Say
-from scale_sweep.taosbenchmark.queries import output as query_output
-from scale_sweep.taosbenchmark.queries.job import QueryJob
-from scale_sweep.taosbenchmark.queries.read import read_queries
-from scale_sweep.taosbenchmark.queries.run import check_results, read_text, run_queries
-from scale_sweep.taosbenchmark.run import beside_file, client_folder, read_document, read_job, run_job
-from scale_sweep.taosbenchmark.subscriptions import output as subscription_output
-from scale_sweep.taosbenchmark.subscriptions.job import SubscribeJob
-from scale_sweep.taosbenchmark.subscriptions.read import read_subscriptions
-from scale_sweep.taosbenchmark.subscriptions.run import check_files, run_subscriptions
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.input_file import read_input
+from scale_sweep.taosbenchmark import run_inserts, run_queries, run_subscriptions
+from scale_sweep.taosbenchmark.flags import read_flags
+from scale_sweep.taosbenchmark.job import Connection, QueryJob, Remarks, ScaleOptions, SubscribeJob
+from scale_sweep.taosbenchmark.objects import BYTES_MAX, Invocation, ObjectReader, read_document
+from scale_sweep.taosbenchmark.options import name_of, parse
+from scale_sweep.taosbenchmark.read_inserts import read_inserts
+from scale_sweep.taosbenchmark.read_queries import read_queries
+from scale_sweep.taosbenchmark.read_subscriptions import read_subscriptions
 
-
-@dataclass(frozen=True, kw_only=True)
-class CommandOutcome:
-    document: Mapping[str, Any]  # for --json
-    interrupted: bool
-    failure: LoadError | None  # raised by the caller after the lines were shown
+CLIENT_FILE = "taos.cfg"
+Reader = Callable[[ObjectReader, Invocation], Connection]
+BESIDE_FILE = frozenset(
+    ("file", "config-dir", "host", "port", "user", "password", "output", "answer-yes", "debug", "performance")
+)
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoadCommand:
-    """Something to do."""
-
-    ask: bool
-    settings: tuple[str, ...]  # lines for a person, who is asked first where `ask` is set
-    run: Callable[[str, Say], CommandOutcome]
+def module_of(job: Connection) -> ModuleType:
+    """The module with `run`, `document` and `settings_lines` of a job."""
+    return {QueryJob: run_queries, SubscribeJob: run_subscriptions}.get(type(job), run_inserts)
 
 
-def read_command(
-    options: Mapping[str, str], refusals: Refusals, own: ScaleOptions, environment: Mapping[str, str], now: datetime
-) -> LoadCommand:
-    """Reads the command of the options, or of the file that they name. Raises UsageError with all mistakes."""
-    document = read_document(options["file"]) if "file" in options else {}
-    kind = str(document.get("filetype", "insert")).lower()
-    if kind == "query":
-        return _queries(document, options, refusals, own, environment)
-    if kind == "subscribe":
-        job = read_subscribe_job(document, options, refusals, environment, now, row_times=own.row_times)
-        return _subscriptions(job, own)
-    return _insert(read_job(options, refusals, own, environment, now), own)
+def read_given(arguments: Sequence[str]) -> tuple[Mapping[str, str], Remarks]:
+    """With the mistakes so far, which `read_job` reports together with its own."""
+    remarks = Remarks()
+    return parse(arguments, remarks), remarks
 
 
-def _insert(job: Job, own: ScaleOptions) -> LoadCommand:
-    def run(program: str, say: Say) -> CommandOutcome:
-        result = run_job(job, own, program, say)
-        return CommandOutcome(
-            document=output.document(job, result.loads, interrupted=result.interrupted)
-            | {"aggregates": [asdict(one) for one in result.took]},
-            interrupted=result.interrupted,
-            failure=result.failure,
-        )
-
-    return LoadCommand(ask=job.ask, settings=output.settings_lines(job), run=run)
-
-
-def _queries(
-    document: Mapping[str, Any],
-    options: Mapping[str, str],
-    refusals: Refusals,
-    own: ScaleOptions,
-    environment: Mapping[str, str],
-) -> LoadCommand:
-    job = read_query_job(document, options, refusals, environment)
-
-    def run(program: str, say: Say) -> CommandOutcome:
-        result = run_queries(job, own, program, say)
-        return CommandOutcome(
-            document=query_output.document(job, result.done, interrupted=result.interrupted),
-            interrupted=result.interrupted,
-            failure=result.failure,
-        )
-
-    return LoadCommand(ask=False, settings=query_output.settings_lines(job), run=run)
-
-
-def read_query_job(
-    document: Mapping[str, Any], options: Mapping[str, str], refusals: Refusals, environment: Mapping[str, str]
-) -> QueryJob:
-    """The job of a query file. Raises UsageError with all mistakes."""
-    folder, client = beside_file(options, document, refusals)
+def read_job(
+    options: Mapping[str, str], remarks: Remarks, own: ScaleOptions, environment: Mapping[str, str], now: datetime
+) -> Connection:
+    """Raises UsageError with all mistakes."""
     password = options.get("password") or environment.get("SCALE_PASSWORD", "")
-    job = read_queries(document, options, client, password, read_text, refusals)
-    check_results(job, refusals)
-    refusals.raise_any()
-    return replace(job, client_config=client_folder(folder))
+    folder = options.get("config-dir", "")
+    readers: Mapping[str, Reader] = {"query": read_queries, "subscribe": read_subscriptions}
+    if "file" not in options:
+        job: Connection = read_flags(options, _client(folder), password or "taosdata", remarks)
+    else:
+        keys = ObjectReader("", read_document(options["file"]), remarks)
+        for long in options:
+            if long not in BESIDE_FILE:
+                remarks.refuse(name_of(long), "cannot be joined with -f: the file says it")
+        from_file = str(keys.value("cfgdir") or "")
+        client = {} if keys.has("host") and not folder else _client(folder or from_file)
+        folder = folder or from_file
+        around = Invocation(options=options, client=client, own=own, now=now, password=password)
+        kind = str(keys.value("filetype", "insert")).lower()
+        job = readers.get(kind, read_inserts)(keys, around)
+    remarks.raise_any()
+    return replace(job, client_config=_client_folder(folder))
 
 
-def _subscriptions(job: SubscribeJob, own: ScaleOptions) -> LoadCommand:
-    def run(program: str, say: Say) -> CommandOutcome:
-        result = run_subscriptions(job, own, program, say)
-        return CommandOutcome(
-            document=subscription_output.document(job, result.done, interrupted=result.interrupted),
-            interrupted=result.interrupted,
-            failure=result.failure,
-        )
-
-    return LoadCommand(ask=False, settings=subscription_output.settings_lines(job), run=run)
+def _client_folder(folder: str) -> str:
+    path = Path(folder).resolve() if folder else None
+    if path is None or not os.path.exists(path):
+        return ""
+    return str(path if path.is_dir() else path.parent)
 
 
-def read_subscribe_job(
-    document: Mapping[str, Any],
-    options: Mapping[str, str],
-    refusals: Refusals,
-    environment: Mapping[str, str],
-    now: datetime,
-    *,
-    row_times: bool = False,
-) -> SubscribeJob:
-    """The job of a subscribe file. Raises UsageError with all mistakes."""
-    folder, client = beside_file(options, document, refusals)
-    password = options.get("password") or environment.get("SCALE_PASSWORD", "")
-    new_group = f"scale_{round(now.timestamp() * 1e6):x}"
-    job = read_subscriptions(document, options, client, password, new_group, refusals)
-    check_files(job, refusals, row_times=row_times)
-    refusals.raise_any()
-    return replace(job, client_config=client_folder(folder))
+def _client(folder: str) -> Mapping[str, str]:
+    """Reads its taos.cfg; {} without a directory, or without this file: libtaos has defaults."""
+    if not folder:
+        return {}
+    path = Path(folder) / CLIENT_FILE if os.path.isdir(folder) else Path(folder)
+    if os.path.isdir(folder) and not os.path.lexists(path):
+        return {}
+    lines = read_input(path, "-c", BYTES_MAX).decode("utf-8", errors="replace").splitlines()
+    items = {w[0].lower(): w[1] for w in (line.split("#")[0].split() for line in lines) if len(w) >= 2}
+    host, _, port = items.get("firstep", items.get("fqdn", "")).partition(":")
+    port = port or items.get("serverport", "")
+    if port and not (port.isdecimal() and 1 <= int(port) <= 65_535):
+        raise UsageError(f"-c {folder}: {path}: {port!r} is not a port")
+    return {key: value for key, value in {"host": host, "port": port}.items() if value}

@@ -1,122 +1,175 @@
-"""Ranges of numbers and names, for both readers, and the checks of a load that need more than one of them."""
+"""Types, names and ranges of numbers that are accepted, and the checks of a load that need more than one of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
 
-from scale_sweep.server.targets.tdengine.dialect import UNITS_PER_MS
-from scale_sweep.taosbenchmark.job import Database, Refusals, SuperTable
-from scale_sweep.taosbenchmark.types import COLUMNS_MAX, TAGS_MAX, check_name
+from scale_sweep.model import COLUMN_TYPES
+from scale_sweep.server.targets.tdengine.dialect import TEXT_TYPES, UNITS_PER_MS, sql_column
+from scale_sweep.taosbenchmark.job import Database, Remarks, SuperTable, TableColumn
 
 PREFIX_MAX = 64  # the load generator accepts no longer name
 ROWS_MAX = 1_000_000_000_000
 ROW_BYTES_MAX = 65_531
-_WIDTHS = {"bool": 1, "tinyint": 1, "utinyint": 1, "smallint": 2, "usmallint": 2, "int": 4, "uint": 4, "float": 4}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bounds:
-    """The least and the greatest accepted whole number."""
-
-    least: int
-    most: int
-
-
-BOUNDS: Mapping[str, Bounds] = {
-    "port": Bounds(least=1, most=65_535),
-    "threads": Bounds(least=1, most=4_096),
-    "interval_ms": Bounds(least=0, most=3_600_000),
-    "step": Bounds(least=1, most=1_000_000_000),
-    "start": Bounds(least=0, most=9_000_000_000_000_000_000),
-    "interlace_rows": Bounds(least=0, most=65_536),
-    "rows_per_request": Bounds(least=1, most=65_536),
-    "tables": Bounds(least=1, most=100_000_000),
-    "table_number": Bounds(least=0, most=100_000_000),
-    "rows_each": Bounds(least=1, most=1_000_000_000),
-    "columns": Bounds(least=1, most=COLUMNS_MAX),
-    "width": Bounds(least=1, most=16_374),
-    "disorder_range_ms": Bounds(least=1, most=10**12),
-    "disorder_ratio": Bounds(least=0, most=50),
-    "replica": Bounds(least=1, most=3),
-    "prepared": Bounds(least=1, most=10**9),
-    "retries": Bounds(least=0, most=1_000),
-    "times": Bounds(least=1, most=1_000_000_000),
-    "poll_ms": Bounds(least=-1, most=86_400_000),
-    "commit_ms": Bounds(least=1, most=86_400_000),
-    "expect_rows": Bounds(least=0, most=4_294_967_295),
-    "interval_s": Bounds(least=0, most=86_400),
-    "vgroups": Bounds(least=1, most=1_024),
+LENGTH_MAX = 65_517
+COLUMNS_MAX = 4095  # the timestamp is one more column
+TAGS_MAX = 128
+# The least and the greatest whole number.
+BOUNDS: Mapping[str, tuple[int, int]] = {
+    "port": (1, 65_535),
+    "threads": (1, 4_096),
+    "interval_ms": (0, 3_600_000),
+    "step": (1, 1_000_000_000),
+    "start": (0, 9_000_000_000_000_000_000),
+    "interlace_rows": (0, 65_536),
+    "rows_per_request": (1, 65_536),
+    "tables": (1, 100_000_000),
+    "table_number": (0, 100_000_000),
+    "rows_each": (1, 1_000_000_000),
+    "columns": (1, COLUMNS_MAX),
+    "width": (1, 16_374),
+    "disorder_range_ms": (1, 10**12),
+    "disorder_ratio": (0, 50),
+    "replica": (1, 3),
+    "prepared": (1, 10**9),
+    "retries": (0, 1_000),
+    "times": (1, 1_000_000_000),
+    "poll_ms": (-1, 86_400_000),
+    "commit_ms": (1, 86_400_000),
+    "expect_rows": (0, 4_294_967_295),
+    "interval_s": (0, 86_400),
+    "vgroups": (1, 1_024),
 }
+_ALIASES = {
+    "varchar": "binary",
+    "bool": "bool",
+    "tinyint unsigned": "utinyint",
+    "smallint unsigned": "usmallint",
+    "int unsigned": "uint",
+    "bigint unsigned": "ubigint",
+}
+_WIDTHS = {"bool": 1, "tinyint": 1, "utinyint": 1, "smallint": 2, "usmallint": 2, "int": 4, "uint": 4, "float": 4}
+_WRITTEN = re.compile(r"([A-Za-z]+(?: +[Uu][Nn][Ss][Ii][Gg][Nn][Ee][Dd])?)\s*(?:\(\s*([0-9]{1,6})\s*\))?")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def whole(text: str, bounds_name: str) -> int:
-    """A whole number within the bounds of that name. Raises ValueError."""
-    bounds = BOUNDS[bounds_name]
-    digits = text.strip()
+def whole(text: str, bounds: str) -> int:
+    """Raises ValueError."""
+    (least, most), digits = BOUNDS[bounds], text.strip()
     if not digits.removeprefix("-").isdecimal() or len(digits) > 20 or not digits.isascii():
         raise ValueError(f"{text!r} is not a whole number")
-    if not bounds.least <= int(digits) <= bounds.most:
-        raise ValueError(f"{digits} is outside {bounds.least}..{bounds.most}")
+    if not least <= int(digits) <= most:
+        raise ValueError(f"{digits} is outside {least}..{most}")
     return int(digits)
 
 
 def plain_name(text: str, most: int, *, keep_case: bool) -> str:
-    """A name as the server stores it: in lower case, unless it is in escape characters. Raises ValueError."""
-    check_name(text, most)
+    """As the server stores it: in lower case, unless it is in escape characters. Raises ValueError."""
+    if not _NAME.fullmatch(text) or len(text) > most:
+        raise ValueError(f"{text!r} is not a plain name of up to {most} letters, digits and _")
     return text if keep_case else text.lower()
 
 
+def kind_of(written: str) -> str:
+    """In the load generator. Raises ValueError."""
+    word = " ".join(written.lower().split())
+    kind = _ALIASES.get(word, word)
+    if kind not in COLUMN_TYPES:
+        raise ValueError(f"{written!r} is not a type that can be loaded; there are {', '.join(COLUMN_TYPES)}")
+    return kind
+
+
+def make_column(name: str, kind: str, length: int, *, tag: bool) -> TableColumn:
+    """Raises ValueError."""
+    plain_name(name, 64, keep_case=True)
+    if kind == "json" and not tag:
+        raise ValueError("JSON is a type for tags only")
+    if kind not in TEXT_TYPES:
+        return TableColumn(name=name, kind=kind)
+    if not 1 <= length <= LENGTH_MAX:
+        raise ValueError(f"a length of {length} is outside 1..{LENGTH_MAX}")
+    return TableColumn(name=name, kind=kind, length=length)
+
+
+def read_types(text: str, letter: str, width: int, *, tag: bool) -> tuple[TableColumn, ...]:
+    """c0, c1, ... (tags t0, t1, ...) from "FLOAT,BINARY(16)". Raises ValueError."""
+    columns = []
+    for index, part in enumerate(text.split(",")):
+        match = _WRITTEN.fullmatch(part.strip())
+        if match is None:
+            raise ValueError(f"{part.strip()!r} is not a type; write them like FLOAT,INT,BINARY(16)")
+        kind = kind_of(match.group(1))
+        if match.group(2) and kind not in TEXT_TYPES:
+            raise ValueError(f"{part.strip()!r}: {kind.upper()} takes no length")
+        length = int(match.group(2)) if match.group(2) else width
+        columns.append(make_column(f"{letter}{index}", kind, length, tag=tag))
+    return tuple(columns)
+
+
+def spec_columns(columns: Sequence[TableColumn]) -> str:
+    return ",".join(f"{c.name}:{_sized(c)}" for c in columns)
+
+
+def sql_columns(columns: Sequence[TableColumn]) -> str:
+    return ", ".join(sql_column(c.name, _sized(c)) for c in columns)
+
+
+def _sized(column: TableColumn) -> str:
+    return column.kind + (f"({column.length})" if column.length else "")
+
+
 def clamp_request(rows_per_request: int, rows_each: int, interlace: int, *, method: str, prepared: int) -> int:
-    """The rows in a request that taosBenchmark would use: at most a table's rows, and with stmt at most the prepared
-    rows."""
+    """As in taosBenchmark: at most a table's rows, and with stmt at most the prepared rows."""
     rows = rows_per_request if interlace else min(rows_per_request, rows_each)
     return min(rows, prepared) if method == "stmt" else rows
 
 
-def check_table(table: SuperTable, precision: str, where: Mapping[str, str], refusals: Refusals) -> None:
-    """Checks keys against each other. where: each key's name for the message."""
-    if table.interlace_rows > table.rows_per_request:
-        refusals.add(where["interlace_rows"], f"{table.interlace_rows} is more than the rows in a request")
-    step_ms = table.step / UNITS_PER_MS[precision]
-    if table.disorder_ratio and table.disorder_range_ms < step_ms:
-        refusals.add(where["disorder_range_ms"], "is less than the time step: no row can come late")
-    if table.tables * table.rows_each > ROWS_MAX:
-        refusals.add(where["rows_each"], f"makes more than {ROWS_MAX} rows")
-    if table.partial_from and not table.partial_columns:
-        refusals.add(where["partial_columns"], "is needed beside the column that is the first")
-    if table.partial_columns + table.partial_from > len(table.columns):
-        refusals.add(where["partial_columns"], f"there are only {len(table.columns)} columns")
-    if len(table.columns) > COLUMNS_MAX:
-        refusals.add(where["columns"], f"{len(table.columns)} columns are more than {COLUMNS_MAX}")
-    if len(table.tags) > TAGS_MAX:
-        refusals.add(where["tags"], f"{len(table.tags)} tags are more than {TAGS_MAX}")
-    if row_bytes(table) > ROW_BYTES_MAX:
-        refusals.add(where["columns"], f"a row of {row_bytes(table)} bytes is more than {ROW_BYTES_MAX}")
-    if any(c.kind == "json" for c in table.tags) and len(table.tags) > 1:
-        refusals.add(where["tags"], "a JSON tag must be the only one")
-    if table.method in ("sql", "rest") and table.prefix != table.prefix.lower():
-        refusals.add(where["prefix"], "the load generator writes names of tables without escape characters; use stmt")
-    if table.normal and table.schemaless:
-        refusals.add(where["normal"], f"{table.method} always makes a supertable")
+def check_table(table: SuperTable, precision: str, where: Mapping[str, str], remarks: Remarks) -> None:
+    """Keys against each other. where: each key's name for the message."""
+    row_bytes = 8 + sum(map(_column_bytes, table.columns))
+    columns, tags, partial = len(table.columns), len(table.tags), table.partial_columns
+    late = "is less than the time step: no row can come late"
+    case = "the load generator writes names of tables without escape characters; use stmt"
+    for key, is_wrong, why in (
+        (
+            "interlace_rows",
+            table.interlace_rows > table.rows_per_request,
+            f"{table.interlace_rows} is more than the rows in a request",
+        ),
+        (
+            "disorder_range_ms",
+            table.disorder_ratio and table.disorder_range_ms < table.step / UNITS_PER_MS[precision],
+            late,
+        ),
+        ("rows_each", table.tables * table.rows_each > ROWS_MAX, f"makes more than {ROWS_MAX} rows"),
+        ("partial_columns", table.partial_from and not partial, "is needed beside the column that is the first"),
+        ("partial_columns", partial + table.partial_from > columns, f"there are only {columns} columns"),
+        ("columns", columns > COLUMNS_MAX, f"{columns} columns are more than {COLUMNS_MAX}"),
+        ("tags", tags > TAGS_MAX, f"{tags} tags are more than {TAGS_MAX}"),
+        ("columns", row_bytes > ROW_BYTES_MAX, f"a row of {row_bytes} bytes is more than {ROW_BYTES_MAX}"),
+        ("tags", tags > 1 and any(c.kind == "json" for c in table.tags), "a JSON tag must be the only one"),
+        ("prefix", table.method in ("sql", "rest") and table.prefix != table.prefix.lower(), case),
+        ("normal", table.normal and table.schemaless, f"{table.method} always makes a supertable"),
+    ):
+        if is_wrong:
+            remarks.refuse(where[key], why)
 
 
-def check_vgroups(database: Database, where: str, refusals: Refusals) -> None:
-    """Refuses fewer tables than vgroups, because the load generator needs a table for each vgroup."""
+def check_vgroups(database: Database, where: str, remarks: Remarks) -> None:
+    """The load generator needs a table for each vgroup."""
     vgroups = int(dict(database.options).get("vgroups", "1"))
-    for table in database.tables:
-        if 1 < table.tables < vgroups and not (table.schemaless or table.exists):
-            refusals.add(
-                where, f"{vgroups} vgroups are more than the {table.tables} tables; the load generator wants one each"
-            )
+    for table in tables_below(database, vgroups):
+        why = f"{vgroups} vgroups are more than the {table.tables} tables; the load generator wants one each"
+        remarks.refuse(where, why)
 
 
-def row_bytes(table: SuperTable) -> int:
-    """The declared size of a row in bytes, as the server counts it."""
-    total = 8
-    for column in table.columns:
-        if column.length:
-            total += 2 + column.length * (4 if column.kind == "nchar" else 1)
-        else:
-            total += _WIDTHS.get(column.kind, 8)
-    return total
+def tables_below(database: Database, vgroups: int) -> list[SuperTable]:
+    return [t for t in database.tables if 1 < t.tables < vgroups and not (t.schemaless or t.exists)]
+
+
+def _column_bytes(column: TableColumn) -> int:
+    """As the server counts it."""
+    if column.length:
+        return 2 + column.length * (4 if column.kind == "nchar" else 1)
+    return _WIDTHS.get(column.kind, 8)

@@ -1,8 +1,9 @@
-"""The work of every command compatible with taosBenchmark around the load generator: lines into a file, and an end."""
+"""Parts of each load of `scale load`: the library, lines into a file, one run of the load generator."""
 
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,25 +11,23 @@ from datetime import datetime
 from typing import Generic, TypeVar
 
 from scale_sweep.base.errors import LoadError, PreflightError, StoreError
-from scale_sweep.loadgen.handle import watch
+from scale_sweep.loadgen.handle import Every, watch
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.verbs import run_verb
 from scale_sweep.model import Interval, LoadSummary
-from scale_sweep.taosbenchmark import output
+from scale_sweep.taosbenchmark.job import Connection
 
 LOAD_S_MAX = 30 * 86_400.0
 DRAIN_S = 20.0
 LIBRARY_S = 20.0
-RESULT = "RESULT"
-"""The level of lines that taosBenchmark writes to standard output. They are written with the level INFO, as there."""
+RESULT = "RESULT"  # the level of lines that taosBenchmark writes to standard output, with the level INFO
 
 Say = Callable[[str, str], None]
 T = TypeVar("T")
 
 
 def need_library(program: str, door: Mapping[str, str]) -> None:
-    """Raises PreflightError if the load generator cannot open the client library. door: the spec that reaches the
-    server."""
+    """Raises PreflightError if the load generator cannot open it. door: a spec that reaches the server."""
     try:
         run_verb(program, "library", door, "", "", LIBRARY_S)
     except LoadError as error:
@@ -37,21 +36,47 @@ def need_library(program: str, door: Mapping[str, str]) -> None:
 
 
 @contextmanager
-def saying(result_file: str, to_console: Say) -> Iterator[Say]:
-    """Tells each line with its time and level, and appends it to the result file. Raises StoreError."""
+def saying(job: Connection, to_console: Say) -> Iterator[Say]:
+    """Into the result file too, first the job's notes. Raises StoreError."""
     try:
-        file = open(result_file, "a", encoding="utf-8", opener=_open_at_once)
+        file = open(job.result_file, "a", encoding="utf-8", opener=_open_at_once)
     except OSError as error:
-        raise StoreError(f"-o {result_file}: {error.strerror}", remedy="give another with -o") from None
+        raise StoreError(f"-o {job.result_file}: {error.strerror}", remedy="give another with -o") from None
     with file:
 
         def say(level: str, text: str) -> None:
-            line = output.stamped(datetime.now(), "INFO" if level == RESULT else level, text)
+            line = stamped(datetime.now(), "INFO" if level == RESULT else level, text)
             to_console(level, line)
             file.write(line + "\n")
             file.flush()
 
+        for note in job.notes:
+            say("INFO", note)
         yield say
+
+
+def stamped(now: datetime, level: str, text: str) -> str:
+    return f"[{now:%m/%d %H:%M:%S.%f}] {level}: {text}"
+
+
+@contextmanager
+def temporary_file(suffix: str, content: bytes) -> Iterator[str]:
+    with tempfile.NamedTemporaryFile(prefix="scale-", suffix=suffix) as file:
+        file.write(content)
+        file.flush()
+        yield file.name
+
+
+def reporting(every_s: float, say: Say, line: Callable[[Interval], str]) -> Callable[[Interval], None]:
+    """Says the line of a second now and then."""
+    due = Every(every_s)
+
+    def report(second: Interval) -> None:
+        text = line(second)
+        if due.elapsed_s() is not None:
+            say("INFO", text)
+
+    return report
 
 
 def _open_at_once(path: str, flags: int) -> int:
@@ -62,8 +87,6 @@ def _open_at_once(path: str, flags: int) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class OneLoad:
-    """A load that has ended."""
-
     summary: LoadSummary | None  # None without one
     raw: Sequence[str]  # its output
     troubles: tuple[str, ...]
@@ -73,20 +96,17 @@ class OneLoad:
 
 @dataclass(kw_only=True)
 class LoadsDone(Generic[T]):
-    """The loads of a file that ended."""
-
     done: list[T] = field(default_factory=list)
     interrupted: bool = False
     failure: LoadError | None = None  # why no more follow; the caller raises it after the lines were shown
 
     @property
     def is_over(self) -> bool:
-        """No further load follows."""
         return self.interrupted or self.failure is not None
 
 
 def run_load(program: str, spec: Mapping[str, str], password: str, on_interval: Callable[[Interval], None]) -> OneLoad:
-    """Runs one load on the CPUs of this process to its end, or until Ctrl-C. Raises LoadError if it does not start."""
+    """To its end, or until Ctrl-C. Raises LoadError if it does not start."""
     with LoadProcesses(program, [spec], tuple(sorted(os.sched_getaffinity(0))), password) as load:
         end = watch(load, on_interval, LOAD_S_MAX, DRAIN_S)
         return OneLoad(

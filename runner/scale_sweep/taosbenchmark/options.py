@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from scale_sweep.base.texts import odd_character
-from scale_sweep.taosbenchmark.job import Refusals
+from scale_sweep.taosbenchmark.job import Remarks
 
 _WEBSOCKET = "belongs to taosBenchmark built for WebSocket; use the sweep's method ws"
 
@@ -80,58 +80,57 @@ _BY_SHORT = {o.short: o for o in OPTIONS if o.short}
 _BY_LONG = {o.long: o for o in OPTIONS}
 
 
-def parse(arguments: Sequence[str], refusals: Refusals) -> Mapping[str, str]:
-    """Values by long name; "" for an option without a value. The last one counts if an option is given twice, as in
-    argp."""
+def parse(arguments: Sequence[str], remarks: Remarks) -> Mapping[str, str]:
+    """By long name; "" for an option without a value. Of two the last one counts, as in argp."""
     options: dict[str, str] = {}
     rest = list(arguments)
     while rest:
         argument = rest.pop(0)
         if argument.startswith("--") and len(argument) > 2:
-            _take_long(argument, rest, options, refusals)
+            _take_long(argument, rest, options, remarks)
         elif argument.startswith("-") and len(argument) > 1 and argument != "--":
-            _take_short(argument[1:], rest, options, refusals)
+            _take_short(argument[1:], rest, options, remarks)
         else:
-            refusals.add(argument, "is not an option; scale load takes options only")
+            remarks.refuse(argument, "is not an option; scale load takes options only")
     return options
 
 
-def _take_long(argument: str, rest: list[str], options: dict[str, str], refusals: Refusals) -> None:
+def _take_long(argument: str, rest: list[str], options: dict[str, str], remarks: Remarks) -> None:
     written, has_value, value = argument[2:].partition("=")
     option = _BY_LONG.get(_LONG_ALIASES.get(written, written))
     if option is None:
         near = get_close_matches(written, _BY_LONG, n=1)
-        refusals.add(f"--{written}", "is unknown" + (f"; did you mean --{near[0]}?" if near else ""))
+        remarks.refuse(f"--{written}", "is unknown" + (f"; did you mean --{near[0]}?" if near else ""))
     elif not option.metavar and has_value:
-        refusals.add(f"--{written}", "takes no value")
+        remarks.refuse(f"--{written}", "takes no value")
     elif option.metavar and not has_value and not rest:
-        refusals.add(f"--{written}", f"needs a value ({option.metavar})")
+        remarks.refuse(f"--{written}", f"needs a value ({option.metavar})")
     else:
-        _keep(option, value if has_value or not option.metavar else rest.pop(0), options, refusals)
+        _keep(option, value if has_value or not option.metavar else rest.pop(0), options, remarks)
 
 
-def _take_short(letters: str, rest: list[str], options: dict[str, str], refusals: Refusals) -> None:
-    """Parses "yt5" as -y -t 5: the first letter that takes a value takes the rest, or the next argument."""
+def _take_short(letters: str, rest: list[str], options: dict[str, str], remarks: Remarks) -> None:
+    """ "yt5" is -y -t 5: the first letter that takes a value takes the rest, or the next argument."""
     while letters:
         letter, letters = letters[0], letters[1:]
         option = _BY_SHORT.get(letter)
         if option is None:
-            refusals.add(f"-{letter}", "is unknown")
+            remarks.refuse(f"-{letter}", "is unknown")
             return
         if not option.metavar:
-            _keep(option, "", options, refusals)
+            _keep(option, "", options, remarks)
         elif letters or rest:
-            _keep(option, letters or rest.pop(0), options, refusals)
+            _keep(option, letters or rest.pop(0), options, remarks)
             return
         else:
-            refusals.add(f"-{letter}", f"needs a value ({option.metavar})")
+            remarks.refuse(f"-{letter}", f"needs a value ({option.metavar})")
 
 
-def _keep(option: Option, value: str, options: dict[str, str], refusals: Refusals) -> None:
+def _keep(option: Option, value: str, options: dict[str, str], remarks: Remarks) -> None:
     if option.why and not (option.metavar and value == option.default):
-        refusals.add(name_of(option.long), option.why)
+        remarks.refuse(name_of(option.long), option.why)
     if what := odd_character(value):
-        refusals.add(name_of(option.long), f"{value!r} has {what}")
+        remarks.refuse(name_of(option.long), f"{value!r} has {what}")
     options[option.long] = value
 
 
@@ -143,8 +142,3 @@ def name_of(long: str) -> str:
 
 def default_of(long: str) -> str:
     return _BY_LONG[long].default
-
-
-def notes_of(options: Mapping[str, str]) -> tuple[str, ...]:
-    """A sentence with the reason for each option that was accepted without effect."""
-    return tuple(f"{name_of(o.long)} has no effect: {o.note}" for o in OPTIONS if o.note and o.long in options)

@@ -1,23 +1,21 @@
-"""Measured loads → the lines that scripts written for taosBenchmark read, and the JSON document."""
+"""A measured load → the lines that scripts written for taosBenchmark read, and its JSON document."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
 from scale_sweep.model import Latency, LoadSummary
-from scale_sweep.taosbenchmark.job import Database, Job, SuperTable
+from scale_sweep.taosbenchmark.job import Connection, Database, SuperTable
 
 _PERCENTILES = {"p90": 90.0, "p95": 95.0, "p99": 99.0}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Delays:
-    """Times of requests from sending to answer, in milliseconds."""
+    """From sending to answer."""
 
     min_ms: float
     avg_ms: float
@@ -27,10 +25,11 @@ class Delays:
     max_ms: float
 
 
+NONE = Delays(min_ms=0, avg_ms=0, p90_ms=0, p95_ms=0, p99_ms=0, max_ms=0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableLoad:
-    """The load of one super table, finished or not."""
-
     database: Database
     table: SuperTable
     threads: int
@@ -39,13 +38,8 @@ class TableLoad:
     troubles: tuple[str, ...]
 
 
-def stamped(now: datetime, level: str, text: str) -> str:
-    """A line with time and level in taosBenchmark's format."""
-    return f"[{now:%m/%d %H:%M:%S.%f}] {level}: {text}"
-
-
 def delays(latency: Latency) -> Delays | None:
-    """None if no request was answered. A percentile of few requests is the nearest of them, as in taosBenchmark."""
+    """None if no request was answered. A percentile of few requests is the nearest of them."""
     if not latency.count or latency.min_us is None or latency.mean_us is None or latency.max_us is None:
         return None
     histogram = HdrHistogram.decode(latency.hdr)
@@ -63,32 +57,36 @@ def delays(latency: Latency) -> Delays | None:
     )
 
 
+def in_ms(d: Delays) -> str:
+    return (
+        f"min: {d.min_ms:.4f}ms, avg: {d.avg_ms:.4f}ms, p90: {d.p90_ms:.4f}ms, "
+        f"p95: {d.p95_ms:.4f}ms, p99: {d.p99_ms:.4f}ms, max: {d.max_ms:.4f}ms"
+    )
+
+
 def real_seconds(loaded: TableLoad) -> float:
-    """Sum of the requests' times / threads, in seconds."""
+    """Sum of the requests' times / threads."""
     service = loaded.summary.service
     return (service.mean_us or 0.0) * service.count / 1e6 / loaded.threads
 
 
-def _rate(rows: int, seconds: float) -> float:
-    return rows / seconds if seconds > 0 else 0.0
+def per_second(count: float, seconds: float) -> float:
+    return count / seconds if seconds > 0 else 0.0
 
 
 def spent_line(loaded: TableLoad) -> str:
-    """The line with the two rates. It counts the rows that the server acknowledged."""
+    """It counts the rows that the server acknowledged."""
     rows, spent, real = loaded.summary.rows_acked, loaded.summary.window_s, real_seconds(loaded)
+    rates = f"{per_second(rows, spent):.2f} (real {per_second(rows, real):.2f})"
     return (
         f"Spent {spent:.6f} (real {real:.6f}) seconds to insert rows: {rows} with {loaded.threads} thread(s) "
-        f"into {loaded.database.written} {_rate(rows, spent):.2f} (real {_rate(rows, real):.2f}) records/second"
+        f"into {loaded.database.written} {rates} records/second"
     )
 
 
 def delay_line(loaded: TableLoad) -> str:
-    """The line with the delays; all 0 if no request was answered, as in taosBenchmark."""
-    d = delays(loaded.summary.service) or Delays(min_ms=0, avg_ms=0, p90_ms=0, p95_ms=0, p99_ms=0, max_ms=0)
-    return (
-        f"insert delay, min: {d.min_ms:.4f}ms, avg: {d.avg_ms:.4f}ms, p90: {d.p90_ms:.4f}ms, "
-        f"p95: {d.p95_ms:.4f}ms, p99: {d.p99_ms:.4f}ms, max: {d.max_ms:.4f}ms"
-    )
+    """All 0 if no request was answered."""
+    return f"insert delay, {in_ms(delays(loaded.summary.service) or NONE)}"
 
 
 def created_line(tables: int, made: int, threads: int, seconds: float) -> str:
@@ -98,34 +96,19 @@ def created_line(tables: int, made: int, threads: int, seconds: float) -> str:
     )
 
 
-def settings_lines(job: Job) -> tuple[str, ...]:
-    """The lines that say what will be done, for the confirmation by the user. It never contains the password."""
-    lines = [f"host: {job.host}:{job.port}, user: {job.user}, threads: {job.threads}, output: {job.result_file}"]
-    for database in job.databases:
-        dropped = "is dropped and created anew" if database.drop else "is kept"
-        options = "".join(f", {name} {value}" for name, value in database.options)
-        lines.append(f"database {database.name}: {dropped}, precision {database.precision}{options}")
-        lines += [
-            f"  {t.name}: {t.tables} tables {t.prefix}0.., {t.rows_each} rows each, {t.rows_per_request} rows in a "
-            f"request, {t.method}, {len(t.columns)} columns, {len(t.tags)} tags"
-            for t in database.tables
-        ]
-    return tuple(lines)
-
-
-def document(job: Job, done: Sequence[TableLoad], *, interrupted: bool) -> dict[str, Any]:
-    """The document of --json. What could not be measured is null."""
+def head(job: Connection, *, interrupted: bool) -> dict[str, Any]:
+    """The begin of each document, in which null could not be measured."""
     return {
         "schema": 1,
         "host": job.host,
         "port": job.port,
         "interrupted": interrupted,
         "notes": list(job.notes),
-        "loads": [_load_document(loaded) for loaded in done],
     }
 
 
-def _load_document(loaded: TableLoad) -> dict[str, Any]:
+def load_document(loaded: TableLoad) -> dict[str, Any]:
+    """Figures for --json."""
     summary, real, measured = loaded.summary, real_seconds(loaded), delays(loaded.summary.service)
     return {
         "database": loaded.database.name,
@@ -145,6 +128,6 @@ def _load_document(loaded: TableLoad) -> dict[str, Any]:
         "real_s": real,
         "real_rows_per_s": summary.rows_acked / real if real > 0 else None,
         "generator_cpu_s": summary.cpu_window_s,
-        "delay": None if measured is None else {name: getattr(measured, name) for name in Delays.__dataclass_fields__},
+        "delay": asdict(measured) if measured else None,
         "error_kinds": list(loaded.troubles),
     }

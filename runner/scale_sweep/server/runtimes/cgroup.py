@@ -26,7 +26,6 @@ class Group:
 
     @property
     def procs_files(self) -> tuple[str, ...]:
-        """The files to which a process writes its PID to become a member."""
         return tuple(dict.fromkeys(f"{path}/cgroup.procs" for path in self.paths.values()))
 
     def accounting(self) -> Accounting:
@@ -44,17 +43,15 @@ class Group:
             for _ in range(50):
                 try:
                     os.rmdir(path)
+                    break
                 except FileNotFoundError:
                     break
                 except OSError:
                     time.sleep(0.05)
-                else:
-                    break
 
 
 def make_group(name: str, resources: Resources) -> Group | None:
-    """A group with its limits; None if groups are not permitted and no limit was requested. Raises ProvisionError if a
-    requested limit cannot be set."""
+    """None if groups are not permitted and no limit was requested. Raises ProvisionError."""
     version, limits = cgroup_version(), limits_of(resources)
     try:
         group = _make_v1(name) if version == "v1" else _make_v2(name) if version == "v2" else None
@@ -99,8 +96,7 @@ def _make_v2(name: str) -> Group:
 
 
 def keep_disk_limits(base: Path, path: Path, own: Path = Path("/proc/self/cgroup")) -> None:
-    """On v2, copies the disk limits of the group that the server leaves to its new group: limits are set below the
-    root."""
+    """On v2, copies the limits of the group that the server leaves: they are set below the root."""
     lines = own.read_text(encoding="utf-8").splitlines()
     mine = next((line[3:] for line in lines if line.startswith("0::")), "/").strip("/")
     limits = base / mine.partition("/")[0] / "io.max"
@@ -117,7 +113,6 @@ def limits_of(resources: Resources) -> dict[str, float]:
 
 
 def limit_cores(group: Group, cores: float) -> None:
-    """CPU time, as a quota in each period."""
     quota_us = round(cores * PERIOD_US)
     if group.version == "v1":
         Path(group.paths["cpu"], "cpu.cfs_period_us").write_text(str(PERIOD_US), encoding="utf-8")
@@ -141,8 +136,7 @@ LIMITS: Mapping[str, Callable[[Group, float], None]] = {CORES: limit_cores, MEMO
 
 
 def _set_limit(group: Path, name: str, limit: int) -> None:
-    """Without a file for swap, swap is closed where the machine has none. Raises OSError, and ProvisionError if the
-    kernel keeps a larger limit, or swap cannot be closed."""
+    """Raises OSError, and ProvisionError if the kernel keeps a larger limit, or swap cannot be closed."""
     path, is_of_swap = group / name, "sw" in name
     if is_of_swap and not path.exists():
         if _has_swap():
@@ -168,7 +162,7 @@ class OutOfMemory:
 
 
 def read_out_of_memory(paths: Mapping[str, str]) -> OutOfMemory:
-    """The counts of a group, by its directories as in `Accounting.paths`; zero where the group is gone."""
+    """paths: as in `Accounting.paths`. Zero where the group is gone."""
     if unified := paths.get("unified"):
         events = _text(unified, "memory.events")
         return OutOfMemory(killed=_count(events, "oom_kill"), at_limit=_count(events, "max"))
@@ -182,7 +176,7 @@ def read_out_of_memory(paths: Mapping[str, str]) -> OutOfMemory:
 
 
 def out_of_memory_words(seen: OutOfMemory, memory_bytes: int | None, level: str = "") -> str:
-    """A sentence on what the kernel killed, why, and what to do; "" if it killed nothing. level: like "2 cores"."""
+    """ "" if the kernel killed nothing. level: like "2 cores"."""
     if not seen.killed:
         return ""
     some = "a process" if seen.killed == 1 else f"{seen.killed:,} processes"

@@ -42,26 +42,23 @@ class Leftover:
 
 
 def find_leftovers(folders: Sequence[Path] = ()) -> tuple[Leftover, ...]:
-    """Everything of this user whose run has ended, without caches; memory after the servers that wrote there. folders:
-    only what lies there; empty: everything."""
+    """Leftovers of this user; memory after the servers that wrote there. folders: only what lies there; empty:
+    everything."""
     records = read_records().records
-    dead = [record for record in records if not is_running(record) and _lies_in(record, folders)]
-    dead.sort(key=lambda record: record.is_mounted)
+    within = [folder.absolute() for folder in folders]
+    lies_there = [r for r in records if not folders or any(Path(p).is_relative_to(f) for p in r.paths for f in within)]
+    dead = sorted((r for r in lies_there if not is_running(r)), key=lambda record: record.is_mounted)
     processes = [Leftover(kind=record.kind, name=record.name, record=record) for record in dead]
     containers = [c for c in _containers() if not folders or any(c.name == f"scale-{r.name}" for r in dead)]
     return (*processes, *containers)
 
 
 def find_caches() -> tuple[Leftover, ...]:
-    """Copies of programs and client libraries, which every run can make again; none while a run lives."""
+    """Directories that every run can make again; none while a run lives."""
     if any(map(is_running, read_records().records)):
         return ()
     paths = [folder_path(name) for name in ("programs", "clients")]
     return tuple(Leftover(kind="cache", name=str(path)) for path in paths if path.is_dir() and any(path.iterdir()))
-
-
-def _lies_in(record: Record, folders: Sequence[Path]) -> bool:
-    return not folders or any(Path(p).is_relative_to(folder.absolute()) for p in record.paths for folder in folders)
 
 
 def _containers() -> list[Leftover]:
@@ -85,7 +82,7 @@ def _owner_of(label: str) -> tuple[int, int, int]:
 
 
 def remove(leftover: Leftover) -> str:
-    """Removes it. Returns what is still there: "" if nothing is."""
+    """Returns what is still there: "" if nothing is."""
     if leftover.kind == "cache":
         remove_folder(os.path.basename(leftover.name))
     if leftover.container_id:
@@ -125,8 +122,7 @@ def _end_server(record: Record) -> None:
 
 
 def _kill(pid: int, living: Callable[[], Sequence[int]]) -> None:
-    """Kills the process if it is still one of the living once its descriptor is open: no other can then get its
-    number."""
+    """It is still one of the living once its descriptor is open: no other process can then get its number."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         process = os.pidfd_open(pid)
         try:

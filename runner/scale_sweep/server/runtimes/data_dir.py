@@ -17,16 +17,10 @@ from scale_sweep.machine.host.block_devices import RamDirectory, mount_source
 from scale_sweep.machine.state import Directory, directory_at, ready, record_of, remove_recorded, save
 
 
-def missing_directories(folder: Path) -> tuple[Path, ...]:
-    """The deepest first."""
-    return tuple(path for path in (folder.absolute(), *folder.absolute().parents) if not path.exists())
-
-
 @contextlib.contextmanager
 def made_directory(folder: Path) -> Iterator[None]:
-    """Creates the folder for the block, and removes at its end what it created, if it is empty. Raises
-    ProvisionError."""
-    made = missing_directories(folder)
+    """Removes at the end what it created, if it is empty. Raises ProvisionError."""
+    made = [path for path in (folder.absolute(), *folder.absolute().parents) if not path.exists()]  # the deepest first
     try:
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -46,8 +40,7 @@ _PAUSE_S = 0.2
 
 @contextlib.contextmanager
 def mounted(directory: RamDirectory) -> Iterator[None]:
-    """Makes the directory for the block, with its tmpfs. Raises ProvisionError, PreflightError if another user can
-    change its place."""
+    """Raises ProvisionError, PreflightError if another user can change its place."""
     path = directory.path
     try:
         with deferred():
@@ -67,20 +60,25 @@ def _make(directory: RamDirectory) -> None:
     record = replace(record_of(path.name, (), kind="memory"), is_mounted=directory.is_mounted)
     try:
         save(replace(record, directories=(Directory(path=str(path)),)))
-        at = ready(path.parent)
-        try:
-            os.mkdir(path.name, 0o755 if directory.is_mounted else 0o711, dir_fd=at)
-        finally:
-            os.close(at)
+        make_below_own(path, 0o755 if directory.is_mounted else 0o711)
     except OSError as error:
         reason = f"no data directory in memory, {path}: {error.strerror}"
         raise ProvisionError(reason, remedy="--data-dir DIR") from None
     save(replace(record, directories=(directory_at(str(path)),)))
 
 
+def make_below_own(path: Path, mode: int) -> None:
+    """Makes a directory in one that no other user can change. Raises OSError, PreflightError."""
+    at = ready(path.parent)
+    try:
+        os.mkdir(path.name, mode, dir_fd=at)
+    finally:
+        os.close(at)
+
+
 def _mount(path: Path, size_bytes: int) -> None:
     options = f"size={size_bytes},mode=0755,nosuid,nodev"
-    done = _run("mount", "-t", "tmpfs", "-o", options, mount_source(), str(path))
+    done = tried(_MOUNT_S, "mount", "-t", "tmpfs", "-o", options, mount_source(), str(path))
     if done.returncode:
         raise ProvisionError(
             f"no tmpfs at {path}: {done.stderr.strip()}", remedy="--data-dir DIR, a directory on a disk"
@@ -92,13 +90,14 @@ def unmount(path: Path) -> None:
     for _ in range(_TRIES):
         if not path.is_mount():
             return
-        if _run("umount", str(path)).returncode:
+        if tried(_MOUNT_S, "umount", str(path)).returncode:
             time.sleep(_PAUSE_S)
-    _run("umount", "--lazy", str(path))
+    tried(_MOUNT_S, "umount", "--lazy", str(path))
 
 
-def _run(*command: str) -> subprocess.CompletedProcess[str]:
+def tried(limit_s: float, *command: str) -> subprocess.CompletedProcess[str]:
+    """A command that is missing or too slow ends with code 1."""
     try:
-        return run_within(_MOUNT_S, command)
+        return run_within(limit_s, command)
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess(command, 1, "", str(error))

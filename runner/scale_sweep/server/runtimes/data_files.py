@@ -25,7 +25,7 @@ _PROBE = ".scale-reflink"
 
 
 def can_reflink(folder: Path) -> bool:
-    """Whether the file system of the folder shares blocks between files; tried on two small files there."""
+    """Tried on two small files."""
     first, second = (folder / f"{_PROBE}-{i}" for i in range(2))
     try:
         first.write_bytes(bytes(4096))
@@ -40,8 +40,7 @@ def can_reflink(folder: Path) -> bool:
 
 
 def copy_tree(source: Path, target: Path) -> str:
-    """Everything in `source` into `target`, which is empty; modes, owners and times too. Returns the way, "reflink" or
-    "copy". Raises ProvisionError, Stopped."""
+    """Into `target`, which is empty. Returns the way, "reflink" or "copy". Raises ProvisionError, Stopped."""
     way = REFLINK if can_reflink(target) else COPY
     try:
         _copy_folder(source, target, way)
@@ -65,13 +64,9 @@ def _copy_folder(source: Path, target: Path, way: str) -> None:
                 _copy_file(entry.path, path, seen.st_size, way)
             else:
                 continue
-            _with_owner(path, seen)
+            if os.geteuid() == 0:
+                os.chown(path, seen.st_uid, seen.st_gid, follow_symlinks=False)
             shutil.copystat(entry.path, path, follow_symlinks=False)
-
-
-def _with_owner(path: Path, seen: os.stat_result) -> None:
-    if os.geteuid() == 0:
-        os.chown(path, seen.st_uid, seen.st_gid, follow_symlinks=False)
 
 
 def _copy_file(source: str, target: Path, size: int, way: str) -> None:
@@ -92,7 +87,7 @@ def _copy_file(source: str, target: Path, size: int, way: str) -> None:
 
 
 def _next_data(fd: int, at: int) -> int:
-    """Where bytes begin that are not a hole; past the end where there are none."""
+    """Past the end where only a hole follows."""
     try:
         return os.lseek(fd, at, os.SEEK_DATA)
     except OSError as error:
@@ -102,7 +97,7 @@ def _next_data(fd: int, at: int) -> int:
 
 
 def _cloned(source: int, target: int) -> bool:
-    """Whether the file could share its blocks. Raises OSError for any other reason, as a full disk."""
+    """Raises OSError for any reason but a file system that cannot, as a full disk."""
     try:
         fcntl.ioctl(target, _FICLONE, source)
     except OSError as error:
@@ -124,8 +119,7 @@ _libc.mincore.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p)
 
 
 def resident_percent(folders: Sequence[str]) -> float | None:
-    """The share of the pages of all files below these folders that is in memory; None: no file, or none that this user
-    may look at."""
+    """Pages of all files below these folders; None: no file, or none that this user may look at."""
     inside = pages = 0
     for fd, size in _files(folders):
         for start in range(0, size, _SPAN_BYTES):
@@ -138,7 +132,7 @@ def resident_percent(folders: Sequence[str]) -> float | None:
 
 
 def read_files(folders: Sequence[str]) -> int:
-    """Reads every file once, so that what fits is in memory. Returns bytes. Raises Stopped."""
+    """Returns bytes. Raises Stopped."""
     total = 0
     for fd, _ in _files(folders):
         while got := len(os.read(fd, _CHUNK_BYTES)):
@@ -148,7 +142,7 @@ def read_files(folders: Sequence[str]) -> int:
 
 
 def drop_files(folders: Sequence[str]) -> None:
-    """Writes every file to its disk and removes its pages from memory. No server may have them open. Raises Stopped."""
+    """Writes every file to its disk and removes its pages from memory. Raises Stopped."""
     for fd, _ in _files(folders):
         current().look()
         os.fsync(fd)

@@ -19,14 +19,14 @@ from scale_sweep.machine.host.server_user import privileges
 from scale_sweep.machine.state import save
 from scale_sweep.model import CORES, DISKS, MEMORY, Accounting, Resources, ServerOrder, Site, SiteRequest
 from scale_sweep.server.runtimes import Capabilities, Obstacle
-from scale_sweep.server.runtimes.cgroup import OutOfMemory, read_out_of_memory
+from scale_sweep.server.runtimes.cgroup import Group, OutOfMemory, read_out_of_memory
 from scale_sweep.server.runtimes.clean import LABEL, RUNNER_LABEL, owner_label
 from scale_sweep.server.runtimes.docker_engine import (
     accounting_of,
     can_pull,
-    client,
     docker_facts,
     ended_state,
+    engine_to_start,
     image_state,
     join_root_blkio,
     refuse_unpublished,
@@ -54,12 +54,11 @@ def _core_options(resources: Resources) -> dict[str, Any]:
     return {"cpuset_cpus": format_cpus(placement.server_cpus), **nodes, **quota}
 
 
-def _memory_options(resources: Resources) -> dict[str, Any]:
-    return {"mem_limit": resources.memory_bytes, "memswap_limit": resources.memory_bytes}
-
-
 # The engine's options for each granted quantity; a site has the disks.
-_OPTIONS: Mapping[str, Callable[[Resources], dict[str, Any]]] = {CORES: _core_options, MEMORY: _memory_options}
+_OPTIONS: Mapping[str, Callable[[Resources], dict[str, Any]]] = {
+    CORES: _core_options,
+    MEMORY: lambda of: {"mem_limit": of.memory_bytes, "memswap_limit": of.memory_bytes},
+}
 CAN = Capabilities(gives=frozenset({DISKS, *_OPTIONS}), is_local=True, owns_server=True, has_images=True)
 
 
@@ -110,9 +109,7 @@ class DockerServer(LocalServer):
         self._last_words = ""
 
     def launch(self) -> None:
-        engine = client()
-        if engine is None:
-            raise ProvisionError("no Docker Engine answers", remedy="start dockerd, or use --runtime process")
+        engine = engine_to_start()
         save(self._record)
         lay_out(self._spec, self._trees, self._user)
         labels = {
@@ -194,13 +191,7 @@ class DockerServer(LocalServer):
 
     def pids(self) -> tuple[int, ...]:
         accounting = self.accounting()
-        if accounting is None:
-            return ()
-        try:
-            path = next(iter(accounting.paths.values()))
-            return tuple(int(line) for line in Path(path, "cgroup.procs").read_text(encoding="utf-8").split())
-        except OSError:
-            return ()
+        return Group(version="", paths=dict(accounting.paths)).pids() if accounting else ()
 
     def log_tail(self, lines: int) -> str:
         with contextlib.suppress(Exception):

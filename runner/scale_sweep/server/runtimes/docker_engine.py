@@ -1,4 +1,4 @@
-"""What is asked of the Docker Engine: its version, images, files in them, control groups and states of containers."""
+"""Questions to the Docker Engine: its version, images, files in them, control groups and states of containers."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ PULL_QUESTION_S = 5
 
 @dataclass(frozen=True, kw_only=True)
 class DockerFacts:
-    """reachable: False if no engine answers; the other fields are then empty."""
-
     reachable: bool
     version: str = ""
     cgroup_driver: str = ""
@@ -35,7 +33,6 @@ class DockerFacts:
 
 @functools.cache
 def client(timeout_s: int = 60) -> Any:
-    """The SDK's client; None if no engine answers."""
     try:
         import docker
 
@@ -61,26 +58,25 @@ def docker_facts() -> DockerFacts:
 
 def image_state(image: str) -> str:
     """ "local" or "absent"."""
-    engine = client()
-    if engine is None:
-        return "absent"
-    try:
-        engine.images.get(image)
-    except Exception:
-        return "absent"
-    return "local"
+    return "local" if _has(client(), lambda engine: engine.images.get(image)) else "absent"
 
 
 def can_pull(image: str) -> bool:
-    """Whether a registry has the image."""
-    engine = client(PULL_QUESTION_S)
-    if engine is None:
-        return False
+    return _has(client(PULL_QUESTION_S), lambda engine: engine.images.get_registry_data(image))
+
+
+def _has(engine: Any, question: Callable[[Any], Any]) -> bool:
     try:
-        engine.images.get_registry_data(image)
+        return engine is not None and question(engine) is not None
     except Exception:
         return False
-    return True
+
+
+def engine_to_start() -> Any:
+    """Raises ProvisionError if no engine answers."""
+    if (engine := client()) is None:
+        raise ProvisionError("no Docker Engine answers", remedy="start dockerd, or use --runtime process")
+    return engine
 
 
 BUILT_FROM = "scale.built-from"  # the folder of the installation
@@ -99,7 +95,7 @@ def labels_of(image: str) -> Mapping[str, str] | None:
 
 
 def import_image(archive: BinaryIO, image: str, labels: Mapping[str, str]) -> str:
-    """The id of an image that is made of these files. Raises ProvisionError."""
+    """Raises ProvisionError."""
     from docker.errors import APIError
 
     repository, _, tag = image.rpartition(":")
@@ -129,10 +125,8 @@ BYTES_MAX = 1 << 30
 
 
 def copy_out(image: str, path: str) -> Path:
-    """The file at `path` in the image (links followed), copied once. Raises ProvisionError."""
-    engine = client()
-    if engine is None:
-        raise ProvisionError("no Docker Engine answers", remedy="start dockerd, or use --runtime process")
+    """The file in the image (links followed), copied once. Raises ProvisionError."""
+    engine = engine_to_start()
     try:
         if image_state(image) != "local":
             engine.images.pull(image)
@@ -141,20 +135,16 @@ def copy_out(image: str, path: str) -> Path:
         if there := kept_file(key, inside, "clients"):
             return there
         with deferred():
-            return keep_file(_copied(engine, image, path), key, inside, "clients")
+            container = engine.containers.create(image, entrypoint=["/bin/true"], labels={"scale.run": "copy"})
+            try:
+                return keep_file(_content(container, path), key, inside, "clients")
+            finally:
+                with contextlib.suppress(Exception):
+                    container.remove(force=True, v=True)
     except ScaleError:
         raise
     except Exception as error:
         raise ProvisionError(f"{path} cannot be taken from image {image}: {error}") from None
-
-
-def _copied(engine: Any, image: str, path: str) -> bytes:
-    container = engine.containers.create(image, entrypoint=["/bin/true"], labels={"scale.run": "copy"})
-    try:
-        return _content(container, path)
-    finally:
-        with contextlib.suppress(Exception):
-            container.remove(force=True, v=True)
 
 
 def _content(container: Any, path: str) -> bytes:
@@ -177,8 +167,8 @@ _BLKIO = Path("/sys/fs/cgroup/blkio/cgroup.procs")
 
 
 def join_root_blkio(pids: Callable[[], Sequence[int]]) -> None:
-    """Moves the processes to the root group of cgroup v1, where disk limits are set: in the container's group, writes
-    by fsync escape them, and a rule in each would give twice the limit. Raises ProvisionError."""
+    """To the root group of cgroup v1, where disk limits are set: writes by fsync escape others. Raises
+    ProvisionError."""
     if not _BLKIO.exists() or os.geteuid() != 0:
         return
     deadline = time.monotonic() + JOIN_S
@@ -200,8 +190,7 @@ def outside_root_blkio(pids: Sequence[int]) -> list[int]:
 
 
 def accounting_of(pid: int) -> Accounting | None:
-    """The groups of a container on the host, by a process in it; None once it is ending: v1 then names the root
-    group."""
+    """By a process in the container; None once it is ending: v1 then names the root group."""
     try:
         lines = Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -223,7 +212,7 @@ EXITED_S = 10.0  # the engine hears of the end of a container later than the ker
 
 
 def ended_state(container: Any) -> Mapping[str, Any]:
-    """The engine's state of a container whose first process has ended; empty if it does not tell it."""
+    """Empty if the engine does not tell it."""
     deadline = time.monotonic() + EXITED_S
     with contextlib.suppress(Exception):  # an engine that is failing may raise anything: then nothing is known
         while True:
@@ -236,7 +225,7 @@ def ended_state(container: Any) -> Mapping[str, Any]:
 
 
 def refuse_unpublished(container: Any, ports: Iterable[int]) -> None:
-    """Raises ProvisionError for a port of a running container that the engine did not publish."""
+    """Raises ProvisionError for a port that the engine did not publish."""
     published = container.attrs.get("NetworkSettings", {}).get("Ports") or {}
     lacking = [port for port in ports if not published.get(f"{port}/tcp")]
     if lacking:

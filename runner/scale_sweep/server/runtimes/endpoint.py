@@ -44,7 +44,7 @@ def start(order: ServerOrder, cleanup: ExitStack) -> EndpointServer:
 
 
 class EndpointServer:
-    """A server that is not ours to pin, to read the log of, or to stop."""
+    """Not ours to pin, to read the log of, or to stop."""
 
     network_namespace = ""
 
@@ -81,11 +81,11 @@ class EndpointServer:
         return False
 
     def stop(self) -> None:
-        """Does nothing: the server continues."""
+        """It continues."""
 
 
 def listeners(host: str, port: int) -> tuple[int, ...]:
-    """The processes of this machine that listen on an address of this name: bound to it, else to all addresses."""
+    """The processes here that listen on an address of this name: bound to it, else to all addresses."""
     addresses = own_addresses(host)
     try:
         listening = [
@@ -99,7 +99,7 @@ def listeners(host: str, port: int) -> tuple[int, ...]:
 
 
 def own_addresses(host: str) -> frozenset[str]:
-    """Those addresses of a name that are this machine's: the kernel binds a socket to no other."""
+    """Those of a name that are this machine's: the kernel binds a socket to no other."""
     try:
         resolved = socket.getaddrinfo(host, 0, type=socket.SOCK_DGRAM)
     except (OSError, UnicodeError):

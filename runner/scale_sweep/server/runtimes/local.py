@@ -1,4 +1,4 @@
-"""What both local runtimes do on this machine: fresh directories, ports, files, ends of logs, allowed CPUs."""
+"""Steps of both local runtimes on this machine: fresh directories, ports, files, ends of logs, allowed CPUs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import random
 import secrets
 import socket
 import stat
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -23,7 +22,6 @@ from scale_sweep.machine.state import (
     Record,
     make_ready,
     read_record,
-    ready,
     record_of,
     remove_recorded,
     save,
@@ -32,6 +30,7 @@ from scale_sweep.machine.state import (
 from scale_sweep.model import LOOPBACK, ServerOrder, ServerSpec, Site, SiteRequest
 from scale_sweep.server.runtimes import Server
 from scale_sweep.server.runtimes.cgroup import OutOfMemory, out_of_memory_words
+from scale_sweep.server.runtimes.data_dir import make_below_own, tried
 from scale_sweep.server.runtimes.processes import has_left
 
 UNPRIVILEGED_USER = "nobody"
@@ -58,22 +57,21 @@ class LocalServer(Server):
 
 
 def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
-    """A new directory named after run and trial, and one of that name on each disk, with a record, by which `scale
-    clean` finds them. Raises ProvisionError, and PreflightError for a folder that another user can change."""
+    """One for the data and one on each disk, recorded for `scale clean`. Raises ProvisionError, PreflightError."""
     name = f"{wanted.run_id[-6:]}-{wanted.trial_id}-{secrets.token_hex(4)}"
     fresh = f"{wanted.data_dir}/{name}"
     disks = tuple(f"{disk}/{name}" for disk in wanted.disks)
     try:
         make_ready(Path(wanted.data_dir))
         save(record_of(name, (fresh, *disks)))  # before there is anything to find
-        _make(fresh, 0o700)
+        make_below_own(Path(fresh), 0o700)
     except OSError as error:
         remove_recorded(name)
         reason = f"no data directory in {wanted.data_dir}: {error.strerror}"
         raise ProvisionError(reason, remedy="--data-dir DIR") from None
     for path in disks:
         try:
-            _make(path, 0o700)
+            make_below_own(Path(path), 0o700)
         except OSError as error:
             remove_recorded(name)
             reason = f"no data directory on the disk at {os.path.dirname(path)}: {error.strerror}"
@@ -82,17 +80,8 @@ def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
     return fresh, disks
 
 
-def _make(path: str, mode: int) -> None:
-    parent, name = os.path.split(path)
-    at = ready(Path(parent))
-    try:
-        os.mkdir(name, mode, dir_fd=at)
-    finally:
-        os.close(at)
-
-
 def remove_directories(site: Site) -> None:
-    """Removes a server's directories, and then their record. All stays while a process of the server is left."""
+    """All stays while a process of the server is left."""
     if not site.data_dir:
         return
     name = os.path.basename(site.data_dir)
@@ -103,8 +92,7 @@ def remove_directories(site: Site) -> None:
 
 
 def lay_out(spec: ServerSpec, trees: Sequence[str], user: pwd.struct_passwd | None) -> None:
-    """Gives the trees to the user, then creates the spec's folders, links and files in them with the user's rights, for
-    the user alone. Raises ProvisionError."""
+    """Gives the trees to the user, and makes the spec's files with his rights. Raises ProvisionError."""
     try:
         if user is not None:
             for tree in trees:
@@ -131,7 +119,7 @@ def _create(spec: ServerSpec) -> None:
 
 
 def open_log(path: Path, user: pwd.struct_passwd | None) -> BinaryIO:
-    """Opens a log with the user's rights, to write at its end; the user need not reach its folder."""
+    """With the user's rights; he need not reach its folder."""
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         with rights_of(user):
@@ -142,8 +130,8 @@ def open_log(path: Path, user: pwd.struct_passwd | None) -> BinaryIO:
 
 
 def free_port(address: str = LOOPBACK) -> int:
-    """The first of SERVER_PORTS consecutive TCP ports that nobody listens on now, below those that the kernel gives to
-    outgoing connections. Raises ProvisionError if there are none, or too many open files to look for them."""
+    """The first of SERVER_PORTS in a row, below those that the kernel gives to outgoing connections. Raises
+    ProvisionError."""
     for _ in range(PORT_TRIES):
         first = random.randrange(PORTS_FROM, _ephemeral_ports() - SERVER_PORTS)
         try:
@@ -166,8 +154,7 @@ def _ephemeral_ports() -> int:
 
 
 def allowed_cpus(pids: Sequence[int]) -> tuple[int, ...]:
-    """The CPUs on which any thread of the processes may run. One system call for each thread: reading
-    /proc/PID/task/TID/status would take fifty times as long."""
+    """One system call for each thread: /proc/PID/task/TID/status would take fifty times as long."""
     cpus: set[int] = set()
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -178,8 +165,7 @@ def allowed_cpus(pids: Sequence[int]) -> tuple[int, ...]:
 
 
 def tail(paths: Sequence[Path], lines: int, owner: int | None = None) -> str:
-    """The last lines of each file that exists. owner: of the files; what is another user's is left out, because a
-    server may have linked it there."""
+    """owner: another user's files are left out, because a server may have linked them there."""
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe of the server's must not hold us up
     parts = []
     for path in paths:
@@ -208,16 +194,8 @@ WAYS: Sequence[Sequence[str]] = (
 
 @functools.cache
 def with_own_memory() -> tuple[str, ...]:
-    """The words before a command that give it shared memory of its own, which disappears with its processes; empty if
-    this user may not."""
+    """The words before a command that give it /dev/shm of its own; empty if this user may not."""
     if not os.path.isdir("/dev/shm"):
         return ()
     ways = WAYS[:1] if os.geteuid() == 0 else WAYS  # in a user namespace root could not become the server's user
-    return next((tuple(way) for way in ways if _works(way)), ())
-
-
-def _works(way: Sequence[str]) -> bool:
-    try:
-        return subprocess.run([*way, "true"], capture_output=True, timeout=_TRY_S, check=False).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
-        return False
+    return next((tuple(way) for way in ways if not tried(_TRY_S, *way, "true").returncode), ())

@@ -107,7 +107,7 @@ class ProcessServer(LocalServer):
         return ["/bin/sh", "-c", _LAUNCH, "scale-launch", joins, *before, *as_user(self._user), *argv]
 
     def _run(self, argv: Sequence[str], before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
-        """Starts a setup command, or the server. `stop` and `scale clean` know only the last process started here."""
+        """`stop` and `scale clean` know only the last process started here."""
         refuse_unexecutable(argv[0], self._user)
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": self._site.data_dir, **self._spec.env}
         environment[SERVER_VARIABLE] = self._record.name
@@ -186,8 +186,7 @@ class ProcessServer(LocalServer):
             remove_directories(self._site)
 
     def _end(self, hurry: Callable[[], bool]) -> None:
-        """Kills what is left, and removes what it shared and its group. What does not die keeps its group and its
-        state, for `scale clean`."""
+        """Kills all. A process that does not die keeps its group and its record, for `scale clean`."""
         is_gone = self._processes.kill(lambda: HURRY_S if hurry() else KILL_S)
         if self._process is not None:
             self._process.poll()
@@ -223,8 +222,7 @@ def _comm(pid: int) -> str:
 
 @contextlib.contextmanager
 def _gate() -> Iterator[tuple[int, int]]:
-    """Both ends of a pipe: a launch waits at the first until a line comes through the second, and ends if this process
-    ends before."""
+    """A launch waits at the first end until a line comes through the second, and ends if this process does."""
     entry, opener = os.pipe()
     try:
         yield entry, opener

@@ -33,7 +33,7 @@ class Shared:
 
 
 def shared_by(pids: Iterable[int]) -> Shared:
-    """Shared memory that the processes have mapped now. Processes with their own /dev/shm or table have none here."""
+    """That the processes have mapped now; not with a /dev/shm of their own."""
     segments, files = set(), set()
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -66,7 +66,7 @@ def remove_shared(shared: Shared, uid: int, maker_started: int) -> None:
 
 
 def remove_segments(maker_pid: int, maker_started: int) -> tuple[int, ...]:
-    """Removes what the ended process made. maker_started: in clock ticks since boot. Returns the segments' numbers."""
+    """maker_started: in clock ticks since boot. Returns the segments' numbers."""
     if not maker_pid:
         return ()
     began_s = _began_s(maker_started)
@@ -113,8 +113,7 @@ _GROUPS = "/sys/fs/cgroup/"
 
 
 class Processes:
-    """All processes of a server that were ever seen, with their start times: one whose parent has ended is in no tree.
-    pids: those that can be found now."""
+    """All that were ever seen: one whose parent has ended is in no tree. pids: those that can be found now."""
 
     def __init__(self, pids: Callable[[], Iterable[int]]) -> None:
         self._pids = pids
@@ -122,20 +121,18 @@ class Processes:
         self.shared = Shared()
 
     def left(self) -> tuple[int, ...]:
-        """Those that still run, also if they are stopped."""
         self._seen = {pid: started_ticks(pid) for pid in self._pids() if pid not in self._seen} | self._seen
         return tuple(pid for pid, started in self._seen.items() if _runs(pid, started))
 
     def send(self, number: signal.Signals) -> None:
-        """Signals all of them, after a note of what they share, because a killed process does not remove it."""
+        """Notes first what they share, because a killed process does not remove it."""
         pids = self.left()
         self.shared |= shared_by(pids)
         for pid in pids:
             send(pid, number)
 
     def kill(self, limit_s: Callable[[], float]) -> bool:
-        """Kills all of them, also those that they start meanwhile. Whether all are gone within the limit, which may
-        change."""
+        """Also those that they start meanwhile. Whether all are gone within the limit, which may change."""
         begun = time.monotonic()
         while self.left():
             if time.monotonic() - begun > limit_s():
@@ -162,7 +159,7 @@ def send(pid: int, number: signal.Signals) -> None:
 
 
 def has_left(record: Record) -> bool:
-    """Whether a process of a recorded server still runs, or shared memory that it made is still used."""
+    """A process, or shared memory that is still used."""
     if record.boot != boot_id():
         return False
     members = [p for path in own_groups(record) for p in Group(version="v1", paths={"": path}).pids()]
@@ -180,8 +177,7 @@ def own_groups(record: Record) -> tuple[str, ...]:
 
 
 def is_server(record: Record) -> bool:
-    """By its start time, and by a variable in its environment, or by its directory: some servers write over their
-    environment."""
+    """By its start time, and by its environment or its directory: some servers write over their environment."""
     if not alive(record.server_pid, record.server_started):
         return False
     folder = f"/proc/{record.server_pid}"

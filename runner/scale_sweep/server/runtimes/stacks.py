@@ -15,6 +15,7 @@ from pathlib import Path
 from scale_sweep.base.spawning import spawn
 from scale_sweep.machine.state import scratch
 from scale_sweep.server.runtimes import Obstacle
+from scale_sweep.server.runtimes.data_dir import tried
 
 HZ = 99  # not a multiple of the timers of servers and kernel
 PROBE_S = 10.0
@@ -29,10 +30,10 @@ _FRAME = re.compile(r"\s+[0-9a-f]+ (.*) \((.*)\)$")
 
 
 def profile_obstacle() -> Obstacle | None:
-    """Why stacks cannot be recorded here, found by trying it; None if they can."""
+    """Found by trying it."""
     if shutil.which("perf") is None:
         return Obstacle(sentence="there is no program perf", remedy="apt-get install linux-perf")
-    done = _run("perf", "record", *_EVENT, "-o", "/dev/null", "--", "true", limit_s=PROBE_S)
+    done = tried(PROBE_S, "perf", "record", *_EVENT, "-o", "/dev/null", "--", "true")
     if done.returncode == 0:
         return None
     messages = done.stderr.strip().splitlines() or ["no message"]
@@ -40,8 +41,7 @@ def profile_obstacle() -> Obstacle | None:
 
 
 class StackRecorder:
-    """One recording: call `start`, `stop`, then `close`; `folded` and `trouble` have the result. Threads and processes
-    that the server creates later are recorded too, but processes often without names of functions."""
+    """Call `start`, `stop`, then `close`; `folded` and `trouble` have the result."""
 
     def __init__(self) -> None:
         self.folded, self.trouble, self._messages = "", "", ""
@@ -50,8 +50,7 @@ class StackRecorder:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, pids: Callable[[], Sequence[int]], cpus: Sequence[int]) -> None:
-        """Returns when perf records, or is late. pids: the server's processes now, with all threads. cpus: of perf.
-        perf does not start if one of them has just ended; it is then started again with the remaining ones."""
+        """Returns when perf records, or is late. cpus: of perf, which is started again if a process had just ended."""
         if self._folder is not None:
             return
         self._folder = self._cleanup.enter_context(scratch("perf"))
@@ -64,10 +63,9 @@ class StackRecorder:
     def _begun(self, pids: Sequence[int], cpus: Sequence[int]) -> bool:
         of = ",".join(map(str, pids))
         argv = ["perf", "record", "-q", "-B", "-N", "-F", str(HZ), "-g", *_EVENT, "-o", self._data, "-p", of]
+        none = subprocess.DEVNULL
         try:
-            self._process = spawn(
-                argv, cpus, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-            )
+            self._process = spawn(argv, cpus, stdin=none, stdout=none, stderr=subprocess.PIPE)
         except OSError as error:
             self.trouble = f"perf was not started: {error}"
         return self._process is not None
@@ -85,7 +83,6 @@ class StackRecorder:
         return f"{self._folder}/perf.data" if self._folder else ""
 
     def stop(self) -> None:
-        """May be called twice."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -99,7 +96,7 @@ class StackRecorder:
         self._messages = output.decode("utf-8", "replace")
 
     def close(self) -> None:
-        """Ends the recording, folds it, and removes its files. May be called twice."""
+        """May be called twice, as `stop`."""
         with self._cleanup:
             self.stop()
             if self._folder is not None and not self.trouble:
@@ -107,7 +104,7 @@ class StackRecorder:
             self._folder = None
 
     def _fold(self, output: str) -> None:
-        done = _run("perf", "script", "--no-inline", "-F", "comm,ip,sym,dso", "-i", self._data, limit_s=READ_S)
+        done = tried(READ_S, "perf", "script", "--no-inline", "-F", "comm,ip,sym,dso", "-i", self._data)
         self.folded = fold(done.stdout.splitlines())
         if not self.folded:
             words = [*output.strip().splitlines(), *done.stderr.strip().splitlines()]
@@ -116,8 +113,7 @@ class StackRecorder:
 
 
 def fold(lines: Iterable[str]) -> str:
-    """The output of `perf script` as sorted lines "comm;outermost;...;innermost count". A frame without a symbol is its
-    file's name in brackets; a process whose name perf did not see is one frame, so that profiles can be compared."""
+    """As sorted lines "comm;outermost;...;innermost count". Without a symbol a frame is its file's name in brackets."""
     counts = Counter(";".join(stack) for stack in _stacks(lines))
     return "".join(f"{stack} {count}\n" for stack, count in sorted(counts.items()))
 
@@ -140,12 +136,3 @@ def _frame(symbol: str, file: str) -> str:
     known = symbol not in ("", "[unknown]")
     name = re.sub(r"\+0x[0-9a-f]+$", "", symbol) if known else f"[{Path(file.strip('[]')).name or 'unknown'}]"
     return name.replace(";", ":")
-
-
-def _run(*command: str, limit_s: float) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(
-            command, capture_output=True, encoding="utf-8", errors="replace", timeout=limit_s, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return subprocess.CompletedProcess(command, 1, "", str(error))

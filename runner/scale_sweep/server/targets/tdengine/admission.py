@@ -1,11 +1,25 @@
-"""Computes before the start what the mnode would refuse: vnodes, memory, ranges of the community edition."""
+"""Mistakes that the settings show before the start: what taosd ignores or changes, and what the mnode would refuse."""
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterator
+
 from scale_sweep.model import Finding, Trial
 from scale_sweep.server.targets import Surroundings
-from scale_sweep.server.targets.tdengine.config import config_items, database_options
-from scale_sweep.server.targets.tdengine.refusals import refusals
+from scale_sweep.server.targets.tdengine.config import (
+    FORMER,
+    ITEM_BOUNDS,
+    ITEMS,
+    OURS,
+    config_items,
+    database_options,
+    precision,
+    spelled,
+)
+from scale_sweep.server.targets.tdengine.dialect import DATABASE_OPTIONS, ONE_COLUMN, UNITS_PER_MS
+from scale_sweep.server.targets.tdengine.genuine import METHODS as GENUINE_METHODS
+from scale_sweep.server.targets.tdengine.tdengine_facts import ROLE_KNOBS
 
 _BOUNDS = {
     "vgroups": (1, 1024),
@@ -23,15 +37,15 @@ _BOUNDS = {
 }
 RPC_THREADS_MAX = 10
 COMMIT_THREADS_MAX = 256
+_FINEST = {"sml-telnet": "ms", "sml-json": "us"}
+_WORDS = {"precision": ("ms", "us", "ns"), "cachemodel": ("none", "last_row", "last_value", "both")}
+_CORRECT = "correct the value"
 
 
 def memory_needed_bytes(trial: Trial) -> int:
     options = database_options(trial)
-    per_vgroup = (
-        int(options.get("buffer", "256")) * 2**20
-        + int(options.get("pages", "256")) * int(options.get("pagesize", "4")) * 2**10
-    )
-    return int(options["vgroups"]) * per_vgroup
+    pages = int(options.get("pages", "256")) * int(options.get("pagesize", "4")) * 2**10
+    return int(options["vgroups"]) * (int(options.get("buffer", "256")) * 2**20 + pages)
 
 
 def memory_allowed_bytes(trial: Trial, memory_bytes: int) -> int:
@@ -41,7 +55,7 @@ def memory_allowed_bytes(trial: Trial, memory_bytes: int) -> int:
 
 
 def figures(trial: Trial, memory_bytes: int) -> dict[str, str]:
-    """The trial's use of the server's limits, for the plan; empty if a value is not a number."""
+    """Empty if a value is not a number."""
     try:
         needed, allowed = memory_needed_bytes(trial), memory_allowed_bytes(trial, memory_bytes)
         disk = disk_needed_bytes(trial)
@@ -55,103 +69,154 @@ def figures(trial: Trial, memory_bytes: int) -> dict[str, str]:
 
 
 def disk_needed_bytes(trial: Trial) -> float:
-    """The space that the trial needs. With less than minimalDataDirGB (default 2) free on dataDir, taosd refuses
-    writes."""
+    """With less than minimalDataDirGB (default 2) free on dataDir, taosd refuses writes."""
     return float(config_items(trial).get("minimalDataDirGB", "2")) * 2**30
 
 
 def findings(trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-    """Everything in this trial's settings that the server would refuse or silently change."""
-    problems: list[Finding] = [f for f in (_range(name, value) for name, value in database_options(trial).items()) if f]
-    problems += refusals(trial, around.explicit)
+    """Settings that the server would refuse or silently change."""
+    problems = [*_ranges(trial), *refusals(trial, around.explicit)]
     # Memory and disk of a server elsewhere are unknown, and invalid values allow no computation.
-    if trial.subject.endpoint or any(f.blocking for f in problems):
-        return tuple(problems)
-    problems += _memory(trial, around.memory_bytes)
-    problems += _disk(trial, around.free_bytes)
-    items = config_items(trial)
-    if int(items["supportVnodes"]) > 4096 or int(items["supportVnodes"]) < int(trial.knobs["vgroups"]) + 1:
-        problems.append(
-            Finding(
-                blocking=True,
-                subject="--vgroups",
-                sentence=f"{trial.knobs['vgroups']} vgroups need "
-                f"supportVnodes above that; it is {items['supportVnodes']} (at most 4096)",
-                remedy="lower --vgroups, or raise --knob supportVnodes=N",
-            )
-        )
-    if int(items["numOfCommitThreads"]) > COMMIT_THREADS_MAX:
-        problems.append(
-            Finding(
-                blocking=True,
-                subject="--commit-threads",
-                sentence=f"{items['numOfCommitThreads']} commit "
-                f"threads: above {COMMIT_THREADS_MAX} taosd silently falls back to 4",
-                remedy=f"at most {COMMIT_THREADS_MAX}",
-            )
-        )
-    if int(items["numOfRpcThreads"]) > RPC_THREADS_MAX:
-        problems.append(
-            Finding(
-                blocking=False,
-                subject="--knob numOfRpcThreads",
-                sentence=f"{items['numOfRpcThreads']} is accepted, but taosd uses {RPC_THREADS_MAX} at most",
-            )
-        )
+    if not trial.subject.endpoint and not any(f.blocking for f in problems):
+        problems += [*_room(trial, around), *_threads(trial)]
     return tuple(problems)
 
 
-def _range(name: str, value: str) -> Finding | None:
-    if name not in _BOUNDS:
+def refusals(trial: Trial, explicit: frozenset[str]) -> tuple[Finding, ...]:
+    """Mistakes that the settings alone show."""
+    return (*_knobs(trial, explicit), *_values(trial), *_work(trial), *_load_generator(trial, explicit))
+
+
+def _blocking(subject: str, sentence: str, remedy: str) -> Finding:
+    return Finding(blocking=True, subject=subject, sentence=sentence, remedy=remedy)
+
+
+def _ranges(trial: Trial) -> Iterator[Finding]:
+    for name, value in database_options(trial).items():
+        low, high = _BOUNDS.get(name, (0, 0))
+        if name in _BOUNDS and not (value.isdigit() and low <= int(value) <= high):
+            why = " in the community edition" if name == "stt_trigger" else ""
+            flag = f"--{'vgroups' if name == 'vgroups' else 'knob ' + name}"
+            yield _blocking(flag, f"{value} is not between {low} and {high}{why}", _CORRECT)
+
+
+def _room(trial: Trial, around: Surroundings) -> Iterator[Finding]:
+    needed, allowed = memory_needed_bytes(trial), memory_allowed_bytes(trial, around.memory_bytes)
+    reserve = f"{trial.knobs['vgroups']} vgroups reserve {needed / 1e9:.1f} GB"
+    limit = trial.resources.memory_bytes
+    if needed > allowed:
+        sentence = f"{reserve}, the server would admit {allowed / 1e9:.1f} GB"
+        yield _blocking("--vgroups", sentence, "lower --vgroups, or --knob buffer=64")
+    elif limit and needed > 0.8 * limit:
+        yield _blocking(
+            "--memory",
+            f"{reserve} of the limit of {limit / 1e9:.1f} GB: taosd does not see the limit and would be killed",
+            "raise --memory, or lower --vgroups or --knob buffer=N",
+        )
+    if around.free_bytes < disk_needed_bytes(trial):
+        yield _blocking(
+            "--data-dir",
+            f"{around.free_bytes / 1e9:.1f} GB are free, taosd refuses writes below minimalDataDirGB "
+            f"({disk_needed_bytes(trial) / 1e9:.1f} GB)",
+            "free some space, choose another disk with --data-dir, or lower --knob minimalDataDirGB=N",
+        )
+
+
+def _threads(trial: Trial) -> Iterator[Finding]:
+    items, vgroups = config_items(trial), trial.knobs["vgroups"]
+    vnodes, commits, rpc = (items[f] for f in ("supportVnodes", "numOfCommitThreads", "numOfRpcThreads"))
+    if int(vnodes) > 4096 or int(vnodes) < int(vgroups) + 1:
+        sentence = f"{vgroups} vgroups need supportVnodes above that; it is {vnodes} (at most 4096)"
+        yield _blocking("--vgroups", sentence, "lower --vgroups, or raise --knob supportVnodes=N")
+    if int(commits) > COMMIT_THREADS_MAX:
+        sentence = f"{commits} commit threads: above {COMMIT_THREADS_MAX} taosd silently falls back to 4"
+        yield _blocking("--commit-threads", sentence, f"at most {COMMIT_THREADS_MAX}")
+    if int(rpc) > RPC_THREADS_MAX:
+        sentence = f"{rpc} is accepted, but taosd uses {RPC_THREADS_MAX} at most"
+        yield Finding(blocking=False, subject="--knob numOfRpcThreads", sentence=sentence)
+
+
+def _knobs(trial: Trial, explicit: frozenset[str]) -> Iterator[Finding]:
+    free = [k for k in trial.knobs if k not in ROLE_KNOBS and k.lower() not in DATABASE_OPTIONS]
+    yield from (finding for knob in free if (finding := _named(knob)))
+    if trial.subject.endpoint:
+        flags = [f"--knob {name}" for name in free]
+        for name in [*flags, *(["--commit-threads"] if "knobs.commit_threads" in explicit else [])]:
+            yield _blocking(
+                name,
+                "an item of taos.cfg, and a server that already runs is not reconfigured",
+                "leave it out, or let scale start the server (--runtime docker or process)",
+            )
+
+
+def _named(knob: str) -> Finding | None:
+    name, flag = spelled(knob), f"--knob {knob}"
+    if name in OURS:
+        sentence = "the trial decides where the server is and where its data go"
+        return _blocking(flag, sentence, "leave it out; --port and --data-dir set it")
+    if name in ITEMS:
         return None
-    low, high = _BOUNDS[name]
-    if value.isdigit() and low <= int(value) <= high:
-        return None
-    why = " in the community edition" if name == "stt_trigger" else ""
+    alike = (option for option in DATABASE_OPTIONS if option.replace("_", "") == knob.lower())
+    if close := FORMER.get(knob.lower()) or next(alike, ""):
+        sentence = f"not an item of taos.cfg: taosd ignores it; 3.3 has {close} instead, an option of CREATE DATABASE"
+        return _blocking(flag, sentence, f"--knob {close}=VALUE")
+    if near := difflib.get_close_matches(knob, (*ITEMS, *DATABASE_OPTIONS), n=1, cutoff=0.75):
+        sentence = "neither in taos.cfg nor in CREATE DATABASE: taosd would ignore it"
+        return _blocking(flag, sentence, f"--knob {near[0]}=VALUE")
     return Finding(
-        blocking=True,
-        subject=f"--{'vgroups' if name == 'vgroups' else 'knob ' + name}",
-        sentence=f"{value} is not between {low} and {high}{why}",
-        remedy="correct the value",
+        blocking=False,
+        subject=flag,
+        sentence="not an item of taos.cfg of 3.3.0.0: a server that does not list it ignores it, and its trials fail",
+        remedy="correct the name",
     )
 
 
-def _disk(trial: Trial, free_bytes: int) -> list[Finding]:
-    if free_bytes >= disk_needed_bytes(trial):
-        return []
-    return [
-        Finding(
-            blocking=True,
-            subject="--data-dir",
-            sentence=f"{free_bytes / 1e9:.1f} GB are free, taosd refuses writes below minimalDataDirGB "
-            f"({disk_needed_bytes(trial) / 1e9:.1f} GB)",
-            remedy="free some space, choose another disk with --data-dir, or lower --knob minimalDataDirGB=N",
-        )
-    ]
+def _values(trial: Trial) -> Iterator[Finding]:
+    for name, value in config_items(trial).items():
+        if name in ITEM_BOUNDS and not _within(value, *ITEM_BOUNDS[name]):
+            sentence = f"{value} is not {_wanted(*ITEM_BOUNDS[name])}: taosd would not start"
+            yield _blocking(f"--knob {name}", sentence, _CORRECT)
+    for name, value in database_options(trial).items():
+        if name in _WORDS and value.strip("'").lower() not in _WORDS[name]:
+            yield _blocking(f"--knob {name}", f"{value} is not one of {', '.join(_WORDS[name])}", _CORRECT)
 
 
-def _memory(trial: Trial, memory_bytes: int) -> list[Finding]:
-    needed, allowed = memory_needed_bytes(trial), memory_allowed_bytes(trial, memory_bytes)
-    if needed > allowed:
-        return [
-            Finding(
-                blocking=True,
-                subject="--vgroups",
-                sentence=f"{trial.knobs['vgroups']} vgroups reserve "
-                f"{needed / 1e9:.1f} GB, the server would admit {allowed / 1e9:.1f} GB",
-                remedy="lower --vgroups, or --knob buffer=64",
-            )
-        ]
-    limit = trial.resources.memory_bytes
-    if limit and needed > 0.8 * limit:
-        return [
-            Finding(
-                blocking=True,
-                subject="--memory",
-                sentence=f"{trial.knobs['vgroups']} vgroups reserve "
-                f"{needed / 1e9:.1f} GB of the limit of {limit / 1e9:.1f} GB: taosd does not see the "
-                "limit and would be killed",
-                remedy="raise --memory, or lower --vgroups or --knob buffer=N",
-            )
-        ]
-    return []
+def _wanted(low: float, high: float) -> str:
+    kind = "a whole number" if isinstance(low, int) else "a number"
+    return f"{kind} of at least {low}" if high > 2**62 else f"{kind} from {low} to {high:.0f}"
+
+
+def _within(value: str, low: float, high: float) -> bool:
+    try:
+        return low <= (int(value) if isinstance(low, int) else float(value)) <= high
+    except ValueError:
+        return False
+
+
+def _work(trial: Trial) -> Iterator[Finding]:
+    data, method, load = trial.work.data, trial.subject.method, trial.load
+    tables, vgroups, columns = data.tables, trial.knobs["vgroups"], len(data.columns)
+    if load.is_ours and load.table_placement == "owned" and vgroups.isdigit() and tables < int(vgroups):
+        sentence = f"{tables} tables cannot fill {vgroups} vgroups"
+        yield _blocking("--tables", sentence, "more --tables, or fewer --vgroups")
+    if method in ONE_COLUMN and columns > 1:
+        yield _blocking("--method", f"{method} writes one column, there are {columns}", "--columns value:double")
+    finest, unit = _FINEST.get(method, "ns"), precision(trial)
+    if unit in UNITS_PER_MS and UNITS_PER_MS[unit] > UNITS_PER_MS[finest]:
+        yield _blocking("--knob precision", f"{method} has times in {finest} at best", f"precision={finest}")
+
+
+def _load_generator(trial: Trial, explicit: frozenset[str]) -> Iterator[Finding]:
+    load, method, tables = trial.load, trial.subject.method, trial.work.data.tables
+    if load.generator != "taosbenchmark":
+        return
+    if method not in GENUINE_METHODS:
+        sentence = f"taosBenchmark does not run with method {method}"
+        yield _blocking("--load-generator", sentence, f"--method {', '.join(GENUINE_METHODS)}")
+        return
+    if (load.rows or 0) % tables:
+        sentence = f"taosBenchmark loads each of {tables} tables with as many"
+        yield _blocking("--rows", sentence, "a multiple of the tables")
+    if "load.placement" in explicit and load.table_placement == "owned":
+        sentence = "taosBenchmark names and distributes its tables itself"
+        yield _blocking("--placement", sentence, "leave it out, or --placement stock")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scale_sweep.base.errors import LoadError, ScaleError
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.loadgen.verbs import Answer, client_library, run_statements
+from scale_sweep.loadgen.verbs import client_library, run_statements
 from scale_sweep.model import Finding
 from scale_sweep.server.targets import ENDPOINT_PASSWORD, Address
 from scale_sweep.server.targets.tdengine.config import adapter_port
@@ -21,7 +21,7 @@ _ADAPTER_S = 2.0
 
 
 def library(home: str) -> str:
-    """libtaos of the installation, else the system's; "" lets the load generator search."""
+    """ "" lets the load generator search."""
     for folder in ("lib", "driver"):
         for name in ("libtaos.so", "libtaos.so.1"):
             if home and (Path(home) / folder / name).exists():
@@ -30,33 +30,22 @@ def library(home: str) -> str:
 
 
 def library_findings(library: str, server_version: str) -> tuple[Finding, ...]:
-    """A finding if libtaos is missing, lacks a function (named), or has a version that the server refuses."""
+    """Refuses a libtaos that is missing, lacks a function, or has a version that the server refuses."""
     try:
         client = client_library("tdengine", library)
     except LoadError as error:
         remedy = "give --home DIR with the server's own lib/libtaos.so, or install TDengine's client"
         return (Finding(blocking=True, subject="libtaos", sentence=error.message, remedy=remedy),)
-    if not server_version or _parts(client.version) == _parts(server_version):
+    ours, theirs = (version.split(".")[:_SAME_PARTS] for version in (client.version, server_version))
+    if not server_version or ours == theirs:
         return ()
-    return (
-        Finding(
-            blocking=True,
-            subject="libtaos",
-            sentence=f"{client.path} has version {client.version}, the server {server_version}, which would refuse it",
-            remedy="give --home DIR that holds a server and its lib/libtaos.so",
-        ),
-    )
-
-
-def _parts(version: str) -> list[str]:
-    return version.split(".")[:_SAME_PARTS]
+    sentence = f"{client.path} has version {client.version}, the server {server_version}, which would refuse it"
+    remedy = "give --home DIR that holds a server and its lib/libtaos.so"
+    return (Finding(blocking=True, subject="libtaos", sentence=sentence, remedy=remedy),)
 
 
 def endpoint_findings(address: Address, library: str, vgroups: int) -> tuple[Finding, ...]:
-    """Findings from a first question to a server that already runs.
-
-    A wrong password, another version, names that do not resolve here, fewer free vnodes than `vgroups`.
-    """
+    """A wrong password, another version, names that do not resolve here, fewer free vnodes than `vgroups`."""
     spec = {
         "protocol": "1",
         "driver": "tdengine",
@@ -70,29 +59,23 @@ def endpoint_findings(address: Address, library: str, vgroups: int) -> tuple[Fin
         return (_refused(address, error.message),)
     if not answer.ok:
         return (_refused(address, f"{answer.code} {answer.message}"),)
-    unresolved = names_that_do_not_resolve(_hosts(answer), socket.gethostbyname)
+    hosts = [str(row[0]).rpartition(":")[0] for row in answer.rows]
+    unresolved = names_that_do_not_resolve(hosts, socket.gethostbyname)
     return (*unresolved, *too_few_vnodes([(int(row[1]), int(row[2])) for row in answer.rows], vgroups))
 
 
 def too_few_vnodes(dnodes: Iterable[tuple[int, int]], vgroups: int) -> tuple[Finding, ...]:
-    """dnodes: supportVnodes of each, and its number of vnodes. The mnode refuses a database beyond that."""
+    """dnodes: supportVnodes of each, and its number of vnodes."""
     free = sum(max(0, supported - taken) for supported, taken in dnodes)
     if vgroups <= free:
         return ()
-    return (
-        Finding(
-            blocking=True,
-            subject="--vgroups",
-            sentence=f"{vgroups} vgroups are more than the {free} that the server has left of its supportVnodes",
-            remedy=f"--vgroups {free}, or drop databases there, or raise its supportVnodes"
-            if free
-            else "drop databases there, or raise its supportVnodes",
-        ),
-    )
+    sentence = f"{vgroups} vgroups are more than the {free} that the server has left of its supportVnodes"
+    remedy = f"{f'--vgroups {free}, or ' if free else ''}drop databases there, or raise its supportVnodes"
+    return (Finding(blocking=True, subject="--vgroups", sentence=sentence, remedy=remedy),)
 
 
 def adapter_unreachable(address: Address) -> str:
-    """Why nothing listens on taosAdapter's port; "" if something does."""
+    """ "" if something listens on taosAdapter's port."""
     host, port = address.host, adapter_port(address.port)
     try:
         socket.create_connection((host, port), timeout=_ADAPTER_S).close()
@@ -102,31 +85,21 @@ def adapter_unreachable(address: Address) -> str:
 
 
 def adapter_findings(address: Address) -> tuple[Finding, ...]:
-    """A finding if the adapter of a server that already runs does not answer: we do not start it."""
     why = adapter_unreachable(address)
     remedy = "start taosadapter beside the server, or --method stmt"
     return (Finding(blocking=True, subject="--method", sentence=why, remedy=remedy),) if why else ()
 
 
-def _hosts(answer: Answer) -> list[str]:
-    return [str(row[0]).rpartition(":")[0] for row in answer.rows]
-
-
 def names_that_do_not_resolve(hosts: Iterable[str], resolve: Callable[[str], str]) -> tuple[Finding, ...]:
-    """A finding for each name that the server uses for itself and for which `resolve` raises OSError."""
+    """Names of the server for itself. resolve: raises OSError."""
     findings = []
     for host in dict.fromkeys(hosts):
         try:
             resolve(host)
         except OSError:
-            findings.append(
-                Finding(
-                    blocking=True,
-                    subject="FQDN",
-                    sentence=f"the server calls itself {host}, which does not resolve here; clients need this name",
-                    remedy=f"add a line 'ADDRESS {host}' to /etc/hosts, or set the server's fqdn to a name that does",
-                )
-            )
+            sentence = f"the server calls itself {host}, which does not resolve here; clients need this name"
+            remedy = f"add a line 'ADDRESS {host}' to /etc/hosts, or set the server's fqdn to a name that does"
+            findings.append(Finding(blocking=True, subject="FQDN", sentence=sentence, remedy=remedy))
     return tuple(findings)
 
 

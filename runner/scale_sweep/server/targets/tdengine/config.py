@@ -2,42 +2,128 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from scale_sweep.base.errors import ProvisionError
 from scale_sweep.model import LOOPBACK, ServerSpec, Site, Trial
-from scale_sweep.server.targets.tdengine import placement
-from scale_sweep.server.targets.tdengine.items import spelled
+from scale_sweep.server.targets import Part
+from scale_sweep.server.targets.tdengine.dialect import DATABASE_OPTIONS
 from scale_sweep.server.targets.tdengine.tdengine_facts import FACTS, ROLE_KNOBS
 
-# Options of CREATE DATABASE; every other free knob is an item of taos.cfg.
-DATABASE_OPTIONS = frozenset(
-    (
-        "buffer",
-        "cachemodel",
-        "cachesize",
-        "comp",
-        "duration",
-        "keep",
-        "maxrows",
-        "minrows",
-        "pages",
-        "pagesize",
-        "precision",
-        "replica",
-        "schemaless",
-        "single_stable",
-        "stt_trigger",
-        "table_prefix",
-        "table_suffix",
-        "tsdb_pagesize",
-        "wal_fsync_period",
-        "wal_level",
-        "wal_retention_period",
-        "wal_retention_size",
-        "wal_roll_period",
-        "wal_segment_size",
-    )
+ITEMS = frozenset(
+    """arbCheckSyncIntervalSec arbHeartBeatIntervalSec arbSetAssignedTimeoutSec assert asyncLog audit auditCreateTable
+    auditInterval cacheLazyLoadThreshold checkpointBackupDir checkpointInterval compactPullupInterval compressMsgSize
+    compressor countAlwaysReturnValue crashReporting curRange dDebugFlag dPrecision debugFlag disableStream
+    enableCoreFile enableWhiteList encryptAlgorithm encryptScope experimental fPrecision filterScalarMode fsDebugFlag
+    idxDebugFlag ifAdtFse keepAliveIdle logKeepDays lossyColumns mDebugFlag maxRange maxRetryWaitTime
+    maxStreamBackendCache maxTsmaNum metaDebugFlag minDiskFreeSize minimalDataDirGB minimalLogDirGB minimalTmpDirGB
+    mndLogRetention mndSdbWriteDelta monitor monitorComp monitorForceV2 monitorFqdn monitorInterval
+    monitorIntervalForBasic monitorLogProtocol monitorMaxLogs monitorPort mqRebalanceInterval numOfCommitThreads
+    numOfCores numOfLogLines numOfMnodeReadThreads numOfQnodeQueryThreads numOfRpcSessions numOfRpcThreads
+    numOfSnodeSharedThreads numOfSnodeUniqueThreads numOfVnodeFetchThreads numOfVnodeQueryThreads numOfVnodeRsmaThreads
+    pqSortMemThreshold qDebugFlag queryBufferSize queryRsmaTolerance queryRspPolicy ratioOfVnodeStreamThreads
+    resolveFQDNRetryTime rpcDebugFlag rpcQueueMemoryAllowed rsyncPort s3Accesskey s3BucketName s3Endpoint
+    s3MigrateEnabled s3MigrateIntervalSec s3PageCacheSize s3UploadDelaySec sDebugFlag shellActivityTimer simDebugFlag
+    simdEnable skipGrant smaDebugFlag snodeAddress sndDebugFlag stDebugFlag statusInterval streamAggCnt streamBufferSize
+    streamSinkDataRate supportVnodes syncElectInterval syncHeartbeatInterval syncHeartbeatTimeout syncSnapReplMaxWaitN
+    tagFilterCache tdbDebugFlag telemetryInterval telemetryPort telemetryReporting telemetryServer
+    timeToGetAvailableConn timeseriesThreshold tmqMaxTopicNum tmqRowSize tmrDebugFlag tqDebugFlag transPullupInterval
+    trimVDbIntervalSec tsdbDebugFlag ttlBatchDropNum ttlChangeOnWrite ttlFlushThreshold ttlPushInterval ttlUnit
+    uDebugFlag udf udfDebugFlag udfdLdLibPath udfdResFuncs uptimeInterval vDebugFlag wDebugFlag
+    walFsyncDataSizeLimit""".split()
 )
+
+# The server's address and directories: the trial sets these, because the load must reach this server.
+OURS = ("fqdn", "firstEp", "secondEp", "serverPort", "dataDir", "logDir", "tempDir", "configDir", "scriptDir")
+
+# Names of version 2 and of taos.cfg for today's options of CREATE DATABASE.
+FORMER = {
+    "wallevel": "wal_level",
+    "fsync": "wal_fsync_period",
+    "days": "duration",
+    "cache": "buffer",
+    "blocks": "buffer",
+    "cachelast": "cachemodel",
+    "minrowsperfileblock": "minrows",
+    "maxrowsperfileblock": "maxrows",
+}
+
+# taosd does not start outside these ranges. If only the least value is known, the greatest is that of its type.
+ITEM_BOUNDS = {
+    "numOfCores": (1.0, 100_000.0),
+    "numOfCommitThreads": (1, 1024),
+    "numOfRpcThreads": (1, 1024),
+    "numOfRpcSessions": (1, 100_000),
+    "numOfVnodeQueryThreads": (4, 1024),
+    "numOfVnodeFetchThreads": (4, 1024),
+    "supportVnodes": (0, 4096),
+    "rpcQueueMemoryAllowed": (100 * 2**20, 2**63 - 1),
+    "minDiskFreeSize": (50 * 2**20, 2**63 - 1),
+    "walFsyncDataSizeLimit": (100 * 2**20, 2**63 - 1),
+    "minimalDataDirGB": (0.001, 1e7),
+    "minimalLogDirGB": (0.001, 1e7),
+    "minimalTmpDirGB": (0.001, 1e7),
+}
+
+_BY_LOWER = {name.lower(): name for name in (*ITEMS, *OURS)}
+
+
+def spelled(name: str) -> str:
+    """As the server writes it: taosd ignores case."""
+    return _BY_LOWER.get(name.lower(), name)
+
+
+FIRST_VNODE = 2
+_PATH_MAX = 127
+_LONGEST_FILES = ("tq/subscribe/main.tdb-journal.99", "meta/main.tdb-journal.999999999")  # numbers of transactions
+
+
+def disk_index(vnode: int, disks: int) -> int:
+    """Round robin: 12 vnodes on 3 disks are 4 on each."""
+    return (vnode - FIRST_VNODE) % disks
+
+
+def data_dirs(site: Site) -> tuple[str, ...]:
+    if site.disks and site.disk_placement == "tiers":
+        return tuple(f"{path} 0 {int(i == 0)}" for i, path in enumerate(site.disks))
+    if site.disks and site.disk_placement == "stripe":
+        return site.disks[:1]
+    return (f"{site.data_dir}/data",)
+
+
+def refuse_long(site: Site, vgroups: int) -> None:
+    """taosd 3.3.0.0 dies of file names above 127 bytes in CREATE DATABASE. Raises ProvisionError."""
+    last = FIRST_VNODE + vgroups - 1
+    room = _PATH_MAX - max(len(f"/vnode/vnode{last}/{name}") for name in _LONGEST_FILES)
+    for line in data_dirs(site):
+        path = line.split()[0]
+        if len(path) > room:
+            raise ProvisionError(
+                f"{path} has {len(path)} characters, and TDengine dies of data directories with more than {room}",
+                remedy="--data-dir or --dir with a shorter path",
+            )
+
+
+def links(site: Site, vgroups: int) -> dict[str, str]:
+    if not site.disks or site.disk_placement != "spread":
+        return {}
+    vnodes = range(FIRST_VNODE, FIRST_VNODE + vgroups)
+    disk_of = {vnode: site.disks[disk_index(vnode, len(site.disks))] for vnode in vnodes}
+    return {f"{site.data_dir}/data/vnode/vnode{vnode}": f"{disk}/vnode{vnode}" for vnode, disk in disk_of.items()}
+
+
+def parts_of(disk_placement: str, data_dir: str, disks: Sequence[str], vnodes: Sequence[int]) -> tuple[Part, ...]:
+    """Each vnode's place: below the data directory (links are followed later), or on a tier."""
+    parts = []
+    for vnode in vnodes:
+        places = [f"{path}/vnode/vnode{vnode}" for path in disks] if disk_placement in ("tiers", "stripe") else []
+        there = next((p for p in places if Path(p).is_dir()), f"{data_dir}/data/vnode/vnode{vnode}")
+        wanted = disk_index(vnode, len(disks)) if disk_placement == "spread" else None
+        parts.append(Part(name=f"vnode {vnode}", path=there, disk=wanted))
+    return tuple(parts)
+
+
 ADAPTER_OFFSET = 11
 THROUGH_ADAPTER = ("rest", "ws")
 
@@ -48,12 +134,12 @@ def database_options(trial: Trial) -> dict[str, str]:
 
 
 def precision(trial: Trial) -> str:
-    """The unit of the database's timestamps: "ms", "us" or "ns"."""
+    """ "ms", "us" or "ns"."""
     return database_options(trial).get("precision", "ms").strip("'").lower()
 
 
 def config_items(trial: Trial) -> dict[str, str]:
-    """The items of taos.cfg that affect performance, as the plan sets them and the server must confirm them."""
+    """Those that affect performance; the server must confirm them."""
     cores = max(1, int(-(-trial.cores // 1)))
     items = {
         "numOfCores": str(cores),
@@ -66,12 +152,12 @@ def config_items(trial: Trial) -> dict[str, str]:
 
 
 def name_of(site: Site) -> str:
-    """The name that taosd has for itself, and by which every client must find it."""
+    """By which every client must find it."""
     return "localhost" if site.address == LOOPBACK else site.address
 
 
 def taos_cfg(trial: Trial, site: Site) -> str:
-    """The whole file. Telemetry, crash reports, monitoring and audit are off, so that nothing leaves the machine."""
+    """Telemetry, crash reports, monitoring and audit are off, so that nothing leaves the machine."""
     lines: Mapping[str, str] = {
         "fqdn": name_of(site),
         "firstEp": f"{name_of(site)}:{site.port}",
@@ -89,12 +175,11 @@ def taos_cfg(trial: Trial, site: Site) -> str:
         **({"minimalDataDirGB": "0.1"} if site.disks else {}),
         **config_items(trial),
     }
-    folders = "".join(f"dataDir {path}\n" for path in placement.data_dirs(site))
+    folders = "".join(f"dataDir {path}\n" for path in data_dirs(site))
     return folders + "".join(f"{name} {value}\n" for name, value in lines.items())
 
 
 def client_folder(data_dir: str) -> str:
-    """The directory of the client's own configuration and logs, apart from the server's."""
     return f"{data_dir}/client"
 
 
@@ -107,7 +192,6 @@ def _client_cfg(site: Site) -> str:
 
 
 def adapter_port(port: int) -> int:
-    """taosAdapter's port. It has the same distance from taosd's as by default (6030, 6041)."""
     return port + ADAPTER_OFFSET
 
 
@@ -120,17 +204,17 @@ def _adapter_toml(site: Site) -> str:
 
 
 def server_spec(trial: Trial, site: Site, *, adapter: bool) -> ServerSpec:
-    """taosd in the foreground. A shell starts the adapter beside it if a method needs it. Raises ProvisionError."""
+    """A shell starts the adapter beside taosd if a method needs it. Raises ProvisionError."""
     folder = f"{site.data_dir}/cfg"
     taosd = (f"{site.home}/bin/taosd", "-c", folder)
     script = f'"$0" -c {folder}/taosadapter.toml & exec "$@"'
     with_adapter = ("/bin/sh", "-c", script, f"{site.home}/bin/taosadapter", *taosd)
-    placement.refuse_long(site, int(trial.knobs["vgroups"]))
-    links = placement.links(site, int(trial.knobs["vgroups"]))
+    refuse_long(site, int(trial.knobs["vgroups"]))
+    of_vnodes = links(site, int(trial.knobs["vgroups"]))
     ports = (site.port, adapter_port(site.port)) if adapter else (site.port,)
     return ServerSpec(
-        folders=(*(f"{site.data_dir}/{name}" for name in ("data", "log", "tmp")), *links.values()),
-        links=links,
+        folders=(*(f"{site.data_dir}/{name}" for name in ("data", "log", "tmp")), *of_vnodes.values()),
+        links=of_vnodes,
         argv=with_adapter if adapter else taosd,
         env={"TZ": "UTC", "LC_ALL": "C.UTF-8", "LD_LIBRARY_PATH": f"{site.home}/lib"},  # for the adapter's libtaos
         files={

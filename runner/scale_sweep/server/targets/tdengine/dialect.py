@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-UNITS_PER_MS: Mapping[str, int] = {"ms": 1, "us": 1_000, "ns": 1_000_000}
-"""By the precision of a database."""
-SCHEMALESS = frozenset(("sml-line", "sml-telnet", "sml-json"))
-"""Methods whose rows bring their tables along."""
-ONE_COLUMN = ("sml-telnet", "sml-json")
-"""Of these, the methods that hold one value in a line."""
-TEXT_TYPES = frozenset(("binary", "nchar", "varbinary", "geometry"))
-"""Types that are declared with a length."""
+UNITS_PER_MS: Mapping[str, int] = {"ms": 1, "us": 1_000, "ns": 1_000_000}  # by the precision of a database
+SCHEMALESS = frozenset(("sml-line", "sml-telnet", "sml-json"))  # methods whose rows bring their tables along
+ONE_COLUMN = ("sml-telnet", "sml-json")  # of these, the methods that hold one value in a line
+TEXT_TYPES = frozenset(("binary", "nchar", "varbinary", "geometry"))  # they are declared with a length
+# Ends of codes that pass: the server just started, or a drop or create is still running.
 NOT_YET = ("0020", "0334", "0386", "0388", "0396", "03d3")
-"""Ends of codes that pass: the server just started, or a drop or create is still running."""
-EXISTS = ("0381", "0360")
-"""Ends of codes for a database or a supertable that is there."""
+EXISTS = ("0381", "0360")  # ends of codes for a database or a supertable that is there
+# Options of CREATE DATABASE.
+DATABASE_OPTIONS = frozenset(
+    """buffer cachemodel cachesize comp duration keep maxrows minrows pages pagesize precision replica schemaless
+    single_stable stt_trigger table_prefix table_suffix tsdb_pagesize wal_fsync_period wal_level wal_retention_period
+    wal_retention_size wal_roll_period wal_segment_size""".split()
+)
 _UNSIGNED = {
     "utinyint": "TINYINT UNSIGNED",
     "usmallint": "SMALLINT UNSIGNED",
@@ -28,7 +29,7 @@ Rows = Sequence[Sequence[Any]]
 
 
 def sql_column(name: str, kind: str) -> str:
-    """A column as CREATE TABLE writes it. kind: as in the load generator, with its length: "binary(24)"."""
+    """kind: as in the load generator, with its length: "binary(24)"."""
     return f"`{name}` {_UNSIGNED.get(kind, kind.upper())}"
 
 
@@ -40,8 +41,7 @@ def state_statements(database: str) -> tuple[str, str]:
 
 
 def database_pending(databases: Rows, led: Rows) -> str:
-    """Why a database cannot be written to yet: it is not ready, or a vgroup has no leader or is not restored; "" if it
-    can."""
+    """ "" if the database can be written to."""
     if not databases or databases[0][0] != "ready":
         return f"database is {databases[0][0] if databases else 'not there'}"
     if not led:

@@ -23,7 +23,7 @@ _DELAY = re.compile(r"insert delay, (.+)")
 
 
 def command(trial: Trial, address: Address, database: str, table: str) -> ForeignCommand:
-    """taosBenchmark from the server's installation (or image). Raises TargetError for what it cannot do."""
+    """Raises TargetError for what it cannot do."""
     if trial.load.rows is None:
         raise TargetError("taosBenchmark supports fixed work only", remedy="give --rows instead of --duration")
     if trial.subject.method not in METHODS:
@@ -91,7 +91,7 @@ def _column(column: str) -> Mapping[str, object]:
 
 
 def parse(output: str) -> ForeignResult:
-    """The result from its two result lines. Raises ValueError if they are missing."""
+    """Raises ValueError without the two result lines."""
     spent, delay = _SPENT.search(output), _DELAY.search(output)
     if spent is None:
         raise ValueError("taosBenchmark said no 'Spent ... seconds to insert rows'")

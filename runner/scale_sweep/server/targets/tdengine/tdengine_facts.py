@@ -1,4 +1,4 @@
-"""TDengine's facts and the defaults of its knobs. Refuses to import its client library."""
+"""TDengine's facts and the defaults of its knobs."""
 
 from __future__ import annotations
 
@@ -15,25 +15,22 @@ CLIENT_THREADS_PER_PROCESS = 10
 
 
 def _vgroups(resources: ResourceRange) -> str:
-    """As many as the most cores, at least 4, constant along the axis. The number of connections is the same.
-
-    One vgroup has one writing thread in the server, so fewer vgroups than cores would limit the curve.
-    """
+    """Constant along the axis. One vgroup has one writing thread, so fewer would limit the curve."""
     return str(parts_on_disks(resources) if resources.disks else max(4, math.ceil(max(resources.cores))))
 
 
 def _commit_threads(resources: ResourceRange) -> str:
-    """Four; on prepared disks as many as vgroups, because one thread commits one vgroup."""
+    """On prepared disks as many as vgroups: one thread commits one vgroup."""
     return str(parts_on_disks(resources) if resources.disks else 4)
 
 
 def _no_retention(resources: ResourceRange) -> str | None:
-    """On prepared disks the log is deleted after a commit, so that it does not fill them."""
+    """So that the log does not fill prepared disks."""
     return "0" if resources.disks else None
 
 
 def _small_buffer(resources: ResourceRange) -> str | None:
-    """On prepared disks small buffers, so that a window covers commits."""
+    """So that a window covers commits."""
     return "32" if resources.disks else None
 
 
@@ -86,7 +83,7 @@ FACTS = Facts(
     thread_names=True,
     threads_per_process=CLIENT_THREADS_PER_PROCESS,
     load_generators=("scale", "taosbenchmark"),
-    queries="scale_sweep.server.targets.tdengine.queries:rendered",
+    queries="scale_sweep.server.targets.tdengine.tdengine_queries:rendered",
     can_query=NEEDS,
     functions=("median", "percentile", "stddev", "rate"),
     fills=FILLS,

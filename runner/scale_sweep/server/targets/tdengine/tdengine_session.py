@@ -21,13 +21,13 @@ from scale_sweep.server.targets import Address, Counted, Part, Session
 from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK, exact_ms
 from scale_sweep.server.targets.sql_dialect import in_ns
-from scale_sweep.server.targets.tdengine import count
 from scale_sweep.server.targets.tdengine.client import DEFAULT_PASSWORD, adapter_unreachable
 from scale_sweep.server.targets.tdengine.config import (
     THROUGH_ADAPTER,
     client_folder,
     config_items,
     database_options,
+    parts_of,
     precision,
 )
 from scale_sweep.server.targets.tdengine.dialect import (
@@ -40,9 +40,16 @@ from scale_sweep.server.targets.tdengine.dialect import (
     state_statements,
 )
 from scale_sweep.server.targets.tdengine.genuine import command
-from scale_sweep.server.targets.tdengine.placement import parts_of
-from scale_sweep.server.targets.tdengine.queries import DATABASE, TABLE, timed
-from scale_sweep.server.targets.tdengine.sums import sums_dialect, sums_statement
+from scale_sweep.server.targets.tdengine.tdengine_queries import (
+    DATABASE,
+    SHOWN,
+    TABLE,
+    not_consecutive,
+    sums_dialect,
+    sums_statement,
+    timed,
+    total,
+)
 
 FLUSH_S = 1800.0  # a slow disk may have much to write
 COMMIT_ENDED = b", commit end"
@@ -78,7 +85,6 @@ class TdengineSession(Session):
         return run_statements(self._program, spec, statements, self._password, self.left_s(limit_s), self._children)
 
     def give_up(self) -> None:
-        """Ends the load generator process that still waits for an answer."""
         for child in tuple(self._children):
             child.kill()
 
@@ -95,8 +101,7 @@ class TdengineSession(Session):
         return answer.rows
 
     def not_ready(self) -> str:
-        """Why CREATE DATABASE would fail: the dnode is not ready, or the method's adapter does not listen. On a server
-        of ours it first sets the trial's own password."""
+        """Why CREATE DATABASE would fail. On a server of ours it first sets the trial's own password."""
         try:
             if self._address.is_ours and self._password != self._address.secret:
                 self._rows(f"ALTER USER root PASS '{self._address.secret}'")
@@ -112,18 +117,16 @@ class TdengineSession(Session):
         return str(self._rows("SELECT SERVER_VERSION()")[0][0])
 
     def create_schema(self) -> None:
-        """Creates the database with its options and, except for schemaless methods, the supertable."""
         chosen = {"keep": KEEP, **database_options(self._trial)}
         options = " ".join(f"{k.upper()} {_option(v)}" for k, v in chosen.items())
         self._create(f"CREATE DATABASE {DATABASE} {options}")
         if self._trial.subject.method not in SCHEMALESS:
-            columns = ", ".join(_column(c) for c in self._trial.work.data.columns)
-            tags = ", ".join(_column(c) for c in self._trial.work.data.tags)
+            columns, tags = _columns(self._trial.work.data.columns), _columns(self._trial.work.data.tags)
             self._create(f"CREATE STABLE {DATABASE}.{TABLE} (ts TIMESTAMP, {columns}) TAGS ({tags})")
 
     def _create(self, statement: str) -> None:
-        """Repeats the statement while the server, just started, cannot do it yet. Another database would show the same,
-        but its vnodes' numbers would be lost for the trial's, whose places on the disks are made before."""
+        """Repeats it while the server, just started, cannot do it yet. Another database would take the numbers of the
+        vnodes whose places on the disks are made before."""
         deadline, was_refused = time.monotonic() + CREATE_S, False
         while not (answer := self._ask(statement)[0]).ok:
             code = answer.code.lower()
@@ -135,12 +138,11 @@ class TdengineSession(Session):
             time.sleep(CREATE_PAUSE_S)
 
     def schema_pending(self) -> str:
-        """Why the database is not ready, or which vgroup has no leader or is not restored; "" if all are ready."""
         databases, led = (self._rows(statement) for statement in state_statements(DATABASE))
         return database_pending(databases, led)
 
     def create_tables(self) -> None:
-        """Creates every subtable. Schemaless methods and taosBenchmark create their own."""
+        """Schemaless methods and taosBenchmark create their own."""
         if self._trial.subject.method not in SCHEMALESS and self._trial.load.is_ours:
             writing = replace(self._trial, work=Work(data=self._trial.work.data))
             spec = trial_spec(writing, {**self.load_spec(), "method": "stmt"})
@@ -148,7 +150,6 @@ class TdengineSession(Session):
             create_tables(self._program, spec, self._password, self.left_s(TABLES_S), self._children)
 
     def effective(self) -> Mapping[str, str]:
-        """Configuration items and database options by their names, and the tables in each vgroup."""
         variables = {str(row[1]): str(row[2]) for row in self._rows("SHOW DNODE 1 VARIABLES")}
         planned = config_items(self._trial)
         reported = {k: variables.get(k, "") for k in planned}
@@ -175,12 +176,10 @@ class TdengineSession(Session):
         }
 
     def expected(self) -> Mapping[str, str]:
-        """The required values of `effective`; for a server that is not ours only the database options."""
         items = config_items(self._trial) if self._address.is_ours else {}
         return {**items, **database_options(self._trial)}
 
     def parts(self) -> tuple[Part, ...]:
-        """The directory of each vnode of the database."""
         if not self._address.disks:
             return ()
         rows = self._rows(f"SELECT vgroup_id FROM information_schema.ins_vgroups WHERE db_name = '{DATABASE}'")
@@ -206,7 +205,7 @@ class TdengineSession(Session):
         return command(self._trial, self._address, DATABASE, TABLE)
 
     def commit_cycles(self) -> int | None:
-        """The commits finished in every vgroup. taosd counts them only in its log; None if the log is not ours."""
+        """taosd counts them only in its log; None if that is not ours."""
         logs = sorted(Path(self._address.data_dir, "log").glob("taosdlog.*")) if self._address.data_dir else []
         try:
             ended = sum(path.read_bytes().count(COMMIT_ENDED) for path in logs)
@@ -215,27 +214,25 @@ class TdengineSession(Session):
         return ended // int(self._trial.knobs["vgroups"]) if logs else None
 
     def flush(self) -> None:
-        """FLUSH DATABASE only schedules a flush. Preparing a second one waits for the first in every vgroup."""
+        """It only schedules a flush; preparing a second one waits for the first."""
         for _ in range(2):
             self._rows(f"FLUSH DATABASE {DATABASE}", FLUSH_S)
 
     def count(self) -> Counted | None:
-        """The supertable's rows, and the tables whose rows are not consecutive from the first timestamp on."""
         time = "_ts" if self._trial.subject.method in SCHEMALESS else "ts"  # the server's own name
-        _, rows = self._rows(count.total(DATABASE, TABLE, time))[0]
-        faulty = self._rows(count.not_consecutive(self._trial, DATABASE, TABLE, time))
-        some = ", ".join(f"{name} ({held} rows)" for name, held, _ in faulty[: count.SHOWN])
+        _, rows = self._rows(total(DATABASE, TABLE, time))[0]
+        faulty = self._rows(not_consecutive(self._trial, DATABASE, TABLE, time))
+        some = ", ".join(f"{name} ({held} rows)" for name, held, _ in faulty[:SHOWN])
         sentence = f"rows between the first and the last are missing in {counted(len(faulty), 'table')}: {some}"
         return Counted(rows=int(rows or 0), is_distinct=True, gaps=(sentence,) if faulty else ())
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-        """One pass over the supertable."""
         dialect, names = sums_dialect(self._trial), figures_of(self._trial.work.data, ALL)
         rows = self._rows(sums_statement(self._trial, devices), FLUSH_S)
         return {str(device): in_ns(names, figures, dialect) for device, *figures in rows}
 
     def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
-        """The answers by the load generator's `sql`. Times are numbers in the precision of the database."""
+        """Times are numbers in the precision of the database."""
         units = UNITS_PER_MS[precision(self._trial)]
         came = self._ask(*(filled(text, drawn, names, lambda ms: str(ms * units)) for text, drawn in questions))
         refused = next((answer for answer in came if not answer.ok), None)
@@ -258,13 +255,9 @@ def _refusal(statement: str, answer: Answer) -> TargetError:
 
 
 def _option(value: str) -> str:
-    return (
-        value
-        if value.lstrip("-").isdigit() or value[-1:] in "dhm" and value[:-1].isdigit()
-        else f"'{value.strip(chr(39))}'"
-    )
+    is_number = value.lstrip("-").isdigit() or value[-1:] in "dhm" and value[:-1].isdigit()
+    return value if is_number else f"'{value.strip(chr(39))}'"
 
 
-def _column(column: str) -> str:
-    name, _, kind = column.partition(":")
-    return sql_column(name, kind)
+def _columns(columns: Sequence[str]) -> str:
+    return ", ".join(sql_column(name, kind) for name, _, kind in (column.partition(":") for column in columns))

@@ -21,12 +21,9 @@ _DOUBTFUL = re.compile(  # lost or unwritten data
 
 
 class TdengineTarget(Target):
-    """taosd with the trial's own configuration, or one that already runs."""
-
     doubtful = _DOUBTFUL
 
     def find(self, home: str) -> Installation | None:
-        """taosd in `home`/bin, else on PATH."""
         taosd = Path(home) / "bin" / "taosd" if home else Path(shutil.which("taosd") or "/nonexistent")
         if not taosd.exists():
             return None
@@ -34,22 +31,18 @@ class TdengineTarget(Target):
         return Installation(home=where, version=_version(taosd), source="--home" if home else "PATH")
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """Items of taos.cfg and options of CREATE DATABASE, with those derived from the cores."""
         return {**(config.config_items(trial) if is_ours else {}), **config.database_options(trial)}
 
     def reserves(self, trial: Trial, memory_bytes: int) -> Mapping[str, str]:
-        """Vnodes, memory and disk, and the server's limits of them."""
         return admission.figures(trial, memory_bytes)
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """The mnode's admission rules: vnodes, memory, disk, option ranges of the community edition."""
         return admission.findings(trial, around)
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
         return client.library_findings(client.library(home), server_version)
 
     def check_endpoint(self, address: Address, trials: Sequence[Trial]) -> tuple[Finding, ...]:
-        """Asks the running server: whether its names resolve here, it has free vnodes, its adapter listens."""
         vgroups = max(int(trial.knobs["vgroups"]) for trial in trials)
         through_adapter = any(trial.subject.method in config.THROUGH_ADAPTER for trial in trials)
         return (
@@ -58,11 +51,10 @@ class TdengineTarget(Target):
         )
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """taosd with the trial's own configuration, and the adapter beside it for methods that need it."""
         return config.server_spec(trial, site, adapter=trial.subject.method in config.THROUGH_ADAPTER)
 
     def session(self, trial: Trial, address: Address) -> TdengineSession:
-        """A session through the load generator's verb `sql`, so that libtaos never enters this process."""
+        """Through the load generator, so that libtaos never enters this process."""
         return TdengineSession(trial, address, client.library(address.home))
 
 

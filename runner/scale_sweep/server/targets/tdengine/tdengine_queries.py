@@ -1,13 +1,17 @@
-"""Renders queries in TDengine's SQL, with placeholders for values that each request draws."""
+"""TDengine's SQL: queries with placeholders for values that each request draws, sums and counts of the stored rows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from scale_sweep.base.errors import CannotAsk
-from scale_sweep.model import FILLS, Query, Workload
+from scale_sweep.experiment.work.sums import ALL, NS_PER_MS
+from scale_sweep.model import FILLS, Query, Trial, Workload
 from scale_sweep.model.questions import percent_of
 from scale_sweep.server.targets.series import columns_of
-from scale_sweep.server.targets.sql_dialect import Dialect, descending, limited, listed, where
-from scale_sweep.server.targets.tdengine.dialect import SCHEMALESS
+from scale_sweep.server.targets.sql_dialect import Dialect, SumsDialect, descending, expressions, limited, listed, where
+from scale_sweep.server.targets.tdengine.config import precision
+from scale_sweep.server.targets.tdengine.dialect import ONE_COLUMN, SCHEMALESS, UNITS_PER_MS
 
 DATABASE, TABLE = "scale", "meters"
 _AGGREGATES = {
@@ -28,7 +32,7 @@ _SQL = Dialect(aggregates=_AGGREGATES, time="ts", column="`{0}`", length="{0}a",
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
-    """One statement. Raises CannotAsk."""
+    """Raises CannotAsk."""
     if method in SCHEMALESS:
         raise CannotAsk(f"the server names the tables that --method {method} writes", remedy="--method stmt")
     if query.text:
@@ -53,7 +57,6 @@ def timed(text: str) -> bool:
 
 
 def _check_functions(query: Query, data: Workload) -> None:
-    """Raises CannotAsk for a percentile of several tables, and for a deviation that has fewer digits than a float."""
     if query.devices != 1 and any(percent_of(function) for function in query.functions):
         raise CannotAsk("TDengine takes a percentile of one table only", remedy="devices = 1")
     if "stddev" in query.functions and any(columns_of(data)[column] == "float" for column in query.columns):
@@ -63,7 +66,6 @@ def _check_functions(query: Query, data: Workload) -> None:
 
 
 def _aggregate(query: Query, source: str) -> str:
-    """Aggregates of each group, of each stretch of time and there of each device, or of all rows."""
     values = _SQL.values(query)
     if query.by_tag:
         tag = _SQL.column.format(query.tag)
@@ -83,7 +85,7 @@ def _aggregate(query: Query, source: str) -> str:
 
 
 def _set(query: Query) -> str:
-    """Two thirds of the range, and two thirds of it, of the same device. Raises CannotAsk."""
+    """Raises CannotAsk."""
     if query.sets != "union":
         raise CannotAsk(f"TDengine has no {query.sets.upper()}", remedy="of = union")
     cells = listed(("ts", *_SQL.columns(query)))
@@ -109,3 +111,60 @@ def _source(query: Query) -> str:
     named = [f"TBNAME IN ({marks})"] if query.devices > 1 else []
     table = "{device}" if query.devices == 1 else TABLE
     return f"{DATABASE}.{table}{where(named + _SQL.one_tag(query) + _SQL.conditions(query))}"
+
+
+DEVICES_MAX = 200  # that a statement names
+_UNITS = {"ms": "1a", "us": "1u", "ns": "1b"}
+
+
+def sums_dialect(trial: Trial) -> SumsDialect:
+    """The server names the time of schemaless rows, and their only value."""
+    method, unit = trial.subject.method, precision(trial)
+    time, start = "_ts" if method in SCHEMALESS else "ts", trial.work.data.start_ms * UNITS_PER_MS[unit]
+
+    def column(name: str, kind: str) -> str:
+        quoted = "`_value`" if method in ONE_COLUMN else f"`{name}`"
+        return f"CAST({quoted} AS INT)" if kind == "bool" else quoted
+
+    return SumsDialect(
+        column=column,
+        double=lambda what: f"CAST({what} AS DOUBLE)",
+        ns=NS_PER_MS // UNITS_PER_MS[unit],
+        since=f"TIMEDIFF({time}, {start}, {_UNITS[unit]})",
+        added_as_double=("float", "double", "bigint", "ubigint"),
+    )
+
+
+def sums_statement(trial: Trial, devices: Sequence[str]) -> str:
+    """Without devices of all rows, with "" as the device. Of more than DEVICES_MAX, all are returned."""
+    figures = ", ".join(expressions(trial.work.data, ALL, sums_dialect(trial)).values())
+    if not devices:
+        return f"SELECT '', {figures} FROM {DATABASE}.{TABLE}"
+    quoted = ", ".join(f"'{device}'" for device in devices)
+    only = f" WHERE TBNAME IN ({quoted})" if len(devices) <= DEVICES_MAX else ""
+    return f"SELECT TBNAME, {figures} FROM {DATABASE}.{TABLE}{only} PARTITION BY TBNAME"
+
+
+SHOWN = 3
+
+
+def per_table(database: str, table: str, time: str) -> str:
+    """Each table's name, its count, and the first and last value of the column `time`."""
+    return (
+        f"SELECT TBNAME t, COUNT(*) n, CAST(FIRST({time}) AS BIGINT) a, CAST(LAST({time}) AS BIGINT) b "
+        f"FROM {database}.{table} GROUP BY TBNAME"
+    )
+
+
+def total(database: str, table: str, time: str) -> str:
+    return f"SELECT COUNT(*), SUM(n) FROM ({per_table(database, table, time)})"
+
+
+def not_consecutive(trial: Trial, database: str, table: str, time: str) -> str:
+    """Tables whose rows do not begin with the first timestamp, or whose number does not fit their times."""
+    units = UNITS_PER_MS[precision(trial)]
+    step, start = trial.work.data.step_ms * units, trial.work.data.start_ms * units
+    return (
+        f"SELECT t, n, b - a + {step} FROM ({per_table(database, table, time)}) "
+        f"WHERE a <> {start} OR b - a + {step} <> n * {step}"
+    )

@@ -1,5 +1,4 @@
-"""Compares the files of installed servers with their digests: jars with the pins, a Java runtime, a built program and a
-server from a wheel or an archive with the digest that was kept when they were made."""
+"""Compares the files of installed servers with their digests: of the pins, or kept when they were made."""
 
 from __future__ import annotations
 
@@ -20,25 +19,21 @@ JAVA, BIN, LIB = "java", "bin", "lib"
 
 @dataclass(frozen=True, kw_only=True)
 class Corrupt:
-    """A server whose files are not those that were installed."""
-
     name: str
     sentence: str  # which, and where
     command: str  # repairs it
 
 
 def home_of(pinned: Pinned) -> Path:
-    """Where a server is installed."""
     return servers_folder() / f"{pinned.name}-{pinned.version}"
 
 
 def is_installed(home: Path) -> bool:
-    """Whether an installation in this directory has ended. Its files may have changed since."""
     return (home / COMPLETE).is_file()
 
 
 def corrupt_servers(homes: Iterable[str]) -> list[Corrupt]:
-    """Those of the directories that `scale servers install` made and that are not as it made them."""
+    """Only of directories that `scale servers install` made."""
     wanted = {os.path.realpath(home) for home in homes}
     pins, copies = read_pins().servers.values(), copies_folder()
     places = [(pinned, home_of(pinned), f"scale servers install {pinned.name}") for pinned in pins]
@@ -50,23 +45,21 @@ def corrupt_servers(homes: Iterable[str]) -> list[Corrupt]:
 
 
 def corrupt(pinned: Pinned, home: Path, command: str) -> Corrupt | None:
-    """The mistake in an installed server; None if it has none. command: repairs it."""
+    """None if it is whole. command: repairs it."""
     try:
         os.close(open_trusted(home))
-        wrong = changed(home, pinned)
+        if not (wrong := changed(home, pinned)):
+            return None
+        sentence = f"corrupt: {', '.join(wrong[:3])} in {home}{' and more' * (len(wrong) > 3)}"
     except PreflightError as error:
-        return Corrupt(name=pinned.name, sentence=error.message, command=command)
+        sentence = error.message
     except OSError as error:
         sentence = f"{error.filename or home}: {error.strerror}"
-        return Corrupt(name=pinned.name, sentence=sentence, command=command)
-    if not wrong:
-        return None
-    sentence = f"corrupt: {', '.join(wrong[:3])} in {home}{' and more' * (len(wrong) > 3)}"
     return Corrupt(name=pinned.name, sentence=sentence, command=command)
 
 
 def changed(home: Path, pinned: Pinned) -> list[str]:
-    """Files that are missing, or are not those of the digests, and jars that are none of the server's."""
+    """Files that are missing or others, and jars that are none of the server's."""
     expected = {file.name: file.sha256 for file in pinned.files}
     expected |= {f"{LIB}/{jar.name}": jar.sha256 for jar in pinned.jars}
     wrong = [name for name, digest in expected.items() if file_digest(home / name) != digest]
@@ -75,27 +68,24 @@ def changed(home: Path, pinned: Pinned) -> list[str]:
     wrong += [name for name in jars if name not in expected]
     must = (*parts, *((BIN,) if pinned.go else ()))
     kept = [name for name in dict.fromkeys((JAVA, BIN, *parts)) if (home / name).exists() or name in must]
-    return wrong + [name for name in kept if _kept_digest(home, name) != _tree_digest(home / name)]
+    return wrong + [name for name in kept if not _is_as_kept(home, name)]
 
 
 def keep_digest(home: Path, name: str) -> None:
-    """Writes the digest of a folder such as JAVA, which was made from a file with a pinned one."""
+    """Keeps that of a folder that was made from a file with a pinned one."""
     (home / f"{name}.sha256").write_text(f"{tree_digest(home / name)}\n", encoding="ascii")
 
 
-def _tree_digest(folder: Path) -> str:
-    return tree_digest(folder) if folder.is_dir() else "?"
-
-
-def _kept_digest(home: Path, name: str) -> str:
+def _is_as_kept(home: Path, name: str) -> bool:
     try:
-        return (home / f"{name}.sha256").read_text(encoding="ascii").strip()
+        kept = (home / f"{name}.sha256").read_text(encoding="ascii").strip()
     except (OSError, ValueError):
-        return ""
+        return False
+    return (home / name).is_dir() and tree_digest(home / name) == kept
 
 
 def file_digest(path: Path) -> str:
-    """The sha256 of a regular file; "" if there is none that can be read."""
+    """ "" if there is no regular file that can be read."""
     try:
         if not path.is_file():
             return ""

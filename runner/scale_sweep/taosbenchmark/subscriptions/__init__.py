@@ -1,1 +1,0 @@
-"""taosBenchmark's subscribe files: topics made, and read by consumers until no message comes any more."""
