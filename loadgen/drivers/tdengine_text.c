@@ -8,7 +8,7 @@
 #include "../tags.h"
 #include "cells.h"
 
-/* What an error code means for a load: transient, try again; permanent, end it. */
+/* The meaning of an error code for a load: transient, try again; permanent, end it. */
 
 static bool is_transient(int code)
 {
