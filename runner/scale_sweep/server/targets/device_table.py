@@ -99,7 +99,7 @@ class DeviceTableSession(Session):
     sql: Dialect
     types: Mapping[str, str]  # of columns and of tags; {0}: a length
     types_of_tags: Mapping[str, str] | None = None  # if tags have fewer
-    figures = ALL  # of `sums`
+    figures: Sequence[str] = ALL  # of `sums`
     is_distinct = False  # a row that comes again replaces the one of its device and time
 
     @abstractmethod

@@ -149,7 +149,7 @@ class IotdbSession(StatementSession):
         return series.counted(by_device, self._trial.work.data, is_distinct=True)
 
     def _counted_by_all(self, columns: Sequence[str]) -> dict[str, tuple[int, float, float]]:
-        rows = dict(self._rows(f"SELECT count_time(*) FROM {DATABASE}.* ALIGN BY DEVICE"))
+        rows: dict[Any, Any] = dict(self._rows(f"SELECT count_time(*) FROM {DATABASE}.* ALIGN BY DEVICE"))
         expressions = ", ".join(f"{what}({name})" for what in ("min_time", "max_time") for name in columns)
         by_device = {}
         for device, *times in self._rows(f"SELECT {expressions} FROM {DATABASE}.* ALIGN BY DEVICE"):

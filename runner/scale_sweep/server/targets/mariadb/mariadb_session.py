@@ -44,7 +44,7 @@ SQL_TYPES = {
 _ACKNOWLEDGED = {"0": IN_MEMORY, "1": ON_DISK, "2": IN_LOG}
 
 
-class MariadbSession(DeviceTableSession, StatementSession):
+class MariadbSession(StatementSession, DeviceTableSession):
     """Statements by its client library in the load generator."""
 
     who = "MariaDB"

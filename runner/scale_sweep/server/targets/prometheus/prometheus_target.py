@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below, sync
@@ -18,6 +18,7 @@ from scale_sweep.server.targets.prometheus.prometheus_facts import WINDOW
 from scale_sweep.server.targets.promql import ASKING, EVER_MS, TYPES, PromqlSession, end_of_time, in_seconds, metric
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG
 
+Answer = TypeVar("Answer")
 ROOT = "prometheus"
 LOGS = ("wal", "wbl")  # of rows in the order of time, and of others
 DEVICES_MAX = 200  # that a question names
@@ -127,7 +128,7 @@ class PrometheusSession(PromqlSession):
         return {one["metric"].get(series.DEVICE, ""): float(one["value"][1]) for one in answer}
 
 
-def _until_still(ask: Callable[[], Any]) -> Any:
+def _until_still(ask: Callable[[], Answer]) -> Answer:
     """The answer, asked for again while the server moves samples that it was about to read. Raises TargetError."""
     deadline = time.monotonic() + _MOVED_S
     while True:

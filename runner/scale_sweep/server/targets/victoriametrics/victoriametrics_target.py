@@ -57,7 +57,9 @@ class VictoriametricsSession(PromqlSession):
         return reported or (package.version if package else "")
 
     def in_the_way(self) -> str:
-        there = self._get("/api/v1/series", **{"match[]": _OURS, "start": "1", "limit": "1"})["data"]
+        self.asking = "/api/v1/series"
+        names = {"match[]": _OURS, "start": "1", "limit": "1"}
+        there = self._web.get_json(self.asking, self.left_s(WITHIN_S), **names)["data"]
         return f"VictoriaMetrics has a series {there[0]['__name__']}, which a trial would remove" if there else ""
 
     def _page(self, path: str) -> str:
