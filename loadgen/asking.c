@@ -1,4 +1,4 @@
-/* Queries of a worker and their events; see asking.h. */
+/* See asking.h. */
 #include "asking.h"
 
 #include <inttypes.h>
@@ -35,7 +35,6 @@ enum outcome asking_prepare(struct worker *w)
     return OUTCOME_OK;
 }
 
-/* Fills each mark with the item of the turn. */
 static void take_item(struct worker *w, const struct ask *ask)
 {
     for (uint32_t i = 0; i < ask->marks.parameter_count; i++)

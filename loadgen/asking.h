@@ -1,6 +1,5 @@
-/* The reading part of a worker: prepares its operations on the connection, asks them, and
- * reports one in `check_every` answers of each operation as an `asked` event, and those that
- * checks.h chooses. It keeps no times. */
+/* Reads for a worker: prepares its operations, asks them, and reports checked answers as `asked`
+ * events. It keeps no times. */
 #ifndef SCALE_ASKING_H
 #define SCALE_ASKING_H
 

@@ -1,4 +1,4 @@
-/* Reads the keys of queries and draws their parameters; see asks.h. */
+/* See asks.h. */
 #include "asks.h"
 
 #include <math.h>
@@ -48,7 +48,6 @@ static double number(const struct reading *r, const char *part, double least, do
     return otherwise;
 }
 
-/* Reads a time in ms, in units of the precision. */
 static int64_t units(const struct reading *r, const char *part, double otherwise)
 {
     const double ms = number(r, part, 0, otherwise);
@@ -195,14 +194,12 @@ uint64_t ask_hash(const struct spec *spec, uint32_t worker, uint64_t request)
 
 __extension__ typedef unsigned __int128 wide;
 
-/* Draws 0 .. count - 1, each with the same chance. */
 static uint64_t draw_below(uint64_t hash, uint64_t number, uint64_t count)
 {
     return (uint64_t)(((wide)chance_of(hash, number) * count) >> 64);
 }
 
-/* Draws different tables: the i-th draw has one more choice than the one before, and takes that
- * one if its draw is taken already; then it changes places with an earlier one. */
+/* Draws different tables: a draw that is taken already takes the one more choice that it has. */
 static void draw_devices(struct drawn *drawn, uint32_t count, uint64_t tables, uint64_t hash)
 {
     drawn->device_count = count;

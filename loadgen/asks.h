@@ -1,6 +1,5 @@
-/* Queries and their parameters: the keys `ask.NAME.*` of the spec, turned into numbers once. A
- * draw is a pure function of (read_seed, operation's name, worker, request). It knows no driver:
- * the text is in the database's own language. */
+/* Queries and their parameters from the keys `ask.NAME.*`. A draw is a pure function of (read_seed,
+ * operation's name, worker, request). */
 #ifndef SCALE_ASKS_H
 #define SCALE_ASKS_H
 

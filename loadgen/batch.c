@@ -1,4 +1,4 @@
-/* Memory of a batch; see batch.h. */
+/* See batch.h. */
 #include "batch.h"
 
 #include <stdlib.h>
@@ -6,8 +6,7 @@
 
 #include "spec.h"
 
-/* Allocates zeroed memory, aligned to a cache line, so that vector loops start aligned and a
- * sanitizer sees no uninitialised tail. */
+/* Allocates zeroed memory aligned to a cache line, for vector loops and sanitizers. */
 static void *lines(size_t bytes)
 {
     const size_t rounded = (bytes + 127) / 64 * 64;

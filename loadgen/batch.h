@@ -1,5 +1,5 @@
-/* The rows of one request, column by column. The core fills it, a driver only reads it. It is
- * allocated once per worker and does not grow. */
+/* The rows of one request, column by column: allocated once per worker, filled by the core, read by
+ * a driver. */
 #ifndef SCALE_BATCH_H
 #define SCALE_BATCH_H
 
@@ -11,14 +11,14 @@
 struct slice { /* successive rows of one table */
     uint32_t table;
     uint32_t rows;
-    uint32_t offset;    /* index of its first row in the columns of the batch */
+    uint32_t offset; /* index of its first row in the columns of the batch */
     uint64_t first_row; /* number of that row within its table */
 };
 
 struct column_data {
-    void *values;     /* rows x width bytes; text starts each `width` bytes */
+    void *values; /* rows x width bytes; text starts each `width` bytes */
     int32_t *lengths; /* bytes used of each value; NULL for fixed types */
-    uint8_t *nulls;   /* 1 where the value is NULL; NULL when the batch has none */
+    uint8_t *nulls; /* 1 where the value is NULL; NULL when the batch has none */
 };
 
 struct batch {
@@ -28,7 +28,7 @@ struct batch {
     uint32_t rows;
     uint32_t slice_count;
     struct slice *slices;
-    int64_t *times;              /* in units of the spec's precision */
+    int64_t *times; /* in units of the spec's precision */
     struct column_data *columns; /* indexed as schema->columns; unused ones are empty */
 };
 

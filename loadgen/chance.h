@@ -1,5 +1,5 @@
-/* Random numbers as a pure function: hashes instead of a generator with state, so that row n can
- * be made without the rows before it. */
+/* Random numbers as a pure function: hashes without state, so that row n needs no rows before it.
+ * */
 #ifndef SCALE_CHANCE_H
 #define SCALE_CHANCE_H
 
@@ -29,8 +29,8 @@ static inline struct key_pair chance_key(uint64_t hash)
     return (struct key_pair){(uint32_t)hash, (uint32_t)(hash >> 32)};
 }
 
-/* A 32-bit mixer from row number to level. The second key enters between the rounds, so that two
- * streams are never the same one shifted. */
+/* A 32-bit mixer from row number to level. The second key between the rounds makes streams differ.
+ * */
 static inline uint32_t chance_level(uint32_t row, struct key_pair key)
 {
     uint32_t x = row + key.a;

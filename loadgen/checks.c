@@ -1,4 +1,4 @@
-/* Chooses the answers that are checked; see checks.h. */
+/* See checks.h. */
 #include "checks.h"
 
 #include "chance.h"

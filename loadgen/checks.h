@@ -1,10 +1,7 @@
-/* Which answers are checked, that is handed over with their content: about `check_per_s` of each
- * operation in a second, and all of an operation that has fewer. Each request is drawn by its
- * hash, all with the same chance, so the checked answers are a random sample over the seconds and
- * the connections. Ten times a second the chance follows the rate of the operation and what was
- * missed or checked too much so far. Before the first answer of an operation its rate is not known:
- * the content of its requests is kept, and each is drawn when its answer tells how long one takes.
- * It reads no answer. */
+/* Chooses which answers are checked, that is passed on with their content: about `check_per_s` of
+ * each operation, drawn by hash, so that they are a random sample. Ten times a second the chance
+ * follows the rate. Before the first answer each content is kept, and drawn when its answer tells
+ * the rate. */
 #ifndef SCALE_CHECKS_H
 #define SCALE_CHECKS_H
 

@@ -1,4 +1,4 @@
-/* Clocks; see clock.h. */
+/* See clock.h. */
 #include "clock.h"
 
 #include <sys/prctl.h>

@@ -1,5 +1,4 @@
-/* All reads of the clocks. Time is nanoseconds of CLOCK_MONOTONIC; the wall clock is read once
- * in a load, so a step of it cannot change a latency. */
+/* All reads of the clocks: ns of CLOCK_MONOTONIC. The wall clock is read once in a load. */
 #ifndef SCALE_CLOCK_H
 #define SCALE_CLOCK_H
 

@@ -1,4 +1,4 @@
-/* Content of answers; see content.h. */
+/* See content.h. */
 #include "content.h"
 
 #include "events.h"
@@ -15,7 +15,6 @@ static void on_column(void *context, const char *name)
     (void)name;
 }
 
-/* Writes the full part as an event of its own. */
 static void put_part(struct content *content)
 {
     struct json json;

@@ -1,6 +1,5 @@
-/* The content of an answer, in its `asked` event and, if it is long, in `content` events before
- * it. A driver passes rows, which become JSON, or the whole text of the server. It compares
- * nothing. */
+/* The content of an answer in its `asked` event, or before it in `content` events if it is long:
+ * rows as JSON, or the server's whole text. */
 #ifndef SCALE_CONTENT_H
 #define SCALE_CONTENT_H
 
@@ -21,8 +20,7 @@ struct content { /* the current answer; empty until its first row */
 struct result_sink content_sink(struct content *content, uint32_t worker, uint64_t request);
 
 /* Writes "parts":N,"content":[[...],...] or "content":"...", the last keys of the `asked` event,
- * so that a reader can skip the content. It follows the N `content` events of the same request.
- * The content is null if it was not passed, or is not complete. */
+ * after N `content` events. It is null if it was not passed or is not complete. */
 void content_put(struct json *json, struct content *content, bool is_handed);
 
 void content_free(struct content *content);

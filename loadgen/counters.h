@@ -1,5 +1,5 @@
-/* Counters of one worker, on cache lines of their own. Only the worker writes, by plain
- * (relaxed) stores; the reporter reads while it runs. Nothing else is shared on the hot path. */
+/* Counters of one worker, on their own cache lines. The worker writes by relaxed stores, the
+ * reporter reads. Nothing else is shared on the hot path. */
 #ifndef SCALE_COUNTERS_H
 #define SCALE_COUNTERS_H
 

@@ -1,4 +1,4 @@
-/* Counting requests; see counting.h. */
+/* See counting.h. */
 #include "counting.h"
 
 #include "asking.h"

@@ -1,5 +1,5 @@
-/* Counts what becomes of a request: answered, failed, an error on the way. It sends nothing; it
- * decides only that a worker has failed too often. */
+/* Counts what becomes of a request: answered, failed, an error on the way; and decides that a
+ * worker has failed too often. */
 #ifndef SCALE_COUNTING_H
 #define SCALE_COUNTING_H
 

@@ -1,4 +1,4 @@
-/* Chooses what the next request carries; see cursor.h. */
+/* See cursor.h. */
 #include "cursor.h"
 
 #include <stdlib.h>

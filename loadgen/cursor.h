@@ -1,5 +1,4 @@
-/* Chooses what the next request of a worker carries: which rows of which tables. It makes no
- * rows and sends nothing. */
+/* Chooses which rows of which tables the next request of a worker carries. */
 #ifndef SCALE_CURSOR_H
 #define SCALE_CURSOR_H
 

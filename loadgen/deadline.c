@@ -1,4 +1,4 @@
-/* Waiting with a deadline; see deadline.h. */
+/* See deadline.h. */
 #include "deadline.h"
 
 #include <errno.h>

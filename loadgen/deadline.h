@@ -1,6 +1,5 @@
-/* Waiting that ends at a deadline, for drivers, which read no clock themselves. A deadline is a
- * time of CLOCK_MONOTONIC in nanoseconds; 0: none, a wait is as long as it takes. What a late
- * request means is defined in drivers/driver.h. */
+/* Waiting that ends at a deadline, for drivers: a time of CLOCK_MONOTONIC in ns, 0 for none.
+ * drivers/driver.h defines late requests. */
 #ifndef SCALE_DEADLINE_H
 #define SCALE_DEADLINE_H
 
@@ -17,11 +16,10 @@ uint64_t deadline_after_ms(uint64_t ms);
 uint64_t deadline_left_ms(uint64_t deadline_ns);
 
 /* Waits for events of poll() on `fd`; returns those that came, also POLLERR and POLLHUP. 0: the
- * deadline has passed, even if something is ready, so that endless data cannot pass it. */
+ * deadline has passed, even if something is ready. */
 short deadline_poll(uint64_t deadline_ns, int fd, short events);
 
-/* Sleeps until a time of CLOCK_MONOTONIC; false: the deadline came first, and it slept until
- * that. */
+/* Sleeps until a time of CLOCK_MONOTONIC, or until the deadline if that is earlier (false). */
 bool deadline_sleep_until(uint64_t deadline_ns, uint64_t until_ns);
 
 /* Sleeps; false: the deadline came first, and it slept until then. */

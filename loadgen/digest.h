@@ -1,7 +1,6 @@
-/* The digest of an answer: a hash of its values in their order, equal for equal values whichever
- * driver read them. Each value is a word of 64 bits: a whole number or a bool itself, a float or a
- * double the bits of the double, a time its nanoseconds since 1970, a text the FNV-1a hash of its
- * UTF-8 bytes, an SQL NULL a constant. It starts at 0, and each row ends with the word ROW. */
+/* The digest of an answer: a hash of its values in their order, equal for every driver. A value is
+ * 64 bits: a whole number or bool itself, the bits of a double, ns since 1970, the FNV-1a hash of a
+ * text, a constant for NULL. It starts at 0; each row ends with the word ROW. */
 #ifndef SCALE_DIGEST_H
 #define SCALE_DIGEST_H
 

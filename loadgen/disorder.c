@@ -1,4 +1,4 @@
-/* Places of rows; see disorder.h. */
+/* See disorder.h. */
 #include "disorder.h"
 
 #include <math.h>
@@ -8,9 +8,8 @@
 
 enum { STREAM_TIME = 3 << 16 }; /* as in values.c: a load has one mode */
 
-/* Above LAMBDA_PLAIN the delays are those of a mean of BASIC_LAMBDA, stretched: below the mean by
- * lambda / BASIC_LAMBDA, above it so that the last of BASIC_COUNT is max_k. So IoT-benchmark has
- * it, whose keys LAMBDA and MAX_K these are. */
+/* Above LAMBDA_PLAIN the delays are those of BASIC_LAMBDA, stretched so that the last of
+ * BASIC_COUNT is max_k, as in IoT-benchmark, whose keys LAMBDA and MAX_K these are. */
 enum { LAMBDA_PLAIN = 500, BASIC_LAMBDA = 10, BASIC_COUNT = 25 };
 
 static uint32_t stretched(uint32_t delay, double lambda, double max_k)

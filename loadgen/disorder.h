@@ -1,7 +1,6 @@
-/* The order in which the rows of a table come: the keys `disorder*` of the spec. In the modes
- * `poisson` and `batch` a row takes the place of another one, with that one's time and values, so
- * that a place always holds the same row however often it is written. Rows that are there before
- * the load keep their places. (The mode `swap` moves times only: values.c.) */
+/* The order in which the rows of a table come: the keys `disorder*`. With `poisson` and `batch` a
+ * row takes another one's place, time and values. Rows before the load keep their places. (`swap`
+ * moves times only: values.c.) */
 #ifndef SCALE_DISORDER_H
 #define SCALE_DISORDER_H
 

@@ -1,4 +1,4 @@
-/* JSON lines; see events.h. */
+/* See events.h. */
 #include "events.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
-/* The events of the protocol: JSON lines on standard output, whole, and never waited for
- * (output.h). It takes numbers that are ready; it measures nothing. */
+/* The events of the protocol: whole JSON lines on standard output, never waited for (output.h). */
 #ifndef SCALE_EVENTS_H
 #define SCALE_EVENTS_H
 

@@ -1,5 +1,4 @@
-/* The exit codes of scale-loadgen, in one place so that each has one meaning.
- * They are documented in docs/loadgen.md and printed by --help. */
+/* The exit codes of scale-loadgen, documented in docs/loadgen.md and printed by --help. */
 #ifndef SCALE_EXITCODE_H
 #define SCALE_EXITCODE_H
 

@@ -1,4 +1,4 @@
-/* Faults by kind; see faults.h. */
+/* See faults.h. */
 #include "faults.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
-/* The faults of a load by kind: the first of each kind is reported at once, the others are counted.
- * Workers come here only when a request has failed. */
+/* The faults of a load by kind: the first of each is reported at once, the others are counted. */
 #ifndef SCALE_FAULTS_H
 #define SCALE_FAULTS_H
 

@@ -1,4 +1,4 @@
-/* The first row of each table; see first_row.h. */
+/* See first_row.h. */
 #include "first_row.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
-/* Where writing begins in each table: the key `first_row`, so that a load continues after the rows
- * of an earlier one. It holds one row for all tables, or runs of tables as `table_rows` of a
- * summary has them: FIRST_TABLE:TABLES:ROW,... */
+/* Where writing begins in each table: the key `first_row`, to continue after an earlier load: one
+ * row for all, or runs as `table_rows` of a summary: FIRST_TABLE:TABLES:ROW,... */
 #ifndef SCALE_FIRST_ROW_H
 #define SCALE_FIRST_ROW_H
 

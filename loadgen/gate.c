@@ -1,4 +1,4 @@
-/* The starting gate; see gate.h. */
+/* See gate.h. */
 #include "gate.h"
 
 #include <stdlib.h>

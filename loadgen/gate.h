@@ -1,5 +1,5 @@
-/* Where workers wait for each other before the load: all arrive, then one time is given to all,
- * or the start is called off. Used once; never on the hot path. */
+/* Where workers wait for each other before the load: all get one time, or the start is called off.
+ * */
 #ifndef SCALE_GATE_H
 #define SCALE_GATE_H
 

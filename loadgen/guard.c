@@ -1,4 +1,4 @@
-/* Waiting with a signal and a time; see guard.h. */
+/* See guard.h. */
 #include "guard.h"
 
 #include <poll.h>

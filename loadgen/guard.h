@@ -1,6 +1,5 @@
-/* Waiting for threads that may never end: until they have, until a signal, or until a time.
- * It ends nothing itself: who waits in vain leaves the process, since a call into a client
- * library cannot be taken back. */
+/* Waiting for threads that may never end: until they have, a signal, or a time. Who waits in vain
+ * leaves the process: a call into a client library cannot be taken back. */
 #ifndef SCALE_GUARD_H
 #define SCALE_GUARD_H
 

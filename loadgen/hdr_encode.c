@@ -1,7 +1,6 @@
-/* Writes a histogram in HdrHistogram's V2 encoding (see histogram.h): counts as zig-zag
- * variable-length numbers, runs of zeros as one negative number, wrapped in a zlib stream. The
- * stream's blocks are stored, not compressed: no library is needed and most bytes were zeros,
- * which the runs have already removed. It reads the counts and nothing else. */
+/* Writes a histogram in HdrHistogram's V2 encoding (histogram.h): zig-zag variable-length counts,
+ * runs of zeros as one negative number, in a zlib stream of stored blocks, which needs no library.
+ * */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The histogram's counts; see histogram.h. */
+/* See histogram.h. */
 #include "histogram.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
-/* A histogram of nanoseconds with a fixed relative error (High Dynamic Range): counts in
- * buckets that double in width, each of them cut into equal parts. One thread writes, by
- * relaxed stores; another may read at the same time. It grows never and allocates once. */
+/* A histogram of ns with a fixed relative error (High Dynamic Range): buckets that double in width,
+ * cut into equal parts. One thread writes by relaxed stores; another may read. Allocated once. */
 #ifndef SCALE_HISTOGRAM_H
 #define SCALE_HISTOGRAM_H
 
@@ -11,10 +10,10 @@
 #define HISTOGRAM_HIGHEST_NS 3600000000000ull /* an hour; what is longer counts as an hour */
 
 struct histogram {
-    uint32_t digits;         /* significant decimal digits kept */
-    uint32_t half_shift;     /* log2 of half the parts of a bucket */
+    uint32_t digits; /* significant decimal digits kept */
+    uint32_t half_shift; /* log2 of half the parts of a bucket */
     uint32_t bucket_count;
-    uint32_t length;         /* counts */
+    uint32_t length; /* counts */
     counter *counts;
     counter total, sum_ns, least_ns, most_ns; /* exact */
 };
@@ -22,8 +21,8 @@ struct histogram {
 int histogram_init(struct histogram *h, uint32_t digits); /* digits 1..4; -1: memory is short */
 void histogram_free(struct histogram *h);
 
-/* Where a value counts. Values below 2^(half_shift+1) have a count each; above, bucket b covers
- * [2^(half_shift+b), 2^(half_shift+b+1)) in 2^half_shift parts. */
+/* Where a value counts: each below 2^(half_shift+1); above, bucket b has [2^(half_shift+b),
+ * 2^(half_shift+b+1)) in 2^half_shift parts. */
 static inline uint32_t histogram_index(const struct histogram *h, uint64_t value_ns)
 {
     const uint64_t mask = (2ull << h->half_shift) - 1;
@@ -55,8 +54,7 @@ void histogram_add(struct histogram *to, const struct histogram *from);
 void histogram_since(struct histogram *h, struct histogram *earlier);
 void histogram_clear(struct histogram *h);
 
-/* Highest value that counts as equal to the q-quantile; false when there are fewer samples
- * than 10/(1-q), too few to say. */
+/* Highest value that counts as equal to the q-quantile; false for fewer samples than 10/(1-q). */
 bool histogram_quantile(const struct histogram *h, double q, uint64_t *value_ns);
 uint64_t histogram_highest_ns(const struct histogram *h);
 

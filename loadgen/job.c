@@ -1,4 +1,4 @@
-/* From the spec's text to an open driver; see job.h. */
+/* See job.h. */
 #include "job.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The start of every verb: the spec read and checked, the driver found,
- * checked and opened. It connects to nothing. */
+/* The start of every verb: the spec read and checked, the driver checked and opened. It connects to
+ * nothing. */
 #ifndef SCALE_JOB_H
 #define SCALE_JOB_H
 
@@ -20,8 +20,8 @@ struct job {
 
 bool job_subscribes(const struct job *job); /* the method has the feature */
 
-/* Both return EXIT_DONE, or the exit code after everything was reported. `job_read` checks the
- * whole spec, also against the driver; `job_open` also opens the client library. */
+/* Return EXIT_DONE, or the exit code after reporting. `job_read` checks the whole spec, also
+ * against the driver; `job_open` opens the client library. */
 enum exitcode job_read(struct job *job, const char *path, enum verb verb);
 enum exitcode job_open(struct job *job, const char *path, enum verb verb);
 void job_close(struct job *job);
@@ -33,8 +33,8 @@ void job_close(struct job *job);
 double job_place_bound_s(const struct spec *spec);
 double job_create_bound_s(const struct spec *spec);
 
-/* Places the tables within their time, and ends the process at a signal that `signal_fd` reports
- * (-1: none is awaited). partition_of: one for each table. */
+/* Places the tables within their time; a signal of `signal_fd` (-1: none) ends the process.
+ * partition_of: one for each table. */
 enum exitcode job_place(struct job *job, uint32_t *partition_of, int signal_fd);
 
 /* Tells a fault on both channels and gives the exit code that belongs to it. */

@@ -1,4 +1,4 @@
-/* JSON text; see json.h. */
+/* See json.h. */
 #include "json.h"
 
 #include <inttypes.h>

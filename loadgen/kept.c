@@ -1,4 +1,4 @@
-/* Keeping answers; see kept.h. */
+/* See kept.h. */
 #include "kept.h"
 
 #include <errno.h>

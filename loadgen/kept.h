@@ -1,6 +1,5 @@
-/* Keeps answers in files: an operation with a `result` runs as a statement, and each row of its
- * answer is appended to the worker's file RESULT-<worker> as a line of values with a blank
- * between two. Its cost is part of the query's time. */
+/* Keeps answers in files: an operation with a `result` appends each row to the worker's file
+ * RESULT-<worker>, values with blanks between. Its cost is part of the query's time. */
 #ifndef SCALE_KEPT_H
 #define SCALE_KEPT_H
 

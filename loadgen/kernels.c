@@ -1,5 +1,5 @@
-/* The loops of kernels.h, compiled once per instruction set under the name KERNEL_SET.
- * The compiler must not fuse multiply and add here (see CMakeLists.txt). */
+/* The loops of kernels.h, compiled per instruction set as KERNEL_SET, without fused multiply-add
+ * (CMakeLists.txt). */
 #include "kernels.h"
 
 #include <string.h>

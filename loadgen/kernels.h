@@ -1,8 +1,6 @@
-/* The loops that fill columns with values: alone in a file, with primitive arguments and without
- * branches that depend on a value, so that the compiler turns them into vector code. kernels.c
- * is compiled once per instruction set, and the best set is chosen at the start. All sets give
- * equal bytes (no fused multiply-add, each step exactly rounded), so rows do not depend on the
- * host. */
+/* The loops that fill columns, without branches that depend on a value, so that they become vector
+ * code. kernels.c is compiled per instruction set; the best is chosen at the start. All give equal
+ * bytes, so rows do not depend on the host. */
 #ifndef SCALE_KERNELS_H
 #define SCALE_KERNELS_H
 

@@ -1,5 +1,5 @@
-/* Chooses the set of kernels for this CPU, once at the start. SCALE_KERNELS=plain|avx2|avx512
- * selects one, so that a test can compare them; a set that the CPU lacks is never chosen. */
+/* Chooses the kernels for this CPU at the start. SCALE_KERNELS=plain|avx2|avx512 selects one that
+ * the CPU has, for tests. */
 #include <stdlib.h>
 #include <string.h>
 

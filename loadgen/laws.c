@@ -1,4 +1,4 @@
-/* Laws of values; see laws.h. */
+/* See laws.h. */
 #include "laws.h"
 
 #include <stdlib.h>
@@ -31,8 +31,8 @@ static void read_one(char *name, uint32_t shares[LAW_COUNT], struct mistakes *mi
         shares[law] = (uint32_t)number;
 }
 
-/* Chooses the law of a column. Columns are spread evenly over the shares, however many there
- * are, so that the columns of each type have the laws in their shares too. */
+/* Chooses the law of a column, spread evenly over the shares, so that the columns of each type have
+ * them too. */
 static enum law pick(const uint32_t shares[LAW_COUNT], uint32_t sum, uint32_t column)
 {
     const uint32_t place = (column + 1) * 2654435769u; /* 2^32 by the golden ratio */
@@ -61,9 +61,8 @@ void laws_read(const char *text, struct schema *schema, struct mistakes *mistake
         schema->columns[c].law = pick(shares, sum, c);
 }
 
-/* Sine of an angle, 2^32 for a circle, as a level: 0 is -1. An odd polynomial with the
- * coefficients of the series, except the last one, which makes the top exactly 1; the error is
- * below 4e-6 of the range. */
+/* Sine of an angle, 2^32 for a circle, as a level: 0 is -1. An odd polynomial of the series'
+ * coefficients, the last one set so that the top is 1; the error is below 4e-6. */
 static uint32_t sine_level(uint32_t angle)
 {
     enum { ONE_SHIFT = 30 };
@@ -83,9 +82,8 @@ static uint32_t sine_level(uint32_t angle)
     return level < 0 ? 0 : level > UINT32_MAX ? UINT32_MAX : (uint32_t)level;
 }
 
-/* Computes a level from a normal distribution around the middle, nearly: the sum of eight even
- * parts (Irwin-Hall), whose standard deviation is 0.102 of the range. It is never outside of the
- * range, and below and above the middle alike. */
+/* Computes a nearly normal level around the middle: the sum of eight even parts (Irwin-Hall),
+ * standard deviation 0.102 of the range, never outside of it. */
 static uint32_t normal_level(uint64_t hash, uint64_t row)
 {
     enum { PARTS = 4, PART_BITS = 16, FINE_BITS = 13 };

@@ -1,6 +1,6 @@
-/* The laws by which a column's values follow from the number of a row, and which column has which:
- * the key `values` of the spec. Line, sine and square repeat after a period; each series begins at
- * its own place in it. All in whole numbers, so that rows do not depend on the host. */
+/* The laws by which values follow from the number of a row, and which column has which: the key
+ * `values`. Line, sine and square repeat; each series begins at its own place. Whole numbers only.
+ * */
 #ifndef SCALE_LAWS_H
 #define SCALE_LAWS_H
 
@@ -10,8 +10,8 @@
 #include "mistakes.h"
 #include "schema.h"
 
-/* Gives each column its law: "walk", or "line:2,sine:1", where a number is a law's share of the
- * columns. Tells mistakes under the key `values`. */
+/* Gives each column its law: "walk", or "line:2,sine:1" with shares of the columns. Reports
+ * mistakes under `values`. */
 void laws_read(const char *text, struct schema *schema, struct mistakes *mistakes);
 
 static inline bool law_is_periodic(enum law law)

@@ -64,8 +64,8 @@ static enum exitcode prepare(struct job *job, struct load *load, struct parts *p
     return EXIT_DONE;
 }
 
-/* Sets the times of all workers. A given start is kept to the nanosecond, since other processes
- * have the same one; false: it has passed by more than 5 ms. */
+/* Sets the times of all workers. A start that is set is kept to the ns, for other processes have it
+ * too; false: it passed more than 5 ms ago. */
 static bool set_times(struct load *load)
 {
     const struct spec *spec = load->spec;

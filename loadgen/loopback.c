@@ -1,6 +1,5 @@
-/* A library for servers that listen on all addresses: preloaded, it turns bind() to any address
- * into bind() to the loopback address of IPv4. Nothing else changes. It is built beside scale-
- * loadgen and is no part of it. */
+/* A library for servers that listen on all addresses: preloaded, it binds them to the loopback
+ * address of IPv4. No part of scale-loadgen. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
-/* scale-loadgen: puts a load on one database and reports its answers. This file knows the
- * command line and the exit codes; it knows no database, no sweep and no verdict. */
+/* scale-loadgen: puts a load on one database and reports its answers. This file has the command
+ * line and exit codes. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,7 +53,6 @@ static void put_names(struct json *json, const char *key, const char *const *nam
     json_close(json, ']');
 }
 
-/* Writes the names of the methods, and the features of each. */
 static void put_methods(struct json *json, const struct driver_method *methods)
 {
     json_key(json, "methods");
@@ -132,8 +131,8 @@ static enum exitcode run_verb(const char *name, const char *path)
     return code;
 }
 
-/* Ends the process without the exit handlers of client libraries: those of libtaos take 1.7 s.
- * The leak sanitizer, which is such a handler, still runs. */
+/* Ends the process without exit handlers: those of libtaos take 1.7 s. The leak sanitizer still
+ * runs. */
 static int leave(enum exitcode code)
 {
     if (!output_finish() && code == EXIT_DONE)

@@ -1,4 +1,4 @@
-/* Reading marks; see marks.h. */
+/* See marks.h. */
 #include "marks.h"
 
 #include <stdio.h>

@@ -1,9 +1,7 @@
 /* The marks in the text of an ask: `{device}`, `{from}`, `{to}`, `{until}` (the last moment before
- * `{to}`), `{at}` and `{value}` stand for what each request draws anew, `{item}` for the item of
- * its turn (turns.h), `{again}` for the last `{device}` before it, `{part}` for the number of the
- * partition of the next one, or of the last one where none follows; `{{` and `}}` are braces. The
- * core reads them to know what to draw, a driver to know where it goes. It knows no language of a
- * database. */
+ * `{to}`), `{at}` and `{value}` are drawn for each request; `{item}` is that of its turn (turns.h),
+ * `{again}` the last `{device}`, `{part}` the partition's number of the next one, else the last;
+ * `{{` and `}}` are braces. */
 #ifndef SCALE_MARKS_H
 #define SCALE_MARKS_H
 

@@ -1,4 +1,4 @@
-/* Computes the memory of a spec; see memory.h. */
+/* See memory.h. */
 #include "memory.h"
 
 #include <unistd.h>

@@ -1,6 +1,5 @@
-/* The memory that a spec needs, compared with that of the machine before anything is allocated. It
- * counts what grows with the spec: requests, tables and the trace. The kernel would otherwise kill
- * a program, perhaps the server, in the middle of a load. */
+/* The memory that a spec needs (requests, tables, trace) compared with the machine's before
+ * anything is allocated, so that the kernel kills no program in a load. */
 #ifndef SCALE_MEMORY_H
 #define SCALE_MEMORY_H
 

@@ -1,4 +1,4 @@
-/* Mistakes of a spec; see mistakes.h. */
+/* See mistakes.h. */
 #include "mistakes.h"
 
 #include <stdarg.h>

@@ -1,5 +1,4 @@
-/* Collects the mistakes of a spec and reports each on standard error with its key, all before
- * anything starts. It decides nothing: the caller reads the count. */
+/* Collects the mistakes of a spec and reports each with its key before anything starts. */
 #ifndef SCALE_MISTAKES_H
 #define SCALE_MISTAKES_H
 

@@ -1,5 +1,5 @@
-/* The verb `names`: places the tables and prints the driver's name or number of each one,
- * which is what it writes for `{device}` in a query, and the tags of each. */
+/* The verb `names`: places the tables and prints the name or number of each, as `{device}` has it,
+ * and its tags. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Times by operation; see operation_times.h. */
+/* See operation_times.h. */
 #include "operation_times.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Response times of each operation within one or more intervals, from histograms that workers
- * write meanwhile. For the reporter. */
+/* Response times of each operation within intervals, from histograms that workers write. For the
+ * reporter. */
 #ifndef SCALE_OPERATION_TIMES_H
 #define SCALE_OPERATION_TIMES_H
 
@@ -14,8 +14,8 @@ struct operation_times { /* begins as zeros */
 void operation_times_init(struct operation_times *times, uint32_t operations);
 void operation_times_free(struct operation_times *times);
 
-/* The 99th percentile of this operation since its last one; 0: too few requests so far. They
- * count in the next call, so a slow operation has a percentile of several intervals. */
+/* The 99th percentile of this operation since its last one; 0: too few requests so far, which count
+ * in the next call. */
 uint64_t operation_times_p99(struct operation_times *times, const struct load *load,
                              const struct worker *workers, uint32_t operation);
 

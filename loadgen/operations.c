@@ -1,4 +1,4 @@
-/* Reading the operations of a spec; see operations.h. */
+/* See operations.h. */
 #include "operations.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* The operations of a load and their weights, from `operations=NAME:WEIGHT,...`. `write` sends
- * rows; each other one sends the text of its key `ask.NAME.text`. It knows no driver. */
+/* The operations of a load and their weights: `operations=NAME:WEIGHT,...`. `write` sends rows,
+ * others the text of `ask.NAME.text`. */
 #ifndef SCALE_OPERATIONS_H
 #define SCALE_OPERATIONS_H
 

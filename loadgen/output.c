@@ -1,5 +1,4 @@
-/* Standard output with a buffer for what the reader has not taken; see output.h. A ready pipe
- * takes a page without blocking, so no piece is longer. */
+/* Standard output with a buffer; see output.h. A ready pipe takes a page, so no piece is longer. */
 #include "output.h"
 
 #include <errno.h>

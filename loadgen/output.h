@@ -1,5 +1,5 @@
-/* Standard output that never blocks its writers: what the reader does not take at once is
- * buffered and written later. It has whole lines in their order, and knows no event. */
+/* Standard output that never blocks its writers: what the reader does not take is written later, in
+ * whole lines. */
 #ifndef SCALE_OUTPUT_H
 #define SCALE_OUTPUT_H
 
@@ -11,8 +11,8 @@ void output_put(const char *line, size_t length);
 
 bool output_is_pending(void); /* the buffer has something */
 bool output_is_behind(
-    void);  /* the buffer has so much that lines which may be missed should not be added */
-void output_push(void);       /* writes what the reader takes now */
+    void); /* the buffer has so much that lines which may be missed should not be added */
+void output_push(void); /* writes what the reader takes now */
 
 /* Waits until everything is written; false: the reader took nothing for 5 s, and the rest is
  * lost. */

@@ -1,4 +1,4 @@
-/* Counts requests that were due and unanswered; see overdue.h. */
+/* See overdue.h. */
 #include "overdue.h"
 
 #include "clock.h"
@@ -17,7 +17,6 @@ static struct histogram *of_request(struct histogram *response, const struct wor
     return &response[operations_pick(operations, ask_hash(w->load->spec, w->number, first + n))];
 }
 
-/* Adds all requests due from `since_ns` on, one every `gap_ns`. */
 static uint64_t add_evenly(struct histogram *response, const struct worker *w, double gap_ns,
                            uint64_t since_ns, uint64_t end_ns)
 {
@@ -33,7 +32,6 @@ static uint64_t add_evenly(struct histogram *response, const struct worker *w, d
     return count;
 }
 
-/* Adds requests at the times that the worker would have drawn. */
 static uint64_t add_drawn(struct histogram *response, const struct worker *w, uint32_t units,
                           uint64_t end_ns)
 {

@@ -1,4 +1,4 @@
-/* Intended start times; see pacing.h. */
+/* See pacing.h. */
 #include "pacing.h"
 
 #include <math.h>

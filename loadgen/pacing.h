@@ -1,6 +1,6 @@
-/* Intended start times of requests. Closed loop: as soon as the last one is answered. Open loop:
- * at times fixed by the rate alone, however late the server is, so that a stall shows in the
- * response times of all requests that it delayed. It never sleeps: the worker does. */
+/* Intended start times. Closed loop: as soon as the last request is answered. Open loop: by the
+ * rate alone, so that a stall shows in all requests that it delayed. The worker sleeps, not this.
+ * */
 #ifndef SCALE_PACING_H
 #define SCALE_PACING_H
 

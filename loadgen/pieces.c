@@ -1,4 +1,4 @@
-/* Chooses which rows are made together; see pieces.h. */
+/* See pieces.h. */
 #include "pieces.h"
 
 #include "chance.h"
@@ -21,8 +21,8 @@ static uint32_t place_of(const struct maker *m, struct walks *w, uint32_t table)
     return known ? known - 1 : walks_take_place(w, table, chance_of(m->seed_hash, table));
 }
 
-/* Counts the rows of successive places that are ready. The blocks of places without a row so
- * far, from `unused` on, are made now; the others are still needed. */
+/* Counts the rows of successive places that are ready; makes the blocks of places without a row,
+ * from `unused` on. */
 static uint32_t enter_blocks(struct walks *w, uint32_t place, const uint32_t *rows, uint32_t n,
                              uint32_t unused)
 {
@@ -39,8 +39,8 @@ static uint32_t enter_blocks(struct walks *w, uint32_t place, const uint32_t *ro
     return n;
 }
 
-/* Takes slices of one row each, whose walks are kept, and arranges them in runs; returns their
- * number. It stops at a table that comes to its next block. */
+/* Takes slices of one row each, whose walks are kept, into runs, up to a table at its next block;
+ * returns their number. */
 static uint32_t take_singles(struct maker *m, const struct slice *slices, uint32_t most)
 {
     struct walks *const w = &m->walks;
@@ -65,7 +65,6 @@ static uint32_t take_singles(struct maker *m, const struct slice *slices, uint32
     return count;
 }
 
-/* Makes pieces of single rows, for columns that are no walks. */
 static void fill_pieces(struct maker *m)
 {
     uint32_t p = 0;
@@ -76,7 +75,6 @@ static void fill_pieces(struct maker *m)
         }
 }
 
-/* Makes pieces of slices of any length. */
 static uint32_t cut_pieces(struct maker *m, const struct batch *batch, uint32_t *slice,
                            uint32_t *done, uint32_t *rows)
 {

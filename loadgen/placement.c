@@ -1,7 +1,6 @@
-/* Distributes tables over workers; see placement.h. owned: worker w has the partitions p with p
- * mod workers == w; with more workers than partitions, worker w belongs to partition w mod
- * partitions, whose tables go to its workers in turn. stock: contiguous ranges of tables,
- * whatever their partition, as common tools do. */
+/* Distributes tables over workers; see placement.h. owned: worker w has the partitions p with p mod
+ * workers == w, or shares partition w mod partitions. stock: ranges of tables, as common tools do.
+ * */
 #include "placement.h"
 
 #include <stdlib.h>

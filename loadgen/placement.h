@@ -1,5 +1,5 @@
-/* Which worker loads which tables, and in what order. A pure function of the partitions that the
- * driver named, so that several processes agree without messages. */
+/* Which worker loads which tables in what order: a pure function of the driver's partitions, so
+ * that processes agree. */
 #ifndef SCALE_PLACEMENT_H
 #define SCALE_PLACEMENT_H
 

@@ -1,4 +1,4 @@
-/* Phases, intervals and signals; see reporter.h. */
+/* See reporter.h. */
 #include "reporter.h"
 
 #include <errno.h>
@@ -178,9 +178,8 @@ static uint64_t next_due(const struct watch *watch)
     return due;
 }
 
-/* Ends the window when a load is broken off, and not at the last answer: otherwise a server that
- * had long been silent would have a rate that it never had. A window that has not begun is
- * empty. */
+/* Ends the window of a broken load now, not at its last answer: a silent server would have a rate
+ * that it never had. A window that has not begun is empty. */
 static void cut_window(struct watch *watch, uint64_t at_ns)
 {
     struct load *load = watch->load;

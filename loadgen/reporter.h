@@ -1,5 +1,5 @@
-/* The only reader of the workers' counters: prints phases and intervals while the load runs,
- * takes signals, and ends when all workers have. It never writes what a worker writes. */
+/* The only reader of the workers' counters: prints phases and intervals, takes signals, and ends
+ * when all workers have. */
 #ifndef SCALE_REPORTER_H
 #define SCALE_REPORTER_H
 

@@ -1,5 +1,4 @@
-/* The verb `rows`: prints rows as the load sends them, from which correct answers are computed.
- * It needs no server and no client library. */
+/* The verb `rows`: prints rows as the load sends them, for correct answers. It needs no server. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* Rows that come from a file; see sample_file.h. */
+/* See sample_file.h. */
 #include "sample_file.h"
 
 #include <stdlib.h>

@@ -1,8 +1,7 @@
-/* Rows that come from a file instead of laws: the keys `sample_file`, `sample_rows`,
- * `sample_period` and `sample_times` of the spec. The file holds the columns as a batch does: first
- * the times, if they are its, then of each column the values, the lengths of a text and a byte for
- * each NULL, each part filled up to 8 bytes. Row n of a table is row n modulo the period, modulo
- * the rows of the file. Refuses a file of another size, and lengths beyond the column's. */
+/* Rows from a file: the keys `sample_file`, `sample_rows`, `sample_period` and `sample_times`. It
+ * holds first the times, if they are its, then of each column values, lengths of a text and a byte
+ * for each NULL, each part filled up to 8 bytes. Row n is row n modulo the period, modulo the rows.
+ * */
 #ifndef SCALE_SAMPLE_FILE_H
 #define SCALE_SAMPLE_FILE_H
 

@@ -1,4 +1,4 @@
-/* Reading the columns and tags of a spec; see schema.h. */
+/* See schema.h. */
 #include "schema.h"
 
 #include <ctype.h>
@@ -32,8 +32,8 @@ static const struct type_facts facts[TYPE_COUNT] = {
     [TYPE_JSON] = {"json", 0, 0, 0, 0},
 };
 
-/* The columns and tags of the common smart meter, and the group of a device of the comparison of
- * TDengine with Cassandra, with the ranges that users of them expect. */
+/* The columns and tags of the common smart meter and of TDengine's comparison with Cassandra, with
+ * their usual ranges. */
 static const struct meter {
     const char *name;
     enum type type;

@@ -1,5 +1,5 @@
-/* The shape of a row: columns and tags with their types, and the range of each type's values.
- * It knows no database: a driver maps these types to its own. */
+/* The shape of a row: columns and tags with types and ranges of values. A driver maps the types to
+ * its own. */
 #ifndef SCALE_SCHEMA_H
 #define SCALE_SCHEMA_H
 
@@ -73,8 +73,8 @@ void schema_read(struct schema *schema, const char *columns, const char *tags,
                  struct mistakes *mistakes);
 void schema_free(struct schema *schema);
 
-/* Rounds the values of columns with a fraction to so many decimals, a text of 0..5; NULL: leaves
- * them. Reports a mistake under the key `decimals`. */
+/* Rounds columns with a fraction to so many decimals, a text of 0..5; NULL: not. Reports mistakes
+ * under `decimals`. */
 void schema_round(struct schema *schema, const char *decimals, struct mistakes *mistakes);
 
 const char *type_name(enum type type);

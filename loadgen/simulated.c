@@ -1,4 +1,4 @@
-/* A simulated server; see simulated.h. */
+/* See simulated.h. */
 #include "simulated.h"
 
 #include <math.h>
@@ -12,9 +12,8 @@
 
 #define LONGEST_US 3600000000ull
 
-/* Times of the server count only the time in which it works: while it is stopped they stand
- * still. Each period of `every_ns` ends with a stop of `stall_ns`; without stops it is one that
- * never ends. */
+/* The server's time counts only while it works: each period of `every_ns` ends with a stop of
+ * `stall_ns`. */
 struct simulated {
     pthread_mutex_t lock; /* guards all that follows except the settings */
     uint64_t origin_ns;   /* when the first request came; 0: none came */

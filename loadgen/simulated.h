@@ -1,7 +1,6 @@
-/* A simulated server: so many servers, each with the time at which it is free next, and requests
- * that go to the one that is free first, in the order in which they come. What it does to the
- * response times of a load is known from queueing theory, so that a measurement can be compared
- * with the truth. It never waits: it says when a request is answered, and the driver sleeps. */
+/* A simulated server: so many servers, each with the time at which it is free; a request goes to
+ * the one that is free first. Queueing theory knows the response times, so that a measurement can
+ * be compared with the truth. It says when a request is answered; the driver sleeps. */
 #ifndef SCALE_SIMULATED_H
 #define SCALE_SIMULATED_H
 
@@ -18,8 +17,8 @@ struct simulated;
 #define SIMULATED_OPTIONS                                                                          \
     "null_servers", "null_service_us", "null_law", "null_stall_us", "null_stall_every_ms"
 
-/* Makes the simulated server of the spec; *made: NULL if it asks for none. False, with the reason
- * in `why`: a key is wrong, or there is no memory. */
+/* Makes the simulated server of the spec; *made: NULL for none. False, with the reason in `why`: a
+ * wrong key, or no memory. */
 bool simulated_open(const struct spec *spec, struct simulated **made, char *why, uint32_t why_size);
 
 /* Hands in a request, from any thread; returns when it is answered, by CLOCK_MONOTONIC. */

@@ -1,4 +1,4 @@
-/* Reading the lines of a spec; see spec.h. */
+/* See spec.h. */
 #include "spec.h"
 
 #include <ctype.h>

@@ -1,7 +1,5 @@
-/* The spec: what one process does, as `key=value` lines turned into numbers once. Reading it
- * starts nothing, opens only the file, and reports all mistakes at once. All keys describe the
- * whole load, also if several processes share it, except `threads` and `first_worker`, which
- * describe the part of this process. */
+/* The spec: `key=value` lines turned into numbers once, with all mistakes at once. All keys
+ * describe the whole load of several processes, except `threads` and `first_worker`. */
 #ifndef SCALE_SPEC_H
 #define SCALE_SPEC_H
 

@@ -1,5 +1,4 @@
-/* Checks what the keys of a spec mean together. It knows the verbs, but neither the drivers'
- * methods nor the schema. */
+/* Checks what the keys of a spec mean together, without methods and schema. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* The text of a spec, from a file or standard input; see spec.h. */
+/* See spec.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

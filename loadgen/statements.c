@@ -1,5 +1,5 @@
-/* The verb `sql`: runs statements one after another, one per line, and answers each by one JSON
- * line. It skips empty lines and comments (--); a semicolon at the end may be left out. */
+/* The verb `sql`: runs statements, one per line, each answered by a JSON line. It skips empty lines
+ * and comments (--). */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The summary event; see summary.h. */
+/* See summary.h. */
 #include "summary.h"
 
 #include <math.h>
@@ -59,7 +59,6 @@ static enum exitcode find_outcome(const struct load *load, const struct worker *
     return EXIT_DONE;
 }
 
-/* Writes what a worker read: messages or answers, and their rows. */
 static void put_answers(struct json *json, const struct load *load, const struct worker *worker)
 {
     struct tally_sums sums = {0};
@@ -163,7 +162,6 @@ static void add_times(struct times *times, const struct load *load, const struct
     }
 }
 
-/* Writes what each operation did. */
 static void put_operations(struct json *json, const struct load *load, const struct worker *workers,
                            const struct times *times)
 {
@@ -218,8 +216,8 @@ static void put_times(struct json *json, const struct load *load, const struct w
     times_free(&times, load->operations->count);
 }
 
-/* Writes the offered rate of this process, in rows, or in requests if any operation asks; null
- * for the other one, and in a closed loop. */
+/* Writes the offered rate in rows, or in requests if any operation asks; null for the other, and in
+ * a closed loop. */
 static void put_offered(struct json *json, const struct load *load, const struct worker *workers)
 {
     const bool has_ask = load->operations->has_ask;

@@ -1,5 +1,5 @@
-/* The last line of a load: what its workers and its reporter counted, as one event. It decides
- * the outcome and the exit code; it judges no number. */
+/* The last line of a load: what its workers and reporter counted. It decides the outcome and the
+ * exit code. */
 #ifndef SCALE_SUMMARY_H
 #define SCALE_SUMMARY_H
 

@@ -1,4 +1,4 @@
-/* Sums of rows; see sums.h. */
+/* See sums.h. */
 #include "sums.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
-/* Sums of rows that do not depend on their order: the number of rows, sums of their times, and
- * for each column of its values that are not NULL the sum, the least, the greatest, and the sum
- * of each value times its row's time. Databases compute the same. Whole numbers are summed
+/* Sums of rows in any order: their number, sums of their times, and for each column's values that
+ * are not NULL the sum, least, greatest, and sum of value times time. Whole numbers are summed
  * exactly. */
 #ifndef SCALE_SUMS_H
 #define SCALE_SUMS_H

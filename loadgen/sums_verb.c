@@ -1,6 +1,5 @@
-/* The verb `sums`: makes rows as the load sends them, and prints their number and sums of their
- * times and columns, which a database can compute too. It needs no server and no client library,
- * and keeps no row. */
+/* The verb `sums`: makes rows as the load sends them, and prints their number and sums. It needs no
+ * server. */
 #include "sums.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* The rows of each table; see table_rows.h. */
+/* See table_rows.h. */
 #include "table_rows.h"
 
 #include <inttypes.h>

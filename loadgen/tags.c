@@ -1,4 +1,4 @@
-/* Tags of a table; see tags.h. */
+/* See tags.h. */
 #include "tags.h"
 
 #include <inttypes.h>

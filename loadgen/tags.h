@@ -1,5 +1,5 @@
-/* The tags of a table as SQL literals: like rows, a pure function of (seed, table). It is not
- * fast, and need not be: drivers encode tags once. */
+/* The tags of a table as SQL literals: a pure function of (seed, table). Drivers encode them once.
+ * */
 #ifndef SCALE_TAGS_H
 #define SCALE_TAGS_H
 
@@ -8,9 +8,8 @@
 
 enum { TAG_TEXT_MAX = 512 };
 
-/* Reads "tag_0:50,tag_1:10": numbers of values of text tags, which are `tag_prefix` and a
- * number. The tables go through all combinations, the last tag first, so that each is as
- * frequent as the others. Mistakes are reported under `tag_groups`. */
+/* Reads "tag_0:50,tag_1:10": numbers of values of text tags, `tag_prefix` and a number. Tables go
+ * through all combinations, the last tag first. Reports mistakes under `tag_groups`. */
 void tags_group(struct schema *schema, const struct spec *spec, struct mistakes *mistakes);
 
 /* Writes up to TAG_TEXT_MAX bytes; returns the length. */

@@ -1,4 +1,4 @@
-/* Tags that come from a file; see tags_file.h. */
+/* See tags_file.h. */
 #include "tags_file.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Tags that come from a file: the key `tags_file` of the spec. A line has the tags of one table as
- * SQL literals, with the byte 0x1f between two of them; table t has line t modulo the lines. */
+/* Tags from a file: the key `tags_file`. A line has the tags of one table as SQL literals with the
+ * byte 0x1f between; table t has line t modulo the lines. */
 #ifndef SCALE_TAGS_FILE_H
 #define SCALE_TAGS_FILE_H
 

@@ -1,4 +1,4 @@
-/* Counting by operation; see tally.h. */
+/* See tally.h. */
 #include "tally.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Counters and histograms of one operation of one worker, on cache lines of their own. Only the
- * worker writes, by relaxed stores; the reporter sums them while it runs. */
+/* Counters and histograms of one operation of one worker, on their own cache lines. The worker
+ * writes by relaxed stores. */
 #ifndef SCALE_TALLY_H
 #define SCALE_TALLY_H
 

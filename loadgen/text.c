@@ -1,5 +1,4 @@
-/* Text: of a fixed vocabulary, which compresses as names and places do, and Chinese; see values.h.
- */
+/* See values.h. */
 #include <string.h>
 
 #include "chance.h"

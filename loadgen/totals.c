@@ -1,4 +1,4 @@
-/* Sums over the workers; see totals.h. */
+/* See totals.h. */
 #include "totals.h"
 
 #include "chance.h"

@@ -1,4 +1,4 @@
-/* The time series of requests; see trace.h. */
+/* See trace.h. */
 #include "trace.h"
 
 #include <errno.h>

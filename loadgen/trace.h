@@ -1,6 +1,5 @@
-/* Times of requests: one in so many of each worker, as records of a fixed size. They stay in
- * memory until the load has ended, so that no request waits for a disk, and then go to one file.
- * A worker whose part is full keeps no more, and counts what it left out. */
+/* Times of requests, one in so many of each worker, as records of a fixed size, kept in memory and
+ * written at the end. A full worker counts what it left out. */
 #ifndef SCALE_TRACE_H
 #define SCALE_TRACE_H
 

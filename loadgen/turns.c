@@ -1,4 +1,4 @@
-/* Turns of queries; see turns.h. */
+/* See turns.h. */
 #include "turns.h"
 
 #include <stdlib.h>

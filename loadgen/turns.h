@@ -1,6 +1,5 @@
-/* Queries as fixed work: with `rounds` each worker asks its operations in turn, about each of
- * its items, so often; nothing is drawn. An item is a line of the file `items` and replaces
- * {item} in a text: a name, a value or a whole statement. It knows no driver and no clock. */
+/* Queries as fixed work: with `rounds` each worker asks its operations in turn about each of its
+ * items, so often. An item is a line of the file `items` and replaces {item}. */
 #ifndef SCALE_TURNS_H
 #define SCALE_TURNS_H
 

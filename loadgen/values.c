@@ -1,6 +1,5 @@
-/* Fills a batch with rows; see values.h. Rows are made some hundreds at a time, column after
- * column; those of several short slices together, so that many small slices cost little more
- * than one large one. */
+/* Fills a batch with rows; see values.h. Some hundreds are made at a time, by column, also of
+ * several short slices. */
 #include "values.h"
 
 #include <math.h>
@@ -186,7 +185,6 @@ static void convert(struct maker *m, uint32_t index, void *out, const int64_t *t
     }
 }
 
-/* Makes one column of the n rows of the pieces. */
 static void make_column(struct maker *m, struct batch *batch, uint32_t index, uint32_t offset,
                         uint32_t n, uint32_t count)
 {
@@ -210,9 +208,8 @@ static void make_column(struct maker *m, struct batch *batch, uint32_t index, ui
     }
 }
 
-/* Makes the times of rows, where some rows change timestamps in pairs: they are out of order,
- * and no two are the same. A row's partner differs in the bits that its block has drawn, so a
- * partner's partner is the row itself. */
+/* Makes the times of rows, of which pairs change timestamps. A row's partner differs in the bits
+ * that its block has drawn, so a partner's partner is the row. */
 static void make_disorder(const struct maker *m, uint64_t table_hash, uint64_t row, int64_t *times,
                           uint32_t n)
 {
@@ -247,7 +244,6 @@ static void make_times(const struct maker *m, int64_t *times, uint32_t count)
             make_disorder(m, m->pieces[p].hash, m->first_rows[p], times, m->pieces[p].rows);
 }
 
-/* Copies one column of the pieces' rows from the file. */
 static void take_column(const struct maker *m, struct batch *batch, uint32_t index, uint32_t offset,
                         uint32_t count)
 {

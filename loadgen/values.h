@@ -1,6 +1,5 @@
-/* Makes rows: fills a batch for the slices that it is given. A row is a pure function of
- * (seed, table, row); it depends neither on threads, requests nor processes. It allocates
- * nothing after values_init and knows no database. */
+/* Fills a batch for slices. A row is a pure function of (seed, table, row). It allocates nothing
+ * after values_init. */
 #ifndef SCALE_VALUES_H
 #define SCALE_VALUES_H
 

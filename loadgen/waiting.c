@@ -1,4 +1,4 @@
-/* Waits of a worker; see waiting.h. */
+/* See waiting.h. */
 #include "waiting.h"
 
 #include "clock.h"

@@ -1,5 +1,5 @@
-/* When a worker sends its next request: at its time in an open loop, with its round, or at once. A
- * wait ends early when the load stops. */
+/* When a worker sends its next request: at its time, with its round, or at once. The stop of the
+ * load ends a wait. */
 #ifndef SCALE_WAITING_H
 #define SCALE_WAITING_H
 

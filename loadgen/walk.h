@@ -1,7 +1,6 @@
 /* The shape of a walk as a pure function of a column's hash and a row: value noise. At the ends of
- * each block of rows its height is the sum of four octaves of hashed knots, 8 times as far apart
- * each, and between the ends it is straight with a little noise. So it wanders like a random walk,
- * and any row costs the same. */
+ * blocks it is the sum of four octaves of hashed knots, 8 times as far apart each; between,
+ * straight with noise. Any row costs the same. */
 #ifndef SCALE_WALK_H
 #define SCALE_WALK_H
 
@@ -11,15 +10,15 @@
 
 enum { BLOCK_SHIFT = 7, BLOCK_ROWS = 1 << BLOCK_SHIFT, OCTAVES = 4, KNOT_SHIFT = 11 };
 
-/* A block of a walk: its height at row n (the row's low bits) is origin + step * n + noise, in
- * units of 2^-31, modulo 2^32. */
+/* A block of a walk: its height at row n is origin + step * n + noise, in units of 2^-31, modulo
+ * 2^32. */
 struct walk_line {
     uint32_t origin, step;
     struct key_pair noise;
 };
 
-/* Heights at the start and at the end of a block, 0 .. 0.96 in units of 2^-31. The end of a
- * block is exactly the start of the next. */
+/* Heights at the start and end of a block, 0 .. 0.96 in 2^-31. The end is exactly the next one's
+ * start. */
 static inline void walk_heights(struct key_pair key, uint32_t block, int32_t *start, int32_t *end)
 {
     static const int32_t weights[OCTAVES] = {24, 48, 70, 104}; /* 256ths; the noise has the rest */

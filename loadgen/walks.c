@@ -1,4 +1,4 @@
-/* Blocks of walks, kept; see walks.h. */
+/* See walks.h. */
 #include "walks.h"
 
 #include <stdlib.h>

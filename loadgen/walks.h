@@ -1,6 +1,5 @@
-/* The walks of a worker's tables, kept between requests: for each table and column the block in
- * which the table is. A row then costs a few steps, where otherwise a block would be made for
- * it. It holds nothing that (seed, table, row) does not determine. */
+/* The walks of a worker's tables, kept between requests: for each table and column the current
+ * block, so that a row costs a few steps. */
 #ifndef SCALE_WALKS_H
 #define SCALE_WALKS_H
 

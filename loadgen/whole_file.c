@@ -1,4 +1,4 @@
-/* Reads a file that a spec names; see whole_file.h. */
+/* See whole_file.h. */
 #include "whole_file.h"
 
 #include <errno.h>

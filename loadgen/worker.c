@@ -1,4 +1,4 @@
-/* The loop of a worker; see worker.h. */
+/* See worker.h. */
 #include "worker.h"
 
 #include <stdlib.h>
@@ -105,8 +105,8 @@ static uint64_t drain_end(const struct load *load)
     return end < NS_NEVER - load->drain_ns ? end + load->drain_ns : NS_NEVER;
 }
 
-/* The deadline for the driver: its own, but not beyond that of the drain. A request without a
- * deadline gets none: the reporter leaves behind what hangs when the drain ends. */
+/* The driver's deadline, not beyond that of the drain. A request without one gets none: what hangs
+ * is left behind. */
 static uint64_t request_deadline(const struct load *load, uint64_t sent_ns)
 {
     if (!load->request_timeout_ns)
@@ -149,8 +149,8 @@ static void stop_all(struct worker *w, uint64_t now_ns)
     atomic_store_explicit(&w->load->stop, true, memory_order_relaxed);
 }
 
-/* Sends the request, again if it fails and may be retried. `*now_ns`: in: when it is sent, out:
- * when it is answered. */
+/* Sends the request, again if it may be retried. `*now_ns`: in: when it is sent, out: when it is
+ * answered. */
 static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
 {
     const uint64_t sent_ns = *now_ns;

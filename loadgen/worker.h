@@ -1,6 +1,6 @@
-/* One worker: one thread with its own connection, rows, counters and histograms. It makes a
- * request, waits for its time, sends it, and counts what the server acknowledged. It prints
- * nothing and decides nothing about other workers, except that a fatal fault stops all. */
+/* One worker: a thread with its own connection, rows, counters and histograms. It makes a request,
+ * waits for its time, sends it, and counts what is acknowledged. A fatal fault stops all workers.
+ * */
 #ifndef SCALE_WORKER_H
 #define SCALE_WORKER_H
 

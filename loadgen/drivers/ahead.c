@@ -1,5 +1,5 @@
-/* Reading numbers ahead; see ahead.h. The loops have no branch that depends on a value,
- * so that they run on several rows at once. */
+/* Reading numbers ahead; see ahead.h. No branch depends on a value, so that loops run on several
+ * rows. */
 #include "ahead.h"
 
 /* Whether all values are thousandths below 1000; values.c rounds in the same steps. */

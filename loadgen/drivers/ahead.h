@@ -1,5 +1,5 @@
-/* Reads the numbers of some rows ahead, column by column. If all of them are thousandths or
- * small whole numbers, their text takes a few steps and no row looks at its values again. */
+/* Reads the numbers of some rows ahead by column. Thousandths and small whole numbers become text
+ * without another look. */
 #ifndef SCALE_AHEAD_H
 #define SCALE_AHEAD_H
 

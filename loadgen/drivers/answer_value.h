@@ -1,5 +1,4 @@
-/* One value of an answer as a driver has read it: into the digest where one is wanted, and to the
- * sink where the content is checked. Refuses to read: the form of the bytes is the driver's. */
+/* One value of an answer, into the digest and to the sink where they are wanted. */
 #ifndef SCALE_ANSWER_VALUE_H
 #define SCALE_ANSWER_VALUE_H
 

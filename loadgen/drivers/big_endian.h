@@ -1,5 +1,4 @@
-/* Numbers with the most significant byte first, as PostgreSQL, CQL and Thrift send them. It bounds
- * nothing: the caller has the room. */
+/* Numbers with the most significant byte first. The caller has the room. */
 #ifndef SCALE_BIG_ENDIAN_H
 #define SCALE_BIG_ENDIAN_H
 

@@ -1,10 +1,8 @@
-/* The driver of Cassandra, by CQL's native protocol version 4; it needs no client library. A
- * request's rows are unlogged batches of one prepared statement. A batch has rows of one device,
- * and so of one partition. All batches of a request are sent before the first answer is awaited.
- * A NULL is sent as "not set", so that it writes no tombstone. Each query is a prepared
- * statement with bound values; its answer comes in pages, all of which are read. It refuses
- * texts with {item}, and types that CQL lacks. Options: batch_rows=100, the most rows of a
- * batch; page_rows=5000, the most rows of a page of an answer. */
+/* The driver of Cassandra, by CQL's native protocol version 4. A request's rows are unlogged
+ * batches of a prepared statement, each of one device and partition, all sent before the first
+ * answer is awaited. A NULL is "not set" and writes no tombstone. A query is a prepared statement
+ * whose answer comes in pages. It refuses texts with {item}. Options: batch_rows=100, most rows of
+ * a batch; page_rows=5000, most rows of a page. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -57,7 +55,6 @@ static const struct column *lacking_column(const struct schema *schema, uint32_t
     return NULL;
 }
 
-/* The most bytes of one row's values. */
 static uint64_t row_values_bytes(const struct schema *schema, uint32_t first, uint32_t count)
 {
     uint64_t bytes = 2 + 4 + 1 + NUMBER_BYTES + 4 + 8;
@@ -236,7 +233,6 @@ static bool take_rows(const struct cassandra_columns *columns, struct cql_reader
     return reader->at == reader->end;
 }
 
-/* Makes a fault of an answer that was not expected. */
 static enum outcome refused(const struct cql_answer *answer, struct fault *fault)
 {
     char code[16];
@@ -365,7 +361,6 @@ static bool fits(enum mark mark, uint16_t type)
            type == CQL_SMALLINT || type == CQL_TINYINT;
 }
 
-/* Reads the types of the parameters and of the answer's columns. */
 static const char *read_types(struct cassandra_ask *ask, struct cql_reader *reader)
 {
     bool are_named;

@@ -1,5 +1,5 @@
-/* Values of a batch: whether a form that names its columns leaves one out, and whole numbers of
- * any type as one type. Numbers as text. It sends nothing. */
+/* Values of a batch: which NULLs a form that names its columns leaves out, and whole numbers as one
+ * type or as text. */
 #ifndef SCALE_CELLS_H
 #define SCALE_CELLS_H
 

@@ -1,11 +1,7 @@
-/* The driver of ClickHouse: rows posted over HTTP in its format Native, in which a block has the
- * values of each column together, as a batch has them. A body is one block of one table:
- *     device_id UInt32, time Int64 (ms since 1970), and the columns of the schema
- * A statement such as INSERT INTO measurement (device_id, time, ...) FORMAT Native is in
- * write_path, and with it the settings of the request. So the methods `native` and `async`, by
- * which the server collects the rows of several requests, send the same bodies. Queries are asked
- * by GET, and name a table by its number. Where rows may have NULLs, the columns of the schema are
- * Nullable. Options: those of posts.h. */
+/* The driver of ClickHouse: blocks of one table posted over HTTP in its format Native: device_id
+ * UInt32, time Int64 (ms since 1970), columns of the schema, Nullable where rows may have NULLs.
+ * The INSERT and its settings are in write_path, so `native` and `async` send the same bodies.
+ * Queries go by GET and name a table by its number. Options: those of posts.h. */
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +77,6 @@ static void drop(void *encoder)
     free(((struct blocks *)encoder)->columns);
 }
 
-/* The most bytes of a row's values. */
 static uint64_t values_bytes(const struct blocks *b, uint32_t first, uint32_t count)
 {
     uint64_t bytes = sizeof(uint32_t) + sizeof(int64_t);

@@ -1,4 +1,4 @@
-/* Frames of CQL's native protocol; see cql.h. */
+/* See cql.h. */
 #include "cql.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
-/* Frames of CQL's native protocol, version 4, as far as loads need them. A frame is a head of
- * CQL_HEAD_BYTES and a body. Answers come in any order and are matched by the number of their
- * frame. They are read within bounds: beyond the end every value is zero, and is_short is set. */
+/* Frames of CQL's native protocol, version 4: a head of CQL_HEAD_BYTES and a body. Answers are
+ * matched by the number of their frame. Reads beyond the end are zero and set is_short. */
 #ifndef SCALE_CQL_H
 #define SCALE_CQL_H
 
@@ -48,8 +47,8 @@ void cql_skip_string(struct cql_reader *reader);
 /* Reads a type; the types inside it are skipped. */
 uint16_t cql_read_type(struct cql_reader *reader);
 
-/* Reads the head of metadata; each column follows if it has types. is_of_parameters: from the
- * answer to PREPARE. *are_named: each column names its table. */
+/* Reads the head of metadata; each column follows if it has types. *are_named: each names its
+ * table. */
 struct cql_metadata cql_read_metadata(struct cql_reader *reader, bool is_of_parameters,
                                       bool *are_named);
 
@@ -90,8 +89,8 @@ void cql_head(uint8_t *head, enum cql_opcode opcode, uint16_t number, uint32_t l
 /* Reads the next answer. False with the reason in stream->problem: the connection is then
  * closed. */
 bool cql_read(struct stream *stream, struct cql_answer *answer);
-/* Sends one request with a text and reads its answer. `with_length`: the text is a long string
- * of the protocol, otherwise it is the body. */
+/* Sends one request with a text and reads its answer. `with_length`: the text is a long string,
+ * else the body. */
 bool cql_ask(struct stream *stream, enum cql_opcode opcode, const char *text, size_t length,
              bool with_length, struct cql_answer *answer);
 

@@ -96,7 +96,6 @@ static void drop(void *encoder)
     free(((struct statement *)encoder)->head);
 }
 
-/* The most bytes of a row's values. */
 static uint64_t values_bytes(const struct statement *s, uint32_t first, uint32_t count)
 {
     uint64_t bytes = DEVICE_BYTES + TIME_BYTES + LIST_BYTES;
@@ -119,7 +118,6 @@ static uint64_t row_bytes(const void *encoder, uint32_t first, uint32_t count)
     return frame_bytes(encoder, count) + values_bytes(encoder, first, count);
 }
 
-/* Writes one value and a comma. */
 static inline char *put_value(char *out, const struct batch *batch, uint32_t c, uint32_t row)
 {
     const struct column *column = &batch->schema->columns[c];
@@ -173,7 +171,6 @@ static char *end_list(char *out)
     return out;
 }
 
-/* Writes an array for each column. */
 static char *put_columns(char *out, const struct batch *batch, struct post_place *place,
                          uint32_t first, uint32_t count)
 {
@@ -195,7 +192,6 @@ static char *put_columns(char *out, const struct batch *batch, struct post_place
     return out;
 }
 
-/* Writes a list of values for each row. */
 static char *put_rows(char *out, const struct batch *batch, struct post_place *place,
                       uint32_t first, uint32_t count)
 {

@@ -1,5 +1,4 @@
-/* Numbers of a column as doubles; see doubles.h. The loops have no branch that depends on a value,
- * so that they run on several rows at once. */
+/* Numbers of a column as doubles; see doubles.h. No branch depends on a value. */
 #include "doubles.h"
 
 #include <string.h>
@@ -7,8 +6,7 @@
 #include "cells.h"
 #include "numbers.h"
 
-/* Whether all are thousandths. Below 8000 a float tells each thousandth from its neighbours, and
- * adding a half is exact. */
+/* Whether all are thousandths: below 8000 a float tells them apart, and adding a half is exact. */
 static bool thousandths(double *restrict out, const float *restrict in, uint32_t n)
 {
     uint32_t others = 0;

@@ -4,10 +4,9 @@
 
 #include "../schema.h"
 
-/* Values first .. first + n - 1 of a column. A float becomes the double of the decimal that
- * numbers.h writes for it, not its own bits: 10.1, and not 10.1000003814697266. So forms of text
- * and of doubles store the same number. A boolean is 0 or 1. Of whole numbers at most 53 bits are
- * kept. */
+/* Values first .. first + n - 1 of a column. A float becomes the double of its decimal in
+ * numbers.h, so that texts and doubles store the same number; a boolean 0 or 1; of whole numbers at
+ * most 53 bits are kept. */
 void doubles_read(double *out, enum type type, const void *values, uint32_t first, uint32_t n);
 
 #endif

@@ -1,8 +1,6 @@
-/* The door to a database, version 5: one table of functions per driver, checked before use.
- * A driver knows its client library, which it opens with dlopen, and its own names of tables.
- * It starts no threads, reads no clock, keeps no latencies and prints nothing: it answers with
- * one of three outcomes and says in a fault what went wrong, in the server's words. Where it
- * waits for the server within a deadline, it waits by ../deadline.h. */
+/* The door to a database, version 5: one table of functions per driver, checked before use. A
+ * driver starts no threads, reads no clock, keeps no latencies and prints nothing. It answers with
+ * an outcome, and a fault in the server's words. It waits within a deadline by ../deadline.h. */
 #ifndef SCALE_DRIVER_H
 #define SCALE_DRIVER_H
 
@@ -17,24 +15,22 @@
 
 #define DRIVER_ABI 5u
 
-/* Abilities of a method beyond sending a request and waiting for as long as it takes. */
+/* Abilities of a method beyond sending a request and waiting. */
 enum feature {
-    /* `send`, `ask` and `submit` return by the deadline they are given, by fault_late when it has
-     * passed, and `complete` by its time. Without it they always get 0: no deadline. */
+    /* `send`, `ask` and `submit` return by their deadline, by fault_late when it has passed,
+     * `complete` by its time. Without it they get 0. */
     FEATURE_DEADLINE = 1u << 0,
     /* `submit` and `complete`: several requests in flight on one connection. */
     FEATURE_DEPTH = 1u << 1,
-    /* Encoding can be done without sending: with setup->is_sending_stubbed, `place` and `connect`
-     * ask no server, and `send` makes every byte of a request, drops it where it would hand it to
-     * its client library or socket, and acknowledges all rows. */
+    /* With setup->is_sending_stubbed, `place` and `connect` ask no server, and `send` makes every
+     * byte, drops it instead of sending it, and acknowledges all rows. */
     FEATURE_SEPARABLE = 1u << 2,
-    /* The protocol has no answers: `send` returns when the whole request is handed to the network,
-     * and *rows_acked is what was sent. No times are kept of its requests. `disconnect` returns
-     * when the server has read everything and closed the connection too, or after a time. */
+    /* The protocol has no answers: *rows_acked is what the network took, and no times are kept.
+     * `disconnect` returns when the server has read everything and closed too, or after a time. */
     FEATURE_UNANSWERED = 1u << 3,
-    /* A connection is a subscription: `prepare` takes the names of what is subscribed to, `ask`
-     * waits for the next message and ends the worker by answer->is_end, and takes the sink. It
-     * returns at least once a second, by answer->is_quiet, so that the load can be stopped. */
+    /* A connection is a subscription: `prepare` takes the names, `ask` waits for the next message,
+     * sets answer->is_end at the end, and takes the sink. It returns at least once a second, by
+     * answer->is_quiet. */
     FEATURE_SUBSCRIBES = 1u << 4
 };
 
@@ -70,8 +66,8 @@ struct result_sink { /* takes the answer of one SQL statement */
     /* text NULL: an SQL NULL; is_number: `text` may stand in JSON without quotes */
     void (*value)(void *context, const char *text, size_t length, bool is_number);
     void (*affected)(void *context, uint64_t rows);
-    /* Takes the whole answer in place of rows and values, from drivers whose servers answer with
-     * a text such as JSON. NULL: rows are wanted. */
+    /* Takes the whole answer in place of rows, if it is a text such as JSON. NULL: rows are wanted.
+     */
     void (*body)(void *context, const char *text, size_t length);
 };
 
@@ -89,8 +85,8 @@ struct parameter { /* one value of a query, in the order of the marks in its tex
 
 struct answer { /* the answer to a query; the driver has read all of it */
     bool wants_digest; /* asked for by the core; without it no value need be looked at */
-    /* Takes the rows in their order, by sink_values.h: those of a subscription, which it counts, or
-     * the content of an answer that is checked, which the driver counts as always. NULL: none. */
+    /* Takes the rows in their order, by sink_values.h: of a subscription, which it counts, or of a
+     * checked answer, which the driver counts. NULL: none. */
     const struct result_sink *sink;
     bool is_handed; /* set by a driver that has handed the whole content to the sink */
     bool is_end; /* subscriptions only: no message came, and none will come */
@@ -114,8 +110,8 @@ struct driver_ops {
     const char *const *options; /* spec keys of its own; ends with NULL */
     const char *libraries; /* names for people; NULL: none is needed */
 
-    /* Required. `open` reads the spec and refuses what this driver cannot do. It opens no library
-     * and connects to nothing. */
+    /* Required. `open` reads the spec and refuses what this driver cannot do. It connects to
+     * nothing. */
     enum outcome (*open)(const struct driver_setup *setup, struct driver **driver,
                          struct fault *fault);
     /* Fixes where each table lives: fills partition_of[0 .. tables-1]. */
@@ -142,10 +138,9 @@ struct driver_ops {
     enum outcome (*sql)(struct connection *connection, const char *statement,
                         const struct result_sink *sink, struct fault *fault);
 
-    /* Both or none. `prepare` makes an operation, numbered below OPERATIONS_MAX, ready
-     * on this connection; its text is in the database's own language, with the marks of
-     * marks.h, and outlives the connection. `ask` runs it once, with a parameter for each mark in
-     * their order, and reads the whole answer. */
+    /* Both or none. `prepare` makes an operation below OPERATIONS_MAX ready; its text has the marks
+     * of marks.h and outlives the connection. `ask` runs it once, with a parameter for each mark,
+     * and reads the whole answer. */
     bool has_parts; /* texts may name the partition of a table */
     /* Optional, with `ask`: refuses a text that this driver cannot ask, before it connects. */
     enum outcome (*check_ask)(const struct driver *driver, const struct marks *marks,
@@ -156,11 +151,10 @@ struct driver_ops {
                         const struct parameter *parameters, uint64_t deadline_ns,
                         struct answer *answer, struct fault *fault);
 
-    /* Both with FEATURE_DEPTH, none without. `submit` sends a request and does not wait for its
-     * answer; the batch is the driver's until the ticket is completed. `complete` waits until any
-     * request in flight is answered, or until the time: then none is, and nothing is late, since
-     * the core knows each ticket's deadline. An outcome but OK is the connection's: all requests
-     * in flight are lost with it; a fault of one request comes with its completion. */
+    /* Both with FEATURE_DEPTH, none without. `submit` sends a request without waiting; its batch is
+     * the driver's until the ticket is completed. `complete` waits until any request is answered,
+     * or until the time: then none is. An outcome but OK is the connection's, with all requests in
+     * flight; a fault of one comes with its completion. */
     enum outcome (*submit)(struct connection *connection, const struct batch *batch,
                            uint64_t ticket, uint64_t deadline_ns, struct fault *fault);
     enum outcome (*complete)(struct connection *connection, uint64_t until_ns,

@@ -1,4 +1,4 @@
-/* Faults; see fault.h. */
+/* See fault.h. */
 #include "fault.h"
 
 #include <stdarg.h>

@@ -1,5 +1,4 @@
-/* The outcome of a call through the driver door, and the fault that says why it is not OK: for
- * drivers and for what they share. It prints nothing and counts nothing. */
+/* The outcome of a call through the driver door, and the fault that says why it is not OK. */
 #ifndef SCALE_FAULT_H
 #define SCALE_FAULT_H
 
@@ -28,10 +27,9 @@ struct fault {
 void fault_set(struct fault *fault, enum fault_kind kind, const char *code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The fault of a request whose answer did not come by its deadline, code "deadline"; `stage` says
- * how far it had come. Returns OUTCOME_FATAL: what the server still does with the request, and
- * which answer would come next, is not known, so the connection is good for `disconnect` only.
- * The rows of the request are unanswered: neither acknowledged nor failed. */
+/* The fault of a request without an answer by its deadline, code "deadline"; `stage`: how far it
+ * had come. Returns OUTCOME_FATAL: the connection is good for `disconnect` only, and its rows are
+ * unanswered. */
 enum outcome fault_late(struct fault *fault, const char *stage);
 
 /* The fault of a spec that asks for what this driver cannot do. Returns OUTCOME_FATAL. */

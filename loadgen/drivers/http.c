@@ -1,4 +1,4 @@
-/* HTTP/1.1 on a stream; see http.h. */
+/* See http.h. */
 #include "http.h"
 
 #include <ctype.h>

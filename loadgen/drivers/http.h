@@ -1,5 +1,4 @@
-/* A small HTTP/1.1 client: POST, GET and an upgrade on one connection, bodies with a length or
- * in chunks. It follows no redirection. */
+/* A small HTTP/1.1 client: POST, GET and an upgrade on one connection, without redirection. */
 #ifndef SCALE_HTTP_H
 #define SCALE_HTTP_H
 

@@ -1,10 +1,8 @@
-/* The driver of Apache IoTDB, by its session protocol (Thrift over framed TCP); it needs no
- * client library. A table of the load is a device, database.d7. Method `tablet` sends each slice
- * of a request as a tablet and reads the answers when many are in flight; `tablets` sends all
- * slices in one call; `records` sends the rows one by one. The verb `tables` creates devices
- * from the template of the database. It refuses texts with {item}, and types that IoTDB lacks.
- * Options: aligned=1, if the devices are aligned; page_rows=5000, rows of an answer that are
- * read at once. */
+/* The driver of Apache IoTDB, by Thrift over framed TCP. A table is a device, database.d7. Methods:
+ * `tablet`, a call for each slice, many in flight; `tablets`, all slices in one call; `records`,
+ * row by row. `tables` creates devices from the template of the database. It refuses texts with
+ * {item}. Options: aligned=1, if the devices are aligned; page_rows=5000, rows of an answer that
+ * are read at once. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -34,8 +32,8 @@ struct connection {
     struct iotdb_ask *asks[OPERATIONS_MAX];
 };
 
-/* Queries. The marks in the text of an operation are filled in, and the answer comes in pages of
- * page_rows. Values are read for a digest or a sink only, without an allocation for each. */
+/* Queries. The marks of a text are filled in, and the answer comes in pages. Values are read for a
+ * digest or a sink only. */
 
 enum { VALUE_BYTES = DRIVER_NAME_MAX, CALL_BYTES = THRIFT_HEAD_BYTES + 256 };
 
@@ -57,7 +55,6 @@ static enum outcome iotdb_check_ask(const struct driver *d, const struct marks *
     return OUTCOME_FATAL;
 }
 
-/* Grows the buffer and keeps what is written. */
 static bool iotdb_make_room(struct connection *c, uint64_t bytes)
 {
     if (bytes <= c->size)
@@ -129,7 +126,6 @@ static void fill(const struct iotdb_ask *ask, const struct driver *d,
     *out = '\0';
 }
 
-/* Makes a time of the server's milliseconds. */
 static struct answer_value time_of(int64_t ms)
 {
     return (struct answer_value){.kind = ANSWER_WHOLE, .whole = ms * 1000000};
@@ -186,7 +182,6 @@ static bool count(struct iotdb_set *set, struct answer *answer)
     return !answer_is_read(answer) || take_rows(set, rows, answer);
 }
 
-/* Starts the next call of the connection. */
 static struct iotdb_call iotdb_call_of(struct connection *c, const struct batch *batch)
 {
     return (struct iotdb_call){.form = &c->driver->form,
@@ -195,8 +190,8 @@ static struct iotdb_call iotdb_call_of(struct connection *c, const struct batch 
                                .number = c->session.calls++};
 }
 
-/* Reads the first page of the statement's answer if the set is {0}, otherwise the next one;
- * has_more of the set says whether another may follow. The buffer already has room for the call. */
+/* Reads the first page of the answer if the set is {0}, else the next; has_more: another may
+ * follow. */
 static enum outcome iotdb_ask_page(struct connection *c, const struct iotdb_statement *statement,
                                    struct iotdb_set *set, struct fault *fault)
 {
@@ -323,8 +318,7 @@ enum { IN_FLIGHT_MAX = 128, DEVICES_MAX = 1000, PAGE_ROWS = 5000, PAGE_ROWS_MAX 
 
 enum { FIELDS_BYTES = 256 }; /* bytes of a call besides its slices and its text */
 
-/* A server takes frames of 512 MiB. Tablets of so many bytes are in flight at once, and one more.
- */
+/* A server takes frames of 512 MiB. So many bytes of tablets are in flight, and one more tablet. */
 #define FRAME_BYTES ((uint64_t)1 << 28)
 
 #define FLOWN_BYTES ((uint64_t)1 << 22)
@@ -417,8 +411,8 @@ static enum outcome iotdb_connect(struct driver *d, uint32_t worker, struct conn
     return OUTCOME_OK;
 }
 
-/* Sends what is written, and reads the answers to the last `count` calls. It reads all of them,
- * also after one that was refused, so that the connection is ready for the next request. */
+/* Sends what is written, and reads all answers to the last `count` calls, also after a refused one.
+ * */
 static enum outcome fly(struct connection *c, const uint8_t *end, uint32_t count,
                         struct fault *fault)
 {

@@ -1,4 +1,4 @@
-/* Frames of calls of IoTDB; see iotdb_frames.h. */
+/* See iotdb_frames.h. */
 #include "iotdb_frames.h"
 
 #include <stdlib.h>

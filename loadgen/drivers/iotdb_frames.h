@@ -1,7 +1,6 @@
-/* Encodes requests as calls of IoTDB: rows as one tablet, as several tablets, or as records;
- * devices of a template; statements. A tablet has columns, each an array of values in network
- * order with a bitmap of its NULLs; a record has each value after its type. A row of nothing but
- * NULLs keeps its first value, since IoTDB stores no row without a value. It sends nothing. */
+/* Encodes requests as calls of IoTDB: tablets (columns in network order with bitmaps of their
+ * NULLs), records (each value after its type), devices of a template, statements. A row of nothing
+ * but NULLs keeps its first value, for IoTDB stores no other. */
 #ifndef SCALE_IOTDB_FRAMES_H
 #define SCALE_IOTDB_FRAMES_H
 

@@ -1,4 +1,4 @@
-/* Sessions of IoTDB and the sets of rows that they read; see iotdb_session.h. */
+/* See iotdb_session.h. */
 #include "iotdb_session.h"
 
 #include <stdio.h>
@@ -146,7 +146,6 @@ static enum outcome open_session(struct iotdb_session *session, const struct dri
     return read_opened(session, number, fault);
 }
 
-/* Asks for the number of a statement. */
 static enum outcome request_statement(struct iotdb_session *session, struct fault *fault)
 {
     uint8_t frame[THRIFT_HEAD_BYTES + 16];
@@ -336,7 +335,6 @@ static void take_response(struct thrift_in *in, struct iotdb_set *set, struct th
     }
 }
 
-/* Checks that the answer is complete. */
 static enum outcome judged(struct iotdb_session *session, const struct thrift_in *in,
                            struct iotdb_set *set, struct fault *fault)
 {
@@ -383,10 +381,9 @@ uint64_t iotdb_set_rows(const struct iotdb_set *set)
     return rows;
 }
 
-/* Reads a TSFetchResultsResp. It has the same columns as the first page, whose names are no
- * longer in the stream. moreData is ignored: in the answer to fetchResults IoTDB 2.0.1-beta sets
- * it when nothing is left, also for a query that it has finished. The server fills a page as
- * long as it has rows, so a page with fewer rows than were asked for is the last. */
+/* Reads a TSFetchResultsResp, whose columns are those of the first page. moreData is ignored: IoTDB
+ * 2.0.1-beta sets it when nothing is left. A page with fewer rows than were asked for is the last.
+ * */
 enum outcome iotdb_read_more(struct iotdb_session *session, uint32_t number, uint32_t rows_max,
                              struct iotdb_set *set, struct fault *fault)
 {

@@ -1,6 +1,5 @@
-/* A session of IoTDB over Thrift: opens and closes it, numbers its calls and reads their status.
- * It also reads answers, column by column (TSQueryDataSet), in pages. It knows no form of rows
- * to be written. */
+/* A session of IoTDB over Thrift: opens and closes it, numbers its calls, and reads answers by
+ * column (TSQueryDataSet). */
 #ifndef SCALE_IOTDB_SESSION_H
 #define SCALE_IOTDB_SESSION_H
 
@@ -67,16 +66,16 @@ struct iotdb_value {
     struct thrift_text text;
 };
 
-/* Read the answer to the executeStatement of this number, then to each fetchResults of
- * `rows_max` rows. The set must be freed whatever they return. */
+/* Read the answer to executeStatement, then to each fetchResults of `rows_max` rows. The set must
+ * be freed in any case. */
 enum outcome iotdb_read_set(struct iotdb_session *session, uint32_t number, struct iotdb_set *set,
                             struct fault *fault);
 enum outcome iotdb_read_more(struct iotdb_session *session, uint32_t number, uint32_t rows_max,
                              struct iotdb_set *set, struct fault *fault);
 void iotdb_free_set(struct iotdb_set *set);
 
-/* The number of rows of the page that was read last: the number of times, or, without times, the
- * size of the bitmaps; 0 if the page was empty. */
+/* The number of rows of the last page: of its times, or without times of the bitmaps; 0: it was
+ * empty. */
 uint64_t iotdb_set_rows(const struct iotdb_set *set);
 uint64_t iotdb_set_bytes(const struct iotdb_set *set); /* bytes of the set's times and values */
 bool iotdb_is_present(const struct iotdb_column *column, uint64_t row);

@@ -1,4 +1,4 @@
-/* Opens client libraries; see library.h. */
+/* See library.h. */
 #include "library.h"
 
 #include <dlfcn.h>

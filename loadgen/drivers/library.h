@@ -1,5 +1,5 @@
-/* Opens client libraries at run time, by the given name or their usual ones, and finds their
- * functions by name. A fault names what is missing. It calls nothing in a library. */
+/* Opens client libraries at run time, by the given name or their usual ones, and their functions by
+ * name. */
 #ifndef SCALE_LIBRARY_H
 #define SCALE_LIBRARY_H
 

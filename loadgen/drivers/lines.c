@@ -173,7 +173,6 @@ static char *put_ahead_field(char *out, const struct ahead *ahead, uint32_t c, u
     return out + (form == AHEAD_WHOLE);
 }
 
-/* Writes the fields of a row, with commas between them. */
 static char *put_fields(const struct lines *l, const struct batch *batch, const struct ahead *ahead,
                         uint32_t row, char *out)
 {

@@ -1,8 +1,6 @@
-/* The driver of MariaDB, through libmariadb: connections and names. Methods: `load-data`,
- * which is LOAD DATA LOCAL of rows as text, and `insert`, a prepared statement whose parameters are
- * arrays. Both replace the row of the same device and time. Queries are prepared statements. A
- * table of the load is a device_id from 1 on; table t is in partition t mod partitions. It refuses
- * to create tables. Options: none. */
+/* The driver of MariaDB, through libmariadb. Methods: `load-data`, LOAD DATA LOCAL of rows as text;
+ * `insert`, a prepared statement with arrays. Both replace the row of the same device and time. A
+ * table is a device_id from 1 on; table t is in partition t mod partitions. Options: none. */
 #include "mariadb.h"
 
 #include <inttypes.h>

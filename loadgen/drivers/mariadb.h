@@ -1,5 +1,5 @@
-/* Shared by the files of the MariaDB driver: the functions of libmariadb, its structures as its
- * documented interface has them, and the state of the process and of the workers. */
+/* Shared by the files of the MariaDB driver: the functions and structures of libmariadb, and the
+ * state of process and workers. */
 #ifndef SCALE_MARIADB_H
 #define SCALE_MARIADB_H
 
@@ -47,8 +47,8 @@ enum { /* types of values */
        MARIA_STRING = 254
 };
 
-/* Goes on with a call on an object, MYSQL or MYSQL_STMT, after these events; returns the events
- * that it waits for, 0 when it has ended with *code. */
+/* Goes on with a call on a MYSQL or MYSQL_STMT after these events; returns the events that it waits
+ * for, 0: it has ended with *code. */
 typedef int maria_continue(int *code, void *object, int ready);
 
 struct libmariadb {
@@ -141,8 +141,7 @@ int maria_stmt_prepare(struct connection *c, MYSQL_STMT *stmt, const char *text,
 int maria_stmt_execute(struct connection *c, MYSQL_STMT *stmt);
 int maria_stmt_fetch(struct connection *c, MYSQL_STMT *stmt);
 
-/* Makes a fault of the last error of the connection, or of a statement; of its deadline, if that
- * has passed. */
+/* Makes a fault of the last error of the connection or a statement, or of its passed deadline. */
 enum outcome maria_fault(struct connection *c, struct fault *fault);
 enum outcome maria_stmt_fault(struct connection *c, MYSQL_STMT *stmt, struct fault *fault);
 

@@ -1,7 +1,6 @@
-/* Queries of MariaDB: each operation is a prepared statement with ? for its marks, and the rows of
- * its answers come in the binary protocol, one by one. A whole number, a time among them, is read
- * as 64 bits; a decimal without a fraction too; any other number as a double, and one of 32 bits as
- * what it is. Columns named `time` and `bucket` are milliseconds since 1970. */
+/* Queries of MariaDB: prepared statements, whose rows come in the binary protocol. Whole numbers
+ * and times are read as 64 bits, decimals without a fraction too, other numbers as doubles, floats
+ * as what they are. `time` and `bucket` are ms since 1970. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,7 @@
-/* Rows for MariaDB. `load-data`: the library asks for the text of a file that is none; rows are
- * encoded as it takes them, one at a time. `insert`: the arrays of the batch are bound as they
- * are; devices, texts and NULLs get arrays of their own, which the first request allocates. A
- * request is acknowledged when the server reports success, as many rows as it got at least, and
- * no warning: a value that it changed is a warning. */
+/* Rows for MariaDB. `load-data`: rows are encoded as the library takes the text. `insert`: the
+ * arrays of the batch are bound; devices, texts and NULLs get arrays of their own. A request is
+ * acknowledged when the server reports success, as many rows as it got at least, and no warning,
+ * which a changed value is. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,7 +162,6 @@ static enum outcome warned(struct connection *c, uint64_t affected, const struct
     return OUTCOME_ERROR;
 }
 
-/* Encodes all rows, as libmariadb takes them. */
 static enum outcome drop_text(struct connection *c, uint64_t *rows_acked)
 {
     char dropped[DROPPED_BYTES];

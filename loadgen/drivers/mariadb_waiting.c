@@ -1,6 +1,5 @@
-/* Waits for MariaDB's server within the deadline of a request, by the calls of libmariadb that
- * return when they would wait. When the deadline passes, the connection is shut down, so that the
- * call that waits ends with an error: libmariadb cannot leave it in another way. */
+/* Waits for MariaDB's server within the deadline, by the non-blocking calls of libmariadb. A passed
+ * deadline shuts the connection down: libmariadb cannot leave a call in another way. */
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -22,7 +21,6 @@ static int ready_of(int events)
            (events & POLLPRI ? WAIT_EXCEPT : 0);
 }
 
-/* Continues a call that wants events, until it has ended. */
 static int finished(struct connection *c, int wanted, int code, void *object, maria_continue *go_on)
 {
     const int fd = c->driver->library.socket(c->mysql);

@@ -77,7 +77,6 @@ static void dump_fixed(FILE *file, enum type type, const void *value)
     }
 }
 
-/* Writes row `i` of the slice. */
 static void dump_row(FILE *file, const struct batch *batch, const struct slice *slice, uint32_t i)
 {
     const uint32_t at = slice->offset + i;

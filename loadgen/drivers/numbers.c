@@ -1,5 +1,5 @@
-/* Numbers as text that reads back as the same number, without printf on the way but for very
- * small and very large ones. See numbers.h. */
+/* Numbers as text that reads back the same, without printf but for very small and very large ones.
+ * See numbers.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,8 +141,8 @@ double numbers_double_of(float value)
     return copysign((double)(whole * tens[decimals] + fraction) / (double)tens[decimals], value);
 }
 
-/* Seventeen digits tell any double from its neighbours. The fraction is taken as a whole number
- * of 2^-63, which it is exactly. */
+/* Seventeen digits tell any double from its neighbours. The fraction is an exact whole number of
+ * 2^-63. */
 char *numbers_put_any_double(char *out, double value)
 {
     const double size = fabs(value);

@@ -1,6 +1,5 @@
-/* Numbers as text that reads back as the same number. Those that are met most often, small whole
- * numbers and thousandths, are inlined where rows are written; all others are numbers.c's. What
- * is written may go a byte beyond what is returned. */
+/* Numbers as text that reads back the same. Small whole numbers and thousandths are inlined, others
+ * are numbers.c's. A byte beyond the end may be written. */
 #ifndef SCALE_NUMBERS_H
 #define SCALE_NUMBERS_H
 
@@ -10,8 +9,8 @@
 
 enum { NUMBER_BYTES = 40 }; /* most that a number takes */
 
-/* For each number below 1000 its three digits, and the length of that number as a fraction, with
- * its point and without trailing zeros. */
+/* For each number below 1000 its three digits, and its length as a fraction with a point, without
+ * trailing zeros. */
 extern const char numbers_triples[4 * 1000 + 1];
 
 /* For each number below 1000 its digits without leading zeros, and their count. */

@@ -1,5 +1,4 @@
-/* Compresses by libraries of the machine, which are opened when a method needs them: gzip by
- * zlib, where each text becomes a whole gzip file, and snappy's block format by libsnappy. See
+/* Compresses by zlib, where each text becomes a gzip file, and libsnappy (its block format). See
  * packing.h. */
 #include "packing.h"
 

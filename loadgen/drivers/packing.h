@@ -1,5 +1,4 @@
-/* Compression of a body before it is posted. A driver's form names one of these; each body is
- * compressed by itself. It knows nothing of the contents. */
+/* Compression of each body before it is posted, by the name in a driver's form. */
 #ifndef SCALE_PACKING_H
 #define SCALE_PACKING_H
 

@@ -1,4 +1,4 @@
-/* The login, prepared statements and answers; see pg_session.h. */
+/* See pg_session.h. */
 #include "pg_session.h"
 
 #include <stdarg.h>

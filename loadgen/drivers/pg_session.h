@@ -1,6 +1,5 @@
-/* Version 3 of the PostgreSQL protocol without a library: the login, prepared statements and the
- * answers to them. It logs in without a password or with one in clear text, and refuses every
- * other way. It has no rows. */
+/* Version 3 of the PostgreSQL protocol without a library: login (no password, or one in clear
+ * text), prepared statements and their answers. */
 #ifndef SCALE_PG_SESSION_H
 #define SCALE_PG_SESSION_H
 
@@ -20,16 +19,16 @@ struct pg_answer { /* one message of the server */
     uint32_t length;
 };
 
-/* Messages without content. Flush asks for all answers so far. Sync ends a group of messages;
- * after an error the server skips everything before the next Sync. */
+/* Messages without content. Flush requests all answers so far. Sync ends a group; after an error
+ * the server skips to it. */
 enum { PG_MARK_BYTES = 5 };
 extern const uint8_t pg_flush[PG_MARK_BYTES], pg_sync[PG_MARK_BYTES];
 
 /* Logs in on a new connection, and returns when the server waits for statements. */
 enum outcome pg_login(struct stream *stream, const struct pg_user *user, struct fault *fault);
 
-/* Sends messages that prepare `count` statements, with a mark behind them, and reads their
- * answers. After a Sync it reads until the server is ready for more. */
+/* Sends messages that prepare `count` statements, with a mark behind them, and reads their answers,
+ * after a Sync until the server is ready. */
 enum outcome pg_prepare(struct stream *stream, const uint8_t *text, const uint8_t *end,
                         uint32_t count, const uint8_t *mark, struct fault *fault);
 
@@ -46,8 +45,8 @@ uint64_t pg_rows(const struct pg_answer *answer);
 /* The object id of a column's type, as pg_values.h writes its values. */
 unsigned pg_oid(enum type type);
 
-/* Copies the columns of a request into new memory. A timestamp becomes a whole number. A fault for
- * a type that the writer, such as "an INSERT", has no way to write. */
+/* Copies the columns of a request, a timestamp as a whole number. A fault for a type that the
+ * writer, such as "an INSERT", cannot write. */
 enum outcome pg_take_columns(const struct driver_setup *setup, const char *writer,
                              struct column **columns, uint32_t *first, uint32_t *count,
                              struct fault *fault);

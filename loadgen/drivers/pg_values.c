@@ -1,4 +1,4 @@
-/* Values of columns in binary; see pg_values.h. */
+/* See pg_values.h. */
 #include "pg_values.h"
 
 uint32_t pg_wire_bytes(const struct column *column)

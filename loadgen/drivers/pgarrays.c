@@ -1,10 +1,7 @@
-/* The driver of databases that take arrays by version 3 of the PostgreSQL protocol: CrateDB, for
- * which it exists. A request is one statement that is prepared once,
- *     INSERT INTO "measurement" (device_id, time, ...) (SELECT * FROM UNNEST($1, $2, ...))
- * with an array for each column in binary. A request of more than 8 MiB goes in several pieces. The
- * table's own columns are device_id, the number of the load's table, and time in ms since 1970. It
- * begins no transaction, because CrateDB has none: a statement may store a part of its rows. Its
- * answer says how many, and a number that is not that of the rows is a fault. It does not read.
+/* The driver of CrateDB by version 3 of the PostgreSQL protocol: a request is one prepared INSERT
+ * INTO "measurement" (device_id, time, ...) (SELECT * FROM UNNEST($1, $2, ...)) with a binary array
+ * for each column, in pieces above 8 MiB. device_id is the table's number, time in ms since 1970.
+ * CrateDB has no transactions: a number of stored rows that is not the request's is a fault.
  * Method: `arrays`. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,7 +75,6 @@ static uint8_t *put_statement(const struct driver *d, uint8_t *out)
     return pg_put_words(out, "))") + 1;
 }
 
-/* Prepares the statement, which finds a table that does not fit. */
 static enum outcome prepare(struct connection *c, struct fault *fault)
 {
     const struct driver *d = c->driver;
@@ -117,7 +113,6 @@ static enum outcome reach(struct connection *c, struct fault *fault)
     return outcome;
 }
 
-/* The most bytes of a row's values. */
 static uint64_t row_values_bytes(const struct driver *d)
 {
     uint64_t bytes = DEVICE_BYTES + TIME_BYTES;

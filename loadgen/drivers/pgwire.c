@@ -1,10 +1,8 @@
-/* The driver of databases that take INSERT by version 3 of the PostgreSQL protocol and have no
- * COPY. It speaks the protocol itself, because libpq's pipeline mode takes two to three times
- * its CPU time per row (docs/performance.md). It refuses to log in other than without a password
- * or with one in clear text, and it does not read: QuestDB, for which it exists, answers queries
- * over HTTP. A table of the load is a device; its name d<t> and its tags are columns of text.
- * Method: `insert`, one transaction per request. Option: parted=1, table t belongs to the SQL
- * table <table>_p<t mod partitions>. */
+/* The driver of databases that take INSERT but no COPY by version 3 of the PostgreSQL protocol,
+ * such as QuestDB. libpq's pipeline mode takes two to three times its CPU time per row
+ * (docs/performance.md). It does not read: QuestDB answers over HTTP. A table is a device; its name
+ * d<t> and tags are columns of text. Method: `insert`, one transaction per request. Option:
+ * parted=1, table t belongs to the SQL table <table>_p<t mod partitions>. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +15,8 @@
 #include "table_texts.h"
 
 enum {
-    /* Limits on what is sent before its answers are read: the answers to so much fit into the
-     * buffers of two sockets, so that neither side waits for the other. */
+    /* Limits on what is sent before its answers are read: these fit into the buffers of two
+     * sockets, so that neither side waits. */
     WINDOW_STATEMENTS = 2048,
     WINDOW_BYTES = 1 << 20,
     STATEMENT_BYTES = 1
@@ -117,7 +115,6 @@ static uint8_t *put_parse(const struct driver *d, uint32_t part, uint32_t size, 
     return pg_end_message(begin, 'P', out);
 }
 
-/* Prepares the INSERT of a part with sizes[size] rows. `mark`: PG_MARK_BYTES. */
 static enum outcome prepare_insert(struct connection *c, uint32_t part, uint32_t size,
                                    const uint8_t *mark, struct fault *fault)
 {
@@ -141,8 +138,8 @@ static uint8_t *put_parse_of(uint8_t *out, const char *name, const char *stateme
     return pg_end_message(begin, 'P', out + 2);
 }
 
-/* Prepares BEGIN, COMMIT and ROLLBACK, and the INSERT of one row of each part, so that a table
- * that does not fit is found at the start. */
+/* Prepares BEGIN, COMMIT, ROLLBACK and each part's INSERT of one row, which shows a table that does
+ * not fit. */
 static enum outcome prepare_all(struct connection *c, struct fault *fault)
 {
     const struct driver *d = c->driver;
@@ -175,8 +172,8 @@ static enum outcome reach(struct connection *c, struct fault *fault)
     return outcome;
 }
 
-/* Encoding of rows. A prepared INSERT has VALUES for a fixed number of rows, whose values are
- * bound to it. Device and tags of a table are encoded once. Nothing is allocated for a row. */
+/* Encoding of rows. A prepared INSERT has VALUES for a fixed number of rows; device and tags are
+ * encoded once. */
 
 enum {
     MESSAGE_BYTES = 96, /* most bytes around the values of a statement */
@@ -190,7 +187,6 @@ static uint8_t *put_bytes(uint8_t *out, const void *bytes, size_t length)
     return out + length;
 }
 
-/* Writes a parameter of text, with its length. */
 static uint8_t *put_text(uint8_t *out, const char *text, size_t length)
 {
     put_u32(out, (uint32_t)length);
@@ -297,9 +293,9 @@ static uint8_t *put_insert(const struct driver *d, const struct batch *batch, ui
     return pg_put_execute(pg_end_message(begin, 'B', out + 2));
 }
 
-/* Sending. A request is one transaction: BEGIN, its INSERTs, COMMIT and Sync, without waiting
- * between them. The rows are acknowledged when the COMMIT is answered. After an error the
- * transaction is rolled back, and the server has none of its rows. */
+/* Sending. A request is one transaction, sent without waiting: BEGIN, its INSERTs, COMMIT and Sync.
+ * The COMMIT's answer acknowledges the rows; an error rolls back, and the server has none of them.
+ * */
 
 static enum outcome roll_back(struct connection *c, struct fault *fault)
 {
@@ -315,8 +311,8 @@ static enum outcome roll_back(struct connection *c, struct fault *fault)
     return OUTCOME_ERROR;
 }
 
-/* Continues after an error, which `fault` holds: reads until the server is ready for more, and
- * rolls back a transaction that is still open. */
+/* Continues after an error, which `fault` holds: reads until the server is ready, and rolls back an
+ * open transaction. */
 static enum outcome recover(struct connection *c, bool is_synced, struct fault *fault)
 {
     struct pg_answer answer;
@@ -330,7 +326,6 @@ static enum outcome recover(struct connection *c, bool is_synced, struct fault *
     return is_open ? roll_back(c, fault) : OUTCOME_ERROR;
 }
 
-/* Handles a message that is no answer to a statement. */
 static enum outcome fail(struct connection *c, const struct pg_answer *answer, bool is_synced,
                          struct fault *fault)
 {
@@ -445,7 +440,6 @@ static enum outcome send_rows(struct connection *c, const struct batch *batch, u
     return fly(c, pg_sync, acked, fault);
 }
 
-/* Sends one request as a transaction. */
 static enum outcome pgwire_send(struct connection *c, const struct batch *batch,
                                 uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault)
 {

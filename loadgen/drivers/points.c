@@ -196,8 +196,7 @@ static char *put_point(const struct points *p, const struct batch *batch, struct
     return out;
 }
 
-/* Writes the points of one column of a slice, from place->row on; it stops before the end of the
- * slice when the room ends. */
+/* Writes the points of one column of a slice from place->row on, as far as there is room. */
 static char *put_series(const struct points *p, const struct batch *batch, struct post_place *place,
                         char *out, const char *end, uint32_t *rows)
 {

@@ -1,10 +1,8 @@
-/* The driver of PostgreSQL, through libpq: queries, placement, SQL, and the method `copy`.
- * postgres_rows.c encodes rows, postgres_libpq.c loads the library and waits. Methods: `copy`,
- * which is COPY table (time, device_id, columns...) FROM STDIN (FORMAT binary); `jsonb`, the
- * same with all columns in one of the type jsonb; `insert` and `upsert`, a prepared INSERT of
- * arrays. A request is one statement; the number in the server's "COPY n" or "INSERT 0 n" is
- * acknowledged. A table of the load is a device_id. It refuses to create tables: the SQL table,
- * its partitions and its key exist. Options: none. */
+/* The driver of PostgreSQL through libpq: queries, placement, SQL and methods. postgres_rows.c
+ * encodes rows, postgres_libpq.c waits. Methods: `copy`, COPY ... FROM STDIN (FORMAT binary);
+ * `jsonb`, the same with all columns in one jsonb; `insert` and `upsert`, a prepared INSERT of
+ * arrays. A request is one statement, whose count the server acknowledges. A table is a device_id.
+ * The SQL table, its partitions and key exist. Options: none. */
 #include "postgres_rows.h"
 
 #include <ctype.h>
@@ -34,9 +32,8 @@ static int16_t read_i16(const char *value)
     return (int16_t)read_bytes(value, 2);
 }
 
-/* Passes a numeric to the sink as a decimal number. A numeric is four numbers of 16 bits, then
- * digits to the base 10,000, the first with the weight 10,000^weight. NaN, and a number that is
- * too long, become a text. */
+/* Passes a numeric to the sink as a decimal: four numbers of 16 bits, then digits to the base
+ * 10,000. NaN and what is too long become a text. */
 static void hand_numeric(const struct result_sink *sink, const char *value, int length)
 {
     const bool is_whole = length >= 8;
@@ -122,9 +119,8 @@ static void postgres_hand_rows(const struct libpq *p, const PGresult *result,
     }
 }
 
-/* Queries. Each operation is a prepared statement with $1, $2, ... for its marks; parameters and
- * answers are binary. Memory is allocated at `prepare` only. An operation that may have large
- * answers is read row by row, so that libpq never holds a large answer. */
+/* Queries. Operations are prepared statements with $1, $2, ...; parameters and answers are binary.
+ * Large answers are read row by row. Memory is allocated at `prepare` only. */
 
 enum {
     WHOLE_ROWS_MAX =
@@ -367,8 +363,8 @@ static void postgres_free_asks(struct connection *c)
         free(c->asks[i]);
 }
 
-/* Placement. The server's own hash gives the partition of each device_id; ids are chosen so that
- * each partition has as many tables as any other, or one less. */
+/* Placement. The server's hash gives the partition of each device_id; ids are chosen so that
+ * partitions have equal numbers of tables, give or take one. */
 
 enum { PAGE_IDS = 8192, PAGES_MAX = 200000 };
 
@@ -430,8 +426,8 @@ static bool page_of_ids(struct connection *c, uint64_t first_id, uint64_t partit
     return rows == PAGE_IDS;
 }
 
-/* Gives table t an id whose partition is t mod partitions: the ids of each partition go to its
- * tables in order. next_table[p]: the next table of partition p without an id. */
+/* Gives table t an id whose partition is t mod partitions. next_table[p]: the next table of p
+ * without an id. */
 static bool choose_ids(struct connection *c, uint32_t *next_table, struct fault *fault)
 {
     const struct spec *spec = c->driver->setup->spec;
@@ -598,7 +594,6 @@ static void pass_rows(const struct libpq *p, PGresult *result, const struct resu
     }
 }
 
-/* Passes one result of a statement to the sink. */
 static enum outcome take_result(struct connection *c, PGresult *result, bool *has_columns,
                                 const struct result_sink *sink, struct fault *fault)
 {
@@ -684,7 +679,6 @@ static bool build_copy(struct driver *d)
     return used < sizeof d->copy;
 }
 
-/* Checks that a row fits into the buffer. */
 static bool check_row(const struct driver *d, struct fault *fault)
 {
     const struct schema *schema = d->setup->schema;
@@ -737,7 +731,6 @@ static enum outcome load_library(struct driver *d, struct fault *fault)
     return postgres_load_library(&d->libpq, d->setup->spec->library, fault);
 }
 
-/* Sends the COPY statement, and waits until the server takes rows. */
 static enum outcome begin_copy(struct connection *c, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;

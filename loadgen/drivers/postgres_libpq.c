@@ -1,7 +1,6 @@
 /* Loads libpq, waits within the deadline of a request, and reads faults and acknowledgements.
- * Without a deadline libpq itself waits, for as long as it takes. With one the connection does
- * not block, and all waiting is done here: for room to send, and for what the server sends, so
- * that neither side waits for the other. */
+ * Without a deadline libpq waits. With one all waiting is here, for room to send and for what the
+ * server sends, so that neither side waits for the other. */
 #include "postgres_libpq.h"
 
 #include <poll.h>

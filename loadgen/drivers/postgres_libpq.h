@@ -1,6 +1,5 @@
-/* Shared by the files of the PostgreSQL driver: the functions of libpq, the state of the
- * process and of the workers, and requests within their deadline. It knows no row. Only the
- * driver and its fuzzing harness include it. */
+/* Shared by the files of the PostgreSQL driver and its fuzzing harness: functions of libpq, state
+ * of process and workers, requests within their deadline. */
 #ifndef SCALE_POSTGRES_LIBPQ_H
 #define SCALE_POSTGRES_LIBPQ_H
 
@@ -109,9 +108,8 @@ enum outcome postgres_load_library(struct libpq *libpq, const char *wanted, stru
 enum outcome postgres_fault(const struct libpq *libpq, PGconn *conn, const PGresult *result,
                             struct fault *fault);
 
-/* Waits within the deadline of a request: false or NULL when it has passed (is_late) or the
- * connection is broken. `begin` comes first. `flush` waits until the server has taken
- * everything; without a deadline libpq's own calls have waited for that. */
+/* Waits within the deadline of a request, after `begin`: false or NULL when it has passed (is_late)
+ * or the connection is broken. `flush` waits until the server has taken everything. */
 bool postgres_begin(struct connection *connection, uint64_t deadline_ns);
 bool postgres_flush(struct connection *connection);
 PGresult *postgres_next_result(struct connection *connection);

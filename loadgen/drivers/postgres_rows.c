@@ -1,6 +1,5 @@
-/* Encodes rows for PostgreSQL and sends them: in the binary format of COPY, as jsonb in that
- * format, and as the arrays of a prepared INSERT. It does not read answers, except to keep the
- * server going while it sends. */
+/* Encodes rows for PostgreSQL and sends them: COPY's binary format, jsonb in it, and arrays of a
+ * prepared INSERT. It reads answers only to keep the server going. */
 #include "postgres_rows.h"
 
 #include <dlfcn.h>
@@ -18,10 +17,9 @@
 #include "cells.h"
 #include "pg_values.h"
 
-/* Sending the data of COPY. Without TLS and GSS the frames go straight into the socket, which
- * saves the copy that libpq would make: after the answer to COPY libpq has sent all of its own,
- * and it keeps no account of the data. libpq sends everything before and after the data, and
- * reads all answers. */
+/* Sending the data of COPY. Without TLS and GSS the frames go straight into the socket, which saves
+ * libpq's copy: after the answer to COPY it has sent all of its own and keeps no account of the
+ * data. */
 
 typedef int in_use_function(PGconn *);
 
@@ -35,8 +33,8 @@ static bool is_plain(const struct connection *c)
     return tls && gss && !tls(c->conn) && !gss(c->conn);
 }
 
-/* Ends a stream that broke within a frame: no byte may follow. libpq gets the end of the data,
- * so that it reads the server's last message. */
+/* Ends a stream that broke within a frame. libpq gets the end of the data, and reads the server's
+ * last message. */
 static bool cut(struct connection *c, int fd)
 {
     shutdown(fd, SHUT_WR);
@@ -89,9 +87,8 @@ static bool postgres_put_data(struct connection *c, uint8_t *data, size_t bytes)
            p->put_data(c->conn, (const char *)data, (int)bytes) == 1;
 }
 
-/* jsonb: all values of a row as one JSON object. The binary format is a byte with the version,
- * then the text. NULL is null, a time is a whole number in units of the spec. Memory is
- * allocated at `open` only. */
+/* jsonb: all values of a row as one JSON object, after a byte with the version. A time is a whole
+ * number in units of the spec. Memory is allocated at `open` only. */
 
 enum { JSONB_VERSION = 1, MEMBER_BYTES = NAME_MAX_BYTES + 8, LEFT_TO_WRITE = 8 };
 
@@ -102,7 +99,6 @@ struct postgres_json {
     } members[COLUMNS_MAX];
 };
 
-/* The most bytes of a value's text. */
 static uint64_t value_bytes(const struct column *column)
 {
     return type_is_text(column->type) ? 2 * (uint64_t)column->length + 2 : NUMBER_BYTES;
@@ -205,11 +201,9 @@ static uint8_t *postgres_put_json(const struct postgres_json *json, const struct
     return (uint8_t *)at;
 }
 
-/* The binary format of COPY: a count of fields, then each field's length and bytes, most
- * significant byte first. A template holds all counts and lengths and is filled once per
- * connection; rows of fixed length are written over it, a block of rows at a time, column by
- * column. Rows with NULLs or text, and those of jsonb, are written one after another. Nothing is
- * allocated here. */
+/* The binary format of COPY: a count of fields, then each field's length and bytes. A template with
+ * all counts and lengths is filled once per connection; rows of fixed length are written over it, a
+ * block at a time, by column; rows with NULLs, text or jsonb one after another. */
 
 struct writer { /* where one request's rows go in the buffer */
     struct connection *c;
@@ -367,13 +361,11 @@ bool postgres_send_rows(struct connection *c, const struct batch *batch)
     return ok;
 }
 
-/* `insert` and `upsert`: a request is one prepared INSERT whose parameters are arrays in the
- * binary format, one per column; the server makes rows of them by unnest. So a request can have
- * any number of rows (a statement has at most 65,535 parameters), is stored whole or not at all,
- * and is parsed once per connection. `upsert` replaces the row of the same device and time.
- * PostgreSQL refuses a statement that meets a row twice, so a request that may do so selects
- * each device and time once. Lengths of fixed size are written once per connection; the first
- * request allocates the memory. */
+/* `insert` and `upsert`: one prepared INSERT whose parameters are arrays, one per column, made rows
+ * by unnest. So a request has any number of rows (a statement takes 65,535 parameters) and is
+ * parsed once per connection. PostgreSQL refuses an upsert that meets a row twice, so a request
+ * that may do so selects each device and time once. Fixed lengths are written once per connection.
+ * */
 
 enum {
     ARRAY_START_BYTES = 20,
@@ -430,7 +422,6 @@ static struct array_type array_type(enum type type)
     }
 }
 
-/* The most bytes of an array of so many elements. */
 static uint64_t array_bytes(uint32_t element_bytes, uint64_t rows)
 {
     return ARRAY_START_BYTES + rows * (4 + (uint64_t)element_bytes);

@@ -1,12 +1,12 @@
-/* Rows in the three forms that PostgreSQL takes: COPY BINARY, the parameters of an INSERT, and a
- * jsonb field. It keeps no connection and decides no method. */
+/* Rows in the three forms that PostgreSQL takes: COPY BINARY, parameters of an INSERT, a jsonb
+ * field. */
 #ifndef SCALE_POSTGRES_ROWS_H
 #define SCALE_POSTGRES_ROWS_H
 
 #include "postgres_libpq.h"
 
-/* Encodes rows for COPY BINARY in pieces of the connection's buffer. There is room for a header
- * or a frame before the rows, and for the end of the data behind them. */
+/* Encodes rows for COPY BINARY in pieces of the connection's buffer, with room for a header or
+ * frame before and the end behind them. */
 enum {
     POSTGRES_BUFFER_BYTES = 65536, /* space for rows */
     POSTGRES_ROWS_PLACE = 64,
@@ -25,13 +25,12 @@ enum outcome postgres_send_insert(struct connection *connection, const struct ba
                                   uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault);
 void postgres_free_arrays(struct connection *connection);
 
-/* Makes the statement that copies the rows of a request into a temporary table of the session, and
- * upserts them from there, in one transaction. `create_stage` makes that table once. */
+/* Makes the statement that upserts the rows of a request from a temporary table, which
+ * `create_stage` makes once. */
 enum outcome postgres_open_staged(struct driver *driver, struct fault *fault);
 enum outcome postgres_create_stage(struct connection *connection, struct fault *fault);
 
-/* Whether a request may have two rows with the same device and time. The server then counts fewer
- * rows than an upsert was sent. */
+/* Whether a request may have a device and time twice, so that the server counts fewer rows. */
 bool postgres_may_repeat(const struct spec *spec);
 
 /* Sends a row's values as one field of the type jsonb. */

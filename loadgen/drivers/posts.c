@@ -1,6 +1,5 @@
-/* Posts rows over HTTP and asks queries; see posts.h. A whole answer is held in memory, up to
- * what http.c takes. A digest has times as the server writes them, so it can be compared with
- * the same server only. */
+/* Posts rows over HTTP and asks queries; see posts.h. A whole answer is held in memory. A digest
+ * has times as the server writes them: comparable with the same server only. */
 #include "posts.h"
 
 #include <ctype.h>
@@ -69,8 +68,7 @@ static bool put_basic(const struct driver *d, const char *password, char *coded,
     return true;
 }
 
-/* Makes the header lines of rows and queries. False: the password cannot be in a header line.
- * There may be no password: rows that are only printed need none. */
+/* Makes the header lines. False: the password cannot be in one. Printed rows need no password. */
 static bool make_headers(struct driver *d, struct fault *fault)
 {
     const char *scheme = spec_option(d->setup->spec, "auth_scheme");
@@ -239,8 +237,8 @@ enum outcome posts_connect(struct driver *d, uint32_t worker, struct connection 
     return OUTCOME_OK;
 }
 
-/* Sends one piece of a request that gets no answer. A server that sends something refuses rows,
- * perhaps of an earlier request, so the rows are not sent again. */
+/* Sends one piece of a request without answers. A server that sends something refuses rows, perhaps
+ * earlier ones. */
 static enum outcome pour(struct connection *c, const char *text, size_t length, struct fault *fault)
 {
     struct stream *s = &c->stream;
@@ -266,7 +264,6 @@ static enum outcome refused(const struct http_reply *reply, struct fault *fault)
     return OUTCOME_ERROR;
 }
 
-/* Posts one piece of a request and reads the answer. */
 static enum outcome post(struct connection *c, const char *text, size_t length, uint32_t rows,
                          struct fault *fault)
 {
@@ -333,8 +330,8 @@ uint64_t posts_row_bytes(const struct driver *d)
 /* Which members of a JSON answer hold rows. */
 struct posts_answer {
     const char *rows; /* members of this name hold rows, each a list of values */
-    /* A string of this name says which column the next rows are of: only those of the first
-     * column count as rows. NULL: all count. */
+    /* A string of this name says which column the next rows are of: only the first one's count as
+     * rows. NULL: all. */
     const char *column;
 };
 
@@ -426,8 +423,8 @@ static void take_rows(struct scan *s)
     s->column = (struct word){0};
 }
 
-/* Counts the rows and values of an answer. `text` ends with a zero byte. Returns the opening
- * quote of the member `error`, NULL if there is none. Malformed text has fewer rows. */
+/* Counts the rows and values of an answer, which ends with a zero byte. Returns the opening quote
+ * of the member `error`, or NULL. */
 static const char *count_answer(const struct posts_answer *form, const char *text,
                                 struct answer *answer)
 {

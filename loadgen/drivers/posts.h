@@ -52,12 +52,12 @@ struct post_kind { /* shared by the methods of a driver */
     void (*drop)(void *encoder);
     /* The most bytes of a row, in a body of its own. */
     uint64_t (*row_bytes)(const void *encoder, uint32_t first_column, uint32_t column_count);
-    /* Writes rows of the batch from `place` on, as many as fit into `room` bytes; returns the
-     * end of the text, or `out` if there is nothing to post. *rows: how many are complete. */
+    /* Writes rows of the batch from `place` on, as many as fit; returns the end, or `out` for none.
+     * *rows: how many are complete. */
     char *(*put)(const void *encoder, const struct batch *batch, void *place, char *out,
                  uint64_t room, uint32_t *rows);
-    /* Whether an answer, which ends with a zero byte, says that all rows of a piece are stored.
-     * NULL: its status says so. */
+    /* Whether an answer, ending with a zero byte, says that a piece is stored. NULL: its status
+     * does. */
     enum outcome (*stored)(const char *answer, uint32_t rows, struct fault *fault);
 };
 

@@ -1,4 +1,4 @@
-/* The list of drivers compiled in, and the checks at the door; see driver.h. */
+/* See driver.h. */
 #include <string.h>
 
 #include "driver.h"

@@ -1,6 +1,5 @@
-/* Values of an answer for a sink, each as a text that reads back as the same value. A time is a
- * whole number of ns since 1970, whatever the server's unit; a number that is not finite has no
- * form in JSON, so it is a text. */
+/* Values of an answer for a sink, as texts that read back the same. A time is ns since 1970; a
+ * number that is not finite is a text, for JSON has none. */
 #ifndef SCALE_SINK_VALUES_H
 #define SCALE_SINK_VALUES_H
 

@@ -154,7 +154,6 @@ bool stream_write(struct stream *s, const void *head, size_t head_length, const 
     return true;
 }
 
-/* Makes room for `count` unread bytes and a zero byte. */
 static bool make_room(struct stream *s, size_t count)
 {
     if (count > BYTES_MAX)

@@ -1,5 +1,5 @@
-/* One TCP connection and what was read from it. Each wait ends: by the deadline of the request,
- * or after a time of its own if there is none. It speaks no protocol and does no TLS. */
+/* One TCP connection and what was read from it. Each wait ends by the deadline of the request, or
+ * after a time of its own. */
 #ifndef SCALE_STREAM_H
 #define SCALE_STREAM_H
 
@@ -40,11 +40,10 @@ bool stream_write(struct stream *stream, const void *head, size_t head_length, c
 bool stream_need(struct stream *stream, size_t count);
 /* Reads what has arrived, without waiting; there may be no unread bytes afterwards. */
 bool stream_hear(struct stream *stream);
-/* Ends sending, and waits until the server has closed the connection too and so has read
- * everything. What it sends meanwhile is discarded. The connection is closed in any case. */
+/* Ends sending, and waits until the server has read everything and closed too; then closes in any
+ * case. */
 bool stream_finish(struct stream *stream, uint64_t until_ns);
-/* Makes a fault of the last failure: OUTCOME_ERROR, or OUTCOME_FATAL if the deadline has passed.
- * The server may or may not have done what it was sent. */
+/* Makes a fault of the last failure: OUTCOME_ERROR, or OUTCOME_FATAL if the deadline has passed. */
 static inline enum outcome stream_fault(const struct stream *stream, struct fault *fault)
 {
     return fault_broken(fault, stream->is_late, stream->problem);

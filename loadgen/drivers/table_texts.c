@@ -1,4 +1,4 @@
-/* Texts of tables; see table_texts.h. */
+/* See table_texts.h. */
 #include "table_texts.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* A text for each table, made once and read for each row, such as the name and the tags of a
- * series. It knows no form of a text. */
+/* A text for each table, made once, such as the name and tags of a series. */
 #ifndef SCALE_TABLE_TEXTS_H
 #define SCALE_TABLE_TEXTS_H
 
@@ -13,8 +12,8 @@ struct table_texts { /* read-only once made */
     uint32_t longest;
 };
 
-/* `put` writes the text of a table, at most `most` bytes, and returns its end. Behind the last text
- * `spare` bytes can be read. False: out of memory; table_texts_free is still needed. */
+/* `put` writes a table's text, at most `most` bytes, and returns its end. `spare` bytes behind the
+ * last text can be read. False: out of memory; free all the same. */
 bool table_texts_make(struct table_texts *texts, uint64_t tables, size_t most, size_t spare,
                       char *(*put)(void *context, uint32_t table, char *out), void *context);
 void table_texts_free(struct table_texts *texts);

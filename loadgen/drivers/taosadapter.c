@@ -1,7 +1,5 @@
-/* The methods of TDengine through taosAdapter, its server for HTTP and WebSocket: `rest` (INSERT
- * text to /rest/sql) and `ws` (raw blocks of columns). Connecting, placing, creating tables and
- * queries go by REST. It needs no client library, and it refuses to trust that an answer is
- * JSON. */
+/* TDengine through taosAdapter: `rest` (INSERT text to /rest/sql) and `ws` (raw blocks over
+ * WebSocket). Connecting, placing, creating tables and queries go by REST. */
 #include "taosadapter.h"
 
 #include <ctype.h>
@@ -54,7 +52,6 @@ static char *skip_string(char *at) /* at its opening quote */
     return *at ? at + 1 : at;
 }
 
-/* Skips the value at the place. */
 static void answer_skip(struct json_at *place)
 {
     char *at = skip_blanks(place->at);
@@ -162,8 +159,8 @@ static char *put_escaped(char *out, char **in)
     return out + 1;
 }
 
-/* Reads a value as text: a string is decoded in place, so it can be read once; anything else is
- * unchanged. The place moves behind the value. */
+/* Reads a value as text and moves behind it. A string is decoded in place, so it can be read once.
+ * */
 static char *answer_text(struct json_at *place, size_t *length, bool *is_string)
 {
     char *first = skip_blanks(place->at), *out = first;
@@ -220,9 +217,8 @@ static enum outcome adapter_answer(char *text, int status, const char *words, st
     return fault->is_transient ? OUTCOME_ERROR : OUTCOME_FATAL;
 }
 
-/* Raw blocks: a slice of a batch as TDengine's columns. A column is its NULLs (a bit each) and
- * its values, or, for types of variable length, offsets and values with their lengths before
- * them. NCHAR is written as UTF-32, as the server stores it. */
+/* Raw blocks: a slice as TDengine's columns: NULLs (a bit each) and values, or, for variable
+ * length, offsets and values after their lengths. NCHAR is UTF-32, as stored. */
 
 enum {
     ACTION_BLOCK = 4,
@@ -239,7 +235,6 @@ enum {
         (out) += sizeof put_value;                                                                 \
     } while (0)
 
-/* Bytes of a column as the server declares it. */
 static uint32_t declared_bytes(const struct column *column)
 {
     if (!type_is_text(column->type))
@@ -400,9 +395,8 @@ static size_t block_put(uint8_t *const out, const struct driver *d, const struct
     return (size_t)(at - out);
 }
 
-/* The method `ws`. Each slice of a request is one binary message with a raw block, which the
- * adapter passes to libtaos unchanged; the answers are read when all messages are sent. A block
- * is written whole or not at all, so an answer without an error acknowledges all its rows. */
+/* The method `ws`. Each slice is one binary message with a raw block for libtaos; answers are read
+ * when all are sent. A block is written whole or not at all. */
 
 static enum outcome receive(struct adapter *a, struct fault *fault)
 {
@@ -418,7 +412,6 @@ static enum outcome receive(struct adapter *a, struct fault *fault)
     return outcome;
 }
 
-/* Writes text as a JSON string, for names and passwords. */
 static char *put_string(char *out, const char *text)
 {
     *out++ = '"';
@@ -769,8 +762,8 @@ enum outcome adapter_table_vgroups(struct connection *c, const char *const *tabl
     return OUTCOME_OK;
 }
 
-/* Queries by REST. The answer is JSON: its rows are counted, and for a digest its values are
- * read according to the types of the columns. */
+/* Queries by REST. The rows of the JSON are counted; for a digest its values are read by the types
+ * of the columns. */
 
 enum { COLUMNS_READ_MAX = 4096 };
 
@@ -889,7 +882,6 @@ static void hand_value(const struct result_sink *sink, enum kind kind, const str
                     kind != KIND_TEXT && !value->is_string);
 }
 
-/* Reads all values, for the digest and the sink. */
 static void take_answer_rows(struct json_at row, const uint8_t *kinds, struct answer *answer)
 {
     if (!answer_enter(&row))

@@ -1,5 +1,4 @@
-/* The functions that the TDengine driver uses for the methods `rest` and `ws`: taosAdapter
- * serves HTTP and WebSocket. See taosadapter.c. */
+/* TDengine's methods `rest` and `ws` through taosAdapter. See taosadapter.c. */
 #ifndef SCALE_TAOSADAPTER_H
 #define SCALE_TAOSADAPTER_H
 
@@ -20,8 +19,8 @@ enum outcome adapter_sql(struct connection *connection, const char *statement,
 enum outcome adapter_ask(struct connection *connection, const char *statement, size_t length,
                          struct answer *answer, struct fault *fault);
 
-/* Lists the vgroups of the database in the order of their ids, with equal ranges: the adapter
- * does not report the real ranges, so the vgroups of the tables are confirmed instead. */
+/* Lists the vgroups in the order of their ids, with equal ranges: the adapter does not report the
+ * real ones, so the tables' vgroups are confirmed. */
 enum outcome adapter_route(struct connection *connection, struct taos_route *route,
                            struct fault *fault);
 enum outcome adapter_table_vgroups(struct connection *connection, const char *const *tables,

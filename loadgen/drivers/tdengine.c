@@ -1,9 +1,8 @@
-/* The driver of TDengine 3: loading libtaos, connections, placement, creating tables, and the
- * table of methods. tdengine_write.c sends rows by the methods `stmt` (bound columns), `sql`
- * (text) and schemaless lines; taosadapter.c by `rest` and `ws`; tdengine_query.c reads. A table
- * of the load is a subtable of the supertable `table`. Rows count when the server reports that
- * they are written. It refuses to create the database and the supertable, which exist.
- * docs/tdengine-driver.md has the options and the error codes. */
+/* The driver of TDengine 3: loading libtaos, connections, placement, creating tables, the table of
+ * methods. A table of the load is a subtable of the supertable `table`, which exists.
+ * tdengine_write.c sends rows by `stmt` (bound columns), `sql` and schemaless lines; taosadapter.c
+ * by `rest` and `ws`; tdengine_query.c reads. docs/tdengine-driver.md has options and error codes.
+ * */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,10 +115,9 @@ static enum outcome tdengine_connect(struct driver *d, uint32_t worker,
     return outcome;
 }
 
-/* Placement. TDengine puts a table into the vgroup whose range holds the hash of its full name.
- * The driver computes the same hash and chooses names, so that each vgroup has as many tables as
- * any other, or one less; with `placement=stock` it takes the names in order. The load does not
- * start unless the server confirms every range and every table. */
+/* Placement. TDengine puts a table into the vgroup whose range holds the hash of its full name. The
+ * driver chooses names so that vgroups have equal numbers of tables, give or take one; with
+ * `placement=stock` in order. The server must confirm every range and table. */
 
 enum { HASH_SEED = 0x12345678, TABLES_AT_ONCE = 2048 };
 
@@ -169,8 +167,7 @@ static uint32_t partition_of_number(struct hasher *h, uint32_t number)
     return partition < h->partitions ? partition : h->partitions - 1;
 }
 
-/* Gives table t a number whose partition is t mod partitions: the numbers 0, 1, 2, ... go to the
- * next table of their partition, until each table has one. */
+/* Gives table t the next of the numbers 0, 1, 2, ... whose partition is t mod partitions. */
 static bool choose_names(struct driver *d, struct hasher *h, uint32_t *partition_of)
 {
     const uint32_t tables = (uint32_t)d->setup->spec->tables;
@@ -211,7 +208,6 @@ static int by_begin(const void *a, const void *b)
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Compares the server's vgroups with the computed ranges, in their order. */
 static enum outcome confirm_vgroups(const struct driver *d, const struct hasher *h,
                                     struct taos_route *route, struct fault *fault)
 {

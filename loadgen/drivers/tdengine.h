@@ -1,8 +1,6 @@
-/* Shared by the files of the TDengine driver: the functions of libtaos, its data layouts, the
- * state of the process and of the workers, and the functions that one file has for the others.
- * tdengine_text.c has names, values as text and faults; tdengine_write.c rows; tdengine_query.c
- * statements, queries and subscriptions. It is written from the documented interface and uses no
- * header of TDengine. Only the driver and its fuzzing harness include it. */
+/* Shared by the files of the TDengine driver and its fuzzing harness: functions of libtaos, data
+ * layouts, state of process and workers. Written from the documented interface, without a header of
+ * TDengine. */
 #ifndef SCALE_TDENGINE_H
 #define SCALE_TDENGINE_H
 
@@ -173,12 +171,12 @@ enum outcome tdengine_ask(struct connection *connection, uint32_t operation,
                           struct answer *answer, struct fault *fault);
 void tdengine_free_asks(struct connection *connection);
 
-/* Reads the time in the last row of a block whose first column is a time, in ns since 1970; *ns
- * is unchanged for another block. */
+/* Reads the time in the last row of a block whose first column is a time, in ns since 1970; else
+ * *ns is unchanged. */
 void raw_block_last_time(const void *block, int64_t ns_per_unit, int64_t *ns);
 
-/* Adds the values of a block, row by row, to the digest, and passes them to the sink, if there
- * is one. ns_per_unit: nanoseconds in a unit of its timestamps. False: the block is malformed. */
+/* Adds a block's values, row by row, to the digest and the sink, if any. ns_per_unit: of its
+ * timestamps. False: malformed. */
 bool raw_block_take(const void *block, int64_t ns_per_unit, uint64_t *digest,
                     const struct result_sink *sink);
 

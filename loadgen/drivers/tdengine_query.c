@@ -1,5 +1,5 @@
-/* Reads from TDengine through libtaos: statements, raw blocks of columns, subscriptions (the
- * method `tmq`) and queries. It refuses to trust the lengths in a block. */
+/* Reads from TDengine through libtaos: statements, raw blocks, subscriptions (`tmq`) and queries.
+ * It does not trust the lengths in a block. */
 #include "tdengine.h"
 
 #include <endian.h>
@@ -83,7 +83,6 @@ static int print_fixed(char *out, size_t size, int type, const void *v, bool *is
     }
 }
 
-/* Writes binary bytes in hexadecimal, as many as fit. */
 static size_t print_bytes(char *out, size_t size, const uint8_t *bytes, size_t length)
 {
     static const char digits[] = "0123456789abcdef";
@@ -171,10 +170,9 @@ enum outcome tdengine_run(struct connection *c, const char *statement, uint64_t 
     return outcome;
 }
 
-/* Raw blocks. A block is a head (version, length, rows, columns, flags, group), the type and the
- * width of each column, the length of each column, then the columns. A column of fixed width has
- * a bitmap of its NULLs, then its values. A column of text has the offset of each value, -1 for
- * NULL, then the values, each after its length of 2 bytes. */
+/* Raw blocks: a head (version, length, rows, columns, flags, group), type and width of each column,
+ * length of each column, then columns. Fixed width: a bitmap of NULLs, then values. Text: the
+ * offset of each value, -1 for NULL, then values after lengths of 2 bytes. */
 
 enum { HEAD_BYTES = 28, FIELD_BYTES = 5, LENGTH_PLACE = 4, ROWS_PLACE = 8, COLUMNS_PLACE = 12 };
 
@@ -618,8 +616,8 @@ static enum outcome read_message(struct connection *c, TAOS_RES *message, struct
     return OUTCOME_ERROR;
 }
 
-/* Whether the consumer has vgroups of one of its topics. In a mode without offsets libtaos refuses
- * to name those that are there. */
+/* Whether the consumer has vgroups of its topics. In a mode without offsets libtaos does not name
+ * them. */
 static bool has_vgroups(const struct topics_library *t, const struct consumer *consumer)
 {
     for (const char *topic = consumer->topics; *topic; topic += strlen(topic) + 1) {
@@ -634,8 +632,7 @@ static bool has_vgroups(const struct topics_library *t, const struct consumer *c
     return false;
 }
 
-/* Starts the clock of a consumer when it has vgroups. One that has none, since others of its group
- * have them all, waits as long from then on. */
+/* Starts the clock of a consumer when it has vgroups; one that gets none waits as long. */
 static void start_clock(struct topics_library *t, struct consumer *consumer)
 {
     if (!consumer->is_assigned && has_vgroups(t, consumer)) {
@@ -704,9 +701,8 @@ static enum outcome topics_ask(struct connection *c, struct answer *answer, stru
     return outcome;
 }
 
-/* Queries. The marks in the text of an operation are filled in; the text goes through libtaos,
- * which answers in raw blocks, or through taosAdapter. Values are read for a digest or a sink
- * only. At most one block is in memory. */
+/* Queries. The marks of a text are filled in; it goes through libtaos, which answers in raw blocks,
+ * or taosAdapter. Values are read for a digest or a sink only, one block at a time. */
 
 struct tdengine_ask {
     struct marks marks;

@@ -1,5 +1,5 @@
-/* Names of tables, values and tags as SQL text, TDengine's numbers of types, and its error codes
- * as faults. */
+/* Names of tables, values and tags as SQL text, TDengine's numbers of types, and its errors as
+ * faults. */
 #include "tdengine.h"
 
 #include <stdio.h>
@@ -8,8 +8,7 @@
 #include "../tags.h"
 #include "cells.h"
 
-/* The meaning of an error code for a load: transient ones make the core wait and try again,
- * permanent ones end the load. */
+/* The meaning of an error code for a load: transient, try again; permanent, end it. */
 
 static bool is_transient(int code)
 {

@@ -1,5 +1,4 @@
-/* Sends rows to TDengine through libtaos: bound columns, INSERT text and schemaless lines. It
- * refuses columns that a form has no way to write. */
+/* Sends rows to TDengine through libtaos: bound columns, INSERT text and schemaless lines. */
 #include "tdengine.h"
 
 #include <stdio.h>
@@ -10,8 +9,8 @@
 #include "kept_time.h"
 #include "numbers.h"
 
-/* The method `stmt`. Columns are bound where they are in the batch, without a copy. A failed
- * statement stays failed until it is prepared again, so it is prepared before the next send. */
+/* The method `stmt`. Columns are bound without a copy. A failed statement is prepared again before
+ * the next send. */
 
 /* Prepares the statement, with the tags of a table if an insertion creates it. */
 static int prepare_statement(struct connection *c, uint32_t table)
@@ -108,8 +107,8 @@ enum outcome tdengine_stmt_send(struct connection *c, const struct batch *batch,
     return OUTCOME_OK;
 }
 
-/* The method `sql`. INSERT statements as text, as long as the server takes them. A request that
- * does not fit into one is sent in several, and is acknowledged when all of them are. */
+/* The method `sql`: INSERT text, in several statements if a request does not fit into one; all
+ * acknowledge it. */
 
 enum { TIME_BYTES = 24 };
 
@@ -146,7 +145,6 @@ struct writer { /* shared by the rows of one request */
     struct ahead ahead;
 };
 
-/* Writes n rows of those that are read ahead. */
 static char *put_rows(const struct driver *d, const struct batch *batch, uint32_t first, uint32_t n,
                       struct writer *w, char *out)
 {
@@ -227,11 +225,9 @@ enum outcome tdengine_sql_send(struct connection *c, const struct batch *batch,
     return outcome;
 }
 
-/* The schemaless methods: InfluxDB lines, OpenTSDB telnet lines and OpenTSDB JSON. A tag holds
- * the table's name, and libtaos names the subtables after it, so that the tables are the same as
- * with the other methods. Telnet and JSON carry one value per line, so they take exactly one
- * column. A NULL is left out of its line; a row of nothing but NULLs keeps its first value,
- * because a line without a value is not a row. */
+/* The schemaless methods: InfluxDB lines, OpenTSDB telnet lines and JSON. A tag holds the table's
+ * name, so that subtables have the same names. Telnet and JSON take exactly one column. A row of
+ * nothing but NULLs keeps its first value. */
 
 static const char *const suffixes[TYPE_COUNT] = {
     [TYPE_TINYINT] = "i8", [TYPE_SMALLINT] = "i16",  [TYPE_INT] = "i32",
@@ -240,8 +236,8 @@ static const char *const suffixes[TYPE_COUNT] = {
     [TYPE_DOUBLE] = "f64", [TYPE_TIMESTAMP] = "i64",
 };
 
-/* Writes the value of a tag without quotes. In lines a space or a comma takes a backslash; the
- * other forms have no escape, so it becomes an underscore. */
+/* Writes the value of a tag without quotes. Lines escape a space or comma by a backslash; the other
+ * forms get an underscore. */
 static uint32_t put_tag_value(const struct driver *d, uint32_t tag, uint32_t table, char *out)
 {
     char literal[TAG_TEXT_MAX];

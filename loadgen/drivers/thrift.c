@@ -1,4 +1,4 @@
-/* Calls and answers of Apache Thrift; see thrift.h. */
+/* See thrift.h. */
 #include "thrift.h"
 
 enum { FRAME_BYTES = 4, DEPTH_MAX = 16, CALL = 1, REPLY = 2, EXCEPTION = 3 };

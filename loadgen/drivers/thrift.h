@@ -1,6 +1,5 @@
-/* Apache Thrift for a client: calls in the binary protocol over framed TCP, and their answers. A
- * call is written into room that the caller made; an answer is read within the bounds of its
- * frame. It knows no service. */
+/* Apache Thrift for a client: calls in the binary protocol over framed TCP. Answers are read within
+ * their frame. */
 #ifndef SCALE_THRIFT_H
 #define SCALE_THRIFT_H
 
@@ -57,8 +56,7 @@ static inline uint8_t *thrift_put_list(uint8_t *out, enum thrift_type type, uint
     return put_u32(thrift_put8(out, (uint8_t)type), count);
 }
 
-/* thrift_end writes the length of the frame, ends the structure of the call's arguments, and
- * returns the end of the frame. */
+/* thrift_end writes the frame's length, ends the call's arguments, and returns the end. */
 uint8_t *thrift_begin(uint8_t *frame, const char *name, uint32_t number);
 uint8_t *thrift_end(uint8_t *frame, uint8_t *out);
 
@@ -88,9 +86,8 @@ bool thrift_take_field(struct thrift_in *in, struct thrift_field *field);
 uint32_t thrift_take_list(struct thrift_in *in, enum thrift_type type);
 void thrift_skip(struct thrift_in *in, uint8_t type);
 
-/* Reads the answer to the call of this number, up to the first field of what it returned. False
- * with the reason in stream->problem: the connection is then closed. An exception of Thrift,
- * which a server throws for a call that it does not know, is such a failure. */
+/* Reads the answer to this call up to the first field of what it returned. False with the reason in
+ * stream->problem, also for an exception of Thrift; the connection is then closed. */
 bool thrift_read(struct stream *stream, uint32_t number, struct thrift_in *in);
 
 #endif

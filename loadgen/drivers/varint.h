@@ -1,5 +1,4 @@
-/* Whole numbers of variable size, seven bits a byte with the lowest first, as protobuf and
- * ClickHouse have them. It bounds nothing: the caller has the room. */
+/* Whole numbers of variable size, seven bits a byte, the lowest first. The caller has the room. */
 #ifndef SCALE_VARINT_H
 #define SCALE_VARINT_H
 

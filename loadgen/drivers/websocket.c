@@ -1,4 +1,4 @@
-/* Frames of WebSocket; see websocket.h. */
+/* See websocket.h. */
 #include "websocket.h"
 
 #include <endian.h>
@@ -33,7 +33,6 @@ bool websocket_send(struct stream *s, enum websocket_kind kind, const void *byte
     return send_frame(s, (int)kind, bytes, length);
 }
 
-/* Reads the head of the next frame: its opcode and length. */
 static bool receive_head(struct stream *s, int *opcode, size_t *length)
 {
     if (!stream_need(s, 2))

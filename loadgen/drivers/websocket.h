@@ -1,5 +1,4 @@
-/* A small WebSocket client on a stream of http.h: messages of one frame each, without
- * extensions. Masks are zero: they protect proxies, and there is none between. */
+/* A small WebSocket client on a stream of http.h: messages of one frame, with masks of zero. */
 #ifndef SCALE_WEBSOCKET_H
 #define SCALE_WEBSOCKET_H
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.judge.figures.resource_use import per
-from scale_sweep.judge.figures.window import measure_window
+from scale_sweep.judge.figures.window import measure_window, per
 from scale_sweep.judge.verdict.bottleneck import bottleneck_of
 from scale_sweep.judge.verdict.diagnose import diagnose
 from scale_sweep.judge.verdict.evidence import Evidence
@@ -47,6 +46,13 @@ def test_full_cores_that_always_have_several_misses_under_way_wait_for_memory(na
     assert bottleneck_of(use, GIVEN, CORES).kind is kind
     assert bottleneck_of(use, replace(GIVEN, shared_cpus=(0,)), CORES).kind is BottleneckKind.SERVER_CPU
     assert bottleneck_of(replace(use, server_cores=2.0), GIVEN, CORES).kind is BottleneckKind.UNKNOWN
+
+
+def test_a_rule_reads_any_counter_of_the_samples_by_its_name():
+    samples = [replace(sample(t, {0: 0.0}, 0.0), cpu_counters_total={"swapped_pages": 10.0 * t}) for t in (0.0, 5.0)]
+    use = measure_window(samples, samples[0].monotonic_ns, samples[-1].monotonic_ns)
+    assert use.counters_per_s == {"swapped_pages": pytest.approx(10.0)}
+    assert use.instructions_per_cycle is None
 
 
 def test_its_number_is_valid_and_says_why_more_cores_do_not_help(wording):

@@ -10,8 +10,8 @@ from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.resource_use import _others, longest_stall, window_use
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window import measure_window
-from scale_sweep.judge.verdict import diagnose
 from scale_sweep.judge.verdict.bottleneck import bottleneck_of
+from scale_sweep.judge.verdict.diagnose import diagnose
 from scale_sweep.judge.verdict.evidence import Evidence
 from scale_sweep.machine.sampling import machine, processes
 from scale_sweep.machine.sampling.processes import ThreadReader

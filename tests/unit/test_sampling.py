@@ -44,8 +44,7 @@ def test_rates_over_a_window_between_the_ticks():
     cores = (use.server_cores, use.generator_cores, use.other_cores, use.stolen_cores)
     assert cores == pytest.approx((0.9, 0.2, 0.4, 0.3))
     assert (use.disk_write_mb_per_s, use.disk_bytes) == pytest.approx((1.0, 5_000_000))
-    assert use.disks["d1"].busy_percent == use.disk_busy_percent == pytest.approx(50)
-    assert use.disks["d1"].queue == pytest.approx(3)
+    assert (use.disk_busy_percent, use.disk_queue) == ({"d1": pytest.approx(50)}, {"d1": pytest.approx(3)})
     samples = [
         replace(sample(t, memory=m), thread_cpu_s_total={"vnode-write": 0.8 * t, "wal": 0.1 * t})
         for t, m in enumerate((3, 9, 5))
@@ -57,7 +56,7 @@ def test_rates_over_a_window_between_the_ticks():
 
 def test_what_was_not_read_or_covered_is_none_and_never_zero():
     use = measure_window([sample(t) for t in range(5)], 10**9, 3 * 10**9)
-    assert (use.server_cores, use.disk_bytes, use.memory_used_bytes_max, use.psi_io_percent) == (None,) * 4
+    assert (use.server_cores, use.disk_bytes, use.memory_used_bytes_max, use.io_waiting_percent) == (None,) * 4
     assert measure_window([], 0, 10**9).server_cores is None
     assert measure_window([sample(t, server=t) for t in range(3)], 0, 10 * 10**9).server_cores is None
 

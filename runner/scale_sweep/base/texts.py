@@ -106,18 +106,9 @@ def _value(number: str) -> tuple[float, str]:
 
 
 _WORDS = {"on": "on", "true": "on", "yes": "on", "off": "off", "false": "off", "no": "off"}
-_OWN_BYTES = {"kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40}  # as servers with such units read them
-_BYTES = {
-    "b": 1,
-    "k": 2**10,
-    "m": 2**20,
-    "g": 2**30,
-    "t": 2**40,
-    "kib": 2**10,
-    "mib": 2**20,
-    "gib": 2**30,
-    "tib": 2**40,
-}
+_SIZES = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+_OWN_BYTES = {f"{unit}b": size for unit, size in _SIZES.items()}  # as servers with such units read them
+_BYTES = {"b": 1, **_SIZES, **{f"{unit}ib": size for unit, size in _SIZES.items()}}
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]+)")
 _DURATION = re.compile(rf"(?:{_AMOUNT.pattern})+")

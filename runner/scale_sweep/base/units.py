@@ -5,21 +5,12 @@ from __future__ import annotations
 import math
 import re
 
-_BYTES = {
-    "": 1,
-    "b": 1,
-    "kb": 10**3,
-    "mb": 10**6,
-    "gb": 10**9,
-    "tb": 10**12,
-    "kib": 2**10,
-    "mib": 2**20,
-    "gib": 2**30,
-    "tib": 2**40,
-}
+_BINARY = {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
+_BYTES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, **_BINARY}
 _SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "m": 60.0, "min": 60.0, "h": 3600.0}
 _COUNTS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
+_PERCENT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*")
 LEVELS_MAX = 1024
 QUANTITY_MAX = 1e18
 CPUS_MAX = 65536
@@ -55,7 +46,7 @@ def parse_seconds(text: str) -> float:
 
 def parse_percent(text: str) -> float:
     """Percent from "5%" or "0.5 %": above 0 and below 100."""
-    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", text)
+    match = _PERCENT.fullmatch(text)
     if match is None or not 0 < float(match.group(1)) < 100:
         raise ValueError(f'{text!r} is not a percentage above 0 and below 100; write it like "5%"')
     return float(match.group(1))
@@ -66,7 +57,7 @@ HEADROOM_MAX_PERCENT = 10_000.0
 
 def parse_headroom(text: str) -> float:
     """A share from "30%" or "0%": 0 or more, and 100 % is as much again."""
-    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", text)
+    match = _PERCENT.fullmatch(text)
     if match is None:
         raise ValueError(f'{text!r} is not a percentage of 0 or more; write it like "30%"')
     if float(match.group(1)) > HEADROOM_MAX_PERCENT:

@@ -31,6 +31,7 @@ CONNECT_S = 10.0
 ANSWER_S = 60.0
 PLAN_S = on_worker.PLAN_S + 30.0
 STOPPED = -1
+_TLS = "use tls://HOST:8786"
 _LIMITS = "without root there are no fractional cores and no memory limit; scale doctor on that host shows what it has"
 _REMEDY = "docs/hosts.md lists the conditions; tools/dask makes a cluster"
 SAME_VERSIONS = ("python", "dask", "distributed", "msgpack", "cloudpickle", "tornado")
@@ -48,6 +49,10 @@ def opened(address: str, say: Say) -> Iterator[ClusterFleet]:
         yield ClusterFleet(client, address, say)
 
 
+def _wrong(address: str, sentence: str, remedy: str = _REMEDY) -> UsageError:
+    return UsageError(f"{FLAG} {address}: {sentence}", remedy=remedy)
+
+
 def refuse_open(address: str) -> None:
     """Raises UsageError for an address without TLS that others can reach: it executes what anyone sends."""
     scheme, _, rest = address.partition("://")
@@ -57,9 +62,7 @@ def refuse_open(address: str) -> None:
     with contextlib.suppress(ValueError):
         if ipaddress.ip_address(host).is_loopback:
             return
-    raise UsageError(
-        f"{FLAG} {address}: without TLS a scheduler executes any code that it receives", remedy="use tls://HOST:8786"
-    )
+    raise _wrong(address, "without TLS a scheduler executes any code that it receives", _TLS)
 
 
 @contextmanager
@@ -70,11 +73,9 @@ def _connected(address: str) -> Iterator[Any]:
 
     security = Security(require_encryption=True) if address.startswith("tls://") else None
     if security is None and config.get("distributed.comm.require-encryption", None):
-        raise UsageError(f"{FLAG} {address}: Dask's configuration requires encryption", remedy="use tls://HOST:8786")
+        raise _wrong(address, "Dask's configuration requires encryption", _TLS)
     if security is not None and security.get_connection_args("client").get("ssl_context") is None:
-        raise UsageError(
-            f"{FLAG} {address}: Dask's configuration names no certificates (distributed.comm.tls)", remedy=_REMEDY
-        )
+        raise _wrong(address, "Dask's configuration names no certificates (distributed.comm.tls)")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of versions, which are compared here
@@ -88,7 +89,7 @@ def _connected(address: str) -> Iterator[Any]:
             )
     except (OSError, TypeError, ValueError, RuntimeError) as error:
         words = " ".join(str(error).split()) or type(error).__name__
-        raise UsageError(f"{FLAG} {address}: no connection: {words[:200]}", remedy=_REMEDY) from None
+        raise _wrong(address, f"no connection: {words[:200]}") from None
     try:
         yield client
     finally:
@@ -102,7 +103,7 @@ class ClusterFleet:
         self._client, self._address = client, address
         workers = client.scheduler_info(n_workers=-1)["workers"]
         if not workers:
-            raise UsageError(f"{FLAG} {address}: the cluster has no workers", remedy="start one on each host")
+            raise _wrong(address, "the cluster has no workers", "start one on each host")
         self._refuse_unsafe(workers)
         self._refuse_other_versions()
         described = {worker: self._described(worker) for worker in sorted(workers)}
@@ -118,20 +119,14 @@ class ClusterFleet:
     def _refuse_unsafe(self, workers: Mapping[str, Mapping[str, Any]]) -> None:
         with_nanny = [worker for worker, about in workers.items() if about.get("nanny")]
         if with_nanny:
-            raise UsageError(
-                f"{FLAG} {self._address}: {with_nanny[0]} has a nanny, which starts a lost worker again",
-                remedy="dask worker --no-nanny",
-            )
+            sentence = f"{with_nanny[0]} has a nanny, which starts a lost worker again"
+            raise _wrong(self._address, sentence, "dask worker --no-nanny")
         of_scheduler = json.loads(self._client.run_on_scheduler(on_worker.of_scheduler))
-        for key, wanted in {
-            "distributed.scheduler.allowed-failures": 0,
-            "distributed.scheduler.work-stealing": False,
-        }.items():
+        for name, wanted in {"allowed-failures": 0, "work-stealing": False}.items():
+            key = f"distributed.scheduler.{name}"
             if of_scheduler[key] != wanted:
-                raise UsageError(
-                    f"{FLAG} {self._address}: {key} is {of_scheduler[key]} there, which may start a trial twice",
-                    remedy=f"set it to {wanted} in the scheduler's configuration",
-                )
+                sentence = f"{key} is {of_scheduler[key]} there, which may start a trial twice"
+                raise _wrong(self._address, sentence, f"set it to {wanted} in the scheduler's configuration")
 
     def _refuse_other_versions(self) -> None:
         versions = self._client.get_versions()
@@ -140,26 +135,20 @@ class ClusterFleet:
             for name in SAME_VERSIONS:
                 theirs, ours = (_version(packages.get(name)) for packages in (there["packages"], own))
                 if theirs != ours:
-                    raise UsageError(
-                        f"{FLAG} {self._address}: {place} has {name} {theirs}, here is {ours}",
-                        remedy="install the same versions on all hosts",
-                    )
+                    sentence = f"{place} has {name} {theirs}, here is {ours}"
+                    raise _wrong(self._address, sentence, "install the same versions on all hosts")
 
     def _described(self, worker: str) -> FleetHost:
         raw = json.loads(self._answer(self._submitted(worker, on_worker.described), ANSWER_S))
         own = identity()
         for key in ("tool_version", "code"):
-            if raw["identity"].get(key) != own[key]:
-                raise UsageError(
-                    f"{FLAG} {self._address}: {worker} has another scale: {key} {raw['identity'].get(key)}, here "
-                    f"{own[key]}",
-                    remedy="install the same version there",
-                )
+            if (theirs := raw["identity"].get(key)) != own[key]:
+                sentence = f"{worker} has another scale: {key} {theirs}, here {own[key]}"
+                raise _wrong(self._address, sentence, "install the same version there")
         if any(raw["memory"].values()):
-            raise UsageError(
-                f"{FLAG} {self._address}: the memory manager of {worker} is on, and would pause or end a sweep",
-                remedy="set distributed.worker.memory.target, spill, pause and terminate to false",
-            )
+            remedy = "set distributed.worker.memory.target, spill, pause and terminate to false"
+            sentence = f"the memory manager of {worker} is on, and would pause or end a sweep"
+            raise _wrong(self._address, sentence, remedy)
         host = from_plain(raw["host"], Host, Path(worker))
         return FleetHost(name=host.hostname, host=host, machine=str(raw["machine"]))
 

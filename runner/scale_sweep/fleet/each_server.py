@@ -53,14 +53,8 @@ class InventoryFleet:
         made = []
         for number, (place, plan) in enumerate(zip(places, prepared, strict=True)):
             trial_s = plan.plan.seconds_estimated / max(1, len(plan.plan.trials))
-            run = _Run(
-                place=place,
-                prepared=plan,
-                order=order,
-                before_trial=out_of_step(number, len(places), trial_s),
-                turn=turns[place.load[0]],
-            )
-            made.append(ServerTask(run))
+            before, turn = out_of_step(number, len(places), trial_s), turns[place.load[0]]
+            made.append(ServerTask(_Run(place=place, prepared=plan, order=order, before_trial=before, turn=turn)))
         return made
 
 

@@ -49,13 +49,8 @@ def described() -> bytes:
     from dask import config
 
     memory = {key: config.get(f"distributed.worker.memory.{key}", False) for key in ("target", "pause", "terminate")}
-    document = {
-        "host": asdict(read_host()),
-        "machine": machine_identity(),
-        "identity": identity(),
-        "memory": memory,
-    }
-    return json.dumps(document).encode()
+    about = {"host": asdict(read_host()), "machine": machine_identity(), "identity": identity(), "memory": memory}
+    return json.dumps(about).encode()
 
 
 def of_scheduler() -> bytes:

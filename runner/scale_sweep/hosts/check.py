@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +52,7 @@ def facts_of(link: AgentLink, role: str, network: HostNetwork) -> HostFacts:
     return HostFacts(
         name=link.host.name,
         role=role,
-        host=from_plain(raw["host"], Host, _where(link)),
+        host=from_plain(raw["host"], Host, Path(f"host:{link.host.name}")),
         python=str(raw["python"]),
         program=str(raw["program"]),
         lacks=str(raw["lacks"]),
@@ -63,19 +63,17 @@ def facts_of(link: AgentLink, role: str, network: HostNetwork) -> HostFacts:
     )
 
 
-def _where(link: AgentLink) -> Path:
-    return Path(f"host:{link.host.name}")
-
-
 STREAM_S = 60.0
 
 
 def networks(inventory: Inventory, links: Mapping[str, AgentLink]) -> tuple[HostNetwork, ...]:
     """The network of every host, the server's first. Raises ProvisionError that names the host."""
     server, address = links[inventory.server.name], inventory.server.address
-    load = [links[host.name] for host in inventory.load]
+    load, together = [links[host.name] for host in inventory.load], []
     alone = [_path(link, server, address) for link in load]
-    together = _together(load, server, address) if len(load) > 1 else []
+    if len(load) > 1:
+        with ThreadPoolExecutor(max_workers=len(load)) as pool:
+            together = list(pool.map(lambda link: _path(link, server, address), load))
     own = HostNetwork(
         host=inventory.server.name,
         sent_bytes_per_s=sum(path.from_server for path in together) or None,
@@ -97,11 +95,6 @@ class _Path:
             received_bytes_per_s=self.from_server,
             round_trip_ms=1e3 * self.round_trip_s,
         )
-
-
-def _together(load: Sequence[AgentLink], server: AgentLink, address: str) -> list[_Path]:
-    with ThreadPoolExecutor(max_workers=len(load)) as pool:
-        return list(pool.map(lambda link: _path(link, server, address), load))
 
 
 def _path(link: AgentLink, server: AgentLink, address: str) -> _Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import json
 import os
@@ -76,14 +77,16 @@ class Inventory:
         return (*self.servers, *self.load)
 
 
+def _wrong(path: Path, sentence: str, remedy: str = _REMEDY) -> UsageError:
+    return UsageError(f"--hosts {path}: {sentence}", remedy=remedy)
+
+
 def of_one_server(inventory: Inventory) -> Inventory:
     """Raises UsageError if the inventory has several servers."""
     if len(inventory.servers) != 1:
         names = ", ".join(server.name for server in inventory.servers)
-        raise UsageError(
-            f"--hosts {inventory.path}: [{SERVER}] names {names}; one host has the server",
-            remedy="--each-server runs the sweep on every one of them",
-        )
+        sentence = f"[{SERVER}] names {names}; one host has the server"
+        raise _wrong(inventory.path, sentence, "--each-server runs the sweep on every one of them")
     return inventory
 
 
@@ -92,7 +95,7 @@ def named_again(inventory: Inventory, server: str, load: Sequence[str]) -> Inven
     known = {host.name: host for host in inventory.hosts}
     for name in (server, *load):
         if name not in known:
-            raise UsageError(f"--hosts {inventory.path}: the run was begun on {name}, which is not there any more")
+            raise _wrong(inventory.path, f"the run was begun on {name}, which is not there any more", "")
     return replace(inventory, servers=(known[server],), load=tuple(known[name] for name in load))
 
 
@@ -108,17 +111,20 @@ def by_server(inventory: Inventory) -> tuple[Inventory, ...]:
 def read_inventory(path: Path) -> Inventory:
     """The hosts of a file. Raises UsageError with Ansible's line, or one that names the group or variable."""
     if not path.is_file():
-        raise UsageError(f"--hosts {path}: there is no such file", remedy=_REMEDY)
+        raise _wrong(path, "there is no such file")
     raw = _listed(path)
     groups = {name: list((raw.get(name) or {}).get("hosts") or ()) for name in (SERVER, LOAD)}
     if not groups[SERVER]:
-        raise UsageError(f"--hosts {path}: [{SERVER}] is missing or empty; one host has the server", remedy=_REMEDY)
+        raise _wrong(path, f"[{SERVER}] is missing or empty; one host has the server")
     if not groups[LOAD]:
-        raise UsageError(f"--hosts {path}: [{LOAD}] is missing or empty; its hosts make the load", remedy=_REMEDY)
+        raise _wrong(path, f"[{LOAD}] is missing or empty; its hosts make the load")
     known = (raw.get("_meta") or {}).get("hostvars") or {}
     entries = {name: _entry(path, name, known.get(name) or {}) for names in groups.values() for name in names}
     servers, load = (tuple(entries[name] for name in groups[group]) for group in (SERVER, LOAD))
-    _refuse_both(path, servers, load)
+    for host in load:
+        if host in servers:
+            remedy = "give the machine two names with scale_cpus that do not overlap, or leave out --hosts"
+            raise _wrong(path, f"{host.name} is in [{SERVER}] and in [{LOAD}]", remedy)
     return Inventory(path=path.absolute(), servers=servers, load=load)
 
 
@@ -131,38 +137,35 @@ def _listed(path: Path) -> dict[str, Any]:
     try:
         done = run_within(READ_S, argv, env={**os.environ, **strict, **quiet}, cwd=path.absolute().parent)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise PreflightError(
-            f"ansible-inventory did not read {path}: {error}", remedy="pip install ansible-core"
-        ) from None
+        sentence = f"ansible-inventory did not read {path}: {error}"
+        raise PreflightError(sentence, remedy="pip install ansible-core") from None
     if done.returncode:
         lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         of_ansible = [line for line in lines if "Failed to parse" in line or "ERROR" in line.upper()]
-        message = (of_ansible or lines[-1:] or ["no reason given"])[0]
-        raise UsageError(f"--hosts {path}: {message}", remedy=_REMEDY)
+        raise _wrong(path, (of_ansible or lines[-1:] or ["no reason given"])[0])
     try:
-        listed = json.loads(done.stdout)
+        return dict(json.loads(done.stdout))
     except ValueError as error:
-        raise UsageError(f"--hosts {path}: ansible-inventory wrote no JSON: {error}", remedy=_REMEDY) from None
-    return dict(listed)
+        raise _wrong(path, f"ansible-inventory wrote no JSON: {error}") from None
 
 
 def _entry(path: Path, name: str, has: Mapping[str, Any]) -> HostEntry:
     odd = sorted(key for key in has if key.startswith("scale_") and key not in _OURS)
     if odd:
-        raise UsageError(f"--hosts {path}: {name}: {odd[0]} is no variable of scale", remedy=f"use {', '.join(_OURS)}")
+        raise _wrong(path, f"{name}: {odd[0]} is no variable of scale", f"use {', '.join(_OURS)}")
     cpus = str(has.get("scale_cpus", ""))  # a single 0 is a number for Ansible
     try:
         numbers = parse_cpus(cpus) if cpus else ()
     except ValueError as error:
-        raise UsageError(f"--hosts {path}: {name}: scale_cpus {cpus}: {error}", remedy="like 0-3,8") from None
-    for key in ("scale_data_dir",):
-        if has.get(key) and not str(has[key]).startswith("/"):
-            raise UsageError(f"--hosts {path}: {name}: {key} {has[key]}: not an absolute path", remedy=_REMEDY)
+        raise _wrong(path, f"{name}: scale_cpus {cpus}: {error}", "like 0-3,8") from None
+    data_dir = str(has.get("scale_data_dir") or "")
+    if data_dir and not data_dir.startswith("/"):
+        raise _wrong(path, f"{name}: scale_data_dir {data_dir}: not an absolute path")
     return HostEntry(
         name=name,
         address=_address(path, name, has),
         cpus=tuple(numbers),
-        data_dir=str(has.get("scale_data_dir") or ""),
+        data_dir=data_dir,
         home=str(has.get("scale_home") or HOME).rstrip("/"),
         variables=dict(has),
     )
@@ -172,23 +175,10 @@ def _address(path: Path, name: str, has: Mapping[str, Any]) -> str:
     """The numeric address: a server listens on it, and clients reach it there."""
     local = has.get("ansible_connection") == "local"
     text = str(has.get("scale_address") or has.get("ansible_host") or ("127.0.0.1" if local else name))
-    try:
+    with contextlib.suppress(ValueError):
         return str(ipaddress.ip_address(text))
-    except ValueError:
-        pass
     try:
         return str(socket.getaddrinfo(text, None, socket.AF_INET)[0][4][0])
     except OSError as error:
         key = "scale_address" if has.get("scale_address") else "its address"
-        raise UsageError(
-            f"--hosts {path}: {name}: {key} {text}: {error}", remedy="give scale_address=ADDRESS"
-        ) from None
-
-
-def _refuse_both(path: Path, servers: Sequence[HostEntry], load: Sequence[HostEntry]) -> None:
-    for host in load:
-        if host in servers:
-            raise UsageError(
-                f"--hosts {path}: {host.name} is in [{SERVER}] and in [{LOAD}]",
-                remedy="give the machine two names with scale_cpus that do not overlap, or leave out --hosts",
-            )
+        raise _wrong(path, f"{name}: {key} {text}: {error}", "give scale_address=ADDRESS") from None

@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from types import TracebackType
 from typing import IO, Any
 
 from scale_sweep.agent.lines import BEAT_S, LEASE_S, READY, SharedWriter, error_of, parsed
@@ -132,9 +131,7 @@ class AgentLink:
         """A new link to the same host, not started."""
         return AgentLink(self.host, self._digest)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, value: object, trace: object) -> None:
         self.close()
 
     def greet(self) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import io
+import platform
 import shutil
 import subprocess
 import sys
@@ -61,18 +63,24 @@ class Package:
 
     def write(self, archive: Path) -> None:
         """Writes the archive; the digest's file is the last one in it."""
-        with tarfile.open(archive, "w:gz", compresslevel=1) as made:
+        with _archive(archive, self.digest) as made:
             for name, path in self.files:
                 made.add(path, arcname=name, recursive=False, filter=_plain)
-            content = f"{self.digest}\n".encode()
-            last = tarfile.TarInfo(DIGEST_FILE)
-            last.size, last.mode = len(content), 0o644
-            made.addfile(last, io.BytesIO(content))
 
     @property
     def bytes(self) -> int:
         """The size of the files."""
         return sum(path.stat().st_size for _, path in self.files)
+
+
+@contextlib.contextmanager
+def _archive(path: Path, digest: str) -> Iterator[tarfile.TarFile]:
+    with tarfile.open(path, "w:gz", compresslevel=1) as made:
+        yield made
+        content = f"{digest}\n".encode()
+        last = tarfile.TarInfo(DIGEST_FILE)
+        last.size, last.mode = len(content), 0o644
+        made.addfile(last, io.BytesIO(content))
 
 
 def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
@@ -87,28 +95,19 @@ def package_for(kind: Kind, scratch: Path) -> Package:
     program = Path(loadgen_path()).resolve()
     own = [(f"{SITE}/scale_sweep/{path.relative_to(PACKAGE)}", path) for path in sorted(_own_files())]
     programs = [(f"bin/{name}", program.parent / name) for name in (program.name, LOOPBACK)]
-    programs.append(("bin/ansible-playbook", _written(scratch / "ansible-playbook")))
-    own += _playbooks()
-    here = Kind(python=f"{sys.version_info.major}.{sys.version_info.minor}", machine=_machine())
+    playbook, folder = scratch / "ansible-playbook", playbook_path().parent
+    playbook.write_text(ANSIBLE, encoding="ascii")
+    playbook.chmod(0o755)
+    programs.append(("bin/ansible-playbook", playbook))
+    plays = [path for path in folder.rglob("*") if path.is_file()]
+    own += [(f"{SITE}/scale_sweep/{folder.name}/{path.relative_to(folder)}", path) for path in plays]
+    here = Kind(python=f"{sys.version_info.major}.{sys.version_info.minor}", machine=platform.machine())
     libraries = _installed() if kind == here else _fetched(kind, scratch)
     files = tuple(sorted({**dict(own), **dict(libraries), **dict(programs)}.items()))
     digest = hashlib.sha256()
     for name, path in files:
         digest.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     return Package(kind=kind, files=files, digest=digest.hexdigest()[:16])
-
-
-def _written(script: Path) -> Path:
-    script.write_text(ANSIBLE, encoding="ascii")
-    script.chmod(0o755)
-    return script
-
-
-def _playbooks() -> Iterator[tuple[str, Path]]:
-    folder = playbook_path().parent
-    for path in folder.rglob("*"):
-        if path.is_file():
-            yield f"{SITE}/scale_sweep/{folder.name}/{path.relative_to(folder)}", path
 
 
 def _own_files() -> Iterator[Path]:
@@ -146,18 +145,7 @@ def _fetched(kind: Kind, scratch: Path) -> Iterator[tuple[str, Path]]:
     target = scratch / f"{kind.machine}-{kind.python}"
     wanted = [f"{name}=={metadata.version(name)}" for name in LIBRARIES]
     platforms = [f"--platform=manylinux{tag}_{kind.machine}" for tag in ("2014", "_2_17", "_2_27", "_2_28")]
-    argv = [
-        sys.executable,
-        "-I",
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--target",
-        str(target),
-        "--no-deps",
-        "--no-compile",
-    ]
+    argv = [sys.executable, *"-I -m pip install --quiet --no-deps --no-compile --target".split(), str(target)]
     argv += ["--only-binary=:all:", f"--python-version={kind.python}", *platforms, *wanted]
     shutil.rmtree(target, ignore_errors=True)
     try:
@@ -171,12 +159,6 @@ def _fetched(kind: Kind, scratch: Path) -> Iterator[tuple[str, Path]]:
         inside = path.relative_to(target)
         if path.is_file() and not set(inside.parts) & set(LEFT_OUT) and _is_needed(inside):
             yield f"{SITE}/{inside}", path
-
-
-def _machine() -> str:
-    import platform
-
-    return platform.machine()
 
 
 FOLDER = "servers"  # in the home of a host
@@ -193,13 +175,9 @@ class CopiedServers:
 
     def write(self, archive: Path) -> None:
         """Writes the archive; the digest's file is the last one in it."""
-        with tarfile.open(archive, "w:gz", compresslevel=1) as made:
+        with _archive(archive, self.digest) as made:
             for home in self.homes:
                 made.add(home, arcname=home.name, filter=_of_nobody)
-            content = f"{self.digest}\n".encode()
-            last = tarfile.TarInfo(DIGEST_FILE)
-            last.size, last.mode = len(content), 0o644
-            made.addfile(last, io.BytesIO(content))
 
     @property
     def bytes(self) -> int:

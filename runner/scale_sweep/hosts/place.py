@@ -111,13 +111,8 @@ class HostsPlace:
 
     def findings(self, plan: Plan, choices: Mapping[str, ServerChoice], data: DataPlace) -> tuple[Finding, ...]:
         plain = {key: plain_choice(choice) for key, choice in choices.items()}
-        words: dict[str, Any] = {
-            "plan": asdict(plan),
-            "host": asdict(self.host),
-            "choices": plain,
-            "data": asdict(data),
-        }
-        plain_findings = self._server.ask("findings", **words).answer()
+        words: dict[str, Any] = {"plan": asdict(plan), "host": asdict(self.host), "data": asdict(data)}
+        plain_findings = self._server.ask("findings", choices=plain, **words).answer()
         return tuple(from_plain(one, Finding, self._source) for one in plain_findings)
 
     # What a run needs (measure/executing/place.py).
@@ -162,7 +157,7 @@ class HostsPlace:
     def run(self, order: TrialOrder, stop: Stop) -> Generator[Event, None, None]:
         """Runs one trial. Raises ProvisionError if a host is gone and does not come back."""
         self._reach_again()
-        before = self._measured_clocks()
+        before = self._clocks = measure_clocks(self._links)
         events = self._trial(replace(order, networks=self._networks))
         try:
             yield from self._with_clocks(events, order, before)
@@ -175,8 +170,8 @@ class HostsPlace:
         """The events; before the last one the clocks are measured again."""
         for event in events:
             if isinstance(event, TrialFinished):
-                after = self._measured_clocks()
-                for name, clock in after.items():
+                self._clocks = measure_clocks(self._links)
+                for name, clock in self._clocks.items():
                     seen = ClockSeen(trial_id=order.trial.trial_id, host=name, before=before[name], after=clock)
                     self._seen.append(seen)
                     if seen.moved_ns > MOVED_NS:
@@ -185,15 +180,11 @@ class HostsPlace:
                         raise ProvisionError(sentence)
             yield event
 
-    def _measured_clocks(self) -> dict[str, HostClock]:
-        self._clocks = measure_clocks(self._links)
-        return self._clocks
-
     def _reach_again(self) -> None:
         """Starts a new agent on each lost host, removes what the lost one left, and sets it up again."""
         for name in self._links:
             deadline = time.monotonic() + AGAIN_S
-            while self._is_lost(name):
+            while self._links[name].broken or not self._holds(name):
                 try:
                     self._start_again(name)
                 except ScaleError:
@@ -201,10 +192,8 @@ class HostsPlace:
                         raise
                     time.sleep(1.0)
 
-    def _is_lost(self, name: str) -> bool:
-        link = self._links[name]
-        holds = name != self.server or self._held is None or self._held.is_held_by(link)
-        return bool(link.broken) or not holds
+    def _holds(self, name: str) -> bool:
+        return name != self.server or self._held is None or self._held.is_held_by(self._links[name])
 
     def _start_again(self, name: str) -> None:
         if self._links[name].broken:

@@ -20,12 +20,11 @@ from scale_sweep.hosts.package import (
     FOLDER,
     CopiedServers,
     Kind,
-    Package,
     copied_servers,
     package_for,
     refuse_other_machine,
 )
-from scale_sweep.machine.disks.playbook import environment_of, listener, playbook_path
+from scale_sweep.machine.disks.playbook import environment_of, listener, play
 
 LEAST_PYTHON = (3, 11)
 Say = Callable[[str], None]
@@ -112,20 +111,17 @@ def prepare(inventory: Inventory, say: Say, names: Sequence[str] = ()) -> tuple[
         for one in answers:
             digest = packages[one.kind].digest
             if one.kind not in archives and not _has(one.entry, digest, digest):
-                archives[one.kind] = str(_archive(packages[one.kind], Path(folder), say))
+                package, archive = packages[one.kind], Path(folder) / f"{digest}.tar.gz"
+                say(f"packing {package.bytes / 1e6:.0f} MB for Python {one.kind.python} on {one.kind.machine}")
+                package.write(archive)
+                archives[one.kind] = str(archive)
         archives_of_servers = _archives_of_servers(servers, with_servers, Path(folder), say)
-        files = {
-            one.entry.name: (
-                one.entry,
-                HostFiles(
-                    home=one.entry.home,
-                    digest=packages[one.kind].digest,
-                    archive=archives.get(one.kind, ""),
-                    servers=archives_of_servers.get(one.entry.name, ""),
-                ),
-            )
-            for one in each_place(answers)
-        }
+        files = {}
+        for one in each_place(answers):
+            name, digest = one.entry.name, packages[one.kind].digest
+            packed, of_servers = archives.get(one.kind, ""), archives_of_servers.get(name, "")
+            made = HostFiles(home=one.entry.home, digest=digest, archive=packed, servers=of_servers)
+            files[name] = (one.entry, made)
         changes = run_playbook(files, "present")
     return tuple(
         PreparedHost(
@@ -157,13 +153,6 @@ def _lacks(host: HostEntry, digest: str, servers: CopiedServers) -> tuple[str, .
         return tuple(str(words) for words in link.ask("lacking", names=servers.names).answer())
 
 
-def _archive(package: Package, folder: Path, say: Say) -> Path:
-    say(f"packing {package.bytes / 1e6:.0f} MB for Python {package.kind.python} on {package.kind.machine}")
-    archive = folder / f"{package.digest}.tar.gz"
-    package.write(archive)
-    return archive
-
-
 @contextmanager
 def linked(inventory: Inventory) -> Iterator[dict[str, AgentLink]]:
     """The agents of all hosts by name until the end of the block. Raises UsageError that names the host."""
@@ -173,17 +162,13 @@ def linked(inventory: Inventory) -> Iterator[dict[str, AgentLink]]:
         made = {one.entry.name: AgentLink(one.entry, digests[one.kind]) for one in answers}
         for link in made.values():
             links.callback(link.close)
-        links.callback(_hang_up, made)  # before any is waited for: all agents end at the same time
+        for link in made.values():  # before any is waited for: all agents end at the same time
+            links.callback(link.hang_up)
         for link in made.values():
             link.begin()
         for link in made.values():
             link.greet()
         yield made
-
-
-def _hang_up(links: Mapping[str, AgentLink]) -> None:
-    for link in links.values():
-        link.hang_up()
 
 
 def clean(inventory: Inventory, say: Say) -> dict[str, int]:
@@ -219,42 +204,34 @@ class HostFiles:
 
 def run_playbook(hosts: Mapping[str, tuple[HostEntry, HostFiles]], state: str) -> dict[str, int]:
     """Makes the files `present` or `absent`. Returns the number of changes by host. Raises ProvisionError."""
-    import ansible_runner  # the import takes half a second
-
     failures: list[str] = []
     changes = dict.fromkeys(hosts, 0)
     listen = listener(failures)
 
     def on_event(event: Mapping[str, Any]) -> bool:
-        data = event.get("event_data") or {}
-        if event.get("event") == "runner_on_unreachable":
-            failures.append(f"{data.get('host')}: {(data.get('res') or {}).get('msg')}")
-        if (
-            event.get("event") == "runner_on_ok"
-            and (data.get("res") or {}).get("changed")
-            and data.get("host") in changes
-        ):
-            changes[data["host"]] += 1
+        what, data = event.get("event"), event.get("event_data") or {}
+        host, result = data.get("host"), data.get("res") or {}
+        if what == "runner_on_unreachable":
+            failures.append(f"{host}: {result.get('msg')}")
+        if what == "runner_on_ok" and result.get("changed") and host in changes:
+            changes[host] += 1
         return listen(event)
 
     with tempfile.TemporaryDirectory(prefix="scale-hosts-") as folder:
-        private = Path(folder)
-        (private / "ansible.cfg").write_text("[defaults]\n", encoding="utf-8")
-        result = ansible_runner.run(
-            private_data_dir=folder,
-            playbook=str(playbook_path("hosts.yml")),
-            inventory={"all": {"hosts": {name: _variables(host, files) for name, (host, files) in hosts.items()}}},
+        environment = {**environment_of("hosts", Path(folder)), "ANSIBLE_HOST_KEY_CHECKING": "1"}
+        del environment["ANSIBLE_REMOTE_TEMP"]
+        result, last = play(
+            Path(folder),
+            "hosts.yml",
+            {name: _variables(host, files) for name, (host, files) in hosts.items()},
             extravars={"hosts_state": state},
-            envvars=_environment(private),
+            envvars=environment,
             event_handler=on_event,
-            cancel_callback=lambda: False,
-            quiet=True,
             timeout=PLAYBOOK_S,
         )
-        if result.rc != 0 and not failures:
-            failures += [line for line in result.stdout.read().splitlines() if line.strip()][-1:]
     if result.rc != 0:
-        raise ProvisionError(f"hosts: not {state}: {'; '.join(dict.fromkeys(failures))}", remedy="scale hosts check")
+        reasons = "; ".join(dict.fromkeys(failures or last))
+        raise ProvisionError(f"hosts: not {state}: {reasons}", remedy="scale hosts check")
     return changes
 
 
@@ -263,9 +240,3 @@ def _variables(host: HostEntry, files: HostFiles) -> dict[str, Any]:
     own["scale_servers"] = files.servers
     own["ansible_remote_tmp"] = f"{files.home}/ansible"  # nothing stays elsewhere
     return {**host.variables, **own, "ansible_python_interpreter": host.python}
-
-
-def _environment(private: Path) -> dict[str, str]:
-    environment = {**environment_of("hosts", private), "ANSIBLE_HOST_KEY_CHECKING": "1"}
-    del environment["ANSIBLE_REMOTE_TEMP"]
-    return environment

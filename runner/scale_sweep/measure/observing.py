@@ -189,7 +189,7 @@ def _summed(folder: Path, samples: Sequence[Sample], cost: SamplerCost, *, inter
         server_memory_gb_max=used / _GIGA if used is not None else None,
         memory_available_gb_min=free / _GIGA if free is not None else None,
         disk_write_mb_per_s=use.disk_write_mb_per_s,
-        disk_busy_percent_max=use.disk_busy_percent,
+        disk_busy_percent_max=max(use.disk_busy_percent.values(), default=None),
         sampler_cpu_percent=100 * cost.cpu_s / cost.wall_s if cost.wall_s > 0 else None,
         missed_ticks=cost.missed_ticks,
     )

@@ -164,7 +164,7 @@ class Sample:
     # "eth0 sent", of those with hardware and a speed
     network_bytes_total: Mapping[str, float] = field(default_factory=dict)
     network_bytes_per_s: Mapping[str, float] = field(default_factory=dict)
-    # cycles, instructions and llc_misses of the server's CPUs
+    # by name; a rule reads their rates by name too
     cpu_counters_total: Mapping[str, float] = field(default_factory=dict)
     cpu_work: tuple[CpuWork, ...] = ()  # several since the sample before
     energy_j_total: float | None = None  # joules of all processors and memory since the trial's start

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from scale_sweep.taosbenchmark.job import Database, Job, Remarks, SuperTable, TableColumn
 from scale_sweep.taosbenchmark.limits import (
@@ -30,12 +30,16 @@ METHODS: Mapping[str, str] = {
 }
 REST_PORT = 6041
 CREATE_THREADS = 8
-_DEMO_COLUMNS = (
+T = TypeVar("T")
+_DEMO_COLUMNS: tuple[TableColumn, ...] = (
     TableColumn(name="current", kind="float"),
     TableColumn(name="voltage", kind="int"),
     TableColumn(name="phase", kind="float"),
 )
-_DEMO_TAGS = (TableColumn(name="groupid", kind="int"), TableColumn(name="location", kind="binary", length=24))
+_DEMO_TAGS: tuple[TableColumn, ...] = (
+    TableColumn(name="groupid", kind="int"),
+    TableColumn(name="location", kind="binary", length=24),
+)
 _NUMBERS = {
     "threads": "threads", "insert-interval": "interval_ms", "time-step": "step", "start-timestamp": "start",
     "interlace-rows": "interlace_rows", "rec-per-req": "rows_per_request", "tables": "tables", "records": "rows_each",
@@ -120,34 +124,27 @@ class _Values:
     def text(self, long: str) -> str:
         return self.values.get(long, default_of(long))
 
-    def number(self, long: str, bounds: str) -> int:
+    def read(self, long: str, read: Callable[[str], T], otherwise: T) -> T:
         try:
-            return whole(self.text(long), bounds)
+            return read(self.text(long))
         except ValueError as error:
             self._remarks.refuse(name_of(long), str(error))
-            return BOUNDS[bounds][0] or 1
+            return otherwise
+
+    def number(self, long: str, bounds: str) -> int:
+        return self.read(long, lambda text: whole(text, bounds), BOUNDS[bounds][0] or 1)
 
     def plain_name(self, long: str, most: int) -> str:
-        try:
-            return plain_name(self.text(long), most, keep_case="escape-character" in self.values)
-        except ValueError as error:
-            self._remarks.refuse(name_of(long), str(error))
-            return default_of(long)
-
-    def types(self, long: str, letter: str, width: int, *, tag: bool) -> tuple[TableColumn, ...]:
-        try:
-            return read_types(self.text(long), letter, width, tag=tag)
-        except ValueError as error:
-            self._remarks.refuse(name_of(long), str(error))
-            return _DEMO_TAGS if tag else _DEMO_COLUMNS
+        keep_case = "escape-character" in self.values
+        return self.read(long, lambda text: plain_name(text, most, keep_case=keep_case), default_of(long))
 
 
 def _schema(options: _Values, width: int) -> tuple[tuple[TableColumn, ...], tuple[TableColumn, ...], bool]:
     """And whether their names are those of the demo, which any option about columns drops."""
     if not {"data-type", "tag-type", "columns", "partial-col-num", "normal-table"} & set(options.values):
         return _DEMO_COLUMNS, _DEMO_TAGS, True
-    columns = options.types("data-type", "c", width, tag=False)
-    tags = options.types("tag-type", "t", width, tag=True)
+    columns = options.read("data-type", lambda text: read_types(text, "c", width, tag=False), _DEMO_COLUMNS)
+    tags = options.read("tag-type", lambda text: read_types(text, "t", width, tag=True), _DEMO_TAGS)
     if options.values.get("columns", "0") != "0":
         wanted = options.number("columns", "columns")
         columns += tuple(TableColumn(name=f"c{i}", kind="int") for i in range(len(columns), wanted))

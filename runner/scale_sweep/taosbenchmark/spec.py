@@ -48,11 +48,7 @@ def door_spec(job: Connection, own: ScaleOptions, method: str) -> dict[str, str]
 
 def tables_spec(job: Job, own: ScaleOptions, database: Database, table: SuperTable, vgroups: int) -> dict[str, str]:
     return {
-        **door_spec(job, own, table.method),
-        **_names(database, table),
-        "partitions": str(min(vgroups, table.tables)),
-        "placement": own.placement,
-        "threads": str(min(job.create_threads, table.tables)),
+        **_common(job, own, database, table, vgroups, job.create_threads),
         "text": table.text,
         "seed": str(SEED + table.first),
         **{key: path for key, path in table.files.items() if key == TAGS_FILE},
@@ -64,11 +60,7 @@ def load_spec(job: Job, own: ScaleOptions, database: Database, table: SuperTable
     threads = min(job.threads, table.tables)
     rows = rows_per_request(table, threads)
     spec = {
-        **door_spec(job, own, table.method),
-        **_names(database, table),
-        "partitions": str(min(vgroups, table.tables)),
-        "placement": own.placement,
-        "threads": str(threads),
+        **_common(job, own, database, table, vgroups, job.threads),
         "rows": str(table.tables * table.rows_each),
         "rows_per_request": str(rows),
         "start_ms": str(table.start_ms),
@@ -97,15 +89,17 @@ def load_spec(job: Job, own: ScaleOptions, database: Database, table: SuperTable
         spec["rate"] = f"{_rate(table, threads, rows):.9g}"
     if table.disorder_ratio:
         spec |= {"disorder_ratio": str(table.disorder_ratio), "disorder_range_ms": str(table.disorder_range_ms)}
-    if table.method in ONE_COLUMN and len(table.columns) > 1:  # the first column, as in taosBenchmark
-        spec |= {"partial_columns": "1", "partial_from": str(table.partial_from)}
-    elif table.partial_columns:
-        spec |= {"partial_columns": str(table.partial_columns), "partial_from": str(table.partial_from)}
+    is_first_only = table.method in ONE_COLUMN and len(table.columns) > 1  # as in taosBenchmark
+    if columns := 1 if is_first_only else table.partial_columns:
+        spec |= {"partial_columns": str(columns), "partial_from": str(table.partial_from)}
     return spec
 
 
-def _names(database: Database, table: SuperTable) -> dict[str, str]:
+def _common(
+    job: Job, own: ScaleOptions, database: Database, table: SuperTable, vgroups: int, threads: int
+) -> dict[str, str]:
     return {
+        **door_spec(job, own, table.method),
         "database": database.name,
         "table": table.name,
         "table_prefix": table.prefix,
@@ -113,6 +107,9 @@ def _names(database: Database, table: SuperTable) -> dict[str, str]:
         "columns": spec_columns(table.columns),
         "tags": spec_columns(table.tags),
         **({"first_table": str(table.first)} if table.first else {}),
+        "partitions": str(min(vgroups, table.tables)),
+        "placement": own.placement,
+        "threads": str(min(threads, table.tables)),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from scale_sweep.judge.figures.counts_per_second import RatedInterval
-from scale_sweep.judge.figures.window import WindowUse
+from scale_sweep.judge.verdict.evidence import ResourceUse
 from scale_sweep.model import DiskCeiling, DiskFigures, Sample
 
 
@@ -31,23 +31,21 @@ def own_ceilings(ceilings: Sequence[DiskCeiling]) -> Mapping[str, float]:
 
 
 def disk_figures(
-    use: WindowUse, samples: Sequence[Sample], ceilings: Sequence[DiskCeiling]
+    use: ResourceUse, samples: Sequence[Sample], ceilings: Sequence[DiskCeiling]
 ) -> Mapping[str, DiskFigures]:
     """By name, in the order of the axis."""
-    alone = own_ceilings(ceilings)
-    written = [d.write_mb_per_s for d in use.disks.values()]
-    total = sum(w for w in written if w is not None)
+    alone, total = own_ceilings(ceilings), sum(use.disk_mb_per_s.values())
     figures = {}
-    for name, disk in use.disks.items():
-        rate, own = disk.write_mb_per_s, alone.get(name)
+    for name in samples[-1].disks if samples else ():
+        rate, own = use.disk_mb_per_s.get(name), alone.get(name)
         free = [s.disks[name].free_bytes for s in samples if name in s.disks]
         known = [f for f in free if f is not None]
         figures[name] = DiskFigures(
             write_mb_per_s=rate,
             share_percent=100 * rate / total if rate is not None and total > 0 else None,
             used_percent=100 * rate / own if rate is not None and own else None,
-            busy_percent=disk.busy_percent,
-            queue=disk.queue,
+            busy_percent=use.disk_busy_percent.get(name),
+            queue=use.disk_queue.get(name),
             free_gb_min=min(known) / 1e9 if known else None,
         )
     return figures

@@ -9,11 +9,12 @@ from typing import Any
 from scale_sweep.experiment.work import stores
 from scale_sweep.judge.figures.counts_per_second import rated_intervals, requests_per_s, rows_per_s
 from scale_sweep.judge.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
-from scale_sweep.judge.figures.operations import operation_figures
-from scale_sweep.judge.figures.resource_use import in_flight, per
+from scale_sweep.judge.figures.operations import milliseconds, operation_figures
+from scale_sweep.judge.figures.resource_use import in_flight
 from scale_sweep.judge.figures.taken import HostSeries, host_figures
 from scale_sweep.judge.figures.trial_facts import TrialFacts, whole_intervals
-from scale_sweep.judge.figures.window import WindowUse, WorkTotals, at_equal_speed, measure_window, rate_and_speed
+from scale_sweep.judge.figures.window import WorkTotals, at_equal_speed, measure_window, rate_and_speed
+from scale_sweep.judge.verdict.evidence import ResourceUse
 from scale_sweep.judge.verdict.steady import modes, stalled_percent, steadiness, troubles
 from scale_sweep.model import (
     DiskFigures,
@@ -50,11 +51,11 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         throttled_s=use.throttled_s,
         disk_write_mb_per_s=use.disk_write_mb_per_s,
         disk_bytes_per_row=per_row,
-        disk_busy_percent=use.disk_busy_percent,
+        disk_busy_percent=max(use.disk_busy_percent.values(), default=None),
         memory_used_gb=_giga(use.memory_used_bytes_max),
         memory_available_gb=_giga(use.memory_available_bytes_min),
-        psi_cpu_percent=use.psi_cpu_percent,
-        psi_io_percent=use.psi_io_percent,
+        psi_cpu_percent=use.cpu_waiting_percent,
+        psi_io_percent=use.io_waiting_percent,
         **_times("response", s.response),
         **_times("service", s.service),
         **(_times("late", s.late) if s.late is not None else {}),
@@ -95,7 +96,7 @@ def _per_million(energy_j: float | None, rows: int | None) -> float | None:
 
 
 def _times(name: str, times: Latency) -> dict[str, Any]:
-    return {f"{name}_ms_{at}": _ms(getattr(times, f"{at}_us")) for at in ("p50", "p95", "p99", "p999", "max")}
+    return {f"{name}_ms_{at}": ms for at, ms in milliseconds(times, ("p50", "p95", "p99", "p999", "max")).items()}
 
 
 def _reads(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
@@ -136,12 +137,12 @@ def _busiest(threads: Mapping[str, float]) -> dict[str, Any]:
     return {"busiest_thread": name, "busiest_thread_cores": cores}
 
 
-def _processors(use: WindowUse, trial: Trial) -> dict[str, Any]:
+def _processors(use: ResourceUse, trial: Trial) -> dict[str, Any]:
     rates = use.cpu_mhz
     return {
         "server_switches_per_s": sum(use.switches_per_s.values()) if use.switches_per_s else None,
-        "server_instructions_per_cycle": per(use.counters_per_s, "instructions", "cycles"),
-        "server_cycles_per_miss": per(use.counters_per_s, "cycles", "llc_misses"),
+        "server_instructions_per_cycle": use.instructions_per_cycle,
+        "server_cycles_per_miss": use.cycles_per_miss,
         "cpu_mhz": rates,
         "server_cpu_mhz": _mean_mhz(rates, trial.placement.server_cpus),
         "generator_cpu_mhz": _mean_mhz(rates, trial.placement.generator_cpus),
@@ -195,13 +196,13 @@ def _durable(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> float | N
     return summary.rows_acked / ((facts.flush_end_ns - facts.load_start_ns) / 1e9)
 
 
-def _whole(facts: TrialFacts) -> WindowUse | None:
+def _whole(facts: TrialFacts) -> ResourceUse | None:
     if facts.load_start_ns is None or facts.flush_end_ns is None:
         return None
     return measure_window(facts.samples, facts.load_start_ns, facts.flush_end_ns)
 
 
-def _disks(facts: TrialFacts, whole: WindowUse | None) -> dict[str, Any]:
+def _disks(facts: TrialFacts, whole: ResourceUse | None) -> dict[str, Any]:
     if whole is None:
         return {}
     figures: Mapping[str, DiskFigures] = disk_figures(whole, facts.samples, facts.disk_ceilings)
@@ -216,10 +217,6 @@ def _share(cores: float | None, available: float) -> float | None:
 
 def _giga(amount: float | None) -> float | None:
     return amount / 1e9 if amount is not None else None
-
-
-def _ms(us: float | None) -> float | None:
-    return us / 1000 if us is not None else None
 
 
 def rows_acknowledged(facts: TrialFacts) -> dict[str, Any]:

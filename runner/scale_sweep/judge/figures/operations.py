@@ -90,8 +90,8 @@ def _of(one: OperationSummary) -> OperationFigures:
         errors=one.errors,
         empty=one.empty_window,
         check_cpu_s=one.check_cpu_s,
-        response_ms=_times(one.response),
-        service_ms=_times(one.service),
+        response_ms=milliseconds(one.response, _QUANTILES),
+        service_ms=milliseconds(one.service, _QUANTILES),
     )
 
 
@@ -99,9 +99,9 @@ def _mega(value: float | None) -> float | None:
     return value / 1e6 if value is not None else None
 
 
-def _times(latency: Latency | None) -> dict[str, float | None]:
-    """By quantile, in milliseconds."""
+def milliseconds(latency: Latency | None, quantiles: Sequence[str]) -> dict[str, float | None]:
+    """By quantile; empty if there are none."""
     if latency is None:
         return {}
-    times = {name: getattr(latency, f"{name}_us") for name in _QUANTILES}
+    times = {name: getattr(latency, f"{name}_us") for name in quantiles}
     return {name: us / 1000 if us is not None else None for name, us in times.items()}

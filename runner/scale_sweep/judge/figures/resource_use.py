@@ -4,7 +4,7 @@ attribution."""
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from scale_sweep.experiment.work import rate_of
@@ -12,7 +12,7 @@ from scale_sweep.judge.figures.counts_per_second import RatedInterval, rate_per_
 from scale_sweep.judge.figures.disk_figures import own_ceilings
 from scale_sweep.judge.figures.taken import HostSeries, lateness, taken_cpus, taken_on_hosts
 from scale_sweep.judge.figures.trial_facts import TrialFacts
-from scale_sweep.judge.figures.window import WindowUse, WorkTotals, measure_window
+from scale_sweep.judge.figures.window import WorkTotals, measure_window
 from scale_sweep.judge.verdict.evidence import HostUse, LoadHalf, ResourceUse, TrialResources
 from scale_sweep.model import LoadSummary, Sample, Trial
 
@@ -45,29 +45,23 @@ def window_use(
     trial: Trial, facts: TrialFacts, summary: LoadSummary, intervals: Sequence[RatedInterval]
 ) -> ResourceUse:
     """intervals: those inside the window."""
-    use = measure_window(facts.samples, summary.window_start_ns, summary.window_end_ns)
-    seconds = summary.window_s
-    client = (summary.cpu_window_s or 0.0) / seconds  # None only for an empty window
-    whole = _use(
-        trial, use, seconds, rate_per_s(summary, trial.work), client, in_flight(summary), workers_busy(summary)
-    )
+    start_ns, end_ns = summary.window_start_ns, summary.window_end_ns
+    use = replace(measure_window(facts.samples, start_ns, end_ns), seconds=summary.window_s)
+    client = (summary.cpu_window_s or 0.0) / summary.window_s  # None only for an empty window
+    hosts = HostSeries(facts.samples, facts.networks).uses(start_ns, end_ns)
+    whole = _of_trial(trial, summary, use, rate=rate_per_s(summary, trial.work), client=client, hosts=hosts)
     stall = longest_stall(intervals)
     meanwhile = measure_window(facts.samples, stall.start_ns, stall.end_ns) if stall else None
-    hosts = HostSeries(facts.samples, facts.networks).uses(summary.window_start_ns, summary.window_end_ns)
     return replace(
-        _with_hosts(whole, hosts),
+        whole,
         backlog_per_s=backlog_growth(intervals),
         late=lateness(trial, summary),
         stalled_s=stall.seconds if stall else None,
         stalled_cores=meanwhile.server_cores if meanwhile else None,
         stalled_cores_min=_least_cores(facts.samples, stall) if stall else None,
         stalled_other_cores=_others(trial, meanwhile, meanwhile.generator_cores) if meanwhile else None,
-        stalled_cpu_waiting_percent=meanwhile.psi_cpu_percent if meanwhile else None,
+        stalled_cpu_waiting_percent=meanwhile.cpu_waiting_percent if meanwhile else None,
     )
-
-
-def _with_hosts(use: ResourceUse, hosts: tuple[HostUse, ...]) -> ResourceUse:
-    return replace(use, hosts=hosts, taken=(*use.taken, *taken_on_hosts(hosts)))
 
 
 def _least_cores(samples: Sequence[Sample], stall: Stall) -> float | None:
@@ -113,32 +107,18 @@ def second_uses(
 ) -> list[ResourceUse]:
     """Between each two samples inside the window. intervals: those inside it."""
     inside = [s for s in facts.samples if summary.window_start_ns <= s.monotonic_ns <= summary.window_end_ns]
-    counts = sorted((i.monotonic_ns, i.count) for i in intervals)
-    threads = in_flight(summary), workers_busy(summary)
-    hosts = HostSeries(facts.samples, facts.networks)
-    return [
-        _with_hosts(_second(trial, old, new, counts, *threads), hosts.uses(old.monotonic_ns, new.monotonic_ns))
-        for old, new in zip(inside, inside[1:], strict=False)
-    ]
+    counts = sorted((i.monotonic_ns, i.count) for i in intervals)  # by the intervals' ends
+    hosts, uses = HostSeries(facts.samples, facts.networks), []
+    for old, new in zip(inside, inside[1:], strict=False):
+        at = bisect_left(counts, (old.monotonic_ns, 0.0))
+        rate = float(counts[at][1]) if at < len(counts) and counts[at][0] < new.monotonic_ns else None
+        use = measure_window([old, new], old.monotonic_ns, new.monotonic_ns)
+        there = hosts.uses(old.monotonic_ns, new.monotonic_ns)
+        uses.append(_of_trial(trial, summary, use, rate=rate, client=use.generator_cores, hosts=there))
+    return uses
 
 
-def _second(
-    trial: Trial,
-    old: Sample,
-    new: Sample,
-    counts: Sequence[tuple[int, float]],
-    waiting: float | None,
-    busy: float | None,
-) -> ResourceUse:
-    """counts: of the intervals, by their ends. waiting, busy: of the threads over the whole window."""
-    seconds = (new.monotonic_ns - old.monotonic_ns) / 1e9
-    at = bisect_left(counts, (old.monotonic_ns, 0.0))
-    count = float(counts[at][1]) if at < len(counts) and counts[at][0] < new.monotonic_ns else None
-    use = measure_window([old, new], old.monotonic_ns, new.monotonic_ns)
-    return _use(trial, use, seconds, count, use.generator_cores, waiting, busy)
-
-
-def _others(trial: Trial, use: WindowUse, client: float | None) -> float | None:
+def _others(trial: Trial, use: ResourceUse, client: float | None) -> float | None:
     """Cores of others, on the server's CPUs if the kernel reports each. The load generator's part is subtracted in
     proportion to the CPUs that it shares."""
     placement = trial.placement
@@ -149,55 +129,35 @@ def _others(trial: Trial, use: WindowUse, client: float | None) -> float | None:
     return max(0.0, busy - use.server_cores - taken)
 
 
-def _stolen(trial: Trial, use: WindowUse) -> float | None:
+def _stolen(trial: Trial, use: ResourceUse) -> float | None:
     placement = trial.placement
     if not set(placement.server_cpus) <= set(use.cpus_stolen):
         return use.stolen_cores
     return sum(use.cpus_stolen[cpu] for cpu in placement.server_cpus)
 
 
-def _use(
+def _of_trial(
     trial: Trial,
-    use: WindowUse,
-    seconds: float,
+    summary: LoadSummary,
+    use: ResourceUse,
+    *,
     rate: float | None,
     client: float | None,
-    waiting: float | None,
-    busy: float | None,
+    hosts: tuple[HostUse, ...],
 ) -> ResourceUse:
-    return ResourceUse(
-        seconds=seconds,
+    """client: cores that the load generator used. What its threads did is known only over the whole window."""
+    return replace(
+        use,
         rate_per_s=rate,
-        server_cores=use.server_cores,
         generator_cores=client,
         other_cores=_others(trial, use, client),
         stolen_cores=_stolen(trial, use),
-        taken=taken_cpus(trial, use, client),
-        throttled=use.throttled_s / seconds if use.throttled_s is not None and seconds > 0 else None,
-        hot_thread=use.hot_thread,
-        hot_thread_median=use.hot_thread_median,
-        waits=use.waits,
-        network=use.network,
-        switches_per_s=use.switches_per_s,
-        instructions_per_cycle=per(use.counters_per_s, "instructions", "cycles"),
-        cycles_per_miss=per(use.counters_per_s, "cycles", "llc_misses"),
-        hot_generator_thread=use.hot_generator_thread,
-        disk_busy_percent=_known({n: d.busy_percent for n, d in use.disks.items()}),
-        disk_mb_per_s=_known({n: d.write_mb_per_s for n, d in use.disks.items()}),
-        io_waiting_percent=use.psi_io_percent,
-        memory_waiting_percent=use.psi_memory_percent,
-        in_flight=waiting,
-        workers_busy=busy,
+        taken=(*taken_cpus(trial, use, client), *taken_on_hosts(hosts)),
+        throttled=use.throttled_s / use.seconds if use.throttled_s is not None and use.seconds > 0 else None,
+        in_flight=in_flight(summary),
+        workers_busy=workers_busy(summary),
+        hosts=hosts,
     )
-
-
-def per(rates: Mapping[str, float], of: str, for_each: str) -> float | None:
-    counted = rates.get(for_each)
-    return rates[of] / counted if of in rates and counted else None
-
-
-def _known(values: Mapping[str, float | None]) -> dict[str, float]:
-    return {name: value for name, value in values.items() if value is not None}
 
 
 EDGE_S = 2.0  # the intervals at both ends

@@ -14,6 +14,7 @@ from scale_sweep.capacity.search import OPENING_S, WARMUP_S, Capacity, Probe, an
 from scale_sweep.experiment.axes import AxisFacts
 from scale_sweep.experiment.work import rate_of
 from scale_sweep.judge.figures.counts_per_second import rate_per_s
+from scale_sweep.judge.figures.operations import milliseconds
 from scale_sweep.judge.figures.outcome import Outcome, outcome_of_load
 from scale_sweep.judge.figures.trial_facts import StepSeen, TrialFacts
 from scale_sweep.judge.verdict.bottleneck import verdict_of
@@ -156,9 +157,9 @@ def _step(trial: Trial, summary: LoadSummary, verdict: Verdict) -> Step:
         excess=excess,
         usable=not why,
         why=why,
-        response_ms=_milliseconds(summary.response),
-        service_ms=_milliseconds(summary.service),
-        late_ms=_milliseconds(summary.late),
+        response_ms=milliseconds(summary.response, PERCENTILES),
+        service_ms=milliseconds(summary.service, PERCENTILES),
+        late_ms=milliseconds(summary.late, PERCENTILES),
     )
 
 
@@ -193,14 +194,7 @@ def value_of(clause: Clause, summary: LoadSummary) -> float | None:
     if clause.operation:
         own = {one.name: one.response for one in summary.operations}
         times = own.get(clause.operation) or (summary.response if len(own) == 1 else None)
-    return _milliseconds(times).get(clause.quantity)
-
-
-def _milliseconds(times: Latency | None) -> dict[str, float | None]:
-    if times is None:
-        return {}
-    us = {name: getattr(times, f"{name}_us") for name in PERCENTILES}
-    return {name: value / 1000 if value is not None else None for name, value in us.items()}
+    return milliseconds(times, PERCENTILES).get(clause.quantity)
 
 
 def _verdict(

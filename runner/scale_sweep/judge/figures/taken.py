@@ -5,14 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 
-from scale_sweep.judge.figures.window import WindowUse, counter_at
-from scale_sweep.judge.verdict.evidence import HostUse, Lateness, TakenCpus
+from scale_sweep.judge.figures.window import counter_at
+from scale_sweep.judge.verdict.evidence import HostUse, Lateness, ResourceUse, TakenCpus
 from scale_sweep.model import HostFigures, HostNetwork, HostSample, LoadSummary, Sample, Trial
 
 PERCENTILES = ("p99", "p95", "p50")  # the first with enough requests
 
 
-def taken_cpus(trial: Trial, use: WindowUse, client: float | None) -> tuple[TakenCpus, ...]:
+def taken_cpus(trial: Trial, use: ResourceUse, client: float | None) -> tuple[TakenCpus, ...]:
     """client: cores that the load generator used. CPUs that both share are taken together with all CPUs of both."""
     placement, server = trial.placement, use.server_cores
     if placement.shared:
@@ -31,7 +31,7 @@ def taken_cpus(trial: Trial, use: WindowUse, client: float | None) -> tuple[Take
     )
 
 
-def _taken(whose: str, cpus: tuple[int, ...], own: float, use: WindowUse) -> TakenCpus:
+def _taken(whose: str, cpus: tuple[int, ...], own: float, use: ResourceUse) -> TakenCpus:
     busy = sum(use.cpus[cpu] for cpu in cpus)
     stolen = sum(use.cpus_stolen.get(cpu, 0.0) for cpu in cpus)
     return TakenCpus(whose=whose, cpus=len(cpus), others=max(0.0, busy - own), stolen=stolen)

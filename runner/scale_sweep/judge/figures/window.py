@@ -3,64 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scale_sweep.judge.figures.counts_per_second import RatedInterval
+from scale_sweep.judge.verdict.evidence import ResourceUse
 from scale_sweep.model import Sample
 
 EDGE_NS = 1_500_000_000  # outside of the samples, where the nearest one counts
 
 
-@dataclass(frozen=True, kw_only=True)
-class DiskUse:
-    write_mb_per_s: float | None
-    busy_percent: float | None
-    queue: float | None  # mean requests in flight
-
-
-@dataclass(frozen=True, kw_only=True)
-class WindowUse:
-    """None: not read, or not covered by samples. disk_busy_percent: of the busiest."""
-
-    server_cores: float | None
-    generator_cores: float | None
-    other_cores: float | None
-    stolen_cores: float | None
-    throttled_s: float | None
-    disk_bytes: float | None
-    disk_write_mb_per_s: float | None
-    disk_busy_percent: float | None
-    memory_used_bytes_max: int | None
-    memory_available_bytes_min: int | None
-    psi_cpu_percent: float | None
-    psi_io_percent: float | None
-    threads: Mapping[str, float]
-    hot_thread: tuple[str, float] | None  # whose busiest thread used most, with its mean cores
-    psi_memory_percent: float | None
-    disks: Mapping[str, DiskUse]
-    hot_thread_median: float | None = None  # of the others of that name that worked
-    hot_generator_thread: tuple[str, float] | None = None
-    cpus: Mapping[int, float] = field(default_factory=dict)  # cpus, cpus_stolen: cores, by CPU
-    cpus_stolen: Mapping[int, float] = field(default_factory=dict)
-    cpu_mhz: Mapping[str, float] = field(default_factory=dict)
-    waits: Mapping[str, float] = field(default_factory=dict)  # share of the connections' time
-    # share of an interface's speed, by interface and direction
-    network: Mapping[str, float] = field(default_factory=dict)
-    switches_per_s: Mapping[str, float] = field(default_factory=dict)  # "voluntary" (to sleep) and "nonvoluntary"
-    counters_per_s: Mapping[str, float] = field(default_factory=dict)  # of the server's CPUs
-    server_system_cores: float | None = None  # in the kernel
-    server_page_faults_per_s: float | None = None
-    energy_j: float | None = None  # of all processors and memory
-
-
 Counter = Callable[[Sample], float | None]
 
 
-def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> WindowUse:
+def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> ResourceUse:
     """From start_ns to end_ns (monotonic)."""
     seconds = (end_ns - start_ns) / 1e9
 
@@ -77,11 +36,11 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
     others = None
     if server is not None and client is not None and host is not None:
         others = max(0.0, host - server - client)
-    disks = _disks(samples, rate)
     inside = [s for s in samples if start_ns <= s.monotonic_ns <= end_ns]
     hot = _hot_thread(inside)
-    cpus = _rates(samples, rate, "cpu_busy_s_total")
-    return WindowUse(
+    cpus, counters = _rates(samples, rate, "cpu_busy_s_total"), _rates(samples, rate, "cpu_counters_total")
+    return ResourceUse(
+        seconds=seconds,
         server_cores=server,
         generator_cores=client,
         other_cores=others,
@@ -89,13 +48,15 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
         throttled_s=grown(lambda s: s.server.throttled_s_total),
         disk_bytes=grown(lambda s: s.disk_written_bytes_total),
         disk_write_mb_per_s=rate(lambda s: s.disk_written_bytes_total, 1e-6),
-        disk_busy_percent=max((d.busy_percent for d in disks.values() if d.busy_percent is not None), default=None),
+        disk_mb_per_s=_disks(samples, rate, "written_bytes_total", 1e-6),
+        disk_busy_percent=_disks(samples, rate, "busy_s_total", 100.0),
+        disk_queue=_disks(samples, rate, "queue_s_total", 1.0),
         memory_used_bytes_max=max((s.server.memory_bytes for s in inside if s.server.memory_bytes), default=None),
         memory_available_bytes_min=min(
             (s.memory_available_bytes for s in inside if s.memory_available_bytes), default=None
         ),
-        psi_cpu_percent=rate(lambda s: s.psi_some_s_total.get("cpu"), 100.0),
-        psi_io_percent=rate(lambda s: s.psi_some_s_total.get("io"), 100.0),
+        cpu_waiting_percent=rate(lambda s: s.psi_some_s_total.get("cpu"), 100.0),
+        io_waiting_percent=rate(lambda s: s.psi_some_s_total.get("io"), 100.0),
         threads=_threads(samples, rate),
         hot_thread=hot,
         hot_thread_median=_median_of(hot[0], inside) if hot else None,
@@ -103,11 +64,12 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
         waits=_waits(inside),
         network=_network(samples, rate),
         switches_per_s=_rates(samples, rate, "thread_switches_total"),
-        counters_per_s=_rates(samples, rate, "cpu_counters_total"),
+        counters_per_s=counters,
+        instructions_per_cycle=per(counters, "instructions", "cycles"),
+        cycles_per_miss=per(counters, "cycles", "llc_misses"),
         cpus={int(name): busy for name, busy in cpus.items()},
         cpus_stolen={int(name): stolen for name, stolen in _rates(samples, rate, "cpu_stolen_s_total").items()},
-        psi_memory_percent=rate(lambda s: s.psi_some_s_total.get("memory"), 100.0),
-        disks=disks,
+        memory_waiting_percent=rate(lambda s: s.psi_some_s_total.get("memory"), 100.0),
         server_system_cores=rate(lambda s: s.server.system_s_total),
         server_page_faults_per_s=rate(lambda s: s.server.page_faults_total),
         cpu_mhz=_clock_rates(inside),
@@ -123,18 +85,18 @@ def _clock_rates(inside: Sequence[Sample]) -> Mapping[str, float]:
     return {cpu: sum(values) / len(values) for cpu, values in seen.items()}
 
 
-def _disks(samples: Sequence[Sample], rate: Callable[..., float | None]) -> Mapping[str, DiskUse]:
-    def of(name: str, figure: str) -> Counter:
+def _disks(samples: Sequence[Sample], rate: Callable[..., float | None], figure: str, scale: float) -> dict[str, float]:
+    def of(name: str) -> Counter:
         return lambda s: getattr(s.disks.get(name), figure, None)
 
-    return {
-        name: DiskUse(
-            write_mb_per_s=rate(of(name, "written_bytes_total"), 1e-6),
-            busy_percent=rate(of(name, "busy_s_total"), 100.0),
-            queue=rate(of(name, "queue_s_total")),
-        )
-        for name in (samples[-1].disks if samples else ())
-    }
+    rates = {name: rate(of(name), scale) for name in (samples[-1].disks if samples else ())}
+    return {name: value for name, value in rates.items() if value is not None}
+
+
+def per(rates: Mapping[str, float], of: str, for_each: str) -> float | None:
+    """None if one was not read, or the divisor is 0."""
+    counted = rates.get(for_each)
+    return rates[of] / counted if of in rates and counted else None
 
 
 def _threads(samples: Sequence[Sample], rate: Callable[[Counter], float | None]) -> Mapping[str, float]:

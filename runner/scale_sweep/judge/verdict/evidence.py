@@ -105,43 +105,61 @@ class Lateness:
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceUse:
-    """Over a window, or one second of it; None: not read."""
+    """Over a window, or one second of it. None or empty: not read, or not covered by samples. *_cores: means."""
 
+    # as the samples have it (judge/figures/window.py)
     seconds: float = 1.0
-    rate_per_s: float | None = None
     server_cores: float | None = None
+    server_system_cores: float | None = None  # in the kernel
+    server_page_faults_per_s: float | None = None
     generator_cores: float | None = None
-    other_cores: float | None = None  # of other programs, on the server's CPUs if each is known
-    stolen_cores: float | None = None  # steal time
-    throttled: float | None = None  # share of the time
-    hot_thread: tuple[str, float] | None = None  # the busiest, by pool name
+    other_cores: float | None = None  # of other programs; of a trial on the server's CPUs, if each is known
+    stolen_cores: float | None = None  # steal time, on the same CPUs
+    cpus: Mapping[int, float] = field(default_factory=dict)  # cpus, cpus_stolen: cores, by CPU
+    cpus_stolen: Mapping[int, float] = field(default_factory=dict)
+    cpu_mhz: Mapping[str, float] = field(default_factory=dict)
+    throttled_s: float | None = None
+    threads: Mapping[str, float] = field(default_factory=dict)  # the server's cores by thread name
+    hot_thread: tuple[str, float] | None = None  # whose busiest thread used most, with its cores
     hot_thread_median: float | None = None  # of the others of that name that worked
     hot_generator_thread: tuple[str, float] | None = None
     # share of the working connections' time by what they waited for, "lock: NAME"; else of threads, "mutex: POOL"
     waits: Mapping[str, float] = field(default_factory=dict)
-    # of the server's threads, "voluntary" and "nonvoluntary"
+    # of the server's threads, "voluntary" (to sleep) and "nonvoluntary"
     switches_per_s: Mapping[str, float] = field(default_factory=dict)
-    instructions_per_cycle: float | None = None  # of the server's CPUs; a miss is one of the last-level cache
-    cycles_per_miss: float | None = None
+    counters_per_s: Mapping[str, float] = field(default_factory=dict)  # of the server's CPUs
+    instructions_per_cycle: float | None = None
+    cycles_per_miss: float | None = None  # of the last-level cache
     # share of an interface's speed, by interface and direction
     network: Mapping[str, float] = field(default_factory=dict)
+    disk_bytes: float | None = None
+    disk_write_mb_per_s: float | None = None  # of all disks
+    disk_mb_per_s: Mapping[str, float] = field(default_factory=dict)
+    disk_busy_percent: Mapping[str, float] = field(default_factory=dict)
+    disk_queue: Mapping[str, float] = field(default_factory=dict)  # mean requests in flight
+    cpu_waiting_percent: float | None = None  # *_waiting_percent: of the time, some task
+    io_waiting_percent: float | None = None
+    memory_waiting_percent: float | None = None
+    memory_used_bytes_max: int | None = None
+    memory_available_bytes_min: int | None = None
+    energy_j: float | None = None  # of all processors and memory
+    # of a trial (judge/figures/resource_use.py)
+    rate_per_s: float | None = None
+    throttled: float | None = None  # share of the time
+    taken: tuple[TakenCpus, ...] = ()  # of the CPUs of server and load generator
+    in_flight: float | None = None  # share of the load threads' time
+    workers_busy: float | None = None  # on a CPU themselves
+    hosts: tuple[HostUse, ...] = ()  # empty if the load is made here
+    # of its whole window
     stalled_s: float | None = None  # the longest time without an acknowledgement
     stalled_cores: float | None = None  # the server's in that time; *_min: in its least second
     stalled_cores_min: float | None = None
     stalled_other_cores: float | None = None
-    stalled_cpu_waiting_percent: float | None = None  # of that time, some task
-    disk_busy_percent: Mapping[str, float] = field(default_factory=dict)
-    disk_mb_per_s: Mapping[str, float] = field(default_factory=dict)
-    io_waiting_percent: float | None = None
-    memory_waiting_percent: float | None = None
-    in_flight: float | None = None  # share of the load threads' time
-    workers_busy: float | None = None  # on a CPU themselves
+    stalled_cpu_waiting_percent: float | None = None
     backlog_per_s: float | None = None  # of an open loop; None: no steady rise
-    taken: tuple[TakenCpus, ...] = ()  # of the CPUs of server and load generator
-    late: tuple[Lateness, ...] = ()  # of an open loop; empty for a second
-    # from the first request to the end of flush and sync; None for a second
+    late: tuple[Lateness, ...] = ()  # of an open loop
+    # from the first request to the end of flush and sync
     load_disks: Mapping[str, DiskFigures] | None = None
-    hosts: tuple[HostUse, ...] = ()  # empty if the load is made here
 
     @property
     def taken_cores(self) -> float:

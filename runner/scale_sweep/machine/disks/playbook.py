@@ -55,32 +55,44 @@ def variables(disk_set: DiskSet, state: str) -> dict[str, Any]:
     }
 
 
+def play(private: Path, name: str, hosts: Mapping[str, Mapping[str, Any]], **options: Any) -> tuple[Any, list[str]]:
+    """Runs a playbook on hosts, which have their variables. private: for its files. Returns ansible-runner's result,
+    and the last line of the output if it failed."""
+    import ansible_runner  # the import takes half a second
+
+    (private / "ansible.cfg").write_text("[defaults]\n", encoding="utf-8")
+    result = ansible_runner.run(
+        private_data_dir=str(private),
+        playbook=str(playbook_path(name)),
+        inventory={"all": {"hosts": dict(hosts)}},
+        cancel_callback=lambda: False,  # without it, ansible-runner replaces the handler of SIGINT and keeps it
+        quiet=True,
+        **options,
+    )
+    lines = result.stdout.read().splitlines() if result.rc != 0 else ()
+    return result, [line for line in lines if line.strip()][-1:]
+
+
 def run_playbook(disk_set: DiskSet, state: str) -> None:
     """Makes the set `present` or `absent`. Raises ProvisionError with the message of the failed step."""
-    import ansible_runner  # the import takes half a second, and only disks need it
-
     failures: list[str] = []
     private = folder_of(disk_set.name) / "ansible"
     shutil.rmtree(private, ignore_errors=True)
     private.mkdir(parents=True, mode=0o700)
-    (private / "ansible.cfg").write_text("[defaults]\n", encoding="utf-8")
     try:
-        result = ansible_runner.run(
-            private_data_dir=str(private),
-            playbook=str(playbook_path()),
-            inventory={"all": {"hosts": {"localhost": {**_LOCAL, "ansible_python_interpreter": sys.executable}}}},
+        result, last = play(
+            private,
+            "disks.yml",
+            {"localhost": {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}},
             extravars=variables(disk_set, state),
             envvars=environment_of(disk_set.name, private),
             event_handler=listener(failures),
-            cancel_callback=lambda: False,  # without it, ansible-runner replaces the handler of SIGINT and keeps it
-            quiet=True,
             timeout=PLAYBOOK_S,
         )
         if result.status == "timeout":
             end_processes(disk_set.name)
             failures.append(f"ansible-playbook did not end within {PLAYBOOK_S} s; does a disk hang?")
-        if result.rc != 0 and not failures:
-            failures += [line for line in result.stdout.read().splitlines() if line.strip()][-1:]
+        failures = failures or last
     except BaseException:
         end_processes(disk_set.name)
         raise
@@ -91,7 +103,6 @@ def run_playbook(disk_set: DiskSet, state: str) -> None:
         raise ProvisionError(f"disks {disk_set.name}: not {state}: {reasons}", remedy=_REMEDY[state])
 
 
-_LOCAL: Mapping[str, str] = {"ansible_connection": "local"}
 _REMEDY = {
     "present": "nothing was left behind; see docs/disks.md",
     "absent": "end the processes that use it, then: scale clean",

@@ -178,12 +178,8 @@ def unstripable(source: DiskSource, *, has_md: bool, has_mdadm: bool) -> tuple[F
     """The decision of check_stripe, from its inputs alone. Pure."""
     reasons = []
     if source.kind == "dir":
-        reasons.append(
-            (
-                "--dir are file systems already, and an array is made of devices",
-                f"--loop, or --device with --format; or {_INSTEAD}",
-            )
-        )
+        sentence = "--dir are file systems already, and an array is made of devices"
+        reasons.append((sentence, f"--loop, or --device with --format; or {_INSTEAD}"))
     if not has_md:
         reasons.append(("this kernel has no md, so no RAID-0", f"{_INSTEAD}; or a kernel with the module raid0"))
     elif not has_mdadm:

@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
-from types import TracebackType
 
 from scale_sweep.base.spawning import spawn
 from scale_sweep.machine.host import repeat_work
@@ -193,9 +192,7 @@ class HeldMemory:
         self._child.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, value: object, trace: object) -> None:
         self._child.stop(_TAKE_LATE_S)
 
     def take(self) -> int:

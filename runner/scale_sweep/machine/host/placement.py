@@ -46,11 +46,8 @@ class Topology:
 
     def changes(self, cpus: Sequence[int]) -> tuple[tuple[int, str], ...]:
         """After how many of these CPUs, in their order, another part of the machine begins, and which part."""
-        edges = []
-        for count in range(1, len(cpus)):
-            if what := self._begins(cpus[:count], cpus[count]):
-                edges.append((count, what))
-        return tuple(edges)
+        begun = ((count, self._begins(cpus[:count], cpus[count])) for count in range(1, len(cpus)))
+        return tuple((count, what) for count, what in begun if what)
 
     def _begins(self, before: Sequence[int], cpu: int) -> str:
         for values, what in (
@@ -162,13 +159,7 @@ def _for_the_server(top: Topology, server_cpus: Sequence[int], theirs: Sequence[
     touched, domains = _cores(top, theirs), top.domains_of(theirs)
     rest = sorted(
         (cpu for cpu in top.order if cpu not in server_cpus),
-        key=lambda cpu: (
-            cpu in theirs,
-            top.core[cpu] in touched,
-            top.thread[cpu],
-            top.kind[cpu],
-            top.domain[cpu] in domains,
-        ),
+        key=lambda c: (c in theirs, top.core[c] in touched, top.thread[c], top.kind[c], top.domain[c] in domains),
     )
     return (*server_cpus, *rest)
 

@@ -9,7 +9,6 @@ import re
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 
 _CALL = {"x86_64": 298, "aarch64": 241, "riscv64": 241}  # the number of the system call, from each asm/unistd.h
 _HARDWARE, _RAW = 0, 4  # PERF_TYPE_HARDWARE, PERF_TYPE_RAW
@@ -52,9 +51,7 @@ class CpuCounters:
     def __enter__(self) -> CpuCounters:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, value: object, trace: object) -> None:
         self.close()
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from scale_sweep.machine.host.host_facts import text_of
 from scale_sweep.model import DataDisk, DiskSample
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -14,16 +15,9 @@ _SECTOR_BYTES = 512  # /proc/diskstats counts in these, whatever the device's ow
 _PSI = re.compile(r"^some .*total=(\d+)", re.MULTILINE)
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return ""
-
-
 def disk_samples(disks: Sequence[DataDisk], proc: Path = Path("/proc")) -> Mapping[str, DiskSample]:
     """Counters of each disk by its name; None for figures of a device that the kernel does not list."""
-    lines = (line.split() for line in _text(proc / "diskstats").splitlines())
+    lines = (line.split() for line in text_of(proc / "diskstats").splitlines())
     counters = {fields[2]: [int(f) for f in fields[3:14]] for fields in lines if len(fields) >= 14}
     return {disk.name: _disk_sample(counters.get(disk.block_name), disk.path) for disk in disks}
 
@@ -56,13 +50,13 @@ def cpu_mhz(cpus: Sequence[int], root: Path = Path("/")) -> Mapping[str, float]:
     """The clock rate of each CPU in MHz by its number, where cpufreq or /proc/cpuinfo has one."""
     mhz_of: dict[str, float] = {}
     for cpu in cpus:
-        text = _text(root / f"sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq").strip()
+        text = text_of(root / f"sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq")
         if text.isdigit():
             mhz_of[str(cpu)] = int(text) / 1000
     if mhz_of or not cpus:
         return mhz_of
     at = ""
-    for number, mhz in _MHZ.findall(_text(root / "proc/cpuinfo")):
+    for number, mhz in _MHZ.findall(text_of(root / "proc/cpuinfo")):
         at = number or at
         if mhz and at and int(at) in cpus:
             mhz_of[at] = float(mhz)
@@ -73,7 +67,7 @@ def pressure_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
     """Seconds in which some task waited, by resource; empty if the kernel has no PSI."""
     seconds = {}
     for name in ("cpu", "io", "memory"):
-        match = _PSI.search(_text(proc / "pressure" / name))
+        match = _PSI.search(text_of(proc / "pressure" / name))
         if match:
             seconds[name] = int(match.group(1)) / 1e6
     return seconds
@@ -107,7 +101,7 @@ def each_cpu_stolen_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
 
 def _each_cpu_ticks(proc: Path) -> Mapping[str, tuple[int, ...]]:
     ticks = {}
-    for line in _text(proc / "stat").splitlines()[1:]:
+    for line in text_of(proc / "stat").splitlines()[1:]:
         name, *fields = line.split()
         if not name.startswith("cpu") or len(fields) < 8:
             break
@@ -116,7 +110,7 @@ def _each_cpu_ticks(proc: Path) -> Mapping[str, tuple[int, ...]]:
 
 
 def _cpu_ticks(proc: Path) -> tuple[int, ...] | None:
-    fields = _text(proc / "stat").partition("\n")[0].split()
+    fields = text_of(proc / "stat").partition("\n")[0].split()
     return tuple(int(f) for f in fields[1:9]) if len(fields) >= 9 else None
 
 
@@ -188,14 +182,14 @@ def _zones(powercap: Path) -> tuple[Path, ...]:
     """The zones of packages and their memory; a package that is there twice (intel-rapl-mmio) counts once."""
     packages: dict[str, Path] = {}
     for path in _entries(powercap):
-        name = _line(path / "name")
+        name = text_of(path / "name")
         if path.name.count(":") == 1 and _PACKAGE.fullmatch(name):
             packages.setdefault(name, path)
     memories = [
         path
         for package in packages.values()
         for path in _entries(powercap)
-        if path.name.startswith(f"{package.name}:") and _line(path / "name") == _MEMORY
+        if path.name.startswith(f"{package.name}:") and text_of(path / "name") == _MEMORY
     ]
     return (*packages.values(), *memories)
 
@@ -207,13 +201,6 @@ def _entries(powercap: Path) -> list[Path]:
         return []
 
 
-def _line(path: Path) -> str:
-    try:
-        return path.read_text(encoding="ascii", errors="replace").strip()
-    except OSError:
-        return ""
-
-
 def _count(path: Path) -> int | None:
-    text = _line(path)
+    text = text_of(path)
     return int(text) if text.isdigit() else None

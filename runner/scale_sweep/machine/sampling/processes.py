@@ -88,9 +88,7 @@ class ProcessTree:
             pid = waiting.pop()
             if pid in members:
                 continue
-            try:
-                tasks = os.listdir(f"{self._proc}/{pid}/task")
-            except OSError:
+            if not (tasks := names(f"{self._proc}/{pid}/task")):
                 continue
             members[pid] = None
             for task in tasks:
@@ -191,11 +189,7 @@ class ThreadReader:
     def _tasks(self, pid: int) -> list[_Task]:
         folder = f"{self._proc}/{pid}/task"
         tasks_read = []
-        try:
-            tasks = os.listdir(folder)
-        except OSError:
-            return []
-        for task in tasks:
+        for task in names(folder):
             when_s = time.monotonic()
             stat = proc_text(f"{folder}/{task}/stat")
             if not stat:
@@ -224,6 +218,14 @@ def _switches(status: str) -> Mapping[str, int]:
 
 
 _BYTES = 8192  # more than any file that is read here has, except a list of children
+
+
+def names(folder: str) -> list[str]:
+    """The entries of a folder; none if it cannot be read, as its process ended."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
 
 
 def proc_text(path: str) -> str | None:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from scale_sweep.machine.sampling.processes import pool_name, proc_text
+from scale_sweep.machine.sampling.processes import names, pool_name, proc_text
 
 ASK_PERIOD_S = 0.2
 COST_PARTS = 100  # of the time until the next question: CPU time of the last one
@@ -62,7 +62,7 @@ def lock_waits(pids: Sequence[int], proc: Path = Path("/proc"), machine: str = "
     number = _FUTEX.get(machine or os.uname().machine)
     counts: Counter[str] = Counter()
     for folder in (f"{proc}/{pid}/task" for pid in pids):
-        for task in _names(folder):
+        for task in names(folder):
             call = (proc_text(f"{folder}/{task}/syscall") or "").split()
             if call[:1] == ["running"]:
                 counts[RUNS] += 1
@@ -78,10 +78,3 @@ def _is_held_lock(call: Sequence[str], futex: int | None) -> bool:
     if operation == _WAIT_BITSET:
         return value in (_HELD_WAITED, _HELD_TO_READ_OR_WRITE)
     return operation in _PRIORITY_LOCKS or (operation == _WAIT and value == _HELD_WAITED)
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []

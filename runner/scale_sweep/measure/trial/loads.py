@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from scale_sweep.base.errors import LoadError, ScaleError
 from scale_sweep.base.units import format_rate
@@ -23,7 +24,6 @@ from scale_sweep.machine.state import scratch
 from scale_sweep.measure.trial.loading import Loading
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
-from scale_sweep.measure.trial.stages import LoadSeen, Searched
 from scale_sweep.model import ArtifactMade, Event, Noted, PhaseEntered, Step, StepBegan, StepEnded, Trial
 
 LoadMaker = Callable[[TrialOrder, Mapping[str, str], int, Reached, str], LoadHandle]
@@ -148,13 +148,13 @@ class Searching:
         self._samples += loading.loaded().samples
         self._facts = replace(self._facts, samples=tuple(self._samples))
 
-    def seen(self) -> tuple[LoadSeen | Searched, ...]:
-        """The closed loop with the samples of all loads, and the steps."""
+    def seen(self) -> dict[str, Any]:
+        """Facts of the closed loop with the samples of all loads, and of the steps."""
         if self._first is None:
-            return ()
-        steps = self._facts.steps
-        first = replace(self._first.loaded(), samples=self._facts.samples, flush_end_ns=None)
-        return first, Searched(step_rates=tuple(step.rate for step in steps), steps=steps)
+            return {}
+        steps, samples = self._facts.steps, self._facts.samples
+        first = replace(self._first.loaded(), samples=samples, flush_end_ns=None)
+        return {**vars(first), "step_rates": tuple(step.rate for step in steps), "steps": steps}
 
 
 def step_words(step: Step) -> str:

@@ -6,6 +6,7 @@ import datetime
 import time
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from scale_sweep.base.errors import ScaleError
 from scale_sweep.base.interrupts import Stop, undone
@@ -34,19 +35,7 @@ from scale_sweep.measure.trial.preload import (
     warmed,
 )
 from scale_sweep.measure.trial.provision import Provisioned, Reached, mismatches, provision, reached_by
-from scale_sweep.measure.trial.stages import (
-    Aborted,
-    AnswersCompared,
-    Ended,
-    RowsCompared,
-    RowsThere,
-    SchemaMade,
-    StageResult,
-    Verified,
-    ended,
-    facts_at_first,
-    with_stage,
-)
+from scale_sweep.measure.trial.stages import ended, facts_at_first
 from scale_sweep.measure.trial.stored_rows import rows_summed
 from scale_sweep.measure.trial.waiting import (
     ANSWER_S,
@@ -99,7 +88,7 @@ class _RunningTrial:
             try:
                 yield from self._walk()
             except ScaleError as error:
-                self._add(Aborted(aborted=error.message))
+                self._add(aborted=error.message)
             yield self._enter("teardown")
         wall_s = time.monotonic() - self._begun
         yield from ended(self._order, self._facts, self._server_facts, started, wall_s)
@@ -115,7 +104,7 @@ class _RunningTrial:
         except ScaleError as error:
             raise with_cause(error, self._started.server, self._order) from error
         finally:
-            self._add(self._ended(self._started.server))
+            self._add_ending(self._started.server)
 
     def _prepared(self) -> Generator[Event, None, Kept | None]:
         """The data set that the trial gets a copy of; None where it loads its own rows."""
@@ -151,7 +140,7 @@ class _RunningTrial:
         wait_until_ready(reached, self._trial.placement, self._target.facts.ready_s, self._stop)
         self._server_facts = reached.server.facts()
         yield self._enter("schema")
-        self._add(self._make_schema(reached))
+        self._make_schema(reached)
         if not self._trial.work.preload_rows:
             return
         yield self._enter("preload")
@@ -161,7 +150,7 @@ class _RunningTrial:
             self._rows_there(preload(self._order, reached, self._target.facts, self._stop))
 
     def _rows_there(self, there: Preloaded) -> None:
-        self._add(RowsThere(preloaded=there))
+        self._add(preloaded=there)
 
     def _measured(self, reached: Reached, spec: Mapping[str, str]) -> Iterator[Event]:
         """On the rows as they are in memory; then the count."""
@@ -175,26 +164,21 @@ class _RunningTrial:
         rows = summary.rows_acked if summary else 0
         size = answer_within(SIZE_S, lambda: bytes_at_rest((reached.address.data_dir, *reached.address.disks)))
         counted = ask(reached, reached.session.count, count_s(rows))
-        self._add(Verified(counted=counted, data_bytes=size, beside=other_sweeps(self._order.run_id)))
-        self._add(self._compared(reached, spec))
+        self._add(counted=counted, data_bytes=size, beside=other_sweeps(self._order.run_id))
+        facts, spent_s = self._facts, time.monotonic() - self._begun
+        summed = rows_summed(self._order, reached, self._target.facts, spec, facts.of_all_loads, facts.counted, spent_s)
+        self._add(summed=summed)
         if not reached.address.is_ours:
             ask(reached, reached.session.drop_schema, DROP_S)
 
-    def _compared(self, reached: Reached, spec: Mapping[str, str]) -> RowsCompared:
-        facts, spent_s = self._facts, time.monotonic() - self._begun
-        summary, counted = facts.of_all_loads, facts.counted
-        return RowsCompared(
-            summed=rows_summed(self._order, reached, self._target.facts, spec, summary, counted, spent_s)
-        )
-
-    def _make_schema(self, reached: Reached) -> SchemaMade:
+    def _make_schema(self, reached: Reached) -> None:
         session = reached.session
         wait_for_schema(reached, self._stop)
         placed = check_placement(ask(reached, session.parts, ANSWER_S), self._order.disks, reached.address.disks)
         version, settings = ask(reached, session.version, ANSWER_S), ask(reached, session.effective, ANSWER_S)
         at_rest = self._target.facts.at_rest if self._trial.work.preload_rows else ""
         effective = {"server_version": version, **settings, **placed, **({"at_rest": at_rest} if at_rest else {})}
-        return SchemaMade(effective=effective, mismatches=mismatches(session.expected(), effective))
+        self._add(effective=effective, mismatches=mismatches(session.expected(), effective))
 
     def _checked(self, reached: Reached) -> Generator[Event, None, Mapping[str, str]]:
         texts = self._texts()
@@ -203,7 +187,7 @@ class _RunningTrial:
         yield self._artifact("spec", specs_text(group_specs(spec, self._trial.work)))
         if texts:
             yield self._enter("check")
-            self._add(AnswersCompared(answers=checked_before(self._order, reached, spec, texts)))
+            self._add(answers=checked_before(self._order, reached, spec, texts))
         return spec
 
     def _load(self, reached: Reached, spec: Mapping[str, str]) -> Iterator[Event]:
@@ -217,7 +201,7 @@ class _RunningTrial:
                 yield from traced(loading.events(), self._trial, load, folder)
             finally:
                 loaded = loading.loaded()
-                self._add(loaded)
+                self._add(**vars(loaded))
                 self._facts = with_summary(self._facts, loaded.summary, self._trial.load, self._trial.work)
         self._answers_within(reached, spec, load)
         if loading.stacks is not None:
@@ -240,8 +224,7 @@ class _RunningTrial:
         try:
             yield from searching.events()
         finally:
-            for seen in searching.seen():
-                self._add(seen)
+            self._add(**searching.seen())
         self._answers_within(reached, spec, searching.first_load)
 
     def _answers_within(self, reached: Reached, spec: Mapping[str, str], load: LoadHandle | None) -> None:
@@ -250,17 +233,18 @@ class _RunningTrial:
             return
         written = summary.rows_acked + summary.rows_failed + summary.rows_unanswered
         within = checked_within(self._order, reached, spec, texts, load.answers, self._facts.answers, written)
-        self._add(AnswersCompared(answers=within))
+        self._add(answers=within)
 
-    def _ended(self, server: Server) -> Ended:
+    def _add_ending(self, server: Server) -> None:
         log_tail, killed = server.log_tail(LOG_LINES), killed_for_memory(server, self._order)
-        return Ended(log_tail=log_tail, suspicious=(*filter(None, [killed]), *self._target.suspicious(log_tail)))
+        suspicious = (*filter(None, [killed]), *self._target.suspicious(log_tail))
+        self._add(log_tail=log_tail, suspicious=suspicious)
 
     def _texts(self) -> dict[str, str]:
         return texts_of(self._trial, self._target.facts)
 
-    def _add(self, stage: StageResult) -> None:
-        self._facts = with_stage(self._facts, stage)
+    def _add(self, **facts: Any) -> None:
+        self._facts = replace(self._facts, **facts)
 
     def _enter(self, phase: str) -> PhaseEntered:
         self._stop.look()

@@ -1,47 +1,27 @@
-"""The results of the stages of a trial, and its last events: files, figures, verdict."""
+"""The facts of a trial before it begins and of its load, and its last events: files, figures, verdict."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import logical_bytes, row_logical_bytes
 from scale_sweep.judge.figures.searched import outcome
-from scale_sweep.judge.figures.trial_facts import StepSeen, TrialFacts, facts_text
+from scale_sweep.judge.figures.trial_facts import TrialFacts, facts_text
 from scale_sweep.judge.method import METHOD
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.model import (
-    AnswersChecked,
     ArtifactMade,
-    Counted,
     Event,
     Interval,
     LoadSummary,
-    Preloaded,
-    RowsSummed,
     Sample,
     SamplerCost,
     TrialFinished,
     TrialResult,
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class SchemaMade:
-    effective: Mapping[str, str]
-    mismatches: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RowsThere:
-    preloaded: Preloaded
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnswersCompared:
-    answers: tuple[AnswersChecked, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,42 +38,6 @@ class LoadSeen:
     generator_log: str
     intervals: tuple[Interval, ...]
     samples: tuple[Sample, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Searched:
-    step_rates: tuple[float, ...]
-    steps: tuple[StepSeen, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verified:
-    counted: Counted | None
-    data_bytes: int | None = None
-    beside: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class RowsCompared:
-    summed: RowsSummed | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ended:
-    log_tail: str
-    suspicious: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Aborted:
-    aborted: str
-
-
-StageResult = SchemaMade | RowsThere | AnswersCompared | LoadSeen | Searched | Verified | RowsCompared | Ended | Aborted
-
-
-def with_stage(facts: TrialFacts, stage: StageResult) -> TrialFacts:
-    return replace(facts, **{f.name: getattr(stage, f.name) for f in fields(stage)})
 
 
 def facts_at_first(order: TrialOrder) -> TrialFacts:

@@ -6,31 +6,48 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import cache
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, get_type_hints
 
 from scale_sweep.base.errors import StoreError
 from scale_sweep.model import (
     ArtifactMade,
     CeilingsMeasured,
     Event,
-    Interval,
     IntervalSeen,
     Noted,
     PhaseEntered,
-    Plan,
     PlanGrew,
-    Sample,
     SampleTaken,
-    Step,
     StepBegan,
     StepEnded,
     Trial,
     TrialFinished,
-    TrialResult,
     TrialStarted,
 )
 from scale_sweep.results.store.codec import fields_of, from_plain, plain, strict_loads
+
+JOURNAL = "journal.jsonl"
+_IN_JOURNAL: dict[str, Any] = {
+    "started": TrialStarted,
+    "phase": PhaseEntered,
+    "step": StepBegan,
+    "step_ended": StepEnded,
+    "note": Noted,
+    "interval": IntervalSeen,
+    "sample": SampleTaken,
+}
+_KINDS: dict[str, Any] = _IN_JOURNAL | {
+    "artifact": ArtifactMade,
+    "finished": TrialFinished,
+    "ceilings": CeilingsMeasured,
+    "plan": PlanGrew,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+_TRIAL = ("trial", "trial_id")  # known to a reader
+_types_of = cache(get_type_hints)
 
 
 def plain_event(event: Event) -> dict[str, Any]:
@@ -39,39 +56,14 @@ def plain_event(event: Event) -> dict[str, Any]:
 
 
 def event_text(event: Event) -> str:
-    return json.dumps(_with_parts(event, _unchanged), ensure_ascii=False, default=fields_of)
-
-
-def _unchanged(part: Any) -> Any:
-    return part
+    return json.dumps(_with_parts(event, lambda part: part), ensure_ascii=False, default=fields_of)
 
 
 def _with_parts(event: Event, made: Callable[[Any], Any]) -> dict[str, Any]:
-    match event:
-        case TrialStarted():
-            at = {"unix_s": event.unix_s, "monotonic_ns": event.monotonic_ns}
-            return {"event": "started", **at, "position": event.position, "total": event.total}
-        case PhaseEntered():
-            return {"event": "phase", "phase": event.phase, "monotonic_ns": event.monotonic_ns}
-        case StepBegan():
-            return {"event": "step", "rate": event.rate}
-        case StepEnded():
-            return {"event": "step_ended", "step": made(event.step)}
-        case Noted():
-            return {"event": "note", "sentence": event.sentence}
-        case IntervalSeen():
-            return {"event": "interval", "interval": made(event.interval)}
-        case SampleTaken():
-            return {"event": "sample", "sample": made(event.sample)}
-        case ArtifactMade():
-            content = None if event.content is None else base64.b64encode(event.content).decode("ascii")
-            return {"event": "artifact", "name": event.name, "text": event.text, "content": content}
-        case TrialFinished():
-            return {"event": "finished", "result": made(event.result)}
-        case CeilingsMeasured():
-            return {"event": "ceilings", **plain(event)}
-        case PlanGrew():
-            return {"event": "plan", "plan": made(event.plan)}
+    values = {field.name: getattr(event, field.name) for field in fields(event) if field.name not in _TRIAL}
+    if isinstance(event, ArtifactMade) and event.content is not None:
+        values["content"] = base64.b64encode(event.content).decode("ascii")
+    return {"event": _NAMES[type(event)], **{name: made(value) for name, value in values.items()}}
 
 
 def event_of(raw: Mapping[str, Any], trial: Trial, path: Path) -> Event:
@@ -83,54 +75,19 @@ def event_of(raw: Mapping[str, Any], trial: Trial, path: Path) -> Event:
 
 
 def _event(raw: Mapping[str, Any], trial: Trial, path: Path) -> Event:
-    match raw["event"]:
-        case "started":
-            return TrialStarted(
-                trial=trial,
-                position=int(raw["position"]),
-                total=int(raw["total"]),
-                unix_s=float(raw["unix_s"]),
-                monotonic_ns=int(raw["monotonic_ns"]),
-            )
-        case "phase":
-            at_ns = int(raw["monotonic_ns"])
-            return PhaseEntered(trial_id=trial.trial_id, phase=str(raw["phase"]), monotonic_ns=at_ns)
-        case "step":
-            return StepBegan(trial_id=trial.trial_id, rate=float(raw["rate"]))
-        case "step_ended":
-            return StepEnded(trial_id=trial.trial_id, step=from_plain(raw["step"], Step, path))
-        case "note":
-            return Noted(trial_id=trial.trial_id, sentence=str(raw["sentence"]))
-        case "interval":
-            return IntervalSeen(trial_id=trial.trial_id, interval=from_plain(raw["interval"], Interval, path))
-        case "sample":
-            return SampleTaken(trial_id=trial.trial_id, sample=from_plain(raw["sample"], Sample, path))
-        case "artifact":
-            return _artifact(raw, trial)
-        case "finished":
-            result = from_plain(raw["result"], TrialResult, path)
-            if result.trial != trial:
-                raise ValueError("the result belongs to another trial")
-            return TrialFinished(result=result)
-        case "ceilings":
-            return from_plain({key: value for key, value in raw.items() if key != "event"}, CeilingsMeasured, path)
-        case "plan":
-            return PlanGrew(plan=from_plain(raw["plan"], Plan, path))
-        case kind:
-            raise ValueError(f"event {kind!r}")
-
-
-def _artifact(raw: Mapping[str, Any], trial: Trial) -> ArtifactMade:
-    name, content = str(raw["name"]), raw["content"]
-    if "/" in name or name.startswith("."):
-        raise ValueError(f"{name!r} is no name of a file of a trial")
-    decoded = None if content is None else base64.b64decode(content, validate=True)
-    return ArtifactMade(trial_id=trial.trial_id, name=name, text=str(raw["text"]), content=decoded)
-
-
-JOURNAL = "journal.jsonl"
-_KEPT = (TrialStarted, PhaseEntered, StepBegan, StepEnded, Noted, IntervalSeen, SampleTaken)
-_NAMES = ("started", "phase", "step", "step_ended", "note", "interval", "sample")
+    kind = _KINDS.get(raw["event"])
+    if kind is None:
+        raise ValueError(f"event {raw['event']!r}")
+    if kind is ArtifactMade and raw["content"] is not None:
+        raw = {**raw, "content": base64.b64decode(raw["content"], validate=True)}
+    known = {"trial": trial, "trial_id": trial.trial_id}
+    types = _types_of(kind)
+    event: Event = kind(**{n: known[n] if n in known else from_plain(raw[n], types[n], path) for n in types})
+    if isinstance(event, ArtifactMade) and ("/" in event.name or event.name.startswith(".")):
+        raise ValueError(f"{event.name!r} is no name of a file of a trial")
+    if isinstance(event, TrialFinished) and event.result.trial != trial:
+        raise ValueError("the result belongs to another trial")
+    return event
 
 
 class Journal:
@@ -141,9 +98,9 @@ class Journal:
         self._kept: list[str] = []
 
     def take(self, event: Event) -> None:
-        line = _line(event)
-        if line is None:
+        if _NAMES[type(event)] not in _IN_JOURNAL:
             return
+        line = event_text(event) + "\n"
         self._file.write(line)
         self._file.flush()
         if not isinstance(event, (IntervalSeen, SampleTaken)):
@@ -155,17 +112,11 @@ class Journal:
         return "".join(self._kept)
 
 
-def _line(event: Event) -> str | None:
-    if not isinstance(event, _KEPT):
-        return None
-    return event_text(event) + "\n"
-
-
 def read_line(text: str, trial: Trial, path: Path) -> Event:
     """Raises StoreError that names the file."""
     try:
         raw = strict_loads(text)
-        if not isinstance(raw, dict) or raw.get("event") not in _NAMES:
+        if not isinstance(raw, dict) or raw.get("event") not in tuple(_IN_JOURNAL):
             raise ValueError(f"event {raw.get('event') if isinstance(raw, dict) else raw!r}")
     except ValueError as error:
         raise StoreError(f"{path} cannot be read back: {error}") from None

@@ -54,10 +54,19 @@ def _or_method(resources: TrialResources) -> str:
 
 def generator_spent(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """It could not ask for more, whatever the server used."""
-    if use.generator_cores is None or use.server_cores is None or not resources.generator_cpus or resources.shared_cpus:
+    return _busy(use, resources, GENERATOR_SPENT) if use.server_cores is not None else None
+
+
+def generator_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    """The server had idle cores."""
+    return _busy(use, resources, GENERATOR_FULL)
+
+
+def _busy(use: ResourceUse, resources: TrialResources, least: float) -> Explanation | None:
+    if use.generator_cores is None or not resources.generator_cpus or resources.shared_cpus:
         return None
     share = use.generator_cores / resources.generator_cpus
-    if share < GENERATOR_SPENT:
+    if share < least:
         return None
     return Explanation(
         kind=BottleneckKind.GENERATOR_CPU,
@@ -76,21 +85,6 @@ def hot_generator_thread(use: ResourceUse, resources: TrialResources) -> Explana
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"one thread of the load generator ({name}) was {100 * cores:.0f} % busy",
         remedy="more --connections" + _or_method(resources),
-        link=" while ",
-    )
-
-
-def generator_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """The server had idle cores."""
-    if use.generator_cores is None or not resources.generator_cpus or resources.shared_cpus:
-        return None
-    share = use.generator_cores / resources.generator_cpus
-    if share < GENERATOR_FULL:
-        return None
-    return Explanation(
-        kind=BottleneckKind.GENERATOR_CPU,
-        sentence=f"the load generator's CPUs were {100 * share:.0f} % busy",
-        remedy=more_cpus(resources) + _or_method(resources),
         link=" while ",
     )
 
