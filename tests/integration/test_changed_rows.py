@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.experiment.work.sums import figures_of
-from scale_sweep.model import Event, Trial, VerdictKind
-from scale_sweep.server.targets.postgres import postgres_session
+from scale_sweep.model import Event, VerdictKind
 from scale_sweep.server.targets.postgres.postgres_facts import SUMS
 from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
 from tests.integration import changing
@@ -105,11 +104,11 @@ def test_a_sweep_of_many_tables_compares_all_and_keeps_some(tmp_path, data_dir):
 def test_a_server_that_answers_texts_for_sums_has_wrong_rows(folder, monkeypatch, is_whole):
     """A text for each figure, or one text only."""
 
-    def told(trial: Trial, devices: Sequence[str]) -> str:
-        figures = len(figures_of(trial.work.data, SUMS)) if is_whole else 1
+    def told(session: PostgresSession, devices: Sequence[str]) -> str:
+        figures = len(figures_of(session._trial.work.data, SUMS)) if is_whole else 1
         return "SELECT '1'" + ", 'many'" * figures
 
-    monkeypatch.setattr(postgres_session, "sums_statement", told)
+    monkeypatch.setattr(PostgresSession, "_sums_statement", told)
     result = result_of(changed_trial(folder, [], monkeypatch))
     assert result.verdict.kind is VerdictKind.WRONG_ROWS, result.verdict
     assert "number of rows: stored no number" in result.verdict.reasons[0]

@@ -14,7 +14,7 @@ import pytest
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.model import Event, VerdictKind
 from scale_sweep.server.targets import load_facts, series
-from scale_sweep.server.targets.cassandra.cassandra_session import CassandraSession
+from scale_sweep.server.targets.cassandra.cassandra_target import CassandraSession
 from scale_sweep.server.targets.clickhouse.clickhouse_session import ClickhouseSession
 from scale_sweep.server.targets.cratedb.cratedb_session import CratedbSession
 from scale_sweep.server.targets.influxdb.influxdb_session import InfluxdbSession

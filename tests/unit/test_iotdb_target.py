@@ -14,7 +14,7 @@ from scale_sweep.loadgen.binary import loopback_path
 from scale_sweep.loadgen.verbs import Answer
 from scale_sweep.model import Site
 from scale_sweep.server.targets import Address, load_target
-from scale_sweep.server.targets.iotdb import iotdb_session as module
+from scale_sweep.server.targets import statements as module
 from scale_sweep.server.targets.iotdb.iotdb_target import script
 from tests.unit.factories import make_sweep, make_trial
 

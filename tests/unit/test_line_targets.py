@@ -133,9 +133,8 @@ def test_questdb_takes_inserts_with_the_secret_of_the_trial_and_waits_for_its_di
 def cassandra(monkeypatch):
     """The installations of Cassandra that are found."""
     found = [Installation(home="/c", version="5.0.9", source="there")]
-    monkeypatch.setattr(
-        "scale_sweep.server.targets.kairosdb.kairosdb_stores.find", lambda home: next(iter(found), None)
-    )
+    stores = "scale_sweep.server.targets.kairosdb.kairosdb_stores"
+    monkeypatch.setattr(f"{stores}.find_jars", lambda *where: next(iter(found), None))
     return found
 
 
@@ -197,7 +196,7 @@ def now(monkeypatch):
         sleep=lambda s: seconds.__setitem__(0, seconds[0] + s),
         time_ns=lambda: int(seconds[0] * 1e9),
     )
-    monkeypatch.setattr("scale_sweep.server.targets.kairosdb.kairosdb_session.time", clock)
+    monkeypatch.setattr("scale_sweep.server.targets.kairosdb.kairosdb_target.time", clock)
     return seconds
 
 

@@ -26,7 +26,7 @@ from scale_sweep.server.targets.postgres.postgres_session import _plain
 from scale_sweep.server.targets.promql import rows_of
 from scale_sweep.server.targets.promql import rows_of as samples
 from scale_sweep.server.targets.questdb.questdb_queries import timed
-from scale_sweep.server.targets.questdb.questdb_session import _milliseconds
+from scale_sweep.server.targets.questdb.questdb_session import milliseconds
 from scale_sweep.server.targets.records import exact_ms
 from scale_sweep.sweep.file import read_sweep_file
 from scale_sweep.sweep.resolve import resolve_sweep
@@ -594,7 +594,7 @@ def test_a_time_below_a_millisecond_is_kept_by_every_session_that_gets_one(late_
     sample = {"metric": {"__name__": "v", "device": "d"}, "values": [(START / 1000 + late_us / 1e6, "1.5")]}
     came = {
         "postgres": _plain(moment),
-        "questdb": _milliseconds(moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")),
+        "questdb": milliseconds(moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")),
         "tdengine": exact_ms(START * 1_000_000 + late_us * 1000, 1_000_000),
         "victoriametrics": samples('{{__name__=~"v",device="{device}"}}', [sample])[0][0],
     }

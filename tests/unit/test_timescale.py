@@ -9,7 +9,7 @@ from scale_sweep.model import Site
 from scale_sweep.plan import complete
 from scale_sweep.plan.preparing.choice import choose
 from scale_sweep.server.targets import load_facts, load_target
-from scale_sweep.server.targets.postgres.timescale_target import seconds_of
+from scale_sweep.server.targets.records import seconds_of
 from tests.unit.factories import make_sweep, make_trial
 
 TARGET = load_target("timescaledb")

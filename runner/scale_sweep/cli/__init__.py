@@ -29,7 +29,6 @@ def main() -> None:
 
 
 def __getattr__(name: str) -> object:
-    """`app`, the command as an object of Typer, is imported when it is asked for."""
     if name != "app":
         raise AttributeError(name)
     from scale_sweep.cli.commands import app

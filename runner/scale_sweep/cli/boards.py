@@ -112,7 +112,6 @@ def start_for_sweep() -> None:
 
 
 def say_page() -> None:
-    """Shows the address of the running sweep's page. Does nothing if none of our Grafanas runs."""
     from scale_sweep.cli import console
     from scale_sweep.watch import dashboards
 

@@ -38,14 +38,12 @@ def tables(incomplete: str) -> list[str]:
 
 
 def prices(incomplete: str) -> list[str]:
-    """The names of bundled price lists, and files of TOML and folders that begin so."""
     from scale_sweep.sweep.prices import bundled_prices
 
     return [*(name for name in bundled_prices() if name.startswith(incomplete)), *_toml_files(incomplete)]
 
 
 def sweeps(incomplete: str) -> list[str]:
-    """The words for an axis, the names of bundled sweeps, and files of TOML and folders that begin so."""
     from scale_sweep.sweep.file import bundled_sweeps
 
     return [

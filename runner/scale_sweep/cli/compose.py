@@ -82,7 +82,6 @@ def reopen_to_report(run: StoredRun, held: RunLock) -> RunWriter:
 
 
 def asked_again(run: StoredRun, predict: tuple[float, ...], need: tuple[float, ...]) -> StoredRun:
-    """The run with other questions about its curve. An empty argument leaves the old ones."""
     sweep = replace(run.plan.sweep, predict=predict or run.plan.sweep.predict, need=need or run.plan.sweep.need)
     manifest = {**run.manifest, "sweep": asdict(sweep)}
     return replace(run, plan=replace(run.plan, sweep=sweep), manifest=manifest)
@@ -128,7 +127,6 @@ def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime
 def execute_on(
     place: Place, prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: Callable[[str], None]
 ) -> StoredRun:
-    """Runs the trials on other hosts, whose client libraries have been checked. Fits and reports as `execute` does."""
     homes = {t.subject.server: prepared.choice_of(t.subject).home for t in prepared.plan.trials}
     return _execute(place, homes, prepared, writer, sinks, say)
 

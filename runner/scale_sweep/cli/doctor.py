@@ -128,7 +128,6 @@ def _targets() -> list[Ability]:
 
 
 def _server(target: Target) -> Ability:
-    """The server that a sweep finds by itself, and the one that the target's environment variable names."""
     variable = target.facts.home_variable
     named = os.environ.get(variable, "") if variable else ""
     usual, there = target.find(""), target.find(named) if named else None

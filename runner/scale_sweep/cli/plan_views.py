@@ -92,7 +92,6 @@ def setting_rows(sweep: Sweep) -> Rows:
 
 
 def settings_title(plan: Plan) -> str:
-    """The heading of the settings. The plan has those of its first variant or server."""
     servers = {trial.subject.server for trial in plan.trials}
     first = "A" if plan.sweep.variants_ab else plan.sweep.target if len(servers) > 1 else ""
     return f"Settings of {first}" if first else "Settings"

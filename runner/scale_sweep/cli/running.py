@@ -84,7 +84,6 @@ def run_and_show(
 
 
 def say_if_lost(stored: StoredRun) -> None:
-    """A message that standard output could not be written, and where the results are."""
     from scale_sweep.base import output
     from scale_sweep.cli import console
 

@@ -45,6 +45,7 @@ def register(app: typer.Typer) -> None:
         with_settings(from_flags(sweep))
     )
     app.command("resume", epilog="Example: scale resume last")(from_flags(resume))
+    app.command("plan", cls=SweepHelp, epilog="Example: scale plan cpu --cores 1..all")(with_settings(plan))
     app.command("init", epilog="Example: scale init cpu --target postgres > my.toml")(init)
     app.command("schema", epilog="Example: scale schema > scale-sweep.schema.json")(schema)
 

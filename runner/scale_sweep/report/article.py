@@ -25,7 +25,6 @@ ARTICLE_HEADING = 'In the columns of the article "Testing TDengine\'s Vertical S
 
 
 def is_as_published(run: StoredRun) -> bool:
-    """Whether the article has the knobs of these trials, or the sweep names a published table."""
     used = {name for result in run.on_curve for name in result.trial.knobs}
     return bool(run.plan.sweep.reference) or any(knob.is_published and knob.name in used for knob in run.plan.knobs)
 
@@ -44,7 +43,6 @@ _OF_ROWS = ("rows", "durable_rows")  # columns without a figure for a load of re
 
 
 def article_columns(run: StoredRun) -> tuple[Column, ...]:
-    """The published article's columns after the level, in its order, for the axis of the run."""
     axis = axis_facts(run)
     knobs = {role.value: _knob_of(run, role) for role in KnobRole}
     return tuple(published(name, axis, knobs) for name in _names(run))

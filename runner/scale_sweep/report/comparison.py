@@ -155,7 +155,6 @@ def _p(value: float | None) -> str:
 
 
 def differing_table(comparison: Comparison) -> Table:
-    """A row for each fact that is not the same in both runs."""
     rows = tuple((d.kind, d.name, d.a, d.b) for d in comparison.differing)
     return Table(title="Other differences", headers=("of", "what", "A", "B"), rows=rows, words=(0, 1, 2, 3))
 
@@ -177,7 +176,6 @@ def false_alarm_words(comparison: Comparison) -> str:
 
 
 def session_words(comparison: Comparison) -> str:
-    """The order of the sessions, and how far apart those of one side are."""
     if comparison.session_percent is None:
         return ""
     order = f", in the order {' '.join(comparison.session_order)}" if comparison.session_order else ""

@@ -26,7 +26,6 @@ Read = Callable[[TrialResult], float | None]
 
 
 def conditions(results: Sequence[TrialResult], axis: AxisFacts) -> tuple[str, ...]:
-    """A sentence for each condition that is not the same at all levels."""
     points = [r for r in results if r.trial.role == "point"]
     sentences = (rule(points, axis.name) for rule in (_shared, _others, _stolen, _clock, _data, _memory, _commits))
     return tuple(sentence for sentence in sentences if sentence)

@@ -37,7 +37,6 @@ def heading_of(rate_words: str) -> str:
 
 
 def with_cpu_points(fit: FitReport, run: StoredRun) -> FitReport:
-    """The fit with the rates for each CPU-second; with another sentence if others took the CPUs of all trials."""
     axis = load_axis(run.plan.sweep.axis)
     if axis.standings[BottleneckKind.SERVER_CPU].standing is not Standing.SWEPT:
         return fit
@@ -63,7 +62,6 @@ def _taken_words(trials: Sequence[TrialResult]) -> str:
 
 
 def speedup_words(point: CpuPoint) -> str:
-    """ "2.00 (1.90 to 2.10)"; without replicates the value alone."""
     if point.low is None or point.high is None:
         return f"{point.speedup:.2f}"
     return f"{point.speedup:.2f} ({point.low:.2f} to {point.high:.2f})"
@@ -86,7 +84,6 @@ def cpu_table(fit: FitReport, run: StoredRun) -> Table:
 
 
 def cpu_rate_cell(trials: Sequence[TrialResult]) -> str:
-    """The mean over trials for a table; a dash if none has one."""
     rate_per_cpu = mean(rate_per_cpu_s(r) for r in trials)
     return format_rate(rate_per_cpu) if rate_per_cpu is not None else ABSENT
 

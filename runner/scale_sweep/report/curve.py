@@ -67,13 +67,11 @@ def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
 
 
 def curve_svg_bytes(run: StoredRun) -> bytes:
-    """The curve as an SVG file with its style; empty if no trial has a rate."""
     head, mark, rest = curve_svg(run).partition(">")
     return f"{head}><style>{PLOT_STYLE}</style>{rest}".encode() if mark else b""
 
 
 def rate_of_trial(result: TrialResult, name: str) -> float | None:
-    """The fitted rate of a trial, by the name of its field."""
     value = getattr(result.measurement, name if name in Measurement.__dataclass_fields__ else "rows_per_s")
     return value if isinstance(value, (int, float)) else None
 

@@ -18,7 +18,6 @@ WAL_WORDS = {
 
 
 def has_prepared_disks(run: StoredRun) -> bool:
-    """Whether the servers' data was on disks that were prepared for the run."""
     return run.plan.sweep.disks is not None
 
 
@@ -39,7 +38,6 @@ def _ceiling_rows(result: TrialResult) -> float | None:
 
 
 def placement_words(run: StoredRun) -> str:
-    """The places of data, log and the server's own files; "" if no disks were prepared."""
     if not has_prepared_disks(run):
         return ""
     why = run.manifest.get("disk_placement")
@@ -99,7 +97,6 @@ def _level_cells(trials: Sequence[TrialResult]) -> tuple[str, ...]:
 
 
 def limit_words(run: StoredRun) -> str:
-    """fio's result for the disk of the data; "" for prepared disks, which have a table."""
     rows = () if has_prepared_disks(run) else ceiling_table(run).rows
     return "".join(f"{rate} MB/s of sequential writes, by fio" for _, rate, _ in rows[:1])
 

@@ -24,7 +24,6 @@ from scale_sweep.sweep.vary import label, slug
 
 
 def labels_of(run: StoredRun) -> list[str]:
-    """The variants' short names, in the order of the sweep; one empty name if nothing is varied."""
     order = sorted(run.plan.trials, key=lambda t: t.order)
     names = dict.fromkeys(slug(t.variant) for t in order)
     wanted = [slug(dict(zip(run.plan.sweep.vary, values, strict=True))) for values in _products(run)]

@@ -72,7 +72,6 @@ def levels_of(run: StoredRun) -> tuple[float, ...]:
 
 
 def at_level(run: StoredRun, level: float) -> tuple[list[TrialResult], bool]:
-    """The fitted trials of a level, and True; if there is none, all its trials, and False."""
     return shown_trials([r for r in run.on_curve if r.trial.level == level])
 
 
@@ -104,7 +103,6 @@ def knob_name(run: StoredRun, name: str) -> str:
 
 
 def agreement_in(run: StoredRun) -> Agreement | None:
-    """Whether the run's replicates agree within the errors of their windows; None if that cannot be tested."""
     return agreement_of(observations(run.results, fitted_rate(run).field))
 
 
@@ -118,7 +116,6 @@ def fitted_rate(run: StoredRun) -> Rate:
 
 
 def shown_rates(run: StoredRun) -> tuple[Rate, ...]:
-    """The fitted rate, then the others of the run's work that any trial has."""
     rates = rates_of(run.plan.sweep.work, durable=axis_facts(run).is_durable)
     has = [r for r in rates if any(known(getattr(result.measurement, r.field)) for result in run.results)]
     return tuple(dict.fromkeys((fitted_rate(run), *has)))

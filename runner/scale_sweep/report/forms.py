@@ -34,12 +34,10 @@ def sections_html(sections: Sequence[Section], within: str = "") -> str:
 
 
 def folded(summary: str, body: str) -> str:
-    """A part that a reader opens; on paper it is open. "" without a body."""
     return f'<details class="fold"><summary>{escape(summary)}</summary>{body}</details>' if body else ""
 
 
 def listed(lines: Sequence[str]) -> str:
-    """A list of sentences; "" without any."""
     return "<ul>" + "".join(f"<li>{sentence_html(line)}</li>" for line in lines) + "</ul>" if lines else ""
 
 
@@ -75,7 +73,6 @@ def _cell(value: object) -> str:
 
 
 def shell(title: str, body: str) -> str:
-    """The page. The title is escaped here; the body is HTML. Without its script the page shows the same."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
@@ -179,7 +176,6 @@ class Page:
         return f'<p class="note">{escape(words)}</p>' if note else f"<p>{escape(words)}</p>"
 
     def under(self, title: str, body: str) -> str:
-        """A part of a section under its own heading; "" without a body."""
         return f"<h3>{escape(title)}</h3>{body}" if body else ""
 
     def folded(self, summary: str, body: str) -> str:
@@ -211,7 +207,6 @@ class Markdown:
         return "\n\n".join(filter(None, parts))
 
     def table(self, table: Table, *, dense: bool = False) -> str:
-        """A pipe table with its notes. Notes of rows are a column."""
         if not table.rows:
             return ""
         headers, words, rows = table.headers, table.words, table.rows

@@ -34,7 +34,6 @@ from scale_sweep.report.table import marked, mean
 
 
 def title_of(run: StoredRun, fit: FitReport) -> str:
-    """ "postgres 16.14: 1 → 2 cores, 1.80×"; without a speedup, the name of the sweep."""
     last = fit.points[-1] if len(fit.points) > 1 else None
     if last is None or not last.speedup:
         return f"{run.plan.sweep.name}: {server_name(run)}"
@@ -118,7 +117,6 @@ def title_of_comparison(comparison: Comparison, name: str) -> str:
 
 
 def tiles_of_comparison(comparison: Comparison) -> list[Tile]:
-    """The change of each level, of at most four, and the smallest difference that can be seen."""
     axis = load_axis(comparison.axis)
     shown = [p for p in comparison.points if p.ratio is not None and p.level is not None]
     return [

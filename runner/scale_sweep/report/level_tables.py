@@ -213,7 +213,6 @@ def disk_words(run: StoredRun, trials: Sequence[TrialResult]) -> str:
 
 
 def range_notes(cells: Iterable[str]) -> tuple[str, ...]:
-    """The sentence that explains the ranges, if any of the cells has one."""
     return (_RANGE_NOTE,) if any("–" in cell.strip(ABSENT) for cell in cells) else ()
 
 

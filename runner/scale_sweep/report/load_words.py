@@ -23,7 +23,6 @@ def _program(program: LoadProgram) -> str:
 
 
 def load_words(run: StoredRun) -> str:
-    """The requests, the connections, the loop, and the window with its warm-up; of another program, what is known."""
     sweep, load = run.plan.sweep, run.plan.sweep.load
     if others := other_programs(run):
         rows = counted(load.rows, "row") if load.rows is not None else ""
@@ -92,7 +91,6 @@ def _apart(operation: Operation) -> str:
 
 
 def rows_words(run: StoredRun) -> str:
-    """The columns, the tables and the requests; of another program that made the load, what it states."""
     if others := other_programs(run):
         return "; ".join(dict.fromkeys(one.rows for one in others if one.rows))
     data = run.plan.sweep.work.data
@@ -105,7 +103,6 @@ def rows_words(run: StoredRun) -> str:
 
 
 def ceiling_words(run: StoredRun) -> str:
-    """The measured ceilings of the load generator, or why there are none; of reads, the CPU that it used."""
     if other_programs(run):
         return ""
     value, work = run.manifest.get("ceiling_rows_per_s"), run.plan.sweep.work

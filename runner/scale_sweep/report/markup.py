@@ -52,7 +52,6 @@ def meaning_of(words: str) -> str:
 
 
 def broken(words: str) -> str:
-    """The escaped text, with permission to break names of verdicts at their underscores."""
     marked = escape(words).replace(f" ({SHORT})", f" ({SHORT})".replace(" ", "&nbsp;"))
     return _VERDICT.sub(lambda name: name[0].replace("_", "_<wbr>"), marked)
 
@@ -72,7 +71,6 @@ def code_html(words: str) -> str:
 
 
 def sentence_html(words: str) -> str:
-    """The escaped text; a flag of a command in it is code, which no line breaks."""
     return _FLAG.sub(lambda flag: f'<code class="flag">{flag[0]}</code>', escape(words))
 
 

@@ -20,7 +20,6 @@ SLOW_CHANGE = 0.03  # of a rate: a smaller one matters to nobody who plans with 
 
 
 def noise_of(run: StoredRun) -> NoiseReport:
-    """The noise of the fitted rate, with the names of trials and knobs, and the conditions that moved."""
     axis = load_axis(run.plan.sweep.axis)
     noise = noise_report(observations(run.results, fitted_rate(run).field))
     return replace(
@@ -54,7 +53,6 @@ def noise_sentences(run: StoredRun) -> tuple[str, ...]:
 
 
 def slow_changes(run: StoredRun) -> tuple[str, ...]:
-    """A caution for each level whose sentinel shows that the rate changes slowly."""
     if all(trial.role != "sentinel" for trial in run.plan.trials):
         return ()
     later = (one for one in noise_of(run).later if one[1].differs_from_one and abs(one[1].value - 1) >= SLOW_CHANGE)
@@ -148,7 +146,6 @@ def _ablation(split: AblationSplit) -> str:
 
 
 def ratio_words(ratio: Ratio) -> str:
-    """1.52 (1.44 to 1.60) times, or the value alone if no interval is known."""
     if ratio.low is None or ratio.high is None:
         return f"{ratio.value:.2f}"
     return f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"

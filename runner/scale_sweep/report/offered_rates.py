@@ -117,7 +117,6 @@ def interval_of(values: Sequence[float]) -> tuple[float, float]:
 
 
 def is_near_saturation(result: TrialResult) -> bool:
-    """Whether queues last so long that the p99 of a window says little about that of the next."""
     m = result.measurement
     waits = m.response_ms_p50 is not None and m.service_ms_p50 and m.response_ms_p50 >= NEAR_RATIO * m.service_ms_p50
     return bool(waits) or (m.server_cpu_percent or 0.0) >= NEAR_PERCENT
@@ -202,7 +201,6 @@ def steps_table(run: StoredRun) -> Table:
 
 
 def offered_tables(run: StoredRun) -> tuple[Table, ...]:
-    """The tables of a run in which rates were offered; none of a closed loop."""
     return tuple(table for table in (response_table(run), capacity_table(run), steps_table(run)) if table.rows)
 
 

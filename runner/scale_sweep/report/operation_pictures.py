@@ -35,7 +35,6 @@ def trials_by_level(run: StoredRun) -> list[Level]:
 
 
 def mean_of(trials: Sequence[TrialResult], name: str, read: Read) -> float | None:
-    """The mean of a figure of an operation over trials; None if none has it."""
     return mean(read(r.measurement.operations[name]) for r in trials if name in r.measurement.operations)
 
 
@@ -45,8 +44,6 @@ def response(quantile: str) -> Read:
 
 
 def upper_quantile(run: StoredRun) -> str:
-    """p99, unless too few requests leave operations without it and a lower quantile has more of them."""
-
     def known_cells(quantile: str) -> int:
         levels = trials_by_level(run)
         return sum(
@@ -138,7 +135,6 @@ class _Scale:
         return self.left + share * (self.right - self.left)
 
     def numbers(self) -> list[float]:
-        """Powers of ten; with their halves and fifths over two decades or less."""
         powers = [10.0**p for p in range(round(math.log10(self.low)), round(math.log10(self.high)) + 1)]
         steps = (1, 2, 5) if len(powers) < 4 else (1,)
         return [p * s for p in powers for s in steps if p * s <= self.high * 1.001]

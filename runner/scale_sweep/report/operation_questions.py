@@ -135,13 +135,11 @@ _CHECK_NOTE = (
 
 
 def checks_table(run: StoredRun) -> Table:
-    """The numbers of compared answers of each operation that reads, over all trials."""
     work, note = run.plan.sweep.work, f"These answers of all trials were compared with the right ones. {_CHECK_NOTE}"
     return _table("Answers checked", work, run.results, f"{note} Bounds are means over the trials.")
 
 
 def trial_checks_table(result: TrialResult) -> Table:
-    """The same of one trial, with their sum in the title; without a row if no answer was compared."""
     work, figures = result.trial.work, result.measurement.operations.values()
     before = sum(one.checked_before or 0 for one in figures)
     within = sum(one.checked_within or 0 for one in figures)
@@ -151,7 +149,6 @@ def trial_checks_table(result: TrialResult) -> Table:
 
 
 def checked_words(run: StoredRun) -> str:
-    """How many answers were compared with the right ones, in a sentence; "" if none was."""
     figures = [one for r in run.results for one in r.measurement.operations.values()]
     before, within = sum(one.checked_before or 0 for one in figures), sum(one.checked_within or 0 for one in figures)
     if not before + within:
@@ -162,7 +159,6 @@ def checked_words(run: StoredRun) -> str:
 
 
 def unchecked_words(run: StoredRun) -> str:
-    """The operations whose answers nobody compared, in a sentence; "" if there are none."""
     names = [o.name for o in run.plan.sweep.work.operations if operation_of(o.kind_name).answers == "unchecked"]
     return f"The answers of {', '.join(names)} are not checked: the right ones are not known." if names else ""
 

@@ -115,7 +115,6 @@ def cautions_of_answers(run: StoredRun) -> tuple[str, ...]:
 
 
 def answers_words(run: StoredRun) -> str:
-    """The share of empty answers of each operation that has some, in a sentence; "" if there were none."""
     empty, answers = Counter[str](), Counter[str]()
     for r in run.on_curve:
         for name, one in r.measurement.operations.items():

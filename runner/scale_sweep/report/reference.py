@@ -89,7 +89,6 @@ def compare(run: StoredRun, reference: Reference) -> ReferenceComparison | None:
 
 
 def rows_of(run: StoredRun, reference: Reference) -> list[Mapping[str, str]]:
-    """The rows with the values of the run's variant, and with its target where the table has several."""
     varied = run.plan.trials[0].variant if run.plan.trials else {}
     wanted = {"target": run.plan.trials[0].subject.target, **varied} if run.plan.trials else {}
     return [row for row in reference if all(row.get(key, value) == value for key, value in wanted.items())]

@@ -26,7 +26,6 @@ def is_of_reads(reference: Reference | None) -> bool:
 
 
 def reads_tables(run: StoredRun, reference: Reference | None) -> tuple[Table, ...]:
-    """Response times, and figures of storing and writing, at the highest level; none without a common operation."""
     if reference is None or not is_of_reads(reference):
         return ()
     times = _times(run, reference)

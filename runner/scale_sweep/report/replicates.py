@@ -26,7 +26,6 @@ REDUCED: Mapping[PartName, str] = {
 
 
 def agreement_words(agreement: Agreement | None, axis: AxisFacts) -> tuple[str, ...]:
-    """A caution if replicates differ by more than the errors of their windows explain."""
     if agreement is None or not (agreement.disagrees or agreement.apart):
         return ()
     if agreement.disagrees:
@@ -67,7 +66,6 @@ def reasons_of(result: TrialResult, agreement: Agreement | None) -> tuple[str, .
 
 
 def beside_verdicts(agreement: Agreement | None, results: Sequence[TrialResult]) -> str:
-    """The words after the verdicts of a level, or of a variant at it; "" if its replicates agree."""
     points = {(result.trial.level, slug(result.trial.variant)) for result in results}
     is_apart = agreement is not None and any(agreement.disagrees_at(*point) for point in points)
     return f", {DISAGREE}" if is_apart else ""

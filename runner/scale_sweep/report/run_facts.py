@@ -34,7 +34,6 @@ def _sequence(value: object) -> Sequence[object]:
 
 
 def command_of(run: StoredRun) -> str:
-    """The command that repeats the run, quoted for a shell; "" if it was not recorded."""
     return shlex.join(str(word) for word in _sequence(run.manifest.get("command")))
 
 
@@ -45,7 +44,6 @@ def created(run: StoredRun) -> str:
 
 
 def server_name(run: StoredRun) -> str:
-    """Each target of these trials, with the version that its server itself reported."""
     versions = {r.trial.subject.target: r.effective.get("server_version", "") for r in run.results}
     if not any(versions.values()):
         version = _text(_part(run.manifest, "server").get("version")) or run.plan.sweep.version or ""
@@ -129,7 +127,6 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
 
 
 def _warmups(run: StoredRun) -> str:
-    """How long the warm-ups of each level took. The series begins with the load; its time 0 is the warm-up's end."""
     if run.plan.sweep.load.warmup_least_s is None:
         return ""
     by_level: dict[float, list[float]] = {}
@@ -185,7 +182,6 @@ def placements(run: StoredRun) -> tuple[tuple[str, ...], ...]:
 
 
 def effective_settings(run: StoredRun) -> tuple[tuple[str, str], ...]:
-    """The server's own report of its settings. Values that differ between trials are joined by " / "."""
     values_of: dict[str, dict[str, None]] = {}
     for r in sorted(run.results, key=lambda r: r.trial.level):
         for name, value in r.effective.items():
@@ -208,7 +204,6 @@ _READ = "The server reported these values in the trials; those that differ betwe
 
 
 def starting_point(run: StoredRun) -> str:
-    """The set of settings that the servers started from, in words; both for variants with different sets."""
     named = {trial.settings == DEFAULTS for trial in run.plan.trials}
     return "; ".join(words for is_vendor, words in _FROM.items() if is_vendor in named)
 
@@ -272,7 +267,6 @@ def _rows(
 
 
 def load_hosts(run: StoredRun) -> tuple[Fact, ...]:
-    """The names of the hosts that made the load; none for a load on the server's machine."""
     hosts = run.manifest.get("hosts")
     names = hosts.get("load") if isinstance(hosts, Mapping) else None
     return (("Load hosts", ", ".join(map(str, names))),) if isinstance(names, (list, tuple)) and names else ()

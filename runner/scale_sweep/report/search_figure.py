@@ -34,7 +34,6 @@ Shown = Sequence[tuple[Step, float]]
 
 
 def searches_html(run: StoredRun) -> str:
-    """A picture for each search of the run, under the name of its trial; "" without any."""
     objective = run.plan.sweep.load.objective
     searched = [r for r in run.results if r.trial.load.searches and r.measurement.steps]
     if objective is None or not searched:

@@ -226,5 +226,4 @@ def _method_markdown(run: StoredRun, form: Form) -> str:
 
 
 def facts_html(facts: Facts) -> str:
-    """Facts with their names; "" without any."""
     return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts) + "</dl>" if facts else ""

@@ -45,12 +45,10 @@ def metrics_of(work: Work) -> tuple[PanelMetric, ...]:
 
 
 def measured_metrics(run: StoredRun) -> tuple[PanelMetric, ...]:
-    """The panels that any trial of the run has a value for."""
     return tuple(m for m in metrics_of(run.plan.sweep.work) if any(pick(s, m.name) for s in run.timeseries.values()))
 
 
 def pick(series: Series, name: str, most: int = _POINTS_MAX) -> list[tuple[float, float]]:
-    """The measured points of one metric, in time order, thinned to about `most` of them."""
     points = [(t, v) for t, values in series if known(v := values.get(name)) and v is not None and known(t)]
     if len(points) <= most:
         return points
@@ -112,7 +110,6 @@ def _limit_of(result: TrialResult, metric: PanelMetric) -> float | None:
 
 
 def panel_frame(x_min: float, x_max: float, y_max: float) -> Frame:
-    """The frame of a small panel of one trial, from 0 to y_max."""
     return Frame.within((WIDTH, HEIGHT), (36, 6, 20, 18), (x_min, x_max), (0.0, y_max))
 
 

@@ -55,7 +55,6 @@ class SubjectCurve:
 
 
 def curves(run: StoredRun) -> tuple[SubjectCurve, ...]:
-    """The curve of each variant, in the order of the sweep; a variant without a result is left out."""
     variants = [
         dict(zip(run.plan.sweep.vary, v, strict=True)) for v in itertools.product(*run.plan.sweep.vary.values())
     ]
@@ -186,7 +185,6 @@ Named = Sequence[tuple[str, SubjectCurve]]
 
 
 def curves_svg(run: StoredRun, width: int = 940, height: int = 380) -> str:
-    """The curves of all databases of the run; "" if none has the fitted rate."""
     return overlaid_svg(run, [(_named(run, curve), curve) for curve in curves(run)], width, height)
 
 

@@ -61,7 +61,6 @@ _SUBJECT = "target "  # before the name of a database, if the databases are what
 
 
 def joined_cautions(cautions_of: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """One sentence for each kind of caution, with the names of those that have it if not all have."""
     by_kind: dict[str, dict[str, list[str]]] = {}
     for name, cautions in cautions_of.items():
         for caution in cautions:

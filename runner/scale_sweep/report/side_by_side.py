@@ -131,7 +131,6 @@ def cautions(hosts: Sequence[HostRun]) -> tuple[str, ...]:
 
 
 def facts_table(hosts: Sequence[HostRun]) -> Table:
-    """A row for each host; what no host knows has no column."""
     facts = [dict((*machine_facts(host.run), *_clock(host.run), *load_hosts(host.run))) for host in hosts]
     labels = [label for label in dict.fromkeys(name for of in facts for name in of) if label not in _NOT_OF_A_HOST]
     rows = tuple(

@@ -83,7 +83,6 @@ def _decides_words(sizing: Sizing) -> str:
 
 
 def machine_words(sizing: Sizing) -> str:
-    """The cheapest machine with its price, or that none has enough; "" without a price list or a level."""
     if sizing.prices is None or any(one.level is None for one in sizing.needs):
         return ""
     offer = sizing.cheapest
@@ -94,7 +93,6 @@ def machine_words(sizing: Sizing) -> str:
 
 
 def price_words(offer: Offer, prices: PriceList) -> str:
-    """ "0.40/h", or "0.40 EUR/h" with a currency."""
     currency = f" {prices.currency}" if prices.currency else ""
     return f"{_money(offer.machine.price_per_hour)}{currency}/h"
 

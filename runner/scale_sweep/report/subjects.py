@@ -40,7 +40,6 @@ def tables(run: StoredRun) -> tuple[Table, ...]:
 
 
 def figure_html(run: StoredRun) -> str:
-    """The curves of all with their terms; "" of one curve."""
     if len(curves(run)) < 2:
         return ""
     drawn, narrow = curves_svg(run), curves_svg(run, 400, 320)
@@ -164,7 +163,6 @@ _SHARED = (
 
 
 def mixes_words(run: StoredRun) -> str:
-    """That the databases were not asked the same operations, in a sentence; "" if they were."""
     operations = {curve.name: operation_names(curve) for curve in curves(run)}
     if len({frozenset(names) for names in operations.values()}) < 2:
         return ""

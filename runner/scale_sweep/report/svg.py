@@ -103,13 +103,11 @@ class LogFrame(Frame):
     """A plot area whose vertical axis is logarithmic. y_min is above 0."""
 
     def y(self, value: float) -> float:
-        """The vertical position in pixels; a value below the axis is at its lower end."""
         span = math.log(self.y_max / self.y_min) or 1.0
         share = math.log(max(value, self.y_min) / self.y_min) / span
         return self.height - self.bottom - share * (self.height - self.top - self.bottom)
 
     def y_ticks(self, unit: float) -> list[float]:
-        """1, 2 and 5 times powers of ten, in units; powers alone over more than a factor of 1000."""
         low, high = self.y_min / unit, self.y_max / unit
         steps = (1, 2, 5) if high <= 1000 * low else (1,)
         powers = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
@@ -137,7 +135,6 @@ def text(x: float, y: float, words: str, css: str = "", anchor: str = "start") -
 
 
 def upright(frame: Frame, level: float, words: str, y: float) -> str:
-    """A line across the plot at a level, with words to the left of it."""
     x, bottom = frame.x(level), frame.height - frame.bottom
     drawn = f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.top}" y2="{bottom}" class="limit"/>'
     return drawn + text(x - 5, y, words, "dim", "end")
@@ -168,7 +165,6 @@ def marker(x: float, y: float, kind: VerdictKind, title: str = "", size: float =
 
 
 def shaped(x: float, y: float, shape: str, css: str, title: str = "", size: float = 4.5, key: str = "") -> str:
-    """A mark of this shape and class; the rest as of a marker."""
     path = _PATHS[shape].format(r=f"{size:g}", b=f"{size * 1.25:g}", h=f"{size * 0.55:g}")
     label = f"<title>{escape(title)}</title>" if title else ""
     row = f' data-trial="{escape(key)}"' if key else ""
@@ -207,7 +203,6 @@ def rate_axes(frame: Frame, levels: Sequence[float], x_name: str, words: str, re
 
 
 def legend(items: Sequence[tuple[str, str]], width: int, x: float, y: float) -> tuple[str, int]:
-    """(symbol, words) in as many lines as needed. Returns the drawing and its height."""
     parts, at, row = [], x, 0
     for symbol, words in items:
         room = 26 + sum(_CAPITAL if c.isupper() or c == "_" else _LETTER for c in words)

@@ -147,8 +147,6 @@ def _searched(run: StoredRun) -> list[TrialResult]:
 
 
 def _windows(quick: Sequence[TrialResult]) -> str:
-    """ "windows of 4 to 7 s, without warm-up". One that grew beyond CLAIM_S by the rules of a short window is quick
-    too."""
     lengths = sorted(r.measurement.window_s or 0.0 for r in quick)
     ends = list(dict.fromkeys(f"{s:.0f}" if s >= 1 else short(s) for s in (lengths[0], lengths[-1])))
     warm = "" if any(r.trial.load.warmup_s for r in quick) else ", without warm-up"

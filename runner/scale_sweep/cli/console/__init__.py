@@ -27,7 +27,6 @@ class OwnConsole(Console):
     """A console that commands the terminal itself, and in which no text does."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Yields the printed text in parts. Everything that is printed comes through here."""
         for part in super().render(renderable, options):
             yield part if part.control else part._replace(text=visible(part.text))
 

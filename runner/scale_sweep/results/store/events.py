@@ -80,9 +80,10 @@ def _event(raw: Mapping[str, Any], trial: Trial, path: Path) -> Event:
         raise ValueError(f"event {raw['event']!r}")
     if kind is ArtifactMade and raw["content"] is not None:
         raw = {**raw, "content": base64.b64decode(raw["content"], validate=True)}
-    known = {"trial": trial, "trial_id": trial.trial_id}
-    types = _types_of(kind)
-    event: Event = kind(**{n: known[n] if n in known else from_plain(raw[n], types[n], path) for n in types})
+    values: dict[str, Any] = {"trial": trial, "trial_id": trial.trial_id}
+    for name, its_type in _types_of(kind).items():
+        values[name] = values[name] if name in _TRIAL else from_plain(raw[name], its_type, path)
+    event: Event = kind(**{name: values[name] for name in _types_of(kind)})
     if isinstance(event, ArtifactMade) and ("/" in event.name or event.name.startswith(".")):
         raise ValueError(f"{event.name!r} is no name of a file of a trial")
     if isinstance(event, TrialFinished) and event.result.trial != trial:

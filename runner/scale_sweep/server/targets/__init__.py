@@ -45,7 +45,7 @@ TARGETS = Registry(
         "tdengine": "scale_sweep.server.targets.tdengine.tdengine_facts:FACTS",
         "null": "scale_sweep.server.targets.null:FACTS",
         "influxdb": "scale_sweep.server.targets.influxdb.influxdb_facts:FACTS",
-        "influxdb2": "scale_sweep.server.targets.influxdb.influxdb2_facts:FACTS",
+        "influxdb2": "scale_sweep.server.targets.influxdb.influxdb_facts:FACTS_V2",
         "victoriametrics": "scale_sweep.server.targets.victoriametrics.victoriametrics_facts:FACTS",
         "prometheus": "scale_sweep.server.targets.prometheus.prometheus_facts:FACTS",
         "questdb": "scale_sweep.server.targets.questdb.questdb_facts:FACTS",
@@ -57,7 +57,7 @@ TARGETS = Registry(
         "clickhouse": "scale_sweep.server.targets.clickhouse.clickhouse_facts:FACTS",
         "mariadb": "scale_sweep.server.targets.mariadb.mariadb_facts:FACTS",
         "postgres": "scale_sweep.server.targets.postgres.postgres_facts:FACTS",
-        "timescaledb": "scale_sweep.server.targets.postgres.timescale_facts:FACTS",
+        "timescaledb": "scale_sweep.server.targets.postgres.postgres_facts:TIMESCALE",
     },
 )
 

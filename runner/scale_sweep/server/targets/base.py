@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scale_sweep.base.errors import TargetError
@@ -19,28 +21,30 @@ from scale_sweep.server.targets.records import (
     Installation,
     Part,
     Surroundings,
+    blocking,
     in_ms,
     lines_with,
 )
+from scale_sweep.server.targets.series import refused_columns
 from scale_sweep.server.targets.target_facts import Facts
 
 if TYPE_CHECKING:
     from scale_sweep.loadgen.content import Content
     from scale_sweep.loadgen.foreign import ForeignCommand
 
+WITHIN_S = 3600.0  # the longest time of one question
+ENVIRONMENT = {"TZ": "UTC", "LC_ALL": "C.UTF-8"}  # of a server
+
 
 class Session(ABC):
-    """One control connection to a running server. Raises TargetError with the server's message.
+    """One control connection to a running server. Raises TargetError with the server's message."""
 
-    asking: its current question in the server's language, for the message of a caller that gives up. deadline_s: when
-    the caller gives up, in seconds of time.monotonic(). A session that asks by a child process ends it by then.
-    """
-
-    asking = ""
+    asking = ""  # the current question in the server's language, for the message of a caller that gives up
+    # when the caller gives up, in seconds of time.monotonic(). A session that asks by a child process ends it by then
     deadline_s = math.inf
 
-    def __init__(self, trial: Trial, address: Address) -> None:
-        self._trial, self._address = trial, address
+    def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str] | None = None) -> None:
+        self._trial, self._address, self._settings = trial, address, settings or {}
 
     def left_s(self, most: float) -> float:
         """Seconds until the caller gives up, between 1 and `most`."""
@@ -76,8 +80,9 @@ class Session(ABC):
         return
 
     def expected(self) -> Mapping[str, str]:
-        """The values that `effective` must return for the trial's number to count, by the same names."""
-        return {}
+        """The values that `effective` must return for the trial's number to count, by the same names: everything that
+        was set for it."""
+        return self._settings
 
     def effective(self) -> Mapping[str, str]:
         """The server's own report of its settings, read after the schema exists."""
@@ -90,6 +95,11 @@ class Session(ABC):
     @abstractmethod
     def load_spec(self) -> Mapping[str, str]:
         """The part of the load generator's spec that only the target knows: driver, method, address, table names."""
+
+    def spec_of(self, driver: str, **more: str) -> dict[str, str]:
+        """The lines of the spec that each driver of a network needs, and more."""
+        host, port = self._address.host, str(self._address.port)
+        return {"driver": driver, "method": self._trial.subject.method, "host": host, "port": port, **more}
 
     def genuine_load(self) -> ForeignCommand:
         """The database's own load generator for this trial. Raises TargetError if it has none."""
@@ -111,6 +121,19 @@ class Session(ABC):
         """Returns when everything acknowledged is on disk."""
         return
 
+    def _sync(self, paths: Iterable[Path]) -> None:
+        """Syncs files; those that are gone meanwhile, or no files, are left out."""
+        for path in paths:
+            self.asking = f"an fsync of {path.name}"
+            try:
+                handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+            except OSError:
+                continue
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
     def count(self) -> Counted | None:
         """The database's own count of rows, and table by table; None if it has none."""
         return None
@@ -127,8 +150,7 @@ class Session(ABC):
         return None
 
     def settle(self) -> None:
-        """Called after the preload: returns when the server is at rest, so that reads do not compete with its
-        background work."""
+        """Called after the preload: returns when the server is at rest, without background work beside reads."""
         self.flush()
 
     def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
@@ -160,8 +182,12 @@ class Target(ABC):
 
     # is found in a line of the server's log that makes a trial's number doubtful; None: in no line
     doubtful: re.Pattern[str] | None = None
+    types: Collection[str] | None = None  # of columns that it can store; None: any
+    session_type: type[Session]  # is made of trial, address and settings
 
     def __init__(self, facts: Facts) -> None:
+        if type(self).session is Target.session and not hasattr(self, "session_type"):
+            raise TypeError(f"{type(self).__name__} has neither session() nor session_type")
         self.facts = facts
 
     def find(self, home: str) -> Installation | None:
@@ -169,11 +195,8 @@ class Target(ABC):
         return None
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """All settings that affect performance and that the trial sets, derived ones included.
-
-        is_ours: the server was started for the trial. For a server that runs already, only the settings of the trial's
-        database.
-        """
+        """All settings that affect performance and that the trial sets, derived ones included. is_ours: the server was
+        started for the trial; else only the settings of the trial's database."""
         return {}
 
     def reserves(self, trial: Trial, memory_bytes: int) -> Mapping[str, str]:
@@ -181,8 +204,8 @@ class Target(ABC):
         return {}
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """A finding for each thing that the server would refuse or silently change."""
-        return ()
+        """A finding for each thing that the server would refuse or silently change, such as the type of a column."""
+        return () if self.types is None else refused_columns(self.facts.title, trial, self.types)
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """Findings from the server installed at home about the trial's settings. The server is not started."""
@@ -197,8 +220,7 @@ class Target(ABC):
         each trial's method."""
         if hidden := [trial.subject.method for trial in trials if trial.subject.method in self.facts.own_ports]:
             sentence = f"--method {hidden[0]} has a separate port, which --endpoint does not name"
-            remedy = f"--method {self.facts.methods[0]}"
-            return (Finding(blocking=True, subject="--method", sentence=sentence, remedy=remedy),)
+            return (blocking("--method", sentence, f"--method {self.facts.methods[0]}"),)
         session = self.session(trials[0], address)
         password = "or the password" if address.secret else f"or set {ENDPOINT_PASSWORD} (and {ENDPOINT_USER})"
         remedy = f"correct the address, {password}"
@@ -209,7 +231,7 @@ class Target(ABC):
             reason = error.message
         finally:
             session.close()
-        return (Finding(blocking=True, subject="--endpoint", sentence=reason, remedy=remedy),) if reason else ()
+        return (blocking("--endpoint", reason, remedy),) if reason else ()
 
     def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
         """Folders and files outside its home that its server runs or loads, such as a Java runtime. `server` asks
@@ -237,10 +259,15 @@ class Target(ABC):
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """The programs to start, in no runtime's terms."""
 
-    @abstractmethod
     def session(self, trial: Trial, address: Address) -> Session:
         """A session, which connects at its first question."""
+        return self.session_type(trial, address, self.settings(trial, is_ours=address.is_ours))
 
     def suspicious(self, log: str) -> tuple[str, ...]:
         """Lines of the server's log that make a trial's number doubtful."""
         return lines_with(self.doubtful, log) if self.doubtful else ()
+
+
+def cores_of(trial: Trial) -> str:
+    """The cores of its level, a whole number above 0: as many threads does a server get."""
+    return str(max(1, math.ceil(trial.cores)))

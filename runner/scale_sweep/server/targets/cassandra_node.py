@@ -14,11 +14,9 @@ from typing import Any
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import sync as sync_files
-from scale_sweep.model import Site
-from scale_sweep.server.targets.java import find_jars, outside, program, runtime
-from scale_sweep.server.targets.records import Installation, lines_with
 
-JAVA = 17
+JAVA = (17, 17)  # the oldest and the newest that runs it
+JAR = "cassandra-all-"
 MARKED_S = 0.25  # the log marks its contents every 0.1 s: a start reads up to the last mark
 FLUSHED = "SELECT completed_tasks FROM system_views.thread_pools WHERE name = 'MemtableFlushWriter'"
 DOUBTFUL = re.compile(
@@ -46,12 +44,12 @@ _EXPORTED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """Where a node is: its folder as an absolute path, its address, the ports for clients and for other nodes."""
+    """Where a node is."""
 
-    root: str
+    root: str  # its folder, as an absolute path
     host: str
-    port: int
-    nodes_port: int
+    port: int  # for clients
+    nodes_port: int  # for other nodes
     clients_host: str = ""  # where clients are listened to, if not at that address: all addresses of a container
 
     def command(self, java: str, home: str, jvm: Sequence[str]) -> tuple[str, ...]:
@@ -116,33 +114,11 @@ class Node:
         return "".join(f"{name}: {value}\n" for name, value in items.items())
 
 
-def find(home: str) -> Installation | None:
-    """The jars in `home`, else where `scale servers install` puts them, with a Java that runs them."""
-    return find_jars("cassandra", "cassandra-all-", home, JAVA, JAVA)
-
-
-def programs(home: str) -> tuple[str, ...]:
-    return outside(home, JAVA, JAVA)
-
-
-def java(site: Site, home: str, image_java: str = "") -> str:
-    return program(site, home, JAVA, JAVA, image_java=image_java)
-
-
-def java_runtime(home: str) -> str:
-    return runtime(home, JAVA, JAVA)
-
-
 def sync(root: Path) -> None:
     """Returns when the commit log of the node in this folder has marked what was acknowledged, and its files are
     fsynced."""
     time.sleep(MARKED_S)
     sync_files(Path(root, _COMMIT_LOG).glob("*.log"))  # the rows of one may become files of the table meanwhile
-
-
-def doubtful(log: str) -> tuple[str, ...]:
-    """Errors, and reports of dropped writes."""
-    return lines_with(DOUBTFUL, log)
 
 
 STARTUP, READY, QUERY, RESULT, ERROR = 0x01, 0x02, 0x07, 0x08, 0x00

@@ -1,15 +1,22 @@
-"""Queries of databases that have the rows of all devices in one table, and the tags of each device in another."""
+"""Databases that have the rows of all devices in one table, and the tags of each device in another."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scale_sweep.base.errors import CannotAsk
-from scale_sweep.model import Query, Trial
-from scale_sweep.server.targets.records import tags_of
-from scale_sweep.server.targets.sql_dialect import Dialect, SumsDialect, expressions, listed, where
+from scale_sweep.experiment.work.sums import ALL, figures_of
+from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.loadgen.rows import Tables, tables_of
+from scale_sweep.loadgen.spec import trial_spec
+from scale_sweep.model import Query, Trial, Work
+from scale_sweep.server.targets import series
+from scale_sweep.server.targets.base import Session
+from scale_sweep.server.targets.records import Counted, tags_of
+from scale_sweep.server.targets.sql_dialect import Dialect, listed, where
 
 TABLE, DEVICES = "measurement", "device"
 JOINED = f"{TABLE} JOIN {DEVICES} USING (device_id)"
@@ -17,20 +24,9 @@ Filled = Callable[[Query, str], str]
 Newest = Callable[[Query, str, str], str]  # query, cells, the clause with the conditions
 
 
-def tags_in_table(
-    tags: Sequence[str], ask: Callable[[str], Iterable[Sequence[Any]]], column: str = '"{0}"'
-) -> Mapping[str, Set[tuple[str, ...]]] | None:
-    """Those of `Session.stored_tags`, of this table. None if the value of a tag has several texts, like 0.50 and 0.5.
-    tags: each as name:type. ask: returns the rows of a statement. column: the spelling of a column {0}."""
-    kinds = {name: kind.partition("(")[0] for name, _, kind in (tag.partition(":") for tag in tags)}
-    if any("int" not in kind and kind not in ("binary", "nchar") for kind in kinds.values()):
-        return None
-    return tags_of(ask(f"SELECT {listed(('device_id', *map(column.format, kinds)))} FROM {DEVICES}"))
-
-
 @dataclass(frozen=True, kw_only=True)
 class DeviceTable:
-    """A language for these two tables."""
+    """A language for queries of these two tables."""
 
     title: str  # of the database
     sql: Dialect
@@ -51,8 +47,9 @@ class DeviceTable:
             raise CannotAsk(f"{self.title} has no aggregate for {unknown[0]}", remedy="function = max")
         if query.sets:
             return self._set(query)
+        tag = self.sql.column.format(query.tag)
         if query.by_tag:
-            groups, order = listed((self._tag(query), *self.sql.values(query))), self.by_tag.format(self._tag(query))
+            groups, order = listed((tag, *self.sql.values(query))), self.by_tag.format(tag)
             return f"SELECT {groups} FROM {self.joined}{where(self._groups(query))} GROUP BY {order} ORDER BY {order}"
         chosen = where(self._chosen(query))
         if query.fill:
@@ -78,32 +75,103 @@ class DeviceTable:
         rows = f" {word} ".join(f"{selected}{where(these)}" for these in each)
         return self.by_time.replace("{0}", rows)  # which has placeholders of its own
 
-    def _tag(self, query: Query) -> str:
-        return self.sql.column.format(query.tag)
-
     def _groups(self, query: Query) -> list[str]:
-        if not query.groups:
-            return []
-        tag, first = self._tag(query), self.group
-        return [f"{tag} = {first}"] if query.groups == 1 else [f"{tag} >= {first}", f"{tag} < {first} + {query.groups}"]
+        tag, first = self.sql.column.format(query.tag), self.group
+        if query.groups > 1:
+            return [f"{tag} >= {first}", f"{tag} < {first} + {query.groups}"]
+        return [f"{tag} = {first}"] if query.groups else []
 
     def _chosen(self, query: Query) -> list[str]:
+        devices = f"device_id IN (SELECT device_id FROM {DEVICES}"
         if query.tag:
             groups = where(self._groups(query))
-            return [f"device_id IN (SELECT device_id FROM {DEVICES}{groups})"] if groups else []
+            return [f"{devices}{groups})"] if groups else []
         marks = listed(["{device}"] * query.devices)
         named = [f"device_id = {marks}" if query.devices == 1 else f"device_id IN ({marks})"] if query.devices else []
         if query.with_tag:
-            named = [f"device_id IN (SELECT device_id FROM {DEVICES}{where(self.sql.one_tag(query))})"]
+            named = [f"{devices}{where(self.sql.one_tag(query))})"]
         return named + self.sql.conditions(query)
 
 
-def of_device_table(trial: Trial, devices: Sequence[str], computed: Sequence[str], dialect: SumsDialect) -> str:
-    """One statement over the table that has the rows of all devices, with times in ms: the device and its figures for
-    each of these devices; of all rows together, with "" as the device, if there are none."""
-    data = trial.work.data
-    figures = ", ".join(expressions(data, computed, dialect).values())
-    since = f"time - {data.start_ms} AS {dialect.since}"
-    only = f" WHERE device_id IN ({', '.join(devices)})" if devices and len(devices) < data.tables else ""
-    whose, grouped = ("device_id", " GROUP BY device_id") if devices else ("''", "")
-    return f"SELECT {whose}, {figures} FROM (SELECT *, {since} FROM {TABLE}{only}) stored{grouped}"
+class DeviceTableSession(Session):
+    """A session with such a database."""
+
+    sql: Dialect
+    types: Mapping[str, str]  # of columns and of tags; {0}: a length
+    types_of_tags: Mapping[str, str] | None = None  # if tags have fewer
+    figures: Sequence[str] = ALL  # of `sums`
+    is_distinct = False  # a row that comes again replaces the one of its device and time
+
+    @abstractmethod
+    def _rows(self, sql: str) -> Sequence[Sequence[Any]]:
+        """The rows of the answer."""
+
+    def _columns_sql(self) -> str:
+        """The workload's columns behind others in CREATE TABLE."""
+        return self._defined(self._trial.work.data.columns, self.types)
+
+    def _defined(self, listing: Sequence[str], types: Mapping[str, str]) -> str:
+        split = [(name, *kind.partition("(")[::2]) for name, _, kind in (one.partition(":") for one in listing)]
+        return "".join(
+            f", {self.sql.column.format(name)} {types[kind].format(length.rstrip(')') or '64')}"
+            for name, kind, length in split
+        )
+
+    def create_tables(self) -> None:
+        """Where reads may ask for them, the tags of each device."""
+        if not self._trial.work.counts_requests or self._address.holds_data:
+            return
+        types = self.types_of_tags or self.types
+        tags = [tag for tag in self._trial.work.data.tags if tag.partition(":")[2].partition("(")[0] in types]
+        names = [tag.partition(":")[0] for tag in tags]
+        tables = tables_of_load(self._trial, self.load_spec(), self._address.secret)
+        rows = zip(tables.names, *(tables.tags[name] for name in names), strict=True)
+        self._make_devices(self._defined(tags, types), ("device_id", *names), list(rows))
+
+    def _make_devices(self, columns: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Makes the table of devices. columns: behind device_id. names: of the cells of a row."""
+        raise NotImplementedError
+
+    def count(self) -> Counted | None:
+        """The rows of each device, which must be consecutive from the first timestamp on."""
+        rows = self._rows(f"SELECT device_id, count(*), min(time), max(time) FROM {TABLE} GROUP BY device_id")
+        by_device = {f"d{device}": (int(n), float(first), float(last)) for device, n, first, last in rows}
+        return series.counted(by_device, self._trial.work.data, is_distinct=self.is_distinct)
+
+    def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]] | None:
+        return tags_in_table(self._trial.work.data.tags, self._rows, self.sql.column)
+
+    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        names = figures_of(self._trial.work.data, self.figures)
+        rows = self._rows(self._sums_statement(devices))
+        return {str(device): self.sql.in_ns(names, figures) for device, *figures in rows}
+
+    def _sums_statement(self, devices: Sequence[str]) -> str:
+        """One pass over the table: the device and its figures, or all rows together with "" as the device."""
+        data, sql = self._trial.work.data, self.sql
+        expressions = sql.expressions(data, self.figures).values()
+        only = f" WHERE device_id IN ({listed(devices)})" if devices and len(devices) < data.tables else ""
+        whose, grouped = ("device_id", " GROUP BY device_id") if devices else ("''", "")
+        stored = f"(SELECT *, {sql.named_since(data)} FROM {TABLE}{only}) stored"
+        return f"SELECT {whose}, {listed(expressions)} FROM {stored}{grouped}"
+
+    def drop_schema(self) -> None:
+        for table in (TABLE, DEVICES):
+            self._rows(f"DROP TABLE IF EXISTS {table}")
+
+
+def tags_in_table(
+    tags: Sequence[str], ask: Callable[[str], Iterable[Sequence[Any]]], column: str = '"{0}"'
+) -> Mapping[str, Set[tuple[str, ...]]] | None:
+    """Those of `Session.stored_tags`, of this table. None if the value of a tag has several texts, like 0.50 and 0.5.
+    tags: each as name:type. ask: returns the rows of a statement. column: the spelling of a column {0}."""
+    kinds = {name: kind.partition("(")[0] for name, _, kind in (tag.partition(":") for tag in tags)}
+    if any("int" not in kind and kind not in ("binary", "nchar") for kind in kinds.values()):
+        return None
+    return tags_of(ask(f"SELECT {listed(('device_id', *map(column.format, kinds)))} FROM {DEVICES}"))
+
+
+def tables_of_load(trial: Trial, from_target: Mapping[str, str], secret: str = "") -> Tables:
+    """The names of the tables as the driver numbers them, and their tags. Raises LoadError or TargetError."""
+    writing = replace(trial, work=Work(data=trial.work.data))
+    return tables_of(loadgen_path(), trial_spec(writing, from_target), secret)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import math
 import os
 import re
 import shlex
@@ -11,18 +12,39 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from scale_sweep.model import Site
+from scale_sweep.model import Site, Trial
+from scale_sweep.server.targets.base import Target, cores_of
 from scale_sweep.server.targets.installations import installed, version_of
 from scale_sweep.server.targets.records import Installation
 
 LOG = "jvm.log"
 
 
-def find_jars(name: str, jar: str, home: str, oldest: int, newest: int | None = None) -> Installation | None:
-    """A server whose jars are in `lib`: in `home`, else where `scale servers install NAME` puts them.
+class JavaTarget(Target):
+    """A server in Java."""
 
-    jar: the start of the name of the jar that has the version, `cassandra-all-`. None also where no Java runs it.
-    """
+    jar = ""  # the start of the name of the jar that has the version
+    oldest: int = 17  # Java that runs it
+    newest: int | None = 17
+
+    def find(self, home: str) -> Installation | None:
+        """The jars in `home`, else where `scale servers install` puts them, with a Java that runs them."""
+        return find_jars(self.facts.name, self.jar, home, self.oldest, self.newest)
+
+    def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
+        """Its Java runtime, if that is the machine's."""
+        return outside(home, self.oldest, self.newest)
+
+    def java_runtime(self, home: str) -> str:
+        return runtime(home, self.oldest, self.newest)
+
+    def java(self, site: Site) -> str:
+        return program(site, site.home, self.oldest, self.newest, image_java=self.facts.image_java)
+
+
+def find_jars(name: str, jar: str, home: str, oldest: int, newest: int | None = None) -> Installation | None:
+    """A server whose jars are in `lib`: in `home`, else where `scale servers install NAME` puts them; None also where
+    no Java runs it. jar: the start of the name of the jar that has the version, `cassandra-all-`."""
     candidates = [(home, "--home")] if home else [(where, "scale servers") for where in installed(name)]
     for folder, source in candidates:
         for path in Path(folder, "lib").glob(f"{jar}*.jar"):
@@ -42,7 +64,7 @@ def java(home: str, oldest: int, newest: int | None = None) -> str:
         *([f"{named}/bin/java"] if named else []),
         shutil.which("java") or "",
     ]
-    return next((path for path in candidates if path and _is_between(_major(path), oldest, newest)), "")
+    return next((path for path in candidates if path and oldest <= _major(path) <= (newest or math.inf)), "")
 
 
 def outside(home: str, oldest: int, newest: int | None = None) -> tuple[str, ...]:
@@ -71,10 +93,6 @@ def _folder(program: str) -> str:
     return str(Path(program).resolve().parent.parent) if program else ""
 
 
-def _is_between(version: int, oldest: int, newest: int | None) -> bool:
-    return oldest <= version and (newest is None or version <= newest)
-
-
 @cache
 def _major(program: str) -> int:
     """17 of `JAVA_VERSION="17.0.15"` in the runtime's file, or of `openjdk version "17.0.15"`; 0 without a version."""
@@ -88,7 +106,12 @@ def _major(program: str) -> int:
     return int(version) if version else 0
 
 
-def options(data_dir: str, processors: int, heap: str) -> tuple[str, ...]:
+def java_settings(trial: Trial) -> dict[str, str]:
+    """The resources of the JVM that a trial sets, as `effective` reads them back."""
+    return {"jvm_processors": cores_of(trial), "jvm_heap": trial.knobs["heap"]}
+
+
+def options(data_dir: str, processors: str, heap: str) -> tuple[str, ...]:
     """Flags for a number of processors and a heap of one fixed size ("512m"). The JVM writes its files to data_dir."""
     return (
         f"-XX:ActiveProcessorCount={processors}",

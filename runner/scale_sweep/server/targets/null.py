@@ -6,11 +6,11 @@ import shutil
 from collections.abc import Mapping
 
 from scale_sweep.model import KnobRole, ServerSpec, Site, Trial
-from scale_sweep.server.targets import Address, Facts, Installation, Knob, Session, Target
+from scale_sweep.server.targets import Facts, Installation, Knob, Session, Target
 from scale_sweep.server.targets.common_facts import connections_knob
 
+# Knobs that are keys of the driver by the same names: docs/loadgen.md describes them.
 SIMULATED = ("null_servers", "null_service_us", "null_law", "null_stall_us", "null_stall_every_ms")
-"""Knobs that are keys of the driver by the same names: docs/loadgen.md describes them."""
 
 FACTS = Facts(
     name="null",
@@ -46,12 +46,10 @@ class NullSession(Session):
 class NullTarget(Target):
     """One partition and one thread, which means the load generator on one core."""
 
+    session_type = NullSession
+
     def find(self, home: str) -> Installation | None:
-        """The null server, which is always there."""
         return Installation(home="", version="1", source="built in")
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         return ServerSpec(argv=(shutil.which("sleep") or "/bin/sleep", "86400"), stop_timeout_s=5.0)
-
-    def session(self, trial: Trial, address: Address) -> Session:
-        return NullSession(trial, address)

@@ -1,4 +1,4 @@
-"""Selectors of series and conditions on their samples, as paths of /api/v1/ with marks."""
+"""Parts that PromQL and MetricsQL share: selectors of series as paths with marks, rows of answers, a session."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ from typing import Any
 from urllib.parse import quote
 
 from scale_sweep.base.errors import CannotAsk, TargetError
-from scale_sweep.loadgen.content import Content
-from scale_sweep.model import Cells, Drawn, Query, Trial, Workload
-from scale_sweep.server.targets import Address, Session
-from scale_sweep.server.targets.placeholders import filled
-from scale_sweep.server.targets.records import parsed
+from scale_sweep.model import Cells, Drawn, Query, Workload
+from scale_sweep.server.targets.base import WITHIN_S
 from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, joined_in_order
 from scale_sweep.server.targets.sql_dialect import spelled
-from scale_sweep.server.targets.web import Web, metrics
+from scale_sweep.server.targets.web import WebSession
 
 _THOUSANDTHS = re.compile(r"(\d+)(\d{3})e-3")
 API = "/api/v1/"
@@ -24,6 +21,10 @@ EVER_MS = 5 * 365 * 86_400_000  # "all time", from the first row on
 NAME = "__name__"
 COLUMN = "scale_column"  # a label with the name of a series, where functions drop that name
 ASKING = {"query_path": API, "query_plain": PLAIN, "answer_rows": "values", "answer_column": NAME}  # of the driver
+
+
+# Samples are doubles: a whole number above 2^53 would be read back as another.
+TYPES = ("bool", "tinyint", "smallint", "int", "utinyint", "usmallint", "uint", "float", "double")
 
 
 def metric(column: str) -> str:
@@ -121,43 +122,18 @@ def _number(text: str) -> float:
     return int(value) if value.is_integer() else value
 
 
-WITHIN_S = 3600.0
+class PromqlSession(WebSession):
+    """Questions as paths."""
 
+    def _filled(self, text: str, drawn: Drawn, names: Sequence[str]) -> str:
+        return in_seconds(super()._filled(text, drawn, names))
 
-class PromqlSession(Session):
-    """One connection for each question. who: the database's name for people."""
+    def _asked(self, statement: str) -> Any:
+        self.asking = statement[:60]
+        return self._web.get_json(API + quote(statement, safe=PLAIN), self.left_s(WITHIN_S))
 
-    who = ""
-
-    def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
-        super().__init__(trial, address)
-        self._settings = settings
-        self._web = Web(who=self.who, host=address.host, port=address.port)
-
-    def expected(self) -> Mapping[str, str]:
-        """Everything that was set for the trial."""
-        return self._settings
-
-    def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
-        return tuple(
-            tuple(rows_of(text, self._series(in_seconds(filled(text, one, names, str))))) for text, one in questions
-        )
-
-    def rows_handed(
-        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
-    ) -> Sequence[Cells]:
-        return rows_of(text, parsed(content)["data"]["result"])
-
-    def _get(self, path: str) -> str:
-        self.asking = path
-        return self._web.get(path, self.left_s(WITHIN_S))
-
-    def _metrics(self) -> Mapping[str, float]:
-        return metrics(self._get("/metrics"))
-
-    def _series(self, path: str) -> list[Mapping[str, Any]]:
-        self.asking = path[:60]
-        return self._result(path, self._web.get_json(API + quote(path, safe=PLAIN), self.left_s(WITHIN_S)))
+    def _cells(self, statement: str, answer: Any) -> Sequence[Cells]:
+        return rows_of(statement, self._result(statement, answer))
 
     def _at(self, query: str, time: str) -> list[Mapping[str, Any]]:
         """The series of an answer at one moment, in seconds since 1970."""

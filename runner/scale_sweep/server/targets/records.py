@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -11,11 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from scale_sweep.model import Cells, Query
+from scale_sweep.model import Cells, Finding, Query
 from scale_sweep.model import Counted as Counted
 
 if TYPE_CHECKING:
-    from scale_sweep.loadgen.content import Content
+    pass
 
 # The environment variables with the login of a server that is not ours. Without a user it is the target's own.
 ENDPOINT_USER, ENDPOINT_PASSWORD = "SCALE_TARGET_USER", "SCALE_TARGET_PASSWORD"
@@ -30,12 +29,11 @@ IN_FILES = "in files, not yet on disk"  # of a database without a log
 
 @dataclass(frozen=True, kw_only=True)
 class Installation:
-    """A server found on this machine: its home (holding bin/ and lib/), version, and where it was found: "--home",
-    "PATH" and the like."""
+    """A server found on this machine."""
 
-    home: str
+    home: str  # holds bin/ and lib/
     version: str
-    source: str
+    source: str  # where it was found: "--home", "PATH" and the like
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +76,13 @@ class Part:
     disk: int | None  # the intended disk, an index into Site.disks; None: the server chose
 
 
+def blocking(subject: str, sentence: str, remedy: str) -> Finding:
+    """A finding that stops the sweep."""
+    return Finding(blocking=True, subject=subject, sentence=sentence, remedy=remedy)
+
+
 Ms = int | Fraction
+NS_PER_MS = 1_000_000
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
@@ -92,21 +96,11 @@ def moment_ms(moment: datetime.datetime) -> Ms:
     return exact_ms((moment - _EPOCH) // datetime.timedelta(microseconds=1), 1000)
 
 
-NS_PER_MS = 1_000_000
-
-
 def in_ms(query: Query, rows: Sequence[Cells]) -> Sequence[Cells]:
     """The rows with their times in ms, exactly. Aggregates without stretches of time have none."""
     if query.function and not query.bucket_ms:
         return rows
-    return [(_ms(row[0]), *row[1:]) for row in rows]
-
-
-def parsed(text: Content) -> Any:
-    """The text of a server that answers in JSON. Raises ValueError for any other, TypeError for rows."""
-    if not isinstance(text, str):
-        raise TypeError("rows of a driver are no text of a server")
-    return json.loads(text)
+    return [(exact_ms(row[0], NS_PER_MS) if isinstance(row[0], int) else row[0], *row[1:]) for row in rows]
 
 
 def tags_of(rows: Iterable[Sequence[Any]]) -> Mapping[str, Set[tuple[str, ...]]]:
@@ -116,11 +110,8 @@ def tags_of(rows: Iterable[Sequence[Any]]) -> Mapping[str, Set[tuple[str, ...]]]
     return by_device
 
 
-def _ms(time_ns: Any) -> Any:
-    return exact_ms(time_ns, NS_PER_MS) if isinstance(time_ns, int) else time_ns
-
-
 _LINES_MAX, _LENGTH_MAX = 20, 300
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
 def lines_with(pattern: re.Pattern[str], log: str) -> tuple[str, ...]:
@@ -131,3 +122,11 @@ def lines_with(pattern: re.Pattern[str], log: str) -> tuple[str, ...]:
 def first_of(lines: Iterable[str]) -> tuple[str, ...]:
     """The first 20 different lines, each cut to 300 characters."""
     return tuple(dict.fromkeys(line.strip()[:_LENGTH_MAX] for line in lines))[:_LINES_MAX]
+
+
+def seconds_of(duration: str, units: str = "smhdw") -> int:
+    """Seconds of "7d", "12h". Raises ValueError for what is not a time above 0 in one of these units."""
+    match = re.fullmatch(rf"(\d+)([{units}])", duration)
+    if match is None or not int(match.group(1)):
+        raise ValueError(f"{duration!r} is not a time such as 7d or 12h")
+    return int(match.group(1)) * _SECONDS[match.group(2)]

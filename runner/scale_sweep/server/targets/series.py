@@ -1,56 +1,21 @@
-"""Code that databases of series share: specs of the load generator, and the column types that they accept."""
+"""Code that databases of series share: names of a load, column types that they accept, counts of rows."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from scale_sweep.base import units
 from scale_sweep.model import Finding, Query, Trial, Workload
-from scale_sweep.server.targets.records import Address, Counted
+from scale_sweep.server.targets.records import Counted, blocking
 
-DRIVER, POINTS_DRIVER, SAMPLES_DRIVER, PGWIRE_DRIVER = "lines", "points", "samples", "pgwire"
+DRIVER, POINTS_DRIVER, SAMPLES_DRIVER = "lines", "points", "samples"
 GZIP = "gzip"  # lines over HTTP, compressed by the load generator
 TCP, TELNET = "tcp", "telnet"  # methods without answers
 DOOR_OFFSET = 1  # a protocol's own port, from that of the server on
 DEVICE = "device"  # the tag with the load's table
 MEASUREMENT = "measurement"
-
-
-def load_spec(trial: Trial, address: Address, write_path: str, *, parted: bool = False) -> dict[str, str]:
-    """The spec of the driver of lines on this server. write_path must say milliseconds."""
-    return {
-        "driver": DRIVER,
-        "method": trial.subject.method,
-        "host": address.host,
-        "port": str(address.port),
-        "table": MEASUREMENT,
-        "write_path": write_path,
-        **({"parted": "1"} if parted else {}),
-    }
-
-
-def tcp_spec(trial: Trial, address: Address, *, parted: bool = False) -> dict[str, str]:
-    """The driver of lines over bare TCP, on a port of its own; times are in nanoseconds, as servers expect there."""
-    spec = load_spec(trial, address, "", parted=parted)
-    del spec["write_path"]
-    return {**spec, "port": str(address.port + DOOR_OFFSET), "precision": "ns"}
-
-
-def points_spec(trial: Trial, host: str, port: int, write_path: str) -> dict[str, str]:
-    return {
-        "driver": POINTS_DRIVER,
-        "method": trial.subject.method,
-        "host": host,
-        "port": str(port),
-        "table": MEASUREMENT,
-        "write_path": write_path,
-    }
-
-
-def samples_spec(trial: Trial, address: Address, write_path: str) -> dict[str, str]:
-    """The spec of the driver of series of samples on this server. Its methods have the names of the target's."""
-    return {**points_spec(trial, address.host, address.port, write_path), "driver": SAMPLES_DRIVER}
 
 
 def part_names(trial: Trial) -> tuple[str, ...]:
@@ -72,12 +37,7 @@ def begins_with_bucket(query: Query, data: Workload) -> bool:
 
 def refused_columns(title: str, trial: Trial, types: Collection[str]) -> tuple[Finding, ...]:
     return tuple(
-        Finding(
-            blocking=True,
-            subject="--columns",
-            sentence=f"{title} has no type for {name}:{kind}",
-            remedy=f"use {', '.join(types)}",
-        )
+        blocking("--columns", f"{title} has no type for {name}:{kind}", f"use {', '.join(types)}")
         for name, kind in columns_of(trial.work.data).items()
         if kind not in types
     )
@@ -86,10 +46,8 @@ def refused_columns(title: str, trial: Trial, types: Collection[str]) -> tuple[F
 def counted(
     rows_by_device: Mapping[str, tuple[int, float, float]], data: Workload, *, is_distinct: bool = False
 ) -> Counted:
-    """The count of series whose rows must be consecutive from the first timestamp on.
-
-    rows_by_device: rows, first and last timestamp in milliseconds. is_distinct: as in Counted.
-    """
+    """The count of series whose rows must be consecutive from the first timestamp on. rows_by_device: rows, first and
+    last timestamp in milliseconds. is_distinct: as in Counted."""
     faulty = [
         device
         for device, (rows, first, last) in rows_by_device.items()
@@ -100,6 +58,21 @@ def counted(
     sentence = f"rows between the first and the last are missing in {where}"
     rows = sum(rows for rows, _, _ in rows_by_device.values())
     return Counted(rows=rows, is_distinct=is_distinct, gaps=(sentence,) if faulty else ())
+
+
+def counted_by_column(
+    rows_by_device: Mapping[str, tuple[int, float, float]],
+    rows_of: Mapping[str, Mapping[str, float]],
+    data: Workload,
+    *more_gaps: str,
+    is_distinct: bool = False,
+) -> Counted:
+    """The same of rows that are stored by column. rows_of: of each column, the rows of each device."""
+    first, *others = rows_of
+    unlike = [name for name in others if rows_of[name] != rows_of[first]]
+    gaps = (f"columns {', '.join(unlike)} have other rows than {first}",) if unlike else ()
+    joined = counted(rows_by_device, data, is_distinct=is_distinct)
+    return replace(joined, gaps=(*joined.gaps, *gaps, *more_gaps))
 
 
 def joined_in_order(

@@ -1,4 +1,4 @@
-"""The parts of queries that languages like SQL share: cells, conditions, aggregates, stretches of time."""
+"""Parts that languages like SQL share: cells, conditions, aggregates, stretches of time, sums of stored rows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from scale_sweep.model import Condition, Query, Workload
 from scale_sweep.model.questions import PERCENTILE, percent_of
 
 RANKED = "ranked"  # the name of the aggregate by which groups are ordered
+SINCE = "since_first"  # the name of the time since the first timestamp of the load, as a whole number
+_OF_ROWS = {"rows": "count(*)", "first": "min({since})", "last": "max({since})", "times": "sum({since})"}
+_FRACTIONS = ("float", "double")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """How a language spells what queries share."""
+    """How a language spells what queries and sums share."""
 
     # the expression of each function, of a column {0}; of a percentile, {1} is how many percent
     aggregates: Mapping[str, str]
@@ -26,6 +29,13 @@ class Dialect:
     bucket: str = ""  # the start of a stretch of {0} ms; "": the language has a clause of its own for stretches
     value: str = "{0}"  # a number {0} that a column is compared with
     tag: str = "{0}"  # a tag {0} that is compared with a text
+    # for sums: a column by its name and type, a boolean as a whole number; None: `column` is enough
+    summed: Callable[[str, str], str] | None = None
+    double: str = "{0}"  # casts an expression {0} to a double
+    added_as_double: tuple[str, ...] = _FRACTIONS  # types that are cast before: a sum of floats in floats is not exact
+    since: str = SINCE  # the time since the first timestamp
+    since_start: str = "time - {0}"  # the same, where it gets its name; {0}: the first timestamp
+    ns: int = NS_PER_MS  # nanoseconds in a unit of that time
 
     def columns(self, query: Query) -> tuple[str, ...]:
         """As the language spells them."""
@@ -33,7 +43,10 @@ class Dialect:
 
     def values(self, query: Query) -> tuple[str, ...]:
         """The aggregates of each column. Raises KeyError for a function without a word."""
-        return tuple(self._value(function, self.column.format(name)) for function, name in query.values)
+        return tuple(
+            self.aggregates[self._word(function)].format(self.column.format(name), percent_of(function))
+            for function, name in query.values
+        )
 
     def has(self, function: str) -> bool:
         return self._word(function) in self.aggregates
@@ -41,9 +54,6 @@ class Dialect:
     def _word(self, function: str) -> str:
         """The median is a percentile in a language without a word for it."""
         return function if percent_of(function) is None or function in self.aggregates else PERCENTILE
-
-    def _value(self, function: str, column: str) -> str:
-        return self.aggregates[self._word(function)].format(column, percent_of(function))
 
     def times(self, query: Query) -> list[str]:
         """The conditions on the time."""
@@ -105,6 +115,41 @@ class Dialect:
         by = self.time if not query.by_value else RANKED if query.function else self.column.format(query.by_value)
         return f" ORDER BY {by}{descending(query)}{limited(query)}"
 
+    def expressions(self, data: Workload, computed: Sequence[str]) -> Mapping[str, str]:
+        """The expression of each figure of the stored rows (scale_sweep/experiment/work/sums.py), by its name."""
+        kinds = column_types(data)
+        return {figure: self._expression(figure, kinds) for figure in figures_of(data, computed)}
+
+    def _expression(self, figure: str, kinds: Mapping[str, str]) -> str:
+        name, _, what = figure.rpartition(".")
+        if not name:
+            return _OF_ROWS[what].format(since=self.since)
+        kind = kinds[name]
+        column = self.summed(name, kind) if self.summed else self.column.format(name)
+        double = self.double.format(column)
+        if what == "values":
+            return f"count({column})"
+        if what == "timed":
+            return f"sum({double} * {self.since})"
+        if what == "sum":
+            return f"sum({double if kind in self.added_as_double else column})"
+        extreme = f"{'min' if what == 'least' else 'max'}({column})"
+        return self.double.format(extreme) if kind in _FRACTIONS else extreme
+
+    def in_ns(self, figures: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
+        """The figures of a row by name, with their times in ns."""
+        values = dict(zip(figures, row, strict=True))
+        for figure, value in values.items():
+            if value is not None and figure in ("first", "last", "times"):
+                values[figure] = int(value) * self.ns
+            elif value is not None and figure.endswith(".timed"):
+                values[figure] = float(value) * (self.ns / NS_PER_MS)
+        return values
+
+    def named_since(self, data: Workload) -> str:
+        """The time since the first timestamp, by its name."""
+        return f"{self.since_start.format(data.start_ms * (NS_PER_MS // self.ns))} AS {SINCE}"
+
 
 def spelled(value: float) -> str:
     """The number as it is filled in for a mark: a whole one without a fraction."""
@@ -128,51 +173,3 @@ def descending(query: Query) -> str:
 def limited(query: Query) -> str:
     """The clause for the first rows, with a space before it; "" for all."""
     return f" LIMIT {query.limit}" if query.limit else ""
-
-
-_OF_ROWS = {"rows": "count(*)", "first": "min({since})", "last": "max({since})", "times": "sum({since})"}
-_FRACTIONS = ("float", "double")
-
-
-@dataclass(frozen=True, kw_only=True)
-class SumsDialect:
-    """column: the expression of a column, by its name and type; a boolean as a whole number. double: casts an
-    expression to a double. ns: nanoseconds in a unit of `since`. added_as_double: types whose values are cast
-    before they are added: a sum of floats in floats is not exact. since: the expression of the time since the first
-    timestamp of the load, as a whole number."""
-
-    column: Callable[[str, str], str]
-    double: Callable[[str], str]
-    ns: int
-    added_as_double: tuple[str, ...] = _FRACTIONS
-    since: str = "since_first"
-
-
-def expressions(data: Workload, computed: Sequence[str], dialect: SumsDialect) -> Mapping[str, str]:
-    kinds = column_types(data)
-    return {figure: _expression(figure, kinds, dialect) for figure in figures_of(data, computed)}
-
-
-def _expression(figure: str, kinds: Mapping[str, str], dialect: SumsDialect) -> str:
-    name, _, what = figure.rpartition(".")
-    if not name:
-        return _OF_ROWS[what].format(since=dialect.since)
-    column, is_fraction = dialect.column(name, kinds[name]), kinds[name] in _FRACTIONS
-    if what == "values":
-        return f"count({column})"
-    if what == "timed":
-        return f"sum({dialect.double(column)} * {dialect.since})"
-    if what == "sum":
-        return f"sum({dialect.double(column) if kinds[name] in dialect.added_as_double else column})"
-    function = {"least": "min", "greatest": "max"}[what]
-    return dialect.double(f"{function}({column})") if is_fraction else f"{function}({column})"
-
-
-def in_ns(figures: Sequence[str], row: Sequence[Any], dialect: SumsDialect) -> dict[str, Any]:
-    values = dict(zip(figures, row, strict=True))
-    for figure, value in values.items():
-        if value is not None and figure in ("first", "last", "times"):
-            values[figure] = int(value) * dialect.ns
-        elif value is not None and figure.endswith(".timed"):
-            values[figure] = float(value) * (dialect.ns / NS_PER_MS)
-    return values

@@ -1,4 +1,4 @@
-"""HTTP requests to a database on this machine: one request, one answer, the server's message if it refuses."""
+"""HTTP requests to a database on this machine, and a session that asks by them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import http.client
 import json
 import math
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from scale_sweep.base.errors import TargetError
+from scale_sweep.model import Cells, Drawn, Query, Trial
+from scale_sweep.server.targets.base import WITHIN_S, Session
+from scale_sweep.server.targets.placeholders import filled
+from scale_sweep.server.targets.records import Address
+
+if TYPE_CHECKING:
+    from scale_sweep.loadgen.content import Content
 
 WORDS_MAX = 300
 BASIC = "Basic"
@@ -70,6 +77,7 @@ class Web:
             raise TargetError(f"{self.who} answered {path} with text that is not JSON: {text[:WORDS_MAX]!r}") from None
 
     def _ask(self, method: str, path: str, within_s: float, body: str = "", kind: str = FORM) -> str:
+        short = path.partition("?")[0]
         headers = {"Content-Type": kind} if body else {}
         headers |= {"Authorization": self.authorization} if self.authorization else {}
         within = within_s if math.isfinite(within_s) else None
@@ -79,13 +87,61 @@ class Web:
             answer = connection.getresponse()
             text = answer.read().decode(errors="replace")
         except (OSError, http.client.HTTPException) as error:
-            raise TargetError(f"{self.who} did not answer {_short(path)}: {error or type(error).__name__}") from None
+            raise TargetError(f"{self.who} did not answer {short}: {error or type(error).__name__}") from None
         finally:
             connection.close()
         if answer.status >= 300:
             message = " ".join(text.split())[:WORDS_MAX]
-            raise TargetError(f"{self.who} refused {_short(path)}: HTTP status {answer.status}: {message}")
+            raise TargetError(f"{self.who} refused {short}: HTTP status {answer.status}: {message}")
         return text
+
+
+class WebSession(Session):
+    """Asks over HTTP, one connection for each question."""
+
+    who = ""  # the database's name for people
+    ready_path = ""  # is answered as soon as it can be loaded
+
+    def __init__(
+        self, trial: Trial, address: Address, settings: Mapping[str, str] | None = None, authorization: str = ""
+    ) -> None:
+        super().__init__(trial, address, settings)
+        self._web = Web(who=self.who, host=address.host, port=address.port, authorization=authorization)
+
+    def not_ready(self) -> str:
+        self.asking = self.ready_path
+        return self._web.refusal(self.ready_path, self.left_s(10))
+
+    def _get(self, path: str, *, within_s: float = WITHIN_S, **query: str) -> Any:
+        """The answer as JSON."""
+        self.asking = path
+        return self._web.get_json(path, self.left_s(within_s), **query)
+
+    def _metrics(self) -> Mapping[str, float]:
+        self.asking = "/metrics"
+        return metrics(self._web.get(self.asking, self.left_s(WITHIN_S)))
+
+    def _filled(self, text: str, drawn: Drawn, names: Sequence[str]) -> str:
+        return filled(text, drawn, names, str)
+
+    def _asked(self, statement: str) -> Any:
+        """The server's answer to a statement, as JSON."""
+        raise NotImplementedError
+
+    def _cells(self, statement: str, answer: Any) -> Sequence[Cells]:
+        """The rows of such an answer, in the form of `answers`."""
+        raise NotImplementedError
+
+    def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        statements = [self._filled(text, drawn, names) for text, drawn in questions]
+        return tuple(tuple(self._cells(statement, self._asked(statement))) for statement in statements)
+
+    def rows_handed(
+        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
+    ) -> Sequence[Cells]:
+        if not isinstance(content, str):
+            raise TypeError("rows of a driver are no text of a server")
+        return self._cells(self._filled(text, drawn, names), json.loads(content))
 
 
 def basic(user: str, password: str) -> str:
@@ -105,7 +161,3 @@ def metrics(text: str) -> Mapping[str, float]:
             except ValueError:
                 continue
     return samples
-
-
-def _short(path: str) -> str:
-    return path.partition("?")[0]

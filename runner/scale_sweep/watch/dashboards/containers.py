@@ -83,7 +83,6 @@ def restart(started: StartedService) -> StartedService:
 
 
 def stop(started: StartedService) -> None:
-    """Stops the container cleanly, then removes it. No error if it does not exist any more."""
     with contextlib.suppress(Exception):
         _container(started).stop(timeout=STOP_S)
     with contextlib.suppress(Exception):
@@ -91,7 +90,6 @@ def stop(started: StartedService) -> None:
 
 
 def run_inside(started: StartedService, argv: Sequence[str]) -> tuple[int, str]:
-    """Runs a command in the container. Returns its exit code and output."""
     done = _container(started).exec_run(list(argv))
     return int(done.exit_code), done.output.decode("utf-8", "replace")
 

@@ -27,7 +27,6 @@ _FIRST_CLOSED = 'while [ $# -gt 0 ]; do test "$1" "$2" || { echo "$2"; exit; }; 
 
 
 def find_program(name: str) -> str:
-    """Its path; "" if it is not installed. Grafana is also searched in SCALE_GRAFANA_HOME/bin."""
     if name == "grafana" and (home := os.environ.get(HOME_VARIABLE, "")):
         program = Path(home) / "bin" / "grafana"
         return str(program) if os.access(program, os.X_OK) else ""
@@ -99,7 +98,6 @@ def _first_closed(wanted: Sequence[tuple[str, Path]], owner: pwd.struct_passwd) 
 
 
 def lives(started: StartedService) -> bool:
-    """Whether that very process lives. One that ended and was not waited for does not."""
     with contextlib.suppress(ChildProcessError):
         os.waitpid(started.pid, os.WNOHANG)
     return alive(started.pid, started.ticks)
@@ -110,7 +108,6 @@ def last_words(started: StartedService, state: StateDirectory) -> str:
 
 
 def stop(started: StartedService) -> None:
-    """Sends SIGTERM, and SIGKILL to what remains. No error if the process has ended."""
     for number, seconds in ((signal.SIGTERM, STOP_S), (signal.SIGKILL, 2.0)):
         if not lives(started):
             return

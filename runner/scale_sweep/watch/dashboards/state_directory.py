@@ -116,7 +116,6 @@ class StateDirectory:
                 file.write(secrets.token_urlsafe(PASSWORD_BYTES))
 
     def started(self) -> Mapping[str, StartedService]:
-        """Services that were started and not stopped. A record that another user can have written counts as empty."""
         try:
             raw = json.loads(read_own(self.path / "state.json")) if self.check() else []
             return {one["name"]: StartedService(**one) for one in raw}
@@ -158,12 +157,10 @@ def own_state_directory() -> StateDirectory:
 
 
 def source() -> Path:
-    """The directory that contains `dashboards/` and `images/`: installed with the package, or the checkout."""
     return SHIPPED if SHIPPED.is_dir() else CHECKOUT
 
 
 def pins() -> Mapping[str, Any]:
-    """The images of the dashboards in images/pins.toml, by service. Those of databases belong to their targets."""
     import tomllib
 
     with (source() / "images" / "pins.toml").open("rb") as file:

@@ -180,7 +180,6 @@ def _start(state: StateDirectory, service: Service, way: How, port: int) -> Star
 
 
 def down(state: StateDirectory) -> tuple[str, ...]:
-    """Stops what runs, and keeps the data. Returns the names of the stopped services."""
     services = state.started()
     for started in reversed(list(services.values())):
         stop(started)

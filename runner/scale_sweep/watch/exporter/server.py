@@ -78,7 +78,6 @@ class MetricsServer:
             self._read.notify_all()
 
     def stop(self) -> None:
-        """Closes the port. A server that does not end is abandoned; it ends with this process."""
         threading.Thread(target=self._server.shutdown, name="metrics-end", daemon=True).start()
         self._thread.join(_END_S)
         self._server.server_close()
@@ -121,7 +120,6 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
 
     def server_bind(self) -> None:
-        """Skips the look-up of this machine's name, which may ask a DNS server."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
@@ -162,7 +160,6 @@ class Exporter:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        """After a complete run the port stays open until it was read once more; else it closes at once."""
         if kind is None:
             self._server.linger(LINGER_S)
         self._server.stop()

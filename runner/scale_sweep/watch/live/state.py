@@ -65,12 +65,10 @@ class Running:
 
     @property
     def held(self) -> float | None:
-        """The highest rate of a search that held the objective; None until one has."""
         return max((step.rate for step in self.steps if step.holds), default=None)
 
     @property
     def failed(self) -> float | None:
-        """The lowest rate of a search that did not hold the objective; None until one has not."""
         return min((step.rate for step in self.steps if step.usable and not step.holds), default=None)
 
 

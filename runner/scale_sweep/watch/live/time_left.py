@@ -55,7 +55,6 @@ def _as_long(ended: TrialResult, trial: Trial | None) -> float:
 
 
 def _trial_s(state: LiveState, trial: Trial | None) -> float:
-    """The mean of the ended trials of this execution with its server and role, else with its server, else of all."""
     ended = [r for r in state.results[state.before :] if r.wall_s > 0]
     if trial is not None:
         ended = [r for r in ended if r.trial.subject.server == trial.subject.server]

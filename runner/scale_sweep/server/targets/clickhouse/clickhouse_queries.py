@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from scale_sweep.base.errors import CannotAsk
-from scale_sweep.experiment.work.sums import NS_PER_MS
 from scale_sweep.model import Query, Workload
 from scale_sweep.model.questions import COUNTS
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTable
-from scale_sweep.server.targets.sql_dialect import Dialect, SumsDialect
+from scale_sweep.server.targets.sql_dialect import Dialect
 
-_SQL = Dialect(
+SQL = Dialect(
     aggregates={
         "count": "count({0})",
         "avg": "avg(toFloat64({0}))",
@@ -32,6 +31,8 @@ _SQL = Dialect(
     column="`{0}`",
     bucket="intDiv(time, {0}) * {0}",  # the type of a remainder may be too small for it
     tag="toString({0})",
+    double="toFloat64({0})",
+    added_as_double=("float", "double", "bigint", "ubigint", "timestamp"),
 )
 
 
@@ -41,7 +42,7 @@ def _newest(query: Query, cells: str, chosen: str) -> str:
 
 _TABLES = DeviceTable(
     title="ClickHouse",
-    sql=_SQL,
+    sql=SQL,
     newest=_newest,
     joined=f"{TABLE} ALL INNER JOIN {DEVICES} USING (device_id)",
     by_tag="{0}",
@@ -61,11 +62,3 @@ def rendered(query: Query, data: Workload, method: str) -> str:
     if (query.bounds or query.conditions) and set(query.functions) - set(COUNTS):
         raise CannotAsk("ClickHouse has 0, and not NULL, for the aggregate of no rows beside their number")
     return text
-
-
-DIALECT = SumsDialect(
-    column=lambda name, kind: f"`{name}`",
-    double=lambda what: f"toFloat64({what})",
-    ns=NS_PER_MS,
-    added_as_double=("float", "double", "bigint", "ubigint", "timestamp"),
-)

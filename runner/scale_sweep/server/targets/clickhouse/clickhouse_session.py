@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below, sync
-from scale_sweep.experiment.work.sums import ALL, figures_of
-from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.loadgen.content import Content
-from scale_sweep.loadgen.rows import tables_of
-from scale_sweep.loadgen.spec import trial_spec
-from scale_sweep.model import Cells, Drawn, Query, Trial, Work
-from scale_sweep.server.targets import Address, Counted, Session, series
+from scale_sweep.model import Cells, Trial
+from scale_sweep.server.targets import Address
+from scale_sweep.server.targets.base import WITHIN_S
 from scale_sweep.server.targets.clickhouse.clickhouse_facts import ASYNC, FSYNCED, SERVER, TABLES
-from scale_sweep.server.targets.clickhouse.clickhouse_queries import DIALECT
-from scale_sweep.server.targets.device_table import DEVICES, TABLE, of_device_table, tags_in_table
-from scale_sweep.server.targets.placeholders import filled
-from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_FILES, ON_DISK, parsed
-from scale_sweep.server.targets.sql_dialect import in_ns
-from scale_sweep.server.targets.web import BASIC, Web, basic
+from scale_sweep.server.targets.clickhouse.clickhouse_queries import SQL
+from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTableSession
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_FILES, ON_DISK
+from scale_sweep.server.targets.web import BASIC, WebSession, basic
 
-WITHIN_S = 3600.0
 USER, DATABASE = "scale", "scale"
 USER_OF_SERVER = "default"  # of a server that is not ours
 SQL_TYPES = {
@@ -54,35 +46,38 @@ _ANSWER = {
 }
 
 
-class ClickhouseSession(Session):
-    """Statements by POST, one connection for each."""
+class ClickhouseSession(DeviceTableSession, WebSession):
+    """Statements by POST."""
+
+    who = "ClickHouse"
+    ready_path = "/ping"
+    sql = SQL
+    types = SQL_TYPES
 
     def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
-        super().__init__(trial, address)
-        self._settings = settings
         self._user = address.user or (USER if address.is_ours else USER_OF_SERVER)
-        login = basic(self._user, address.secret) if address.secret else ""
-        self._web = Web(who="ClickHouse", host=address.host, port=address.port, authorization=login)
+        super().__init__(trial, address, settings, basic(self._user, address.secret) if address.secret else "")
         self._named = {} if address.secret else {"user": self._user}
         self._known: frozenset[str] = frozenset()  # settings of queries in this version, once it was asked
 
+    def _asked(self, statement: str, database: str = DATABASE) -> Any:
+        self.asking = statement[:60]
+        text = self._web.post_text(self._path(database), self.left_s(WITHIN_S), statement)
+        return json.loads(text) if text.strip() else {"data": []}
+
     def _rows(self, sql: str, database: str = DATABASE) -> list[list[Any]]:
         """The rows of the answer; none of a statement without one."""
-        self.asking = sql[:60]
-        text = self._web.post_text(self._path(database), self.left_s(WITHIN_S), sql)
-        rows: list[list[Any]] = json.loads(text)["data"] if text.strip() else []
+        rows: list[list[Any]] = self._asked(sql, database)["data"]
         return rows
+
+    def _cells(self, statement: str, answer: Any) -> Sequence[Cells]:
+        return [tuple(row) for row in answer["data"]]
 
     def _path(self, database: str) -> str:
         return f"/?{urlencode({'database': database, **self._named, **_ANSWER})}"
 
     def _of_server(self, sql: str) -> list[list[Any]]:
         return self._rows(sql, "system")
-
-    def not_ready(self) -> str:
-        """The server's message while it starts."""
-        self.asking = "/ping"
-        return self._web.refusal("/ping", self.left_s(10))
 
     def version(self) -> str:
         return str(self._of_server("SELECT version()")[0][0])
@@ -100,12 +95,9 @@ class ClickhouseSession(Session):
         if self._address.holds_data:
             return
         self._of_server(f"CREATE DATABASE {DATABASE}")
-        codec = self._codec()
-        columns = "".join(
-            f", `{name}` {SQL_TYPES[kind]}" for name, kind in series.columns_of(self._trial.work.data).items()
-        )
+        codec = f" CODEC({codec})" if (codec := self._codec()) else ""
         self._rows(
-            f"CREATE TABLE {TABLE} (device_id UInt32, time Int64{f' CODEC({codec})' if codec else ''}{columns})"
+            f"CREATE TABLE {TABLE} (device_id UInt32, time Int64{codec}{self._columns_sql()})"
             " ENGINE = MergeTree ORDER BY (device_id, time)"
         )
 
@@ -113,24 +105,11 @@ class ClickhouseSession(Session):
         is_new = int(self.version().partition(".")[0]) >= _WITH_CODECS
         return self._trial.knobs["time_codec"] if is_new else ""
 
-    def create_tables(self) -> None:
-        """Where reads may ask for them, the tags of each device."""
-        if not self._trial.work.counts_requests or self._address.holds_data:
-            return
-        tags = (tag.partition(":") for tag in self._trial.work.data.tags)
-        kinds = {name: SQL_TYPES.get(kind.partition("(")[0]) for name, _, kind in tags}
-        kept = {name: kind for name, kind in kinds.items() if kind}
-        columns = "".join(f", `{name}` {kind}" for name, kind in kept.items())
+    def _make_devices(self, columns: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         self._rows(f"CREATE TABLE {DEVICES} (device_id UInt32{columns}) ENGINE = MergeTree ORDER BY device_id")
-        lines = "\n".join(self._device_lines(list(kept)))
+        cells = (zip(names, (int(device), *tags), strict=True) for device, *tags in rows)
+        lines = "\n".join(json.dumps({name: cell for name, cell in row if cell is not None}) for row in cells)
         self._rows(f"INSERT INTO {DEVICES} FORMAT JSONEachRow\n{lines}")
-
-    def _device_lines(self, tags: Sequence[str]) -> Iterator[str]:
-        writing = replace(self._trial, work=Work(data=self._trial.work.data))
-        tables = tables_of(loadgen_path(), trial_spec(writing, self.load_spec()), self._address.secret)
-        for name, *values in zip(tables.names, *(tables.tags[tag] for tag in tags), strict=True):
-            cells = {"device_id": int(name), **dict(zip(tags, values, strict=True))}
-            yield json.dumps({key: value for key, value in cells.items() if value is not None})
 
     def load_spec(self) -> Mapping[str, str]:
         """A body has the names of its columns, so the statement has none. A setting that the version lacks is left
@@ -139,44 +118,31 @@ class ClickhouseSession(Session):
         wanted = {"async_insert": str(int(is_async)), **({"wait_for_async_insert": "1"} if is_async else {})}
         settings = {name: value for name, value in wanted.items() if name in self._known}
         statement = f"INSERT INTO {TABLE} FORMAT Native"
-        spec = {
-            "driver": "clickhouse",
-            "method": self._trial.subject.method,
-            "host": self._address.host,
-            "port": str(self._address.port),
-            "user": self._user,
-            "write_path": f"/?{urlencode({'database': DATABASE, **self._named, **settings, 'query': statement})}",
-            **({"auth_scheme": BASIC} if self._address.secret else {}),
-        }
-        return {**spec, **self._asking()} if self._trial.work.counts_requests else spec
-
-    def _asking(self) -> dict[str, str]:
-        return {"query_path": f"{self._path(DATABASE)}&query=", "answer_rows": "data"}
-
-    def expected(self) -> Mapping[str, str]:
-        """Everything that was set for the trial."""
-        return self._settings
+        path = f"/?{urlencode({'database': DATABASE, **self._named, **settings, 'query': statement})}"
+        login = {"auth_scheme": BASIC} if self._address.secret else {}
+        spec = self.spec_of("clickhouse", user=self._user, write_path=path, **login)
+        asking = {"query_path": f"{self._path(DATABASE)}&query=", "answer_rows": "data"}
+        return {**spec, **asking} if self._trial.work.counts_requests else spec
 
     def effective(self) -> Mapping[str, str]:
         """The settings of the trial, as the tables of the server report each group, and where its rows are."""
-        tables = {**of_tables(self._settings), FSYNCED.removeprefix(TABLES): ""}
+        tables = {**group(self._settings, TABLES), FSYNCED.removeprefix(TABLES): ""}
         known = {
-            **self._reported("settings", of_queries(self._settings), ""),
+            **self._reported("settings", group(self._settings), ""),
             **self._reported("merge_tree_settings", tables, TABLES),
-            **self._reported("server_settings", of_server(self._settings), SERVER),
+            **self._reported("server_settings", group(self._settings, SERVER), SERVER),
         }
+        codec = f", times {codec}" if (codec := self._codec()) else ""
         terms = {
             ACKNOWLEDGED: ON_DISK if known.get(FSYNCED) == "1" else IN_FILES,
-            COMPRESSION: "columns by device and time, LZ4" + (f", times {codec}" if (codec := self._codec()) else ""),
+            COMPRESSION: f"columns by device and time, LZ4{codec}",
         }
         return {**known, **terms}
 
     def _reported(self, table: str, names: Mapping[str, str], prefix: str) -> dict[str, str]:
-        if not names:
-            return {}
         quoted = ", ".join(f"'{name}'" for name in names)
-        rows = self._of_server(f"SELECT name, value FROM system.{table} WHERE name IN ({quoted})")
-        return {f"{prefix}{name}": str(value) for name, value in rows}
+        sql = f"SELECT name, value FROM system.{table} WHERE name IN ({quoted})"
+        return {f"{prefix}{name}": str(value) for name, value in self._of_server(sql)} if names else {}
 
     def commit_cycles(self) -> int | None:
         """Merges of parts that have begun."""
@@ -194,47 +160,12 @@ class ClickhouseSession(Session):
         self._rows(f"OPTIMIZE TABLE {TABLE} FINAL")
         self.flush()
 
-    def count(self) -> Counted | None:
-        """The rows of each device, which must be consecutive from the first timestamp on."""
-        rows = self._rows(f"SELECT device_id, count(), min(time), max(time) FROM {TABLE} GROUP BY device_id")
-        by_device = {f"d{device}": (int(n), float(first), float(last)) for device, n, first, last in rows}
-        return series.counted(by_device, self._trial.work.data)
-
-    def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]] | None:
-        return tags_in_table(self._trial.work.data.tags, self._rows)
-
-    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-        """One pass over the table."""
-        names = figures_of(self._trial.work.data, ALL)
-        rows = self._rows(of_device_table(self._trial, devices, ALL, DIALECT))
-        return {str(device): in_ns(names, figures, DIALECT) for device, *figures in rows}
-
-    def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
-        return tuple(
-            tuple(tuple(row) for row in self._rows(filled(text, drawn, names, str))) for text, drawn in questions
-        )
-
-    def rows_handed(
-        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
-    ) -> Sequence[Cells]:
-        return [tuple(row) for row in parsed(content)["data"]]
-
     def drop_schema(self) -> None:
         self._of_server(f"DROP DATABASE IF EXISTS {DATABASE}")
 
 
-def of_tables(settings: Mapping[str, str]) -> dict[str, str]:
-    return _with_prefix(settings, TABLES)
-
-
-def of_server(settings: Mapping[str, str]) -> dict[str, str]:
-    return _with_prefix(settings, SERVER)
-
-
-def of_queries(settings: Mapping[str, str]) -> dict[str, str]:
-    """All others."""
-    return {name: value for name, value in settings.items() if not name.startswith((TABLES, SERVER))}
-
-
-def _with_prefix(settings: Mapping[str, str], prefix: str) -> dict[str, str]:
+def group(settings: Mapping[str, str], prefix: str = "") -> dict[str, str]:
+    """The settings of tables or of the server, without their prefix; those of queries, which have none."""
+    if not prefix:
+        return {name: value for name, value in settings.items() if not name.startswith((TABLES, SERVER))}
     return {name.removeprefix(prefix): value for name, value in settings.items() if name.startswith(prefix)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 import shutil
 from collections.abc import Iterator, Mapping
@@ -11,17 +10,12 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
-from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
-from scale_sweep.server.targets.clickhouse.clickhouse_facts import LIBRARY
-from scale_sweep.server.targets.clickhouse.clickhouse_session import (
-    SQL_TYPES,
-    USER,
-    ClickhouseSession,
-    of_queries,
-    of_server,
-    of_tables,
-)
+from scale_sweep.server.targets import Installation, Surroundings, Target
+from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
+from scale_sweep.server.targets.clickhouse.clickhouse_facts import LIBRARY, SERVER, TABLES
+from scale_sweep.server.targets.clickhouse.clickhouse_session import SQL_TYPES, USER, ClickhouseSession, group
 from scale_sweep.server.targets.installations import version_in_changes, version_of
+from scale_sweep.server.targets.records import blocking
 
 PROGRAM, ALL_PROGRAMS = "clickhouse-server", "clickhouse"  # the second one is all of ClickHouse's in one file
 ROOT = "clickhouse"
@@ -37,6 +31,8 @@ class ClickhouseTarget(Target):
     """One server for each trial."""
 
     doubtful = _DOUBTFUL
+    types = SQL_TYPES
+    session_type = ClickhouseSession
 
     def find(self, home: str) -> Installation | None:
         """The program in `home`, in its bin or sbin, also those of a folder into which a package was unpacked; else on
@@ -53,16 +49,14 @@ class ClickhouseTarget(Target):
         if not is_ours:
             return {}
         own = {name: value for name, value in trial.knobs.items() if name not in _NOT_SETTINGS}
-        return {"max_threads": str(max(1, math.ceil(trial.cores))), **own}
+        return {"max_threads": cores_of(trial), **own}
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
         """A finding for each column type that it does not have, and for a name that cannot be in its files."""
         wrong = [name for name in self.settings(trial, is_ours=True) if not _NAME.fullmatch(name)]
-        sentence, remedy = "ClickHouse has no setting of this name", "correct --knob"
-        return (
-            *series.refused_columns("ClickHouse", trial, SQL_TYPES),
-            *(Finding(blocking=True, subject=f"--knob {name}", sentence=sentence, remedy=remedy) for name in wrong),
-        )
+        sentence = "ClickHouse has no setting of this name"
+        named = (blocking(f"--knob {name}", sentence, "correct --knob") for name in wrong)
+        return (*super().check(trial, around), *named)
 
     def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
         """The library of Debian's server, where the package was unpacked into a folder."""
@@ -78,7 +72,7 @@ class ClickhouseTarget(Target):
         return ServerSpec(
             folders=(root,),
             argv=(*_command(site), f"--config-file={config}"),
-            env={"TZ": "UTC", "LC_ALL": "C.UTF-8", **libraries},
+            env={**ENVIRONMENT, **libraries},
             files={
                 config: config_file(site.bind_address, site.port, root, settings),
                 f"{root}/users.xml": users_file(USER, secret, settings),
@@ -86,9 +80,6 @@ class ClickhouseTarget(Target):
             ports=(site.port,),
             stop_timeout_s=30.0,
         )
-
-    def session(self, trial: Trial, address: Address) -> ClickhouseSession:
-        return ClickhouseSession(trial, address, self.settings(trial, is_ours=address.is_ours))
 
 
 def _candidates(home: str) -> Iterator[tuple[Path, str]]:
@@ -142,11 +133,11 @@ _CONFIG = """<yandex>
 
 def users_file(user: str, secret: str, settings: Mapping[str, str]) -> str:
     digest = hashlib.sha256(secret.encode()).hexdigest()
-    return _USERS.format(user=user, digest=digest, profile=_items(of_queries(settings)))
+    return _USERS.format(user=user, digest=digest, profile=_items(group(settings)))
 
 
 def config_file(address: str, port: int, root: str, settings: Mapping[str, str]) -> str:
-    tables, server = _items(of_tables(settings)), _items(of_server(settings))
+    tables, server = _items(group(settings, TABLES)), _items(group(settings, SERVER))
     return _CONFIG.format(address=address, port=port, root=escape(root), merge_tree=tables, server=server)
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scale_sweep.base.errors import CannotAsk
-from scale_sweep.experiment.work.sums import NS_PER_MS
 from scale_sweep.model import Query, Workload
 from scale_sweep.server.targets.cratedb.cratedb_facts import PGWIRE, UNNEST
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTable
-from scale_sweep.server.targets.sql_dialect import Dialect, SumsDialect, listed
+from scale_sweep.server.targets.sql_dialect import Dialect, listed
 
-_SQL = Dialect(
+
+def _summed(name: str, kind: str) -> str:
+    return f'CASE "{name}" WHEN true THEN 1 WHEN false THEN 0 END' if kind == "bool" else f'"{name}"'
+
+
+SQL = Dialect(
     aggregates={
         "count": "count({0})",
         "avg": "avg({0}::double precision)",
@@ -33,17 +37,20 @@ _SQL = Dialect(
     bucket="date_bin('{0} milliseconds'::interval, time, 0)",
     value="{0}::double precision",
     tag="{0}::text",
+    summed=_summed,
+    double="({0})::double precision",
+    added_as_double=("float", "double", "bigint", "uint", "timestamp"),
 )
 
 
 def _newest(query: Query, cells: str, chosen: str) -> str:
     rank = "row_number() OVER (PARTITION BY device_id ORDER BY time DESC)"
-    columns = listed(("time", "device_id", *_SQL.columns(query)))
+    columns = listed(("time", "device_id", *SQL.columns(query)))
     ranked = f"SELECT {columns}, {rank} AS place FROM {TABLE}{chosen}"
     return f"SELECT {cells} FROM ({ranked}) ranked WHERE place = 1 ORDER BY device_id"
 
 
-_TABLES = DeviceTable(title="CrateDB", sql=_SQL, newest=_newest, by_time="SELECT * FROM ({0}) both_sets ORDER BY time")
+_TABLES = DeviceTable(title="CrateDB", sql=SQL, newest=_newest, by_time="SELECT * FROM ({0}) both_sets ORDER BY time")
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
@@ -57,18 +64,6 @@ def rendered(query: Query, data: Workload, method: str) -> str:
 
 def _joined(query: Query) -> str:
     named = (query.tag, query.each_tag, query.with_tag[0] if query.with_tag else "")
-    tags = listed(_SQL.column.format(tag) for tag in dict.fromkeys(filter(None, named)))
+    tags = listed(SQL.column.format(tag) for tag in dict.fromkeys(filter(None, named)))
     tagged = f"SELECT device_id AS tagged_id, {tags} FROM {DEVICES}"
     return f"{TABLE} JOIN ({tagged}) tagged ON device_id = tagged_id" if tags else TABLE
-
-
-def _column(name: str, kind: str) -> str:
-    return f'CASE "{name}" WHEN true THEN 1 WHEN false THEN 0 END' if kind == "bool" else f'"{name}"'
-
-
-DIALECT = SumsDialect(
-    column=_column,
-    double=lambda what: f"({what})::double precision",
-    ns=NS_PER_MS,
-    added_as_double=("float", "double", "bigint", "uint", "timestamp"),
-)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
-from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
+from scale_sweep.server.targets import Surroundings, series
+from scale_sweep.server.targets.base import ENVIRONMENT
 from scale_sweep.server.targets.cratedb.cratedb_facts import OF_TABLE, PGWIRE
-from scale_sweep.server.targets.cratedb.cratedb_session import (
-    DATA,
-    NAME,
-    PGWIRE_OFFSET,
-    ROOT,
-    SQL_TYPES,
-    CratedbSession,
-)
-from scale_sweep.server.targets.java import find_jars, options, outside, program, runtime
+from scale_sweep.server.targets.cratedb.cratedb_session import PGWIRE_OFFSET, SQL_TYPES, CratedbSession
+from scale_sweep.server.targets.java import JavaTarget, java_settings, options
+from scale_sweep.server.targets.records import blocking
 
-OLDEST_JAVA = 25
+ROOT, DATA, NAME = "cratedb", "crate", "scale"  # folders of its files and of its shards; of cluster and node
 _NOT_SETTINGS = {"connections", "heap", "partitions"}
 _FIXED = re.compile(r"(cluster|node)\.name|(network|http|transport|psql|path|discovery|auth|udc)\..*")
 # As the vendor's script starts it.
@@ -53,13 +47,14 @@ _DOUBTFUL = re.compile(
 )
 
 
-class CratedbTarget(Target):
+class CratedbTarget(JavaTarget):
     """One server for each trial."""
 
     doubtful = _DOUBTFUL
-
-    def find(self, home: str) -> Installation | None:
-        return find_jars("cratedb", "crate-server-", home, OLDEST_JAVA)
+    types = SQL_TYPES
+    session_type = CratedbSession
+    jar = "crate-server-"
+    oldest, newest = 25, None
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         """The shards and settings of the table; of a server of the trial also the JVM's resources and its own
@@ -69,31 +64,14 @@ class CratedbTarget(Target):
         if not is_ours:
             return shards
         own = {k: v for k, v in trial.knobs.items() if k not in _NOT_SETTINGS and k not in of_table}
-        cores = str(max(1, math.ceil(trial.cores)))
-        return {**shards, "jvm_processors": cores, "jvm_heap": trial.knobs["heap"], **own}
+        return {**shards, **java_settings(trial), **own}
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
         """A finding for each column type that it does not have, and for each setting that is the trial's own."""
+        sentence = "is set by the trial: CrateDB's addresses, ports and folders are fixed"
         fixed = [name for name in trial.knobs if _FIXED.fullmatch(name)]
-        return (
-            *series.refused_columns("CrateDB", trial, SQL_TYPES),
-            *(
-                Finding(
-                    blocking=True,
-                    subject="--knob",
-                    sentence=f"{name} is set by the trial: CrateDB's addresses, ports and folders are fixed",
-                    remedy=f"leave out {name}",
-                )
-                for name in fixed
-            ),
-        )
-
-    def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
-        """Its Java runtime, if that is the machine's."""
-        return outside(home, OLDEST_JAVA)
-
-    def java_runtime(self, home: str) -> str:
-        return runtime(home, OLDEST_JAVA)
+        named = (blocking("--knob", f"{name} {sentence}", f"leave out {name}") for name in fixed)
+        return (*super().check(trial, around), *named)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """One node with its files in a directory of the trial's own, or its shards on the trial's disks."""
@@ -125,23 +103,16 @@ class CratedbTarget(Target):
         return ServerSpec(
             folders=(f"{site.data_dir}/tmp", f"{root}/logs", *folders),
             argv=(
-                program(site, site.home, OLDEST_JAVA, image_java=self.facts.image_java),
-                *options(site.data_dir, int(settings["jvm_processors"]), settings["jvm_heap"]),
+                self.java(site),
+                *options(site.data_dir, settings["jvm_processors"], settings["jvm_heap"]),
                 *_JVM,
                 "-cp",
                 f"{site.home}/lib/*",
                 "io.crate.bootstrap.CrateDB",
                 *(f"-C{name}={value}" for name, value in items.items()),
             ),
-            env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
+            env=ENVIRONMENT,
             files={f"{root}/config/log4j2.properties": _LOG, f"{root}/config/crate.yml": ""},
-            ports=(
-                site.port,
-                *(() if site.in_image else (nodes_port,)),
-                *((pgwire_port,) if is_pgwire else ()),
-            ),
+            ports=(site.port, *(() if site.in_image else (nodes_port,)), *((pgwire_port,) if is_pgwire else ())),
             stop_timeout_s=60.0,
         )
-
-    def session(self, trial: Trial, address: Address) -> CratedbSession:
-        return CratedbSession(trial, address, self.settings(trial, is_ours=address.is_ours))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -12,97 +11,11 @@ from urllib.parse import urlencode
 from scale_sweep.base.errors import TargetError
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Surroundings
-from scale_sweep.server.targets.influxdb.influxdb_session import (
-    DATABASE,
-    WITHIN_S,
-    InfluxqlSession,
-    go_duration,
-    spelled,
-    terms,
-)
+from scale_sweep.server.targets.base import ENVIRONMENT, WITHIN_S, cores_of
+from scale_sweep.server.targets.influxdb.influxdb_session import DATABASE, InfluxqlSession, go_duration, spelled, terms
 from scale_sweep.server.targets.influxdb.influxdb_target import InfluxdbTarget
 from scale_sweep.server.targets.installations import refused_flags, run_program
-from scale_sweep.server.targets.web import metrics
-
-_NOT_FLAGS = {"connections", "shard_duration", "gomaxprocs"}
-_DOUBTFUL = re.compile(  # version 2 notes a failed write at the level info, which is its default
-    r"write failed|error (writing|adding|compacting)|cache-max-memory-size exceeded|partial write|points? dropped"
-    r"|no space left|panic:|fatal error:|out of memory|failed to (write|fsync|sync)",
-    re.IGNORECASE,
-)
-
-
-class InfluxdbV2Target(InfluxdbTarget):
-    """One server for each trial."""
-
-    major = "2"
-    doubtful = _DOUBTFUL
-
-    def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """Flags with underscores, the threads that Go may use, and the shards' duration."""
-        cores = max(1, math.ceil(trial.cores))
-        if not is_ours:
-            return {"shard_duration": trial.knobs["shard_duration"]}
-        return {
-            "gomaxprocs": str(cores),
-            "storage_max_concurrent_compactions": str(max(1, cores // 2)),
-            "storage_cache_max_memory_size": str(1 << 30),
-            "storage_cache_snapshot_memory_size": str(25 << 20),
-            **{k: v for k, v in trial.knobs.items() if k != "connections"},
-        }
-
-    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """A finding for each column type that it does not have, and for a duration of shards that is none."""
-        findings = super().check(trial, around)
-        try:
-            shard_seconds(trial.knobs["shard_duration"])
-        except ValueError as error:
-            sentence, remedy = f"shard_duration: {error}", "--knob shard_duration=7d"
-            return (*findings, Finding(blocking=True, subject="--knob", sentence=sentence, remedy=remedy))
-        return findings
-
-    def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
-        """Flags and values that it refuses, in its own words: it checks them before it prints its configuration."""
-        flags = _flags(self.settings(trial, is_ours=True))
-        done = run_program((f"{home}/bin/influxd", "print-config", *flags))
-        return refused_flags("InfluxDB", done, line_begins="Error")
-
-    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """influxd, without the machine's configuration. The session makes the organisation and the token."""
-        root = f"{site.data_dir}/{ROOT}"
-        settings = self.settings(trial, is_ours=True)
-        return ServerSpec(
-            argv=(
-                f"{site.home}/bin/influxd",
-                *_flags(settings),
-                f"--http-bind-address={site.bind_address}:{site.port}",
-                f"--bolt-path={root}/influxd.bolt",
-                f"--sqlite-path={root}/influxd.sqlite",
-                f"--engine-path={site.data_dir}/{ENGINE}",
-                "--reporting-disabled",
-                "--ui-disabled",
-                "--no-tasks",
-            ),
-            folders=(root,),
-            env={
-                "GOMAXPROCS": settings["gomaxprocs"],
-                "INFLUXD_CONFIG_PATH": root,  # which has no configuration
-                "HOME": site.data_dir,
-                "TZ": "UTC",
-                "LC_ALL": "C.UTF-8",
-            },
-            ports=(site.port,),
-            stop_signal="SIGINT",  # SIGTERM ends it at once, without a handler
-            stop_timeout_s=30.0,
-        )
-
-    def session(self, trial: Trial, address: Address) -> InfluxdbV2Session:
-        return InfluxdbV2Session(trial, address, self.settings(trial, is_ours=address.is_ours))
-
-
-def _flags(settings: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(f"--{name.replace('_', '-')}={value}" for name, value in settings.items() if name not in _NOT_FLAGS)
-
+from scale_sweep.server.targets.records import blocking, seconds_of
 
 ROOT = "influxdb2"
 ENGINE = f"{ROOT}/engine"
@@ -111,30 +24,22 @@ SCHEME = "Token"
 _SNAPSHOTS = "storage_compactions_duration_seconds_count{"
 _OF_THIS_TRIAL = ("_path", "http_bind_address", "vault_token")
 _TIMES = ("_timeout", "_delay", "_duration", "_interval", "_period")
-_SECONDS = {"h": 3600, "d": 86400, "w": 604800}
+UNITS = "hdw"  # of the duration of shards
 
 
 class InfluxdbV2Session(InfluxqlSession):
     """The trial's secret is the token, which the set-up of the empty server makes known to it."""
 
     log_folder = f"{ENGINE}/wal"
+    ready_path = "/health"
 
     def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
         super().__init__(trial, address, settings, f"{SCHEME} {address.secret}" if address.secret else "")
         self._organisation: Mapping[str, Any] = {}
 
-    def _get(self, path: str, **query: str) -> Any:
-        self.asking = path
-        return self._web.get_json(path, self.left_s(WITHIN_S), **query)
-
     def _post(self, path: str, **content: Any) -> Any:
         self.asking = path
         return self._web.ask_json(path, self.left_s(WITHIN_S), json.dumps(content))
-
-    def not_ready(self) -> str:
-        """The server's message while it starts."""
-        self.asking = "/health"
-        return self._web.refusal("/health", self.left_s(10))
 
     def version(self) -> str:
         """The version in the server's report of its health, which needs no token."""
@@ -146,7 +51,7 @@ class InfluxdbV2Session(InfluxqlSession):
         if self._address.is_ours:
             secret, names = self._address.secret, {"username": ORGANISATION, "org": ORGANISATION, "bucket": "first"}
             self._post("/api/v2/setup", **names, password=secret, token=secret)
-        duration = shard_seconds(self._trial.knobs["shard_duration"])
+        duration = seconds_of(self._trial.knobs["shard_duration"], UNITS)
         rule = {"type": "expire", "everySeconds": 0, "shardGroupDurationSeconds": duration}
         organisation = self._owner()["id"]
         made = self._post("/api/v2/buckets", orgID=organisation, name=DATABASE, retentionRules=[rule])
@@ -192,12 +97,11 @@ class InfluxdbV2Session(InfluxqlSession):
     def load_spec(self) -> Mapping[str, str]:
         organisation = ORGANISATION if self._address.is_ours else self._owner()["id"]
         where = urlencode({"org": organisation, "bucket": DATABASE, "precision": "ms"})
-        return {**self._load_spec(f"/api/v2/write?{where}"), "auth_scheme": SCHEME}
+        return self._load_spec(f"/api/v2/write?{where}", auth_scheme=SCHEME)
 
     def commit_cycles(self) -> int | None:
         """Snapshots of the cache that became files."""
-        self.asking = "/metrics"
-        counters = metrics(self._web.get("/metrics", self.left_s(WITHIN_S)))
+        counters = self._metrics()
         cached = [name for name in counters if name.startswith(_SNAPSHOTS) and 'level="cache"' in name]
         return int(sum(counters[name] for name in cached))
 
@@ -213,9 +117,76 @@ def _text(name: str, value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def shard_seconds(duration: str) -> int:
-    """Seconds of "7d", "12h". Raises ValueError for what is not such a time above 0."""
-    number, unit = duration[:-1], duration[-1:]
-    if not number.isdigit() or not int(number) or unit not in _SECONDS:
-        raise ValueError(f"{duration!r} is not a time such as 7d or 12h")
-    return int(number) * _SECONDS[unit]
+_NOT_FLAGS = {"connections", "shard_duration", "gomaxprocs"}
+_DOUBTFUL = re.compile(  # version 2 notes a failed write at the level info, which is its default
+    r"write failed|error (writing|adding|compacting)|cache-max-memory-size exceeded|partial write|points? dropped"
+    r"|no space left|panic:|fatal error:|out of memory|failed to (write|fsync|sync)",
+    re.IGNORECASE,
+)
+
+
+class InfluxdbV2Target(InfluxdbTarget):
+    """One server for each trial."""
+
+    major = "2"
+    doubtful = _DOUBTFUL
+    session_type = InfluxdbV2Session
+
+    def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
+        """Flags with underscores, the threads that Go may use, and the shards' duration."""
+        if not is_ours:
+            return {"shard_duration": trial.knobs["shard_duration"]}
+        return {
+            "gomaxprocs": cores_of(trial),
+            "storage_max_concurrent_compactions": str(max(1, int(cores_of(trial)) // 2)),
+            "storage_cache_max_memory_size": str(1 << 30),
+            "storage_cache_snapshot_memory_size": str(25 << 20),
+            **{k: v for k, v in trial.knobs.items() if k != "connections"},
+        }
+
+    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
+        """A finding for each column type that it does not have, and for a duration of shards that is none."""
+        findings = super().check(trial, around)
+        try:
+            seconds_of(trial.knobs["shard_duration"], UNITS)
+        except ValueError as error:
+            return (*findings, blocking("--knob", f"shard_duration: {error}", "--knob shard_duration=7d"))
+        return findings
+
+    def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
+        """Flags and values that it refuses, in its own words: it checks them before it prints its configuration."""
+        flags = _flags(self.settings(trial, is_ours=True))
+        done = run_program((f"{home}/bin/influxd", "print-config", *flags))
+        return refused_flags("InfluxDB", done, line_begins="Error")
+
+    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
+        """influxd, without the machine's configuration. The session makes the organisation and the token."""
+        root = f"{site.data_dir}/{ROOT}"
+        settings = self.settings(trial, is_ours=True)
+        return ServerSpec(
+            argv=(
+                f"{site.home}/bin/influxd",
+                *_flags(settings),
+                f"--http-bind-address={site.bind_address}:{site.port}",
+                f"--bolt-path={root}/influxd.bolt",
+                f"--sqlite-path={root}/influxd.sqlite",
+                f"--engine-path={site.data_dir}/{ENGINE}",
+                "--reporting-disabled",
+                "--ui-disabled",
+                "--no-tasks",
+            ),
+            folders=(root,),
+            env={
+                "GOMAXPROCS": settings["gomaxprocs"],
+                "INFLUXD_CONFIG_PATH": root,  # which has no configuration
+                "HOME": site.data_dir,
+                **ENVIRONMENT,
+            },
+            ports=(site.port,),
+            stop_signal="SIGINT",  # SIGTERM ends it at once, without a handler
+            stop_timeout_s=30.0,
+        )
+
+
+def _flags(settings: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(f"--{name.replace('_', '-')}={value}" for name, value in settings.items() if name not in _NOT_FLAGS)

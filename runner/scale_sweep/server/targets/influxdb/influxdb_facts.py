@@ -1,6 +1,8 @@
-"""InfluxDB's facts and the defaults of its knobs. Refuses to import what asks the server."""
+"""Facts of InfluxDB 1 and 2."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from scale_sweep.experiment.work.sums import STEPS
 from scale_sweep.model import BY_VALUE, FILLS, NEEDS, ServerSource
@@ -8,15 +10,6 @@ from scale_sweep.server.targets import Facts, Knob, series
 from scale_sweep.server.targets.common_facts import commit_threads_knob, connections_knob
 
 SUMS = ("rows", "first", "last", STEPS, "values", "sum")
-
-FUNCTIONS = ("median", "stddev_samp", "count_distinct")  # of InfluxQL, which version 2 has too
-SAYS = tuple(words for words in NEEDS if words != BY_VALUE)
-LACKS = {
-    BY_VALUE: "InfluxQL orders rows by time only",
-    "percentile": "InfluxQL's PERCENTILE is the value at a rank, and not between two values",
-    "stddev": "InfluxQL's STDDEV is that of a sample",
-    "rate": "InfluxQL's DERIVATIVE compares two stretches of time, not the rows of one",
-}
 
 FACTS = Facts(
     name="influxdb",
@@ -60,10 +53,15 @@ FACTS = Facts(
     row_overhead_bytes=40,
     overhead_s=5.0,
     queries="scale_sweep.server.targets.influxdb.influxdb_queries:rendered",
-    can_query=SAYS,
-    functions=FUNCTIONS,
+    can_query=tuple(words for words in NEEDS if words != BY_VALUE),
+    functions=("median", "stddev_samp", "count_distinct"),
     fills=FILLS,
-    cannot=LACKS,
+    cannot={
+        BY_VALUE: "InfluxQL orders rows by time only",
+        "percentile": "InfluxQL's PERCENTILE is the value at a rank, and not between two values",
+        "stddev": "InfluxQL's STDDEV is that of a sample",
+        "rate": "InfluxQL's DERIVATIVE compares two stretches of time, not the rows of one",
+    },
     image="influxdb",
     image_version="1.12",
     image_home="/usr",
@@ -72,4 +70,37 @@ FACTS = Facts(
     beyond_loopback="open",
     to_install="scale servers install influxdb (with Go 1.26 and Rust), or apt-get install influxdb (1.6.7 of 2020), "
     "or give --home DIR",
+)
+
+FACTS_V2 = replace(
+    FACTS,
+    name="influxdb2",
+    title="InfluxDB 2",
+    implementation="scale_sweep.server.targets.influxdb.influxdb2_target:InfluxdbV2Target",
+    iot_benchmark=("InfluxDB-2.x", "InfluxDB-2.0", "InfluxDB2"),
+    accepts=("token",),
+    knobs=(
+        connections_knob(),
+        commit_threads_knob(
+            "storage_max_concurrent_compactions",
+            label="Compactions at once",
+            meaning="concurrent compactions, by default half of the cores",
+        ),
+        Knob(name="shard_duration", default="7d"),
+        Knob(name="storage_wal_fsync_delay", default="0s"),
+    ),
+    vendor_defaults={
+        "storage_max_concurrent_compactions": "half of the processors that it sees",
+        "storage_cache_max_memory_size": "1073741824",
+        "storage_cache_snapshot_memory_size": "26214400",
+        "storage_wal_fsync_delay": "0s",
+        "shard_duration": "168h0m0s",
+    },
+    fsynced={"storage_wal_fsync_delay": "0s"},
+    overhead_s=6.0,
+    image_version="2.7.12",
+    released={"2.7.11": "2024-12", "2.7.12": "2025-05"},
+    home_variable="SCALE_INFLUXDB2_HOME",
+    beyond_loopback="password",
+    to_install="docker pull influxdb:2.7.12, or give --home DIR of an installed influxd 2",
 )

@@ -1,4 +1,4 @@
-"""A session with InfluxDB 1.x over HTTP: the database and its settings. The rest is in influxql.py."""
+"""Sessions over HTTP: what both versions of InfluxDB share, and InfluxDB 1.x."""
 
 from __future__ import annotations
 
@@ -10,40 +10,42 @@ from typing import Any
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below, sync
-from scale_sweep.loadgen.content import Content
-from scale_sweep.model import Cells, Drawn, Query, Trial
-from scale_sweep.server.targets import Address, Counted, Session, series
+from scale_sweep.model import Cells, Trial
+from scale_sweep.server.targets import Address, Counted, series
+from scale_sweep.server.targets.base import WITHIN_S
 from scale_sweep.server.targets.influxdb.influxdb_queries import completed, figures_found, rows_of, statements
-from scale_sweep.server.targets.placeholders import filled
-from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK, parsed
-from scale_sweep.server.targets.web import BASIC, Web, basic
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
+from scale_sweep.server.targets.web import BASIC, WebSession, basic
 
 DATABASE = "scale"
-WITHIN_S = 3600.0
 
 
-class InfluxqlSession(Session):
-    """Statements in InfluxQL, one connection for each. log_folder: of the write-ahead log, below the data directory."""
+class InfluxqlSession(WebSession):
+    """Statements in InfluxQL."""
 
-    log_folder = ""
+    who = "InfluxDB"
+    log_folder = ""  # of the write-ahead log, below the data directory
 
-    def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str], authorization: str = "") -> None:
-        super().__init__(trial, address)
-        self._settings = settings
-        self._web = Web(who="InfluxDB", host=address.host, port=address.port, authorization=authorization)
-
-    def _series(self, statement: str, epoch: str = "ms") -> Iterator[dict[str, Any]]:
-        """The series of one statement's answer: each has a name, columns, values and possibly tags. epoch: the unit of
-        its times."""
+    def _asked(self, statement: str, epoch: str = "ms") -> Any:
+        """epoch: the unit of the times."""
         self.asking = statement[:60]
-        answer = self._web.post_json("/query", self.left_s(WITHIN_S), q=statement, db=DATABASE, epoch=epoch)
-        yield from _series_of(statement, answer)
+        return self._web.post_json("/query", self.left_s(WITHIN_S), q=statement, db=DATABASE, epoch=epoch)
 
-    def _run(self, statement: str) -> list[dict[str, Any]]:
-        return list(self._series(statement))
+    def _series(self, statement: str, answer: Any) -> Iterator[dict[str, Any]]:
+        """The series of an answer: each has a name, columns, values and possibly tags."""
+        for result in answer["results"]:
+            if "error" in result:
+                raise TargetError(f"InfluxDB refused {statement[:60]!r}: {result['error']}")
+            yield from result.get("series", ())
 
-    def _load_spec(self, write_path: str) -> dict[str, str]:
-        spec = series.load_spec(self._trial, self._address, write_path)
+    def _run(self, statement: str, epoch: str = "ms") -> list[dict[str, Any]]:
+        return list(self._series(statement, self._asked(statement, epoch)))
+
+    def _cells(self, statement: str, answer: Any) -> Sequence[Cells]:
+        return rows_of(statement, self._series(statement, answer))
+
+    def _load_spec(self, write_path: str, **login: str) -> dict[str, str]:
+        spec = self.spec_of(series.DRIVER, table=series.MEASUREMENT, write_path=write_path, **login)
         asking = {"query_path": f"/query?db={DATABASE}&epoch=ms&q=", "answer_rows": "values"}
         return {**spec, **asking} if self._trial.work.counts_requests else spec
 
@@ -63,47 +65,28 @@ class InfluxqlSession(Session):
     def _by_device(self, what: str, at: int) -> dict[str, Any]:
         """One value of each device's row: its time (at 0), or the requested value (at 1)."""
         statement = f'SELECT {what} FROM "{series.MEASUREMENT}" GROUP BY "{series.DEVICE}"'
-        return {one["tags"][series.DEVICE]: one["values"][0][at] for one in self._series(statement)}
+        return {one["tags"][series.DEVICE]: one["values"][0][at] for one in self._run(statement)}
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-        """Some statements, each over all rows."""
         data = self._trial.work.data
         by_device: dict[str, dict[str, Any]] = {}
         for statement in statements(data, devices):
-            for one in self._series(statement.text, epoch="ns"):
+            for one in self._run(statement.text, epoch="ns"):
                 device = one.get("tags", {}).get(series.DEVICE, "")
                 by_device.setdefault(device, {}).update(figures_found(statement, one["values"][0], data))
         return {device: completed(figures, data) for device, figures in by_device.items()}
 
     def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]]:
         column, tags_of = next(iter(series.columns_of(self._trial.work.data))), collections.defaultdict(set)
-        for one in self._series(f'SELECT first("{column}") FROM "{series.MEASUREMENT}" GROUP BY *'):
+        for one in self._run(f'SELECT first("{column}") FROM "{series.MEASUREMENT}" GROUP BY *'):
             tags_of[one["tags"][series.DEVICE]].add(tuple(str(one["tags"].get(name) or "") for name in names))
         return tags_of
 
-    def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
-        return tuple(tuple(rows_of(text, self._series(filled(text, one, names, str)))) for text, one in questions)
-
-    def rows_handed(
-        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
-    ) -> Sequence[Cells]:
-        return rows_of(text, _series_of(text, parsed(content)))
-
-
-def _series_of(statement: str, answer: Any) -> Iterator[dict[str, Any]]:
-    for result in answer["results"]:
-        if "error" in result:
-            raise TargetError(f"InfluxDB refused {statement[:60]!r}: {result['error']}")
-        yield from result.get("series", ())
-
 
 def terms(fsync_delay: str | None) -> dict[str, str]:
-    """Where rows are when they are acknowledged, and how they are stored. fsync_delay: of the log, as the server says;
-    None: it does not."""
-    return {
-        ACKNOWLEDGED: ON_DISK if fsync_delay == "0s" else IN_LOG,
-        COMPRESSION: "columns by series, compressed by type",
-    }
+    """fsync_delay: of the log, as the server says; None: it does not."""
+    acknowledged = ON_DISK if fsync_delay == "0s" else IN_LOG
+    return {ACKNOWLEDGED: acknowledged, COMPRESSION: "columns by series, compressed by type"}
 
 
 _DURATION = re.compile(r"(\d+)(ms|[smhdw])")
@@ -148,22 +131,15 @@ _SECTIONS = {  # of SHOW DIAGNOSTICS, and what the items of each begin with in t
 class InfluxdbSession(InfluxqlSession):
     """The database is made by a statement, and the settings are the server's diagnostics."""
 
+    ready_path = "/ping"
     log_folder = "influxdb/wal"
 
     def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
         self._has_login = bool(address.secret) and not address.is_ours
         super().__init__(trial, address, settings, basic(address.user, address.secret) if self._has_login else "")
 
-    def not_ready(self) -> str:
-        """The server's message while it starts."""
-        self.asking = "ping"
-        return self._web.refusal("/ping", self.left_s(10))
-
     def version(self) -> str:
-        versions = {
-            one["name"]: dict(zip(one["columns"], one["values"][0], strict=True))
-            for one in self._run("SHOW DIAGNOSTICS")
-        }
+        versions = {one["name"]: _first(one) for one in self._run("SHOW DIAGNOSTICS")}
         return str(versions["build"]["Version"])
 
     def in_the_way(self) -> str:
@@ -184,23 +160,26 @@ class InfluxdbSession(InfluxqlSession):
         reported: dict[str, str] = {}
         for one in self._run("SHOW DIAGNOSTICS"):
             prefix = _SECTIONS.get(one["name"])
-            for name, value in zip(one["columns"], one["values"][0], strict=True) if prefix is not None else ():
+            for name, value in _first(one).items() if prefix is not None else ():
                 if not name.endswith(_OF_THIS_TRIAL):
                     item = f"{prefix}_{name.replace('-', '_')}".strip("_").lower()
                     reported[item] = str(value).lower() if isinstance(value, bool) else str(value)
-        policies = self._run(f'SHOW RETENTION POLICIES ON "{DATABASE}"')[0]
-        first = dict(zip(policies["columns"], policies["values"][0], strict=True))
+        first = _first(self._run(f'SHOW RETENTION POLICIES ON "{DATABASE}"')[0])
         delay = reported.get("data_wal_fsync_delay")
         return {**reported, "shard_duration": str(first["shardGroupDuration"]), **terms(delay)}
 
     def load_spec(self) -> Mapping[str, str]:
-        spec = self._load_spec(f"/write?db={DATABASE}&precision=ms")
-        return {**spec, "user": self._address.user, "auth_scheme": BASIC} if self._has_login else spec
+        login = {"user": self._address.user, "auth_scheme": BASIC} if self._has_login else {}
+        return self._load_spec(f"/write?db={DATABASE}&precision=ms", **login)
 
     def commit_cycles(self) -> int | None:
         """Snapshots of the cache that became files."""
-        series = self._run("SHOW STATS FOR 'tsm1_engine'")
-        return sum(int(dict(zip(o["columns"], o["values"][0], strict=True))["cacheCompactions"]) for o in series)
+        return sum(int(_first(one)["cacheCompactions"]) for one in self._run("SHOW STATS FOR 'tsm1_engine'"))
 
     def drop_schema(self) -> None:
         self._run(f'DROP DATABASE "{DATABASE}"')
+
+
+def _first(one: Mapping[str, Any]) -> dict[str, Any]:
+    """The first row of a series, by column."""
+    return dict(zip(one["columns"], one["values"][0], strict=True))

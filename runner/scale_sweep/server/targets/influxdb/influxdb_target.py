@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 
-from scale_sweep.model import Finding, ServerSpec, Site, Trial
-from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
+from scale_sweep.model import ServerSpec, Site, Trial
+from scale_sweep.server.targets import Installation, Target
+from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
 from scale_sweep.server.targets.influxdb.influxdb_facts import FACTS
 from scale_sweep.server.targets.influxdb.influxdb_session import InfluxdbSession, InfluxqlSession
 from scale_sweep.server.targets.installations import home_of, installed, packaged, version_of
 
-TYPES = (
-    "bool",
-    "tinyint",
-    "smallint",
-    "int",
-    "bigint",
-    "utinyint",
-    "usmallint",
-    "uint",
-    "float",
-    "double",
-    "timestamp",
-    "binary",
-    "nchar",
-)
+_WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint")
 _NOT_ITEMS = {"connections", "shard_duration", "gomaxprocs"}
 _DOUBTFUL = re.compile(  # points that were not written
     r"cache-max-memory-size exceeded|partial write|points? dropped|no space left|panic:|fatal error:|out of memory"
@@ -36,10 +22,12 @@ _DOUBTFUL = re.compile(  # points that were not written
 
 
 class InfluxdbTarget(Target):
-    """One server for each trial. major: the first number of the version that it takes."""
+    """One server for each trial."""
 
-    major = "1"
+    major = "1"  # the first number of the version that it takes
     doubtful = _DOUBTFUL
+    types = ("bool", *_WHOLE, "float", "double", "timestamp", "binary", "nchar")
+    session_type: type[InfluxqlSession] = InfluxdbSession
 
     def find(self, home: str) -> Installation | None:
         """influxd of this version in `home`, else where `scale servers install` puts it, else on PATH. One that does
@@ -53,22 +41,17 @@ class InfluxdbTarget(Target):
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         """Items of its configuration as section_name, the threads that Go may use, and the shards' duration."""
-        cores = max(1, math.ceil(trial.cores))
         if not is_ours:
             return {"shard_duration": trial.knobs["shard_duration"]}
         return {
-            "gomaxprocs": str(cores),
-            "data_max_concurrent_compactions": str(max(1, cores // 2)),
+            "gomaxprocs": cores_of(trial),
+            "data_max_concurrent_compactions": str(max(1, int(cores_of(trial)) // 2)),
             "data_cache_max_memory_size": str(1 << 30),
             "data_cache_snapshot_memory_size": str(25 << 20),
             "data_max_series_per_database": "0",
             "data_max_values_per_tag": "0",
             **{k: v for k, v in trial.knobs.items() if k != "connections"},
         }
-
-    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """A finding for each column type that it does not have."""
-        return series.refused_columns("InfluxDB", trial, TYPES)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """influxd, without the machine's configuration."""
@@ -94,15 +77,11 @@ class InfluxdbTarget(Target):
             env={
                 **{f"INFLUXDB_{name.upper()}": value for name, value in items.items()},
                 "GOMAXPROCS": settings["gomaxprocs"],
-                "TZ": "UTC",
-                "LC_ALL": "C.UTF-8",
+                **ENVIRONMENT,
             },
             ports=(site.port,),
             stop_timeout_s=30.0,
         )
-
-    def session(self, trial: Trial, address: Address) -> InfluxqlSession:
-        return InfluxdbSession(trial, address, self.settings(trial, is_ours=address.is_ours))
 
 
 def _version(folder: str) -> str:

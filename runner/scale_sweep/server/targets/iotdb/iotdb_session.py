@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import re
-import socket
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below
 from scale_sweep.experiment.work.sums import together
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.content import Content
 from scale_sweep.loadgen.spec import trial_spec
-from scale_sweep.loadgen.verbs import TABLES_S, create_tables, run_statements
+from scale_sweep.loadgen.verbs import TABLES_S, create_tables
 from scale_sweep.model import Cells, Drawn, Query, Trial, Work
-from scale_sweep.server.targets import Address, Counted, Part, Session, series
+from scale_sweep.server.targets import Address, Counted, Part, series
 from scale_sweep.server.targets.iotdb.iotdb_queries import (
     cells_of,
     figures_found,
@@ -30,11 +26,11 @@ from scale_sweep.server.targets.iotdb.iotdb_queries import (
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
+from scale_sweep.server.targets.statements import StatementSession
 
 ROOT, DATA, WAL = "iotdb", "data", "wal"  # folders: in the trial's directory, and on each disk
 CONFIG_LOG, DATA_LOG, FLUSH_LOG = "config.log", "data.log", "flush.log"  # in ROOT
 
-WITHIN_S = 3600.0
 DATABASE, TEMPLATE = "root.scale", "measurement"
 COLUMNS_AT_ONCE = 32  # of each device, in one statement
 FIRST_DEVICE = f"{DATABASE}.first.d"
@@ -62,57 +58,28 @@ TYPES = {
 }
 
 
-class IotdbSession(Session):
-    """A process of the load generator for each question."""
+class IotdbSession(StatementSession):
+    """Statements by the driver of the load generator."""
+
+    who = "IoTDB"
 
     def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
-        super().__init__(trial, address)
-        self._settings = settings
-        self._children: set[subprocess.Popen[str]] = set()
-        self._password = address.secret or FIRST_PASSWORD
-        if address.is_ours:
-            self._password = FIRST_PASSWORD
-
-    def give_up(self) -> None:
-        """The load generator would wait until its own deadline."""
-        for child in tuple(self._children):
-            child.kill()
-
-    def _rows(self, statement: str) -> tuple[tuple[Any, ...], ...]:
-        return self._all((statement,))[0]
-
-    def _all(self, statements: Sequence[str]) -> list[tuple[tuple[Any, ...], ...]]:
-        self.asking = statements[0][:80]
-        spec = {"protocol": "1", **self._door()}
-        within = self.left_s(WITHIN_S)
-        spec["statement_timeout_s"] = f"{within:.0f}"
-        answers = run_statements(loadgen_path(), spec, tuple(statements), self._password, within, self._children)
-        for statement, answer in zip(statements, answers, strict=True):
-            if not answer.ok:
-                raise TargetError(f"IoTDB refused {statement[:80]!r}: {answer.message} (code {answer.code})")
-        return [answer.rows for answer in answers]
+        super().__init__(trial, address, settings)
+        self._password = FIRST_PASSWORD if address.is_ours else address.secret or FIRST_PASSWORD
 
     def _door(self) -> dict[str, str]:
         return {"driver": "iotdb", "host": self._address.host, "port": str(self._address.port), "database": DATABASE}
 
-    def not_ready(self) -> str:
-        """Its words while it starts. A server of ours gets the trial's own password first."""
-        self.asking = "a connection"
-        try:
-            socket.create_connection((self._address.host, self._address.port), timeout=self.left_s(5)).close()
-            if self._address.is_ours and self._address.secret and self._password != self._address.secret:
-                self._rows(f"ALTER USER root SET PASSWORD '{self._address.secret}'")
-                self._password = self._address.secret
-            regions = self._rows("SHOW REGIONS")
-        except OSError as error:
-            return f"IoTDB does not listen yet: {error.strerror or error}"
-        except TargetError as error:
-            return error.message
+    def _first_question(self) -> str:
+        """A server of ours gets the trial's own password first."""
+        if self._address.is_ours and self._address.secret and self._password != self._address.secret:
+            self._rows(f"ALTER USER root SET PASSWORD '{self._address.secret}'")
+            self._password = self._address.secret
+        regions = self._rows("SHOW REGIONS")
         waiting = [f"region {row[0]} is {row[2]}, {row[10]}" for row in regions if (row[2], row[10]) != _AT_WORK]
         return ", ".join(waiting[:3])
 
     def version(self) -> str:
-        """As the server says it."""
         return str(self._rows("SHOW VERSION")[0][0])
 
     def create_schema(self) -> None:
@@ -124,13 +91,10 @@ class IotdbSession(Session):
         self._rows(f"SET DEVICE TEMPLATE {TEMPLATE} TO {DATABASE}")
 
     def create_tables(self) -> None:
-        """Every device of the template; then the data regions, which IoTDB makes for the first row of a database.
-
-        That row is of a device that is not counted: it is not below the database itself.
-        """
-        writing = replace(self._trial, work=Work(data=self._trial.work.data))
+        """Every device of the template; then the data regions, which IoTDB makes for the first row of a database. That
+        row is of a device that is not counted: it is not below the database itself."""
         self.asking = "the making of its devices"
-        spec = trial_spec(writing, self.load_spec())
+        spec = trial_spec(replace(self._trial, work=Work(data=self._trial.work.data)), self.load_spec())
         create_tables(loadgen_path(), spec, self._password, self.left_s(TABLES_S), self._children)
         self._rows(self.insertion(FIRST_DEVICE, self._trial.work.data.start_ms))
 
@@ -142,13 +106,8 @@ class IotdbSession(Session):
         return f"INSERT INTO {device}(time, {name}) {aligned}VALUES ({at_ms}, {value})"
 
     def load_spec(self) -> Mapping[str, str]:
-        """The driver on this server."""
         aligned = "1" if self._settings["aligned"] == "true" else "0"
         return {**self._door(), "method": self._trial.subject.method, "aligned": aligned}
-
-    def expected(self) -> Mapping[str, str]:
-        """All that was set for the trial."""
-        return self._settings
 
     def effective(self) -> Mapping[str, str]:
         """Its settings as both nodes wrote them when they had started, and what the JVM was given."""
@@ -181,19 +140,7 @@ class IotdbSession(Session):
         """Every memtable is a file, and all its files are fsynced."""
         self._rows("FLUSH")
         folders = (self._address.data_dir, *self._address.disks) if self._address.data_dir else ()
-        for path in (path for folder in folders for path in below(folder)):
-            self._sync(path)
-
-    def _sync(self, path: Path) -> None:
-        self.asking = f"an fsync of {path.name}"
-        try:
-            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        except OSError:  # it is gone meanwhile, or no file
-            return
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        self._sync(path for folder in folders for path in below(folder))
 
     def count(self) -> Counted | None:
         """Rows of each device, which must be consecutive from the first timestamp on."""
@@ -202,7 +149,7 @@ class IotdbSession(Session):
         return series.counted(by_device, self._trial.work.data, is_distinct=True)
 
     def _counted_by_all(self, columns: Sequence[str]) -> dict[str, tuple[int, float, float]]:
-        rows = dict(self._rows(f"SELECT count_time(*) FROM {DATABASE}.* ALIGN BY DEVICE"))
+        rows: dict[Any, Any] = dict(self._rows(f"SELECT count_time(*) FROM {DATABASE}.* ALIGN BY DEVICE"))
         expressions = ", ".join(f"{what}({name})" for what in ("min_time", "max_time") for name in columns)
         by_device = {}
         for device, *times in self._rows(f"SELECT {expressions} FROM {DATABASE}.* ALIGN BY DEVICE"):
@@ -224,8 +171,8 @@ class IotdbSession(Session):
         for names, statement in statements(data, devices, DATABASE):
             for device, *row in self._rows(statement):
                 by_device.setdefault(str(device), {}).update(figures_found(names, row, data))
-        held = {device: figures for device, figures in by_device.items() if figures["rows"]}
-        return held if devices else {"": together(held)}
+        with_rows = {device: figures for device, figures in by_device.items() if figures["rows"]}
+        return with_rows if devices else {"": together(with_rows)}
 
     def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         kinds = series.columns_of(self._trial.work.data)

@@ -1,9 +1,7 @@
-"""The stores of KairosDB's points: the interface that the two datastores fill. Refuses to know either of them."""
+"""Stores of KairosDB's points: its own H2 database, which is one file, or a Cassandra that is started before it."""
 
 from __future__ import annotations
 
-import math
-import os
 import re
 import time
 from abc import ABC, abstractmethod
@@ -12,12 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from scale_sweep.base.errors import PreflightError, TargetError
+from scale_sweep.base.input_file import sync as sync_files
 from scale_sweep.model import LOOPBACK, Finding, Site, Trial
-from scale_sweep.server.targets.cassandra_node import FLUSHED, Cql, Node, find, java, programs, sync
+from scale_sweep.server.targets.base import cores_of
+from scale_sweep.server.targets.cassandra_node import FLUSHED, JAR, JAVA, Cql, Node, sync
 from scale_sweep.server.targets.java import effective as jvm
-from scale_sweep.server.targets.java import in_turn, options
+from scale_sweep.server.targets.java import find_jars, in_turn, options, outside, program
 from scale_sweep.server.targets.kairosdb.kairosdb_facts import FACTS
-from scale_sweep.server.targets.records import IN_MEMORY, Address
+from scale_sweep.server.targets.records import IN_MEMORY, Address, blocking
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,13 +32,13 @@ class KairosdbStart:
 
 
 class Store(ABC):
-    """One datastore. name: of the knob `datastore`. acknowledged, compression: for the terms of a trial. is_queued:
-    KairosDB acknowledges points that it stores later."""
+    """One datastore."""
 
-    name = ""
+    name = ""  # of the knob `datastore`
+    # acknowledged, compression: for the terms of a trial
     acknowledged = ""
     compression = ""
-    is_queued = False
+    is_queued = False  # KairosDB acknowledges points that it stores later
 
     def settings(self, trial: Trial) -> Mapping[str, str]:
         """The store's settings besides KairosDB's own, by names of the trial's knobs."""
@@ -110,11 +110,9 @@ class H2(Store):
         return int(chunk.group(1), 16) if chunk else 0
 
     def flush(self, address: Address, store_point: Callable[[], None], within_s: float) -> None:
-        """Returns when every commit is in the database's file, and the file is fsynced.
-
-        H2 writes commits every half second, and has no command for it over HTTP. So this writes a point and watches the
-        file until it changes, twice: the first change may have started before the point, the second has not.
-        """
+        """Returns when every commit is in the database's file, and the file is fsynced. H2 writes commits every half
+        second, and has no command for it over HTTP. So this writes a point and watches the file until it changes,
+        twice: the first change may have started before the point, the second has not."""
         files = _files(address)
         for _ in range(2 if files else 0):
             before = files[0].stat().st_mtime_ns
@@ -124,12 +122,7 @@ class H2(Store):
                 if time.monotonic() > deadline:
                     raise TargetError("H2 did not write its file within a minute of a commit")
                 time.sleep(0.02)
-        for path in files:
-            handle = os.open(path, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+        sync_files(files)
 
 
 def _files(address: Address) -> list[Path]:
@@ -158,18 +151,17 @@ class OnCassandra(Store):
     def settings(self, trial: Trial) -> Mapping[str, str]:
         """The node's resources, and items of cassandra.yaml, by knobs that begin with `cassandra.`. Its heap is by
         default as large as KairosDB's."""
-        cores = str(max(1, math.ceil(trial.cores)))
         chosen = {k: v for k, v in trial.knobs.items() if k == _HEAP or is_item(k)}
-        return {_PROCESSORS: cores, _HEAP: trial.knobs["heap"], _SYNC: "periodic", **chosen}
+        return {_PROCESSORS: cores_of(trial), _HEAP: trial.knobs["heap"], _SYNC: "periodic", **chosen}
 
     def check(self) -> tuple[Finding, ...]:
-        if find(""):
+        if _home():
             return ()
-        return (Finding(blocking=True, subject="--knob datastore", sentence=LACKING, remedy=INSTALL),)
+        return (blocking("--knob datastore", LACKING, INSTALL),)
 
     def programs(self) -> tuple[str, ...]:
         """Cassandra, and its Java runtime if that is the machine's."""
-        return (_home(), *programs(_home())) if _home() else ()
+        return (_home(), *outside(_home(), *JAVA)) if _home() else ()
 
     def image_folders(self) -> Mapping[str, str]:
         """The jars of Cassandra."""
@@ -183,8 +175,8 @@ class OnCassandra(Store):
         host, clients = (LOOPBACK, site.bind_address) if site.in_image else (site.bind_address, "")
         node = Node(root=folder, host=host, port=port, nodes_port=nodes_port, clients_host=clients)
         home = _IN_IMAGE if site.in_image else site.reachable(_home())
-        jvm = options(folder, int(settings[_PROCESSORS]), settings[_HEAP])
-        command = node.command(java(site, home, FACTS.image_java), home, jvm)
+        flags = options(folder, settings[_PROCESSORS], settings[_HEAP])
+        command = node.command(program(site, home, *JAVA, image_java=FACTS.image_java), home, flags)
         items = {name.partition(".")[2]: value for name, value in settings.items() if is_item(name)}
         both = f"{root}/both.sh"
         return KairosdbStart(
@@ -238,7 +230,7 @@ class OnCassandra(Store):
 
 
 def _home() -> str:
-    installation = find("")
+    installation = find_jars("cassandra", JAR, "", *JAVA)
     return installation.home if installation else ""
 
 

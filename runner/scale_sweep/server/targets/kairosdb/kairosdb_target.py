@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-import math
+import json
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from scale_sweep.model import Finding, ServerSpec, Site, Trial
-from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
-from scale_sweep.server.targets.cassandra_node import doubtful
-from scale_sweep.server.targets.java import find_jars, options, outside, program, runtime
-from scale_sweep.server.targets.kairosdb.kairosdb_session import KairosdbSession
+from scale_sweep.base.errors import TargetError
+from scale_sweep.model import Cells, Finding, ServerSpec, Site, Trial
+from scale_sweep.server.targets import Address, Counted, Surroundings, series
+from scale_sweep.server.targets.base import ENVIRONMENT, WITHIN_S
+from scale_sweep.server.targets.cassandra_node import DOUBTFUL as DOUBTFUL_OF_CASSANDRA
+from scale_sweep.server.targets.java import JavaTarget, java_settings, options
+from scale_sweep.server.targets.java import effective as jvm
+from scale_sweep.server.targets.kairosdb.kairosdb_queries import QUERY_PATH, rows_of
 from scale_sweep.server.targets.kairosdb.kairosdb_stores import STORES, is_item, store_of
-from scale_sweep.server.targets.records import first_of
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, NOWHERE, blocking, first_of, lines_with
+from scale_sweep.server.targets.web import WebSession
 
-JAVA = 17
-WHOLE = ("bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "timestamp")
-TYPES = (*WHOLE, "float", "double")
-_NOT_ITEMS = {"connections", "heap", "cassandra_heap"}
+STEADY_S = 2.0  # rows that come without being answered are all there when their number stays for so long
+FLUSHED = "scale_flush"  # the series for a session's own points
+_WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint")
+TYPES = ("bool", *_WHOLE, "timestamp", "float", "double")
+_VERSION = "/api/v1/version"
+_DAY_MS = 86_400_000
+_OF_STORE = "cassandra_heap"
+_NOT_ITEMS = {"connections", "heap", _OF_STORE}
 _LOG = """<configuration><appender name="out" class="ch.qos.logback.core.ConsoleAppender">
 <encoder><pattern>%d %level %logger %msg%n</pattern></encoder></appender>
 <root level="WARN"><appender-ref ref="out"/></root></configuration>
@@ -27,18 +37,144 @@ _DOUBTFUL = re.compile(
 )
 
 
-class KairosdbTarget(Target):
+class KairosdbSession(WebSession):
+    """Questions in JSON, and waits until its queue is stored."""
+
+    who = "KairosDB"
+    ready_path = _VERSION
+
+    def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
+        super().__init__(trial, address, settings)
+        self._store = store_of(trial)
+        self._is_answered = trial.subject.method != series.TELNET
+
+    def not_ready(self) -> str:
+        self.asking = f"a first question to {self._store.name}"
+        return self._store.not_ready(self._address, self.left_s(10)) or super().not_ready()
+
+    def version(self) -> str:
+        """The version as the server reports it, without its build time."""
+        version = str(self._web.get_json(_VERSION, self.left_s(10))["version"])
+        return version.removeprefix("KairosDB ").rpartition(".")[0]
+
+    def effective(self) -> Mapping[str, str]:
+        """The JVM's resources, and what the datastore reports. KairosDB does not report its own settings: the trial
+        notes that they are not confirmed."""
+        reported = self._store.effective(self._address, self.left_s(WITHIN_S))
+        return {
+            **{name: value for name, value in reported.items() if name in self._settings or name.endswith("_version")},
+            **jvm(self._address.data_dir),
+            ACKNOWLEDGED: self._store.acknowledged if self._is_answered else NOWHERE,
+            COMPRESSION: self._store.compression,
+        }
+
+    def load_spec(self) -> Mapping[str, str]:
+        """Points in JSON, or as lines of telnet to a port of their own. Times are milliseconds in both."""
+        table = {"table": series.MEASUREMENT}
+        if not self._is_answered:
+            door = str(self._address.port + series.DOOR_OFFSET)
+            return self.spec_of(series.POINTS_DRIVER, port=door, **table, write_path="")
+        spec = self.spec_of(series.POINTS_DRIVER, **table, write_path="/api/v1/datapoints")
+        asking = {"query_path": QUERY_PATH, "query_posted": "1", "answer_rows": "values", "answer_column": "name"}
+        return {**spec, **asking} if self._trial.work.counts_requests else spec
+
+    def commit_cycles(self) -> int | None:
+        """Chunks of H2's file, or memtables of Cassandra that became files."""
+        return self._store.commit_cycles(self._address, self.left_s(WITHIN_S))
+
+    def flush(self) -> None:
+        """Returns when all that was acknowledged is stored, and is on disk."""
+        self._wait_for_queue()
+        self.asking = f"{self._store.name} to write its rows to disk"
+        self._store.flush(self._address, self._store_point, self.left_s(WITHIN_S))
+
+    def _store_point(self) -> None:
+        point = [{"name": FLUSHED, "tags": {series.DEVICE: "d0"}, "datapoints": [[time.time_ns() // 1_000_000, 1]]}]
+        self._web.post_text("/api/v1/datapoints", self.left_s(WITHIN_S), json.dumps(point))
+
+    def _wait_for_queue(self) -> None:
+        """Until KairosDB has stored what it acknowledged: its queue keeps the order, so a point of ours comes last. A
+        second one comes when those that were stored beside the first have had their time."""
+        self.asking = "a point behind all others"
+        deadline = time.monotonic() + self.left_s(WITHIN_S)
+        for _ in range(2 if self._store.is_queued else 0):
+            before = self._points(FLUSHED)
+            self._store_point()
+            while self._points(FLUSHED) == before:
+                if time.monotonic() > deadline:
+                    raise TargetError("KairosDB did not store its queue in time")
+                time.sleep(0.1)
+        if not self._is_answered:
+            self._wait_for_telnet()
+
+    def _points(self, name: str) -> float:
+        return sum(n for _, n in self._by_device(name, "count").values())
+
+    def _wait_for_telnet(self) -> None:
+        """Until KairosDB has stored every line that came without being answered. It says nothing of those that it still
+        has to store, so the number of points must stay the same for a while."""
+        names = self._metrics_of_columns().values()
+        deadline = time.monotonic() + self.left_s(WITHIN_S)
+        before, since = -1.0, time.monotonic()
+        while time.monotonic() < since + STEADY_S:
+            points = sum(map(self._points, names))
+            if points != before:
+                before, since = points, time.monotonic()
+            if time.monotonic() > deadline:
+                raise TargetError(f"KairosDB still stores lines of telnet, {points:.0f} points by now")
+            time.sleep(0.2)
+
+    def count(self) -> Counted | None:
+        """The points of each column of each device: equal for all columns, consecutive from the first timestamp on."""
+        self._wait_for_queue()
+        metrics = self._metrics_of_columns()
+        counts = {column: self._by_device(name, "count") for column, name in metrics.items()}
+        rows = {column: {device: n for device, (_, n) in found.items()} for column, found in counts.items()}
+        column, name = next(iter(metrics.items()))
+        first, last = self._by_device(name, "first"), self._by_device(name, "last")
+        by_device = {device: (int(n), first[device][0], last[device][0]) for device, n in rows[column].items()}
+        return series.counted_by_column(by_device, rows, self._trial.work.data, is_distinct=True)
+
+    def _metrics_of_columns(self) -> dict[str, str]:
+        return {name: f"{series.MEASUREMENT}_{name}" for name in series.columns_of(self._trial.work.data)}
+
+    def _by_device(self, metric: str, what: str) -> dict[str, tuple[float, float]]:
+        """Time and value of an aggregate of each device, over all times from a day before its first one."""
+        aggregator = {"name": what, "sampling": {"value": 1000, "unit": "years"}}
+        group = {"name": "tag", "tags": [series.DEVICE]}
+        query = {
+            "start_absolute": self._trial.work.data.start_ms - _DAY_MS,
+            "cache_time": 0,
+            "metrics": [{"name": metric, "group_by": [group], "aggregators": [aggregator]}],
+        }
+        self.asking = f"{what} of {metric}"
+        answer = self._web.ask_json(QUERY_PATH, self.left_s(WITHIN_S), json.dumps(query))
+        by_device: dict[str, tuple[float, float]] = {}
+        for one in answer["queries"][0]["results"]:
+            if one["values"]:
+                (device,) = one["tags"][series.DEVICE]
+                by_device[str(device)] = (float(one["values"][0][0]), float(one["values"][0][1]))
+        return by_device
+
+    def _asked(self, statement: str) -> Any:
+        self.asking = statement[:80]
+        return self._web.ask_json(QUERY_PATH, self.left_s(WITHIN_S), statement)
+
+    def _cells(self, statement: str, answer: Any) -> Sequence[Cells]:
+        return rows_of(statement, answer["queries"])
+
+
+class KairosdbTarget(JavaTarget):
     """One server for each trial."""
 
-    def find(self, home: str) -> Installation | None:
-        """The jars in `home`, else where `scale servers install` puts them, with a Java that runs them."""
-        return find_jars("kairosdb", "kairosdb-", home, JAVA, JAVA)
+    types = TYPES
+    session_type = KairosdbSession
+    jar = "kairosdb-"
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         """The JVM's resources, what the datastore is given, and items of kairosdb.conf that knobs name."""
         return {
-            "jvm_processors": str(max(1, math.ceil(trial.cores))),
-            "jvm_heap": trial.knobs["heap"],
+            **java_settings(trial),
             "datastore": store_of(trial).name,
             **store_of(trial).settings(trial),
             **{k: v for k, v in trial.knobs.items() if k not in _NOT_ITEMS},
@@ -47,17 +183,15 @@ class KairosdbTarget(Target):
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
         """A finding for each column type that it does not have, for a datastore that there is not, and for its items
         without it."""
-        findings, store = list(series.refused_columns("KairosDB", trial, TYPES)), store_of(trial)
+        findings, store = list(super().check(trial, around)), store_of(trial)
         name = trial.knobs.get("datastore", store.name)
         if name not in STORES:
             sentence = f"KairosDB has no datastore {name!r} here"
-            remedy = f"--knob datastore={' or '.join(STORES)}"
-            findings.append(Finding(blocking=True, subject="--knob datastore", sentence=sentence, remedy=remedy))
+            findings.append(blocking("--knob datastore", sentence, f"--knob datastore={' or '.join(STORES)}"))
         for knob in trial.knobs:
-            if knob not in store.settings(trial) and (is_item(knob) or knob in _NOT_ITEMS - {"connections", "heap"}):
+            if knob not in store.settings(trial) and (is_item(knob) or knob == _OF_STORE):
                 sentence = f"{knob} belongs to another datastore: this trial has {store.name}"
-                remedy = f"leave out {knob}, or --knob datastore=NAME"
-                findings.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy=remedy))
+                findings.append(blocking("--knob", sentence, f"leave out {knob}, or --knob datastore=NAME"))
         return tuple(findings)
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
@@ -66,10 +200,7 @@ class KairosdbTarget(Target):
 
     def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
         """Its Java runtime, if that is the machine's, and the programs of its datastore."""
-        return tuple(dict.fromkeys((*outside(home, JAVA, JAVA), *store_of(trial).programs())))
-
-    def java_runtime(self, home: str) -> str:
-        return runtime(home, JAVA, JAVA)
+        return tuple(dict.fromkeys((*super().programs(trial, home), *store_of(trial).programs())))
 
     def image_folders(self) -> Mapping[str, str]:
         """The programs of every datastore."""
@@ -93,17 +224,12 @@ class KairosdbTarget(Target):
             "query_cache.cache_dir": f'"{root}/cache"',
         }
         kairosdb = (
-            program(site, site.home, JAVA, JAVA, image_java=self.facts.image_java),
-            *options(site.data_dir, int(settings["jvm_processors"]), settings["jvm_heap"]),
+            self.java(site),
+            *options(site.data_dir, settings["jvm_processors"], settings["jvm_heap"]),
             *(f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in ("lang", "util")),
             f"-Dlogback.configurationFile={root}/log/logback.xml",
-            "-cp",
-            f"{site.home}/lib/*",
-            "org.kairosdb.core.Main",
-            "-c",
-            "run",
-            "-p",
-            f"{root}/kairosdb.conf",
+            *("-cp", f"{site.home}/lib/*", "org.kairosdb.core.Main"),
+            *("-c", "run", "-p", f"{root}/kairosdb.conf"),
         )
         started = store_of(trial).started(site, root, kairosdb, settings)
         items |= started.items
@@ -111,16 +237,13 @@ class KairosdbTarget(Target):
         return ServerSpec(
             folders=(f"{site.data_dir}/tmp", f"{root}/cache", *started.folders),
             argv=started.argv,
-            env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
+            env=ENVIRONMENT,
             files={f"{root}/kairosdb.conf": text, f"{root}/log/logback.xml": _LOG, **started.files},
             ports=(site.port, *((door,) if is_telnet else ()), *started.ports),
             stop_timeout_s=30.0,
         )
 
-    def session(self, trial: Trial, address: Address) -> KairosdbSession:
-        return KairosdbSession(trial, address, self.settings(trial, is_ours=True))
-
     def suspicious(self, log: str) -> tuple[str, ...]:
         """Errors, and writes that H2 or Cassandra could not finish."""
         errors = (match.group(0) for match in map(_DOUBTFUL.search, log.splitlines()) if match)
-        return first_of((*errors, *doubtful(log)))
+        return first_of((*errors, *lines_with(DOUBTFUL_OF_CASSANDRA, log)))

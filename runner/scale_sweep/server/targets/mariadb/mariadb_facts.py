@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from scale_sweep.experiment.work.sums import ALL
-from scale_sweep.model import NEEDS, ServerSource
+from scale_sweep.model import FILLS, NEEDS, ServerSource
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.common_facts import connections_knob, partitions_knob, twice_the_cores
 
 PROGRAMS = ("sbin/mariadbd", "bin/mariadbd")  # of a package, of an archive
 SHARES = ("share/mysql", "share/mariadb", "share")  # Debian's packages have the second one since MariaDB 11
 NAMES = ("mariadb", "mysql")  # of the system tables: the second one until MariaDB 10
-_IN_IMAGE = "/usr"  # where the packages are unpacked
-_SHARES_IN_IMAGE = SHARES[:2]
+IN_IMAGE = "/usr"  # where the packages are unpacked
+SHARES_IN_IMAGE = SHARES[:2]
 
 AT_COMMIT = "innodb_flush_log_at_trx_commit"
 
 
 def image_files() -> dict[str, tuple[str, ...]]:
     """The files of an image of an installation, as in Facts: where MariaDB's own image has them."""
-    share = f"{_IN_IMAGE}/{_SHARES_IN_IMAGE[0]}"
+    share = f"{IN_IMAGE}/{SHARES_IN_IMAGE[0]}"
     tables = {
         f"{share}/{NAMES[0]}_{kind}.sql": tuple(f"{one}/{name}_{kind}.sql" for one in SHARES for name in NAMES)
         for kind in ("system_tables", "system_tables_data")
     }
     folders = {f"{share}/{name}/": tuple(f"{one}/{name}" for one in SHARES) for name in ("charsets", "english")}
-    return {f"{_IN_IMAGE}/{PROGRAMS[0]}": PROGRAMS, **tables, **folders}
+    return {f"{IN_IMAGE}/{PROGRAMS[0]}": PROGRAMS, **tables, **folders}
 
 
 FACTS = Facts(
@@ -54,9 +54,7 @@ FACTS = Facts(
         "percentile": "MariaDB's PERCENTILE_CONT is a window function, and no aggregate",
         "median": "MariaDB's MEDIAN is a window function, and no aggregate",
         "rate": "MariaDB has no aggregate for the first and the last value",
-        "fill = null": "MariaDB is not asked to fill stretches of time",
-        "fill = previous": "MariaDB is not asked to fill stretches of time",
-        "fill = linear": "MariaDB is not asked to fill stretches of time",
+        **{f"fill = {name}": "MariaDB is not asked to fill stretches of time" for name in FILLS},
     },
     has_device_table=True,
     sums=ALL,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from scale_sweep.experiment.work.sums import NS_PER_MS
 from scale_sweep.model import Query, Workload
 from scale_sweep.server.targets.device_table import TABLE, DeviceTable
-from scale_sweep.server.targets.sql_dialect import Dialect, SumsDialect
+from scale_sweep.server.targets.sql_dialect import Dialect
 
-_SQL = Dialect(
+SQL = Dialect(
     aggregates={
         "count": "count({0})",
         "avg": "avg({0} + 0e0)",
@@ -22,6 +21,7 @@ _SQL = Dialect(
     time="time",
     column="`{0}`",
     bucket="time - time % {0}",
+    double="({0} + 0e0)",  # a sum of whole numbers is a decimal, which is exact
 )
 
 
@@ -30,13 +30,9 @@ def _newest(query: Query, cells: str, chosen: str) -> str:
     return f"SELECT {cells} FROM {TABLE} JOIN ({newest}) AS newest USING (device_id, time)"
 
 
-_TABLES = DeviceTable(title="MariaDB", sql=_SQL, newest=_newest)
+_TABLES = DeviceTable(title="MariaDB", sql=SQL, newest=_newest)
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
     """One SQL statement: each request fills the placeholders. Raises CannotAsk."""
     return _TABLES.rendered(query)
-
-
-# A sum of whole numbers is a decimal, which is exact.
-DIALECT = SumsDialect(column=lambda name, kind: f"`{name}`", double=lambda what: f"({what} + 0e0)", ns=NS_PER_MS)

@@ -12,10 +12,12 @@ from pathlib import Path
 from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.verbs import client_library
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
-from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
+from scale_sweep.server.targets import Installation, Target
+from scale_sweep.server.targets.base import ENVIRONMENT
 from scale_sweep.server.targets.installations import installed, refused_flags, run_program, version_of
-from scale_sweep.server.targets.mariadb.mariadb_facts import _IN_IMAGE, _SHARES_IN_IMAGE, NAMES, PROGRAMS, SHARES
+from scale_sweep.server.targets.mariadb.mariadb_facts import IN_IMAGE, NAMES, PROGRAMS, SHARES, SHARES_IN_IMAGE
 from scale_sweep.server.targets.mariadb.mariadb_session import DATABASE, SQL_TYPES, USER, MariadbSession
+from scale_sweep.server.targets.records import blocking
 
 _UNLOADED = re.compile(r"error while loading shared libraries: ([^\s:]+)")
 _PACKAGES = {  # Debian's, by library. Its own server needs them all, an archive of MariaDB the first three.
@@ -38,6 +40,8 @@ class MariadbTarget(Target):
     """One server for each trial, on an empty data directory."""
 
     doubtful = _DOUBTFUL
+    types = SQL_TYPES
+    session_type = MariadbSession
 
     def find(self, home: str) -> Installation | None:
         """mariadbd in `home`, else where `scale servers install` puts it, else on PATH, else in /usr."""
@@ -57,10 +61,6 @@ class MariadbTarget(Target):
             **self.facts.set_of_settings(trial.settings),
         }
 
-    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """A finding for each column type that it does not have."""
-        return series.refused_columns("MariaDB", trial, SQL_TYPES)
-
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """Libraries that this machine lacks, and variables that it does not know, in its own words."""
         program = there(home, PROGRAMS)
@@ -77,8 +77,7 @@ class MariadbTarget(Target):
         try:
             client_library("mariadb", "")
         except LoadError as error:
-            remedy = "apt-get install libmariadb3"
-            return (Finding(blocking=True, subject="libmariadb", sentence=error.message, remedy=remedy),)
+            return (blocking("libmariadb", error.message, "apt-get install libmariadb3"),)
         return ()
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
@@ -109,14 +108,11 @@ class MariadbTarget(Target):
                     *_flags(self.settings(trial, is_ours=True)),
                 )
             ),
-            env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
+            env=ENVIRONMENT,
             files={first: user},
             ports=(site.port,),
             stop_timeout_s=60.0,
         )
-
-    def session(self, trial: Trial, address: Address) -> MariadbSession:
-        return MariadbSession(trial, address, self.settings(trial, is_ours=address.is_ours))
 
 
 def _unloaded(program: str) -> tuple[Finding, ...]:
@@ -127,14 +123,8 @@ def _unloaded(program: str) -> tuple[Finding, ...]:
         return ()
     library = Path(missing.group(1)).name
     package = _PACKAGES.get(library)
-    return (
-        Finding(
-            blocking=True,
-            subject="mariadb",
-            sentence=f"{program} needs {library}, which cannot be loaded",
-            remedy=f"apt-get install {package}" if package else f"install the package that has {library}",
-        ),
-    )
+    remedy = f"apt-get install {package}" if package else f"install the package that has {library}"
+    return (blocking("mariadb", f"{program} needs {library}, which cannot be loaded", remedy),)
 
 
 def _usual(name: str) -> Iterator[tuple[str, str]]:
@@ -151,10 +141,11 @@ def _flags(settings: Mapping[str, str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """program: of the server. tables: paths of the system tables without `.sql`; if there are several, the shell that
-    starts the server takes the first that is there."""
+    """Where MariaDB's files are, as Debian's package or MariaDB's archives have them."""
 
-    program: str
+    program: str  # the server
+    # paths of the system tables without `.sql`; of several, the shell that starts the server takes the first that is
+    # there
     tables: tuple[str, ...]
 
     def made_by(self, options: Sequence[str]) -> str:
@@ -184,8 +175,8 @@ class Layout:
 
 def layout(site: Site) -> Layout:
     if site.in_image:
-        tables = tuple(f"{_IN_IMAGE}/{share}/{name}_system_tables" for share in _SHARES_IN_IMAGE for name in NAMES)
-        return Layout(program=f"{_IN_IMAGE}/{PROGRAMS[0]}", tables=tables)
+        tables = tuple(f"{IN_IMAGE}/{share}/{name}_system_tables" for share in SHARES_IN_IMAGE for name in NAMES)
+        return Layout(program=f"{IN_IMAGE}/{PROGRAMS[0]}", tables=tables)
     tables_here = there(site.home, [f"{share}/{name}_system_tables.sql" for share in SHARES for name in NAMES])
     return Layout(program=there(site.home, PROGRAMS), tables=(tables_here.removesuffix(".sql"),))
 

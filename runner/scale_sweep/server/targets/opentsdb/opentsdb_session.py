@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import time
 from collections import Counter
@@ -14,9 +13,9 @@ from typing import Any
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below
-from scale_sweep.loadgen.content import Content
-from scale_sweep.model import Cells, Drawn, Query, Trial
-from scale_sweep.server.targets import Address, Counted, Session, series
+from scale_sweep.model import Cells, Trial
+from scale_sweep.server.targets import Address, Counted, series
+from scale_sweep.server.targets.base import WITHIN_S
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.java import heap_bytes
 from scale_sweep.server.targets.opentsdb import hbase
@@ -30,9 +29,8 @@ from scale_sweep.server.targets.opentsdb.opentsdb_queries import (
     metric,
     rows_of,
 )
-from scale_sweep.server.targets.placeholders import filled
-from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE, parsed
-from scale_sweep.server.targets.web import Web
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE
+from scale_sweep.server.targets.web import Web, WebSession
 
 ROOT, HBASE, TSD = "opentsdb", "hbase", "tsd"  # folders: in the trial's directory, and both programs' in that
 MADE = "tables.made"  # in ROOT: the TSD starts when this file exists
@@ -44,7 +42,6 @@ FAMILY = {"VERSIONS": "1", "BLOOMFILTER": "ROW", "DATA_BLOCK_ENCODING": "DIFF"}
 # As OpenTSDB's create_table.sh makes them, but for LZO, which no package registry has: table, then families.
 TABLES = {"tsdb-uid": ("id", "name"), "tsdb": ("t",), "tsdb-tree": ("t",), "tsdb-meta": ("name",)}
 
-WITHIN_S = 3600.0
 FLUSHED = b"Finished flush of"  # a memstore became a file
 NO_SUCH_NAME = "No such name"  # what the TSD says of a metric or a device that was never written
 POINTS_AT_ONCE = 2_000_000  # that a TSD with a heap of 1 GiB reads for one question
@@ -56,13 +53,14 @@ _WAITING = ("pendingRPCs", "pendingBatchedRPCs", "rpcsInFlight")
 Points = Mapping[str, float]  # values by their times in ms
 
 
-class OpentsdbSession(Session):
-    """One connection for each question: to the TSD over HTTP, to HBase by its own protocol."""
+class OpentsdbSession(WebSession):
+    """Asks the TSD over HTTP, and HBase by its own protocol."""
+
+    who = "OpenTSDB"
+    ready_path = "/api/version"
 
     def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
-        super().__init__(trial, address)
-        self._settings = settings
-        self._web = Web(who="OpenTSDB", host=address.host, port=address.port)
+        super().__init__(trial, address, settings)
         self._info = Web(who="HBase", host=address.host, port=address.port + INFO)
         self._master = hbase.HBase(host=address.host, port=address.port + MASTER, service=hbase.MASTER)
         self._regions = hbase.HBase(host=address.host, port=address.port + REGIONS, service=hbase.REGIONS)
@@ -71,13 +69,9 @@ class OpentsdbSession(Session):
     def not_ready(self) -> str:
         """The message of HBase or of the TSD while it starts. Makes HBase's tables, without which no TSD starts."""
         try:
-            if waits := self._tables_pending():
-                return waits
-            self.asking = "/api/version"
-            self._web.get("/api/version", self.left_s(10))
+            return self._tables_pending() or super().not_ready()
         except TargetError as error:
             return error.message
-        return ""
 
     def _tables_pending(self) -> str:
         made = Path(self._address.data_dir, ROOT, MADE)
@@ -122,10 +116,6 @@ class OpentsdbSession(Session):
         match = re.search(rf"/{program}-(\d[^\s/]*)\.jar\b", names)
         return match.group(1) if match else ""
 
-    def expected(self) -> Mapping[str, str]:
-        """Everything that was set for the trial."""
-        return self._settings
-
     def effective(self) -> Mapping[str, str]:
         """Both programs' report of their settings, and what both JVMs were given."""
         self.asking = "its settings"
@@ -146,7 +136,7 @@ class OpentsdbSession(Session):
     def load_spec(self) -> Mapping[str, str]:
         """Points by HTTP, answered when HBase has them, or lines of telnet; both at the same port."""
         path = "" if self._trial.subject.method == series.TELNET else "/api/put?sync"
-        spec = series.points_spec(self._trial, self._address.host, self._address.port, path)
+        spec = self.spec_of(series.POINTS_DRIVER, table=series.MEASUREMENT, write_path=path)
         asking = {"query_path": QUERY_PATH, "query_posted": "1", "answer_rows": POINTS, "answer_column": NAME}
         return {**spec, **asking} if self._trial.work.counts_requests else spec
 
@@ -160,28 +150,18 @@ class OpentsdbSession(Session):
         self._wait_for_tsd()
         self.asking = "a flush of every region"
         hbase.flush_regions(self._regions, self.left_s(WITHIN_S))
-        folder = Path(self._address.data_dir, ROOT, HBASE)
-        for path in below(folder) if self._address.data_dir else ():
-            self.asking = f"an fsync of {path.name}"
-            try:
-                handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-            except OSError:  # it is gone meanwhile
-                continue
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+        if self._address.data_dir:
+            self._sync(below(Path(self._address.data_dir, ROOT, HBASE)))
 
     def _wait_for_tsd(self) -> None:
         """Until HBase has every row that came without being answered: the TSD collects rows for a second before it
         sends them, so what it has to send is none twice, more than a second apart."""
         if self._trial.subject.method != series.TELNET:
             return
-        self.asking = "/api/stats/region_clients"
         deadline = time.monotonic() + self.left_s(WITHIN_S)
         empty_since = math.inf
         while time.monotonic() < empty_since + COLLECTED_S:
-            clients = self._web.get_json("/api/stats/region_clients", self.left_s(60))
+            clients = self._get("/api/stats/region_clients", within_s=60)
             waiting = sum(int(client[name]) for client in clients for name in _WAITING)
             empty_since = math.inf if waiting else min(empty_since, time.monotonic())
             if time.monotonic() > deadline:
@@ -191,23 +171,19 @@ class OpentsdbSession(Session):
     def count(self) -> Counted | None:
         """The points of each column of each device: equal for all columns, consecutive from the first timestamp on."""
         self._wait_for_tsd()
-        names = list(series.columns_of(self._trial.work.data))
-        groups = self._groups(names[0])
-        rows = [self._points_by_device(name, groups) for name in names]
+        data = self._trial.work.data
+        columns = list(series.columns_of(data))
+        groups = self._groups(columns[0])
+        rows = {name: self._points_by_device(name, groups) for name in columns}
         by_device = {}
-        if rows[0]:
-            first, last = self._ends(names[0], min(rows[0].values()))
-            by_device = {device: (n, first.get(device, 0.0), last.get(device, 0.0)) for device, n in rows[0].items()}
-        counted = series.counted(by_device, self._trial.work.data, is_distinct=True)
-        unlike = [name for name, other in zip(names, rows, strict=True) if other != rows[0]]
-        gaps = (f"columns {', '.join(unlike)} have other rows than {names[0]}",) if unlike else ()
-        return Counted(rows=counted.rows, is_distinct=True, gaps=(*counted.gaps, *gaps))
+        if of_first := rows[columns[0]]:
+            first, last = self._ends(columns[0], min(of_first.values()))
+            by_device = {device: (n, first.get(device, 0.0), last.get(device, 0.0)) for device, n in of_first.items()}
+        return series.counted_by_column(by_device, rows, data, is_distinct=True)
 
     def _groups(self, column: str) -> list[str]:
-        """Devices that are counted by one question each, as its filter: "*", or names with "|" between them.
-
-        The TSD keeps all points of a question in its heap. How many there are is estimated by those of one device.
-        """
+        """Devices that are counted by one question each, as its filter: "*", or names with "|" between them. The TSD
+        keeps all points of a question in its heap. How many there are is estimated by those of one device."""
         most = POINTS_AT_ONCE * heap_bytes(self._settings["tsd_jvm_heap"]) // 2**30
         tables = self._trial.work.data.tables
         of_one = sum(self._points_by_device(column, ["d0"]).values())
@@ -226,10 +202,8 @@ class OpentsdbSession(Session):
         return dict(counts)
 
     def _ends(self, column: str, fewest: int) -> tuple[dict[str, float], dict[str, float]]:
-        """The first and the last time of each device in ms, where each one has at least so many rows.
-
-        Points are read before the second row's time, and from that of the last row that each one should have.
-        """
+        """The first and the last time of each device in ms, where each one has at least so many rows. Points are read
+        before the second row's time, and from that of the last row that each one should have."""
         data = self._trial.work.data
         first: dict[str, float] = {}
         last: dict[str, float] = {}
@@ -258,14 +232,9 @@ class OpentsdbSession(Session):
             raise
         return [(str(one["tags"][series.DEVICE]), one[POINTS]) for one in answers if one[POINTS]]
 
-    def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
-        return tuple(self._answer(filled(text, one, names, str)) for text, one in questions)
+    def _asked(self, statement: str) -> Any:
+        self.asking = statement[:80]
+        return self._web.ask_json(QUERY_PATH, self.left_s(WITHIN_S), statement)
 
-    def rows_handed(
-        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
-    ) -> Sequence[Cells]:
-        return rows_of(filled(text, drawn, names, str), parsed(content))
-
-    def _answer(self, text: str) -> tuple[Cells, ...]:
-        self.asking = text[:80]
-        return rows_of(text, self._web.ask_json(QUERY_PATH, self.left_s(WITHIN_S), text))
+    def _cells(self, statement: str, answer: Any) -> Sequence[Cells]:
+        return rows_of(statement, answer)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import re
 import shlex
 import zipfile
@@ -12,8 +11,9 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from scale_sweep.model import LOOPBACK, Finding, ServerSpec, Site, Trial
-from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
-from scale_sweep.server.targets.java import find_jars, in_turn, options, outside, program, runtime
+from scale_sweep.server.targets import Surroundings
+from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
+from scale_sweep.server.targets.java import JavaTarget, in_turn, options
 from scale_sweep.server.targets.opentsdb.opentsdb_facts import TAGS_MAX
 from scale_sweep.server.targets.opentsdb.opentsdb_session import (
     FLUSH_LOG,
@@ -28,11 +28,10 @@ from scale_sweep.server.targets.opentsdb.opentsdb_session import (
     ZOOKEEPER,
     OpentsdbSession,
 )
-from scale_sweep.server.targets.records import lines_with
+from scale_sweep.server.targets.records import blocking, lines_with
 
-JAVA = 17
-WHOLE = ("bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "timestamp")
-TYPES = (*WHOLE, "float", "double")
+_WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint")
+TYPES = ("bool", *_WHOLE, "timestamp", "float", "double")
 _NOT_ITEMS = {"connections", "heap", "tsd_heap"}
 # Items of the client by which the TSD asks HBase: they are in the TSD's configuration, and HBase has none of them.
 _OF_CLIENT = tuple(f"hbase.{part}." for part in ("increments", "nsre", "region_client", "rpcs", "timer", "workers"))
@@ -59,69 +58,51 @@ _ASKED_TOO_EARLY = re.compile(
 )
 
 
-def _room_for_tags(count: int) -> dict[str, str]:
-    return {"tsd.storage.max_tags": str(count)} if count > TAGS_MAX else {}
-
-
-class OpentsdbTarget(Target):
+class OpentsdbTarget(JavaTarget):
     """Two processes for each trial."""
 
-    def find(self, home: str) -> Installation | None:
-        """The jars in `home`, else where `scale servers install` puts them, with a Java that runs them."""
-        return find_jars("opentsdb", "opentsdb-", home, JAVA, JAVA)
+    types = TYPES
+    session_type = OpentsdbSession
+    jar = "opentsdb-"
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         """Resources of both JVMs, and items of both configurations that knobs name."""
-        cores = str(max(1, math.ceil(trial.cores)))
+        cores, tags = cores_of(trial), len(trial.work.data.tags) + 1
         return {
             "jvm_processors": cores,
             "jvm_heap": trial.knobs["heap"],
             "tsd_jvm_processors": cores,
             "tsd_jvm_heap": trial.knobs["tsd_heap"],
             "tsd.storage.enable_compaction": "false",  # with it, rows were missing at the count
-            **_room_for_tags(len(trial.work.data.tags) + 1),
+            **({"tsd.storage.max_tags": str(tags)} if tags > TAGS_MAX else {}),
             **{name: value for name, value in trial.knobs.items() if name not in _NOT_ITEMS},
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
         """Column types that it has, items of one of its configurations, and none that is the trial's own."""
-        findings = list(series.refused_columns("OpenTSDB", trial, TYPES))
+        findings = list(super().check(trial, around))
         for name in trial.knobs:
             if _FIXED.fullmatch(name):
                 sentence = f"{name} is set by the trial: addresses, ports and folders are fixed"
-                findings.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy=f"leave out {name}"))
+                findings.append(blocking("--knob", sentence, f"leave out {name}"))
             elif name not in _NOT_ITEMS and not name.startswith((*_OF_TSD, *_OF_HBASE)):
                 sentence = f"{name} is an item of neither OpenTSDB (tsd.*) nor HBase (hbase.*, hfile.*)"
-                findings.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy="correct --knob"))
+                findings.append(blocking("--knob", sentence, "correct --knob"))
         return tuple(findings)
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """Items that no class of both names: they ignore them."""
         named = [name for name in trial.knobs if name not in _NOT_ITEMS]
         known = _items_of(home) if named else frozenset()
-        return tuple(
-            Finding(
-                blocking=True,
-                subject="--knob",
-                sentence=f"neither OpenTSDB nor HBase has a setting {name}: they would ignore it",
-                remedy="correct --knob",
-            )
-            for name in named
-            if known and name not in known
-        )
-
-    def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
-        """Its Java runtime, if that is the machine's."""
-        return outside(home, JAVA, JAVA)
-
-    def java_runtime(self, home: str) -> str:
-        return runtime(home, JAVA, JAVA)
+        unknown = [name for name in named if known and name not in known]
+        sentences = (f"neither OpenTSDB nor HBase has a setting {name}: they would ignore it" for name in unknown)
+        return tuple(blocking("--knob", sentence, "correct --knob") for sentence in sentences)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """HBase and a TSD with their files in a directory of the trial."""
         root = f"{site.data_dir}/{ROOT}"
         settings = self.settings(trial, is_ours=True)
-        java = program(site, site.home, JAVA, JAVA, image_java=self.facts.image_java)
+        java = self.java(site)
         shared = (
             *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED),
             "-Djava.net.preferIPv4Stack=true",
@@ -130,14 +111,14 @@ class OpentsdbTarget(Target):
             "-cp",
             f"{root}/conf:{site.home}/lib/*",
         )
-        hbase = options(f"{root}/{HBASE}", int(settings["jvm_processors"]), settings["jvm_heap"])
-        tsd = options(f"{root}/{TSD}", int(settings["tsd_jvm_processors"]), settings["tsd_jvm_heap"])
+        hbase = options(f"{root}/{HBASE}", settings["jvm_processors"], settings["jvm_heap"])
+        tsd = options(f"{root}/{TSD}", settings["tsd_jvm_processors"], settings["tsd_jvm_heap"])
         of_tsd = {name: value for name, value in settings.items() if name.startswith(_OF_TSD)}
         of_hbase = {k: v for k, v in settings.items() if k.startswith(_OF_HBASE) and k not in of_tsd}
         return ServerSpec(
             folders=tuple(f"{root}/{name}" for name in (f"{HBASE}/tmp", f"{TSD}/tmp", f"{TSD}/cache")),
             argv=("/bin/sh", f"{root}/both.sh"),
-            env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
+            env=ENVIRONMENT,
             files={
                 f"{root}/both.sh": script(
                     root,
@@ -152,9 +133,6 @@ class OpentsdbTarget(Target):
             ports=tuple(site.port + n for n in (PORTS_ASKED if site.in_image else range(PORTS))),
             stop_timeout_s=60.0,
         )
-
-    def session(self, trial: Trial, address: Address) -> OpentsdbSession:
-        return OpentsdbSession(trial, address, self.settings(trial, is_ours=True))
 
     def suspicious(self, log: str) -> tuple[str, ...]:
         """Errors of both, and writes that the TSD could not store."""

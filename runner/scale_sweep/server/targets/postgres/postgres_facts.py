@@ -1,14 +1,20 @@
-"""PostgreSQL's facts and the defaults of its knobs. Refuses to import its client library."""
+"""Facts of PostgreSQL, and of TimescaleDB: the same server with an extension."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from scale_sweep.model import NEEDS, ResourceRange, ServerSource
 from scale_sweep.model.questions import FURTHER
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.common_facts import connections_knob, partitions_knob, parts_on_disks, twice_the_cores
-from scale_sweep.server.targets.postgres.methods import JSONB, METHODS
 
 SUMS = ("rows", "times", "values", "sum", "least", "greatest", "timed")
+
+
+COPY, INSERT, UPSERT, COPY_UPSERT, JSONB = "copy", "insert", "upsert", "copy-upsert", "jsonb"
+METHODS = (COPY, INSERT, UPSERT, COPY_UPSERT, JSONB)
+REPLACING = (UPSERT, COPY_UPSERT)  # those by which a row that comes again replaces the one of its device and time
 
 
 def _parts(resources: ResourceRange) -> str:
@@ -64,8 +70,6 @@ VENDOR_DEFAULTS = {
     "huge_pages": "try",
 }
 
-IMAGE_FILES = {f"/usr/lib/postgresql/16/{folder}/": (folder,) for folder in ("bin", "lib", "share")}
-
 FACTS = Facts(
     name="postgres",
     title="PostgreSQL",
@@ -108,7 +112,41 @@ FACTS = Facts(
     image="postgres",
     image_version="16.4",
     image_home="/usr/lib/postgresql/16",
-    image_files=IMAGE_FILES,
+    image_files={f"/usr/lib/postgresql/16/{folder}/": (folder,) for folder in ("bin", "lib", "share")},
     released={"16.4": "2024-08", "16.14": "2026-05", "18.6": "2026-08"},
     to_install="scale servers install postgres, or apt-get install postgresql, or give --home DIR",
+)
+
+TIMESCALE = replace(
+    FACTS,
+    name="timescaledb",
+    auto_rank=None,
+    keeps_data=False,
+    row_overhead_bytes=0,
+    beyond_loopback="",
+    disk_placements=(),
+    wal_disks=(),
+    image_files={},
+    title="TimescaleDB",
+    implementation="scale_sweep.server.targets.postgres.timescale_target:TimescaleTarget",
+    iot_benchmark=("TimescaleDB",),
+    knobs=(
+        connections_knob(),
+        Knob(name="chunk_interval", default="7d", help="time that a chunk spans"),
+        Knob(name="space_partitions", help="partitions of a chunk by device; none by default"),
+        Knob(name="compress", default="off", help="on: the flush compresses all chunks"),
+    ),
+    vendor_defaults={**VENDOR_DEFAULTS, "timescaledb.telemetry_level": "basic"},
+    rows_per_core_s=2e5,
+    overhead_s=8.0,
+    cannot=dict.fromkeys(
+        ("fill = previous", "fill = linear"),
+        "TimescaleDB's time_bucket_gapfill counts stretches of time from the year 2000, and not from 1970",
+    ),
+    image="timescale/timescaledb",
+    image_version="2.17.2-pg16",
+    image_home="/usr/local",
+    home_variable="SCALE_TIMESCALEDB_HOME",
+    released={"2.17.2": "2024-11"},
+    to_install="docker pull timescale/timescaledb:2.17.2-pg16, or give --home DIR of a PostgreSQL with the extension",
 )

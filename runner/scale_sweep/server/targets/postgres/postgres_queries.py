@@ -1,15 +1,14 @@
-"""Renders queries in PostgreSQL's SQL, with placeholders for values that each request draws."""
+"""Queries and sums in PostgreSQL's SQL, with placeholders for values that each request draws."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
 from scale_sweep.base.errors import CannotAsk
-from scale_sweep.model import Query, Trial, Workload
+from scale_sweep.model import Query, Workload
 from scale_sweep.server.targets.device_table import TABLE, DeviceTable
-from scale_sweep.server.targets.postgres.methods import COPY, JSONB, METRICS
-from scale_sweep.server.targets.postgres.postgres_facts import SUMS
-from scale_sweep.server.targets.sql_dialect import Dialect, SumsDialect, descending, expressions, listed
+from scale_sweep.server.targets.postgres.postgres_facts import COPY, JSONB
+from scale_sweep.server.targets.sql_dialect import Dialect, descending, listed
 
 _AGGREGATES = {
     "count": "count({0})",
@@ -30,13 +29,34 @@ _AGGREGATES = {
     "min_time": "min(time) FILTER (WHERE {0} IS NOT NULL)",
 }
 _BUCKET = "date_bin('{0} milliseconds', {1}, timestamptz 'epoch')"
-_SQL = Dialect(
+METRICS = "metrics"  # the column that has all values of a row of `jsonb`, as tsdbperf names it
+_IN_JSON = {"float": "float8", "double": "float8", "bool": "boolean", "timestamp": "text", "binary": "text"}
+
+
+def _summed(name: str, kind: str) -> str:
+    return f'"{name}"::int' if kind == "bool" else f'"{name}"'
+
+
+def _member(name: str, kind: str) -> str:
+    value = f"({METRICS}->>'{name}')"
+    if kind == "bool":
+        return f"{value}::boolean::int"
+    return f"{value}::{_IN_JSON.get(kind, 'numeric' if 'int' in kind else 'text')}"
+
+
+SQL = Dialect(
     aggregates=_AGGREGATES,
     time="time",
     length="interval '{0} milliseconds'",
     bucket=_BUCKET.format("{0}", "time"),
     value="{0}::float8",
+    summed=_summed,
+    double="{0}::float8",
+    # seconds as a double have an error of a quarter of a microsecond at most until 2038
+    since_start="(date_part('epoch', time) * 1e6::float8)::int8 - {0}",
+    ns=1000,
 )
+SQL_OF_JSON = replace(SQL, summed=_member)
 
 
 def _filled(query: Query, chosen: str) -> str:
@@ -44,11 +64,11 @@ def _filled(query: Query, chosen: str) -> str:
     if query.is_grouped:
         raise CannotAsk("PostgreSQL fills stretches of all devices together only", remedy="no each")
     names = tuple(f"v{number}" for number in range(len(query.values)))
-    values = (f"{value} AS {name}" for value, name in zip(_SQL.values(query), names, strict=True))
-    bucket = _SQL.bucket.format(query.bucket_ms)
+    values = (f"{value} AS {name}" for value, name in zip(SQL.values(query), names, strict=True))
+    bucket = SQL.bucket.format(query.bucket_ms)
     groups = f"SELECT {bucket} AS bucket, {listed(values)} FROM {TABLE}{chosen} GROUP BY bucket"
-    first, last = _BUCKET.format(query.bucket_ms, "{from}"), f"{{to}} - {_SQL.length.format(1)}"
-    stretches = f"generate_series({first}, {last}, {_SQL.length.format(query.bucket_ms)}) AS stretch(bucket)"
+    first, last = _BUCKET.format(query.bucket_ms, "{from}"), f"{{to}} - {SQL.length.format(1)}"
+    stretches = f"generate_series({first}, {last}, {SQL.length.format(query.bucket_ms)}) AS stretch(bucket)"
     joined = f"{stretches} LEFT JOIN ({groups}) AS held USING (bucket)"
     return f"SELECT {listed(('bucket', *names))} FROM {joined} ORDER BY bucket{descending(query)}"
 
@@ -61,7 +81,7 @@ def _newest(query: Query, cells: str, chosen: str) -> str:
     return f"SELECT {cells} FROM (VALUES {devices}) AS asked(id), LATERAL ({inner}) AS newest"
 
 
-_TABLES = DeviceTable(title="PostgreSQL", sql=_SQL, newest=_newest, filled=_filled, group="{value}::float8::integer")
+_TABLES = DeviceTable(title="PostgreSQL", sql=SQL, newest=_newest, filled=_filled, group="{value}::float8::integer")
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
@@ -69,36 +89,3 @@ def rendered(query: Query, data: Workload, method: str) -> str:
     if method == JSONB and not query.text:
         raise CannotAsk(f"--method {JSONB} has no column for each value", remedy=f"--method {COPY}")
     return _TABLES.rendered(query)
-
-
-NS_PER_US = 1000
-_IN_JSON = {"float": "float8", "double": "float8", "bool": "boolean", "timestamp": "text", "binary": "text"}
-
-
-def sums_dialect(method: str) -> SumsDialect:
-    """How columns are spelled: with jsonb they are members of one column."""
-    return SumsDialect(
-        column=_member if method == JSONB else _column, double=lambda what: f"{what}::float8", ns=NS_PER_US
-    )
-
-
-def sums_statement(trial: Trial, devices: Sequence[str]) -> str:
-    """The device and its figures for each of these devices; of all rows together, with "" as the device, if there are
-    none. date_part returns seconds as a double, whose error is a quarter of a microsecond at most until 2038."""
-    data = trial.work.data
-    figures = ", ".join(expressions(data, SUMS, sums_dialect(trial.subject.method)).values())
-    since = f"(date_part('epoch', time) * 1e6::float8)::int8 - {data.start_ms * 1000} AS since_first"
-    only = f" WHERE device_id IN ({', '.join(devices)})" if devices and len(devices) < data.tables else ""
-    whose, grouped = ("device_id::text", " GROUP BY device_id") if devices else ("''", "")
-    return f"SELECT {whose}, {figures} FROM (SELECT *, {since} FROM {TABLE}{only}) row{grouped}"
-
-
-def _column(name: str, kind: str) -> str:
-    return f'"{name}"::int' if kind == "bool" else f'"{name}"'
-
-
-def _member(name: str, kind: str) -> str:
-    value = f"({METRICS}->>'{name}')"
-    if kind == "bool":
-        return f"{value}::boolean::int"
-    return f"{value}::{_IN_JSON.get(kind, 'numeric' if 'int' in kind else 'text')}"

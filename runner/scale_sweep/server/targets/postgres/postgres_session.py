@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -11,17 +11,13 @@ import psycopg
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.units import counted
-from scale_sweep.experiment.work.sums import figures_of
 from scale_sweep.model import Cells, Drawn, Trial
-from scale_sweep.server.targets import Address, Counted, Part, Session
-from scale_sweep.server.targets.device_table import DEVICES, TABLE, tags_in_table
+from scale_sweep.server.targets import Address, Counted, Part
+from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTableSession
 from scale_sweep.server.targets.placeholders import filled
-from scale_sweep.server.targets.postgres.devices import device_rows, device_table
-from scale_sweep.server.targets.postgres.methods import device_index, stores_pairs_once, table_columns
-from scale_sweep.server.targets.postgres.postgres_facts import FACTS, SUMS
-from scale_sweep.server.targets.postgres.postgres_queries import sums_dialect, sums_statement
+from scale_sweep.server.targets.postgres.postgres_facts import FACTS, JSONB, REPLACING, SUMS
+from scale_sweep.server.targets.postgres.postgres_queries import METRICS, SQL, SQL_OF_JSON
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK, moment_ms
-from scale_sweep.server.targets.sql_dialect import in_ns
 
 USER, DATABASE = "scale", "postgres"  # of a server that is ours
 USER_OF_SERVER = "postgres"  # of one that is not
@@ -53,18 +49,22 @@ _WAITS = (
 )
 
 
-class PostgresSession(Session):
+class PostgresSession(DeviceTableSession):
     """One connection of the superuser that initdb created."""
+
+    types = SQL_TYPES
+    types_of_tags: Mapping[str, str] = {kind: name for kind, name in SQL_TYPES.items() if kind != "varbinary"}
+    figures = SUMS
 
     def __init__(self, trial: Trial, address: Address, libpq: str) -> None:
         super().__init__(trial, address)
+        self.sql = SQL_OF_JSON if trial.subject.method == JSONB else SQL
         self._libpq = libpq
         self._user = address.user or (USER if address.is_ours else USER_OF_SERVER)
         self._connection: psycopg.Connection | None = None
         self._watching: psycopg.Connection | None = None
 
     def not_ready(self) -> str:
-        """The server's message while it starts."""
         self.asking = "a connection"
         try:
             self._connection = self._connected()
@@ -102,10 +102,8 @@ class PostgresSession(Session):
         return f"PostgreSQL has a table {there[0]}, which a trial would make and remove" if there else ""
 
     def create_schema(self) -> None:
-        """Creates the measurement table and its hash partitions, with tsdbperf's two indexes.
-
-        On several disks: one tablespace on each, and the partitions round robin over them, each with its indexes.
-        """
+        """Creates the measurement table and its hash partitions, with tsdbperf's two indexes. On several disks: one
+        tablespace on each, and the partitions round robin over them, each with its indexes."""
         disks = self._address.disks
         for i, path in enumerate(disks):
             self._rows(f"CREATE TABLESPACE d{i + 1} LOCATION '{path}/{SPACE}'")
@@ -126,22 +124,21 @@ class PostgresSession(Session):
         return self._device_index(table), f"CREATE INDEX ON {table} (time DESC)"
 
     def _device_index(self, table: str) -> str:
-        return f"{device_index(self._trial.subject.method)} ON {table} (device_id, time DESC)"
+        """INSERT ... ON CONFLICT needs an index that allows each pair once."""
+        unique = "UNIQUE " if self._trial.subject.method in REPLACING else ""
+        return f"CREATE {unique}INDEX ON {table} (device_id, time DESC)"
 
-    def create_tables(self) -> None:
-        """Where reads may ask for them, the tags of each device."""
-        if not self._trial.work.counts_requests or self._connection is None:
-            return
-        self._rows(device_table(self._trial.work.data.tags, _sql_type))
-        rows = device_rows(self._trial, self.load_spec(), self._address.secret)
-        with self._connection.cursor() as cursor, cursor.copy(f"COPY {DEVICES} FROM STDIN") as copy:
-            for row in rows:
-                copy.write_row(row)
+    def _make_devices(self, columns: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        self._rows(f"CREATE TABLE {DEVICES} (device_id integer PRIMARY KEY{columns})")
+        if self._connection is not None:
+            with self._connection.cursor() as cursor, cursor.copy(f"COPY {DEVICES} FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
         self._rows(f"ANALYZE {DEVICES}")
 
     def _create_table(self, more: str) -> None:
-        columns = table_columns(self._trial.subject.method, self._trial.work.data.columns, _sql_type)
-        self._rows(f"CREATE TABLE {TABLE} (time timestamptz NOT NULL, device_id integer NOT NULL, {columns}){more}")
+        columns = f", {METRICS} jsonb NOT NULL" if self._trial.subject.method == JSONB else self._columns_sql()
+        self._rows(f"CREATE TABLE {TABLE} (time timestamptz NOT NULL, device_id integer NOT NULL{columns}){more}")
 
     def expected(self) -> Mapping[str, str]:
         """The partitions, every setting of the trial's set, and every free knob; of a server that is not ours, what its
@@ -185,16 +182,8 @@ class PostgresSession(Session):
         )
 
     def load_spec(self) -> Mapping[str, str]:
-        return {
-            "driver": "postgres",
-            "method": self._trial.subject.method,
-            "host": self._address.host,
-            "port": str(self._address.port),
-            "user": self._user,
-            "database": self._address.database or DATABASE,
-            "table": TABLE,
-            "library": self._libpq,
-        }
+        database = self._address.database or DATABASE
+        return self.spec_of("postgres", user=self._user, database=database, table=TABLE, library=self._libpq)
 
     def commit_cycles(self) -> int | None:
         """The number of finished checkpoints (the view has another name since PostgreSQL 17)."""
@@ -221,8 +210,7 @@ class PostgresSession(Session):
         self._rows("CHECKPOINT")
 
     def count(self) -> Counted | None:
-        """One pass over all partitions: the rows of each device, which must be consecutive from the first timestamp
-        on."""
+        """One pass over all partitions."""
         w = self._trial.work.data
         rows, faulty, first = self._rows(
             "SELECT coalesce(sum(n), 0), count(*) FILTER (WHERE faulty), min(device_id) FILTER (WHERE faulty) FROM ("
@@ -232,18 +220,8 @@ class PostgresSession(Session):
         )[0]
         where = f"{counted(faulty, 'device')}; device {first} is the first"
         sentence = f"rows between the first and the last are missing in {where}"
-        is_distinct = stores_pairs_once(self._trial.subject.method)
+        is_distinct = self._trial.subject.method in REPLACING
         return Counted(rows=int(rows), is_distinct=is_distinct, gaps=(sentence,) if faulty else ())
-
-    def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]] | None:
-        return tags_in_table(self._trial.work.data.tags, self._rows)
-
-    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-        """One pass over the table."""
-        trial = self._trial
-        dialect, names = sums_dialect(trial.subject.method), figures_of(trial.work.data, SUMS)
-        rows = self._rows(sums_statement(trial, devices))
-        return {str(device): in_ns(names, figures, dialect) for device, *figures in rows}
 
     def settle(self) -> None:
         """VACUUM sets the marks that a row's first reader would have to set. ANALYZE updates the planner's statistics.
@@ -254,11 +232,6 @@ class PostgresSession(Session):
     def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         came = (self._rows(filled(text, drawn, names, _timestamp)) for text, drawn in questions)
         return tuple(tuple(tuple(_plain(cell) for cell in row) for row in rows) for rows in came)
-
-    def drop_schema(self) -> None:
-        """Drops the measurement table with its partitions, and the devices."""
-        self._rows(f"DROP TABLE {TABLE}")
-        self._rows(f"DROP TABLE IF EXISTS {DEVICES}")
 
     def close(self) -> None:
         """Closes both connections."""
@@ -288,7 +261,3 @@ def _wait_name(kind: str | None, event: str | None) -> str:
     if kind is None:
         return ""
     return f"lock: {event}" if kind in _LOCKS else f"{kind}: {event}"
-
-
-def _sql_type(kind: str) -> str:
-    return SQL_TYPES[kind.partition("(")[0]]

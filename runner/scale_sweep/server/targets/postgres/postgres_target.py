@@ -1,11 +1,13 @@
-"""PostgreSQL: tsdbperf's measurement table, hash-partitioned by device, loaded over N connections (methods.py)."""
+"""PostgreSQL: tsdbperf's measurement table, hash-partitioned by device, loaded over N connections."""
 
 from __future__ import annotations
 
 import glob
 import importlib.util
+import os
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -13,14 +15,14 @@ from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.verbs import client_library
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target
-from scale_sweep.server.targets.installations import installed, version_of
-from scale_sweep.server.targets.postgres.methods import JSONB, METHODS, unwritten
-from scale_sweep.server.targets.postgres.postgres_facts import FACTS
+from scale_sweep.server.targets.installations import installed, run_program, version_of
+from scale_sweep.server.targets.postgres.postgres_facts import FACTS, JSONB, METHODS
 from scale_sweep.server.targets.postgres.postgres_session import SPACE, SQL_TYPES, PostgresSession
-from scale_sweep.server.targets.postgres.refused import refused
+from scale_sweep.server.targets.records import blocking
 
 PARTITIONS_MAX = 1024
 COLUMNS_MAX = 1598
+_NOT_IN_JSON = ("varbinary", "geometry")
 _PROGRAMS = ("postgres", "initdb")
 _ALWAYS = {"dynamic_shared_memory_type": "mmap"}  # in the data directory: a killed server leaves no file in /dev/shm
 _CONNECTIONS = 100  # PostgreSQL's own default
@@ -66,57 +68,45 @@ class PostgresTarget(Target):
         return {k: v for k, v in self.settings(trial, is_ours=True).items() if k not in self.own_knobs}
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
-        """Names and values that it refuses, in its own words."""
-        if not (refusal := refused(home, self._items(trial))):
-            return ()
-        remedy = "correct --knob or --vary"
-        return (Finding(blocking=True, subject="--knob", sentence=f"PostgreSQL reports: {refusal}", remedy=remedy),)
+        """Names and values that it refuses, in its own words, without a cluster and without starting it."""
+        options = [part for name, value in sorted(self._items(trial).items()) for part in ("-c", f"{name}={value}")]
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "postgresql.conf").touch()
+            os.chmod(folder, 0o755)  # the program runs as the server's user
+            # Printing one setting makes it read all; then it ends.
+            question = (f"{home}/bin/postgres", "-C", "fsync", "-D", folder, *options)
+            done = run_program(question, environment={"LC_ALL": "C"})
+        message = re.search(r"FATAL:\s+(.+)", done.stderr) if done and done.returncode else None
+        sentence = f"PostgreSQL reports: {message.group(1)}" if message else ""
+        return (blocking("--knob", sentence, "correct --knob or --vary"),) if sentence else ()
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
         """libpq comes with the wheel; otherwise the load generator reports what is missing."""
         try:
             client_library("postgres", _libpq(home))
         except LoadError as error:
-            return (Finding(blocking=True, subject="libpq", sentence=error.message, remedy=self.facts.to_install),)
+            return (blocking("libpq", error.message, self.facts.to_install),)
         return ()
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
         """Findings on partitions and threads beyond the server's limits, and on column types that it does not have."""
         findings = []
+        method, columns = trial.subject.method, trial.work.data.columns
         if int(trial.knobs.get("partitions", 1)) > PARTITIONS_MAX:
-            findings.append(
-                Finding(
-                    blocking=True,
-                    subject="--partitions",
-                    sentence=f"{trial.knobs['partitions']} hash partitions; {PARTITIONS_MAX} at most",
-                    remedy="lower --partitions",
-                )
-            )
-        columns = trial.work.data.columns
-        if len(columns) > COLUMNS_MAX and trial.subject.method != JSONB:
+            sentence = f"{trial.knobs['partitions']} hash partitions; {PARTITIONS_MAX} at most"
+            findings.append(blocking("--partitions", sentence, "lower --partitions"))
+        if len(columns) > COLUMNS_MAX and method != JSONB:
             sentence = f"{len(columns)} columns; a table has {COLUMNS_MAX} besides time and device at most"
             remedy = f"fewer columns, or --method {JSONB}"
-            findings.append(Finding(blocking=True, subject="--columns", sentence=sentence, remedy=remedy))
+            findings.append(blocking("--columns", sentence, remedy))
         for column in columns:
             kind = column.partition(":")[2].partition("(")[0]
             if kind not in SQL_TYPES:
-                findings.append(
-                    Finding(
-                        blocking=True,
-                        subject="--columns",
-                        sentence=f"PostgreSQL has no type for {column}",
-                        remedy=f"use {', '.join(SQL_TYPES)}",
-                    )
-                )
-            elif unwritten(trial.subject.method, kind):
-                findings.append(
-                    Finding(
-                        blocking=True,
-                        subject="--columns",
-                        sentence=f"--method {trial.subject.method} cannot write {column}: JSON has no such type",
-                        remedy=f"leave it out, or take --method {METHODS[0]}",
-                    )
-                )
+                sentence = f"PostgreSQL has no type for {column}"
+                findings.append(blocking("--columns", sentence, f"use {', '.join(SQL_TYPES)}"))
+            elif method == JSONB and kind in _NOT_IN_JSON:
+                sentence = f"--method {method} cannot write {column}: JSON has no such type"
+                findings.append(blocking("--columns", sentence, f"leave it out, or take --method {METHODS[0]}"))
         return tuple(findings)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
@@ -136,18 +126,8 @@ class PostgresTarget(Target):
             folders=tuple(f"{path}/{SPACE}" for path in site.disks),
             setup=(
                 (
-                    f"{site.home}/bin/initdb",
-                    "-D",
-                    data,
-                    "-U",
-                    "scale",
-                    "--auth=scram-sha-256",
-                    f"--pwfile={password_file}",
-                    "-E",
-                    "UTF8",
-                    "--locale=C",
-                    "--no-sync",
-                    *wal,
+                    *(f"{site.home}/bin/initdb", "-D", data, "-U", "scale", "-E", "UTF8", "--locale=C", "--no-sync"),
+                    *("--auth=scram-sha-256", f"--pwfile={password_file}", *wal),
                 ),
             ),
             argv=(
@@ -166,12 +146,8 @@ class PostgresTarget(Target):
 
     def suspicious(self, log: str) -> tuple[str, ...]:
         """A crash or a panic. Other lines of the server's log do not change the number."""
-        return tuple(
-            line
-            for line in log.splitlines()
-            if re.search(r"\b(PANIC|FATAL):|terminated by signal", line)
-            and "the database system is starting up" not in line
-        )
+        lines = (line for line in log.splitlines() if "the database system is starting up" not in line)
+        return tuple(line for line in lines if re.search(r"\b(PANIC|FATAL):|terminated by signal", line))
 
     def session(self, trial: Trial, address: Address) -> PostgresSession:
         return self.session_type(trial, address, _libpq(address.home))

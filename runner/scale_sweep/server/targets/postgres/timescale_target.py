@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,12 +10,10 @@ from scale_sweep.server.targets import Installation, Surroundings
 from scale_sweep.server.targets.device_table import TABLE
 from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
 from scale_sweep.server.targets.postgres.postgres_target import PostgresTarget
-from scale_sweep.server.targets.records import COMPRESSION
+from scale_sweep.server.targets.records import COMPRESSION, blocking, seconds_of
 
 _OWN_KNOBS = ("connections", "chunk_interval", "space_partitions", "compress")
 _CONTROL = ("share/postgresql/extension", "share/extension", "share/postgresql/*/extension")
-_INTERVAL = re.compile(r"(\d+)(s|m|h|d|w)")
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
 class TimescaleSession(PostgresSession):
@@ -101,18 +98,9 @@ class TimescaleTarget(PostgresTarget):
             mistakes.append((f"chunk_interval: {error}", "--knob chunk_interval=7d"))
         if switch not in ("on", "off"):
             mistakes.append((f"compress={switch} is neither on nor off", "--knob compress=on"))
-        findings = [Finding(blocking=True, subject="--knob", sentence=s, remedy=r) for s, r in mistakes]
-        return (*findings, *super().check(trial, around))
+        return (*(blocking("--knob", *one) for one in mistakes), *super().check(trial, around))
 
 
 def has_extension(home: str) -> bool:
     """Whether the server's directory has TimescaleDB's control file."""
     return any(next(Path(home).glob(f"{folder}/timescaledb.control"), None) for folder in _CONTROL)
-
-
-def seconds_of(interval: str) -> int:
-    """Seconds of "7d", "12h". Raises ValueError for what is not a time above 0."""
-    match = _INTERVAL.fullmatch(interval)
-    if match is None or not int(match.group(1)):
-        raise ValueError(f"{interval!r} is not a time such as 7d or 12h")
-    return int(match.group(1)) * _SECONDS[match.group(2)]

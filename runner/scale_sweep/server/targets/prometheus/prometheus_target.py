@@ -2,25 +2,145 @@
 
 from __future__ import annotations
 
-import math
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below, sync
-from scale_sweep.model import Finding, ServerSpec, Site, Trial, Workload
-from scale_sweep.server.targets import Address, Counted, Installation, Surroundings, Target, series
+from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.server.targets import Counted, Installation, Target, series
+from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
 from scale_sweep.server.targets.installations import home_of, installed, refused_flags, run_program, version_of
 from scale_sweep.server.targets.prometheus.prometheus_facts import WINDOW
-from scale_sweep.server.targets.promql import ASKING, EVER_MS, PromqlSession, end_of_time, in_seconds, metric
+from scale_sweep.server.targets.promql import ASKING, EVER_MS, TYPES, PromqlSession, end_of_time, in_seconds, metric
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG
 
+Answer = TypeVar("Answer")
+ROOT = "prometheus"
+LOGS = ("wal", "wbl")  # of rows in the order of time, and of others
+DEVICES_MAX = 200  # that a question names
+_COUNTERS = ("prometheus_tsdb_compactions_total", "prometheus_tsdb_head_truncations_total")
+_LOST = ("prometheus_tsdb_wal_writes_failed_total", "prometheus_tsdb_out_of_order_wbl_writes_failed_total")
+_ROLLUPS = {"values": "count", "sum": "sum", "least": "min", "greatest": "max"}
+_ADDED = ("count", "sum")
+_MOVED = "cannot populate chunk"  # of the part in memory: the server wrote it into a block while it answered
+_MOVED_S = 10.0
+_DURATION = re.compile(rf"{WINDOW}: (\S+)")
+
+
+class PrometheusSession(PromqlSession):
+    """Nothing is created before the load."""
+
+    who = "Prometheus"
+    ready_path = "/-/ready"
+
+    def version(self) -> str:
+        return str(self._status("buildinfo")["version"])
+
+    def effective(self) -> Mapping[str, str]:
+        """Every flag, the item of its file, and the threads that Go uses. An item at its default is not repeated."""
+        flags = {name: str(value) for name, value in self._status("flags").items() if name in self._settings}
+        window = _DURATION.search(self._status("config")["yaml"])
+        threads = {"gomaxprocs": str(self._status("runtimeinfo")["GOMAXPROCS"])}
+        terms = {ACKNOWLEDGED: IN_LOG, COMPRESSION: "columns by series, differences of times and XOR of values"}
+        return {**flags, WINDOW: window.group(1) if window else "0s", **threads, **terms}
+
+    def _status(self, name: str) -> Mapping[str, Any]:
+        status: Mapping[str, Any] = self._get(f"/api/v1/status/{name}", within_s=60)["data"]
+        return status
+
+    def load_spec(self) -> Mapping[str, str]:
+        spec = self.spec_of(series.SAMPLES_DRIVER, table=series.MEASUREMENT, write_path="/api/v1/write")
+        return {**spec, **ASKING} if self._trial.work.counts_requests else spec
+
+    def commit_cycles(self) -> int | None:
+        """Blocks that were written, and ends of the part in memory."""
+        counters = self._metrics()
+        return int(sum(counters.get(name, 0) for name in _COUNTERS))
+
+    def flush(self) -> None:
+        """Syncs the files of its logs. Blocks are synced when they are made."""
+        root = Path(self._address.data_dir, ROOT)
+        if self._address.data_dir:
+            sync(path for name in LOGS for path in below(root / name))  # a block may be made of one meanwhile
+
+    def count(self) -> Counted | None:
+        """The samples of each column of each device: equal for all columns, and all of them between the first timestamp
+        and the one by which so many consecutive rows end. A series has one sample at a time, so none is missing."""
+        data = self._trial.work.data
+        rows = {
+            name: self._by_device("sum", "count", name, end_of_time(data), EVER_MS) for name in series.columns_of(data)
+        }
+        column, of_first = next(iter(rows.items()))
+        by_device: dict[str, tuple[int, float, float]] = {}
+        for n in set(of_first.values()):
+            span_ms = (int(n) - 1) * data.step_ms
+            within = self._by_device("sum", "count", column, in_seconds(f"{data.start_ms + span_ms}e-3"), span_ms + 1)
+            for device in (device for device, count in of_first.items() if count == n):
+                is_whole = within.get(device) == n
+                first = float(data.start_ms) if is_whole else float("inf")
+                by_device[device] = (int(n), first, data.start_ms + span_ms if is_whole else float("inf"))
+        counters = self._metrics()
+        lost = {name: counters[name] for name in _LOST if counters.get(name)}
+        gaps = (f"Prometheus could not write its log: {lost}",) if lost else ()
+        return series.counted_by_column(by_device, rows, data, *gaps)
+
+    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        """One question for each figure of a column, about all samples."""
+        data = self._trial.work.data
+        labels = f'{series.DEVICE}=~"{"|".join(devices)}"' if 0 < len(devices) <= DEVICES_MAX else ""
+        figures_of: dict[str, dict[str, Any]] = {}
+        end, columns = end_of_time(data), series.columns_of(data)
+        for name in columns:
+            for figure, rollup in _ROLLUPS.items():
+                outer = "sum" if rollup in _ADDED else rollup
+                values = self._by_device(outer, rollup, name, end, EVER_MS, labels, all_at_once=not devices)
+                for device, value in values.items():
+                    figures_of.setdefault(device, {})[f"{name}.{figure}"] = value
+        for figures in figures_of.values():
+            figures["rows"] = max(figures.get(f"{name}.values", 0.0) for name in columns)
+        return figures_of
+
+    def _asked(self, statement: str) -> Any:
+        return _until_still(lambda: super(PrometheusSession, self)._asked(statement))
+
+    def _at(self, query: str, time: str) -> list[Mapping[str, Any]]:
+        return _until_still(lambda: super(PrometheusSession, self)._at(query, time))
+
+    def _by_device(
+        self,
+        outer: str,
+        rollup: str,
+        column: str,
+        end: str,
+        span_ms: int,
+        labels: str = "",
+        *,
+        all_at_once: bool = False,
+    ) -> dict[str, float]:
+        """A number of each device, or of all together by "", of the samples of a column in a window that ends there."""
+        by = "" if all_at_once else series.DEVICE
+        selected = f"{metric(column)}{{{labels}}}[{span_ms}ms]"
+        answer = self._at(f"{outer} by ({by}) ({rollup}_over_time({selected}))", end)
+        return {one["metric"].get(series.DEVICE, ""): float(one["value"][1]) for one in answer}
+
+
+def _until_still(ask: Callable[[], Answer]) -> Answer:
+    """The answer, asked for again while the server moves samples that it was about to read. Raises TargetError."""
+    deadline = time.monotonic() + _MOVED_S
+    while True:
+        try:
+            return ask()
+        except TargetError as error:
+            if _MOVED not in error.message or time.monotonic() > deadline:
+                raise
+        time.sleep(0.2)
+
+
 PROGRAM = "prometheus"
-# Samples are doubles: a whole number above 2^53 would be read back as another.
-TYPES = ("bool", "tinyint", "smallint", "int", "utinyint", "usmallint", "uint", "float", "double")
 _NOT_FLAGS = {"connections", "gomaxprocs", WINDOW}
 _REFUSED = "Error parsing"
 _DOUBTFUL = re.compile(  # samples that were not stored, or a log that was not written
@@ -32,6 +152,8 @@ class PrometheusTarget(Target):
     """One server for each trial."""
 
     doubtful = _DOUBTFUL
+    types = TYPES
+    session_type = PrometheusSession
 
     def find(self, home: str) -> Installation | None:
         """prometheus in `home`, else where `scale servers install` puts it, else on PATH."""
@@ -43,11 +165,7 @@ class PrometheusTarget(Target):
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         """Flags by their names, the item of its file, and the threads that Go may use."""
         knobs = {name: value for name, value in trial.knobs.items() if name != "connections"}
-        return {"gomaxprocs": str(max(1, math.ceil(trial.cores))), **knobs}
-
-    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """A finding for each column type that it does not have."""
-        return series.refused_columns("Prometheus", trial, TYPES)
+        return {"gomaxprocs": cores_of(trial), **knobs}
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """Flags and values that it refuses, in its own words: it reads them all before it misses its file."""
@@ -72,145 +190,11 @@ class PrometheusTarget(Target):
             ),
             folders=(root,),
             files={f"{site.data_dir}/prometheus.yml": f"storage:\n  tsdb:\n    {WINDOW}: {settings[WINDOW]}\n"},
-            env={"GOMAXPROCS": settings["gomaxprocs"], "TZ": "UTC", "LC_ALL": "C.UTF-8"},
+            env={"GOMAXPROCS": settings["gomaxprocs"], **ENVIRONMENT},
             ports=(site.port,),
             stop_timeout_s=30.0,
         )
 
-    def session(self, trial: Trial, address: Address) -> PrometheusSession:
-        return PrometheusSession(trial, address, self.settings(trial, is_ours=address.is_ours))
-
 
 def _flags(settings: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(f"--{name}={value}" for name, value in settings.items() if name not in _NOT_FLAGS)
-
-
-ROOT = "prometheus"
-LOGS = ("wal", "wbl")  # of rows in the order of time, and of others
-DEVICES_MAX = 200  # that a question names
-_COUNTERS = ("prometheus_tsdb_compactions_total", "prometheus_tsdb_head_truncations_total")
-_LOST = ("prometheus_tsdb_wal_writes_failed_total", "prometheus_tsdb_out_of_order_wbl_writes_failed_total")
-_ROLLUPS = {"values": "count", "sum": "sum", "least": "min", "greatest": "max"}
-_ADDED = ("count", "sum")
-_MOVED = "cannot populate chunk"  # of the part in memory: the server wrote it into a block while it answered
-_MOVED_S = 10.0
-_DURATION = re.compile(rf"{WINDOW}: (\S+)")
-
-
-class PrometheusSession(PromqlSession):
-    """Readiness is its own page; nothing is created before the load."""
-
-    who = "Prometheus"
-
-    def not_ready(self) -> str:
-        """The server's message while it reads its log."""
-        self.asking = "/-/ready"
-        return self._web.refusal("/-/ready", self.left_s(10))
-
-    def version(self) -> str:
-        return str(self._status("buildinfo")["version"])
-
-    def effective(self) -> Mapping[str, str]:
-        """Every flag, the item of its file, and the threads that Go uses. An item at its default is not repeated."""
-        flags = {name: str(value) for name, value in self._status("flags").items() if name in self._settings}
-        window = _DURATION.search(self._status("config")["yaml"])
-        threads = {"gomaxprocs": str(self._status("runtimeinfo")["GOMAXPROCS"])}
-        terms = {ACKNOWLEDGED: IN_LOG, COMPRESSION: "columns by series, differences of times and XOR of values"}
-        return {**flags, WINDOW: window.group(1) if window else "0s", **threads, **terms}
-
-    def _status(self, name: str) -> Mapping[str, Any]:
-        self.asking = f"/api/v1/status/{name}"
-        answer = self._web.get_json(self.asking, self.left_s(60))
-        status: Mapping[str, Any] = answer["data"]
-        return status
-
-    def load_spec(self) -> Mapping[str, str]:
-        spec = series.samples_spec(self._trial, self._address, "/api/v1/write")
-        return {**spec, **ASKING} if self._trial.work.counts_requests else spec
-
-    def commit_cycles(self) -> int | None:
-        """Blocks that were written, and ends of the part in memory."""
-        counters = self._metrics()
-        return int(sum(counters.get(name, 0) for name in _COUNTERS))
-
-    def flush(self) -> None:
-        """Syncs the files of its logs. Blocks are synced when they are made."""
-        root = Path(self._address.data_dir, ROOT)
-        if self._address.data_dir:
-            sync(path for name in LOGS for path in below(root / name))  # a block may be made of one meanwhile
-
-    def count(self) -> Counted | None:
-        """The samples of each column of each device: equal for all columns, and all of them between the first timestamp
-        and the one by which so many consecutive rows end. A series has one sample at a time, so none is missing."""
-        data = self._trial.work.data
-        names = list(series.columns_of(data))
-        rows = [self._by_device("sum", "count", name, end_of_time(data), EVER_MS) for name in names]
-        by_device: dict[str, tuple[int, float, float]] = {}
-        for n in set(rows[0].values()):
-            span_ms = (int(n) - 1) * data.step_ms
-            within = self._by_device("sum", "count", names[0], in_seconds(f"{data.start_ms + span_ms}e-3"), span_ms + 1)
-            for device in (device for device, count in rows[0].items() if count == n):
-                is_whole = within.get(device) == n
-                first = float(data.start_ms) if is_whole else float("inf")
-                by_device[device] = (int(n), first, data.start_ms + span_ms if is_whole else float("inf"))
-        unlike = [name for name, other in zip(names, rows, strict=True) if other != rows[0]]
-        counted = series.counted(by_device, data)
-        gaps: tuple[str, ...] = (f"columns {', '.join(unlike)} have other rows than {names[0]}",) if unlike else ()
-        counters = self._metrics()
-        lost = {name: counters[name] for name in _LOST if counters.get(name)}
-        gaps += (f"Prometheus could not write its log: {lost}",) if lost else ()
-        return Counted(rows=counted.rows, gaps=(*counted.gaps, *gaps))
-
-    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-        """One question for each figure of a column, about all samples."""
-        data = self._trial.work.data
-        labels = f'{series.DEVICE}=~"{"|".join(devices)}"' if 0 < len(devices) <= DEVICES_MAX else ""
-        figures_of: dict[str, dict[str, Any]] = {}
-        for name in series.columns_of(data):
-            for figure, rollup in _ROLLUPS.items():
-                outer = "sum" if rollup in _ADDED else rollup
-                values = self._by_device(
-                    outer, rollup, name, end_of_time(data), EVER_MS, labels, all_at_once=not devices
-                )
-                for device, value in values.items():
-                    figures_of.setdefault(device, {})[f"{name}.{figure}"] = value
-        return {device: {**figures, "rows": _rows(figures, data)} for device, figures in figures_of.items()}
-
-    def _series(self, path: str) -> list[Mapping[str, Any]]:
-        return _until_still(lambda: super(PrometheusSession, self)._series(path))
-
-    def _at(self, query: str, time: str) -> list[Mapping[str, Any]]:
-        return _until_still(lambda: super(PrometheusSession, self)._at(query, time))
-
-    def _by_device(
-        self,
-        outer: str,
-        rollup: str,
-        column: str,
-        end: str,
-        span_ms: int,
-        labels: str = "",
-        *,
-        all_at_once: bool = False,
-    ) -> dict[str, float]:
-        """A number of each device, or of all together by "", of the samples of a column in a window that ends there."""
-        by = "" if all_at_once else series.DEVICE
-        selected = f"{metric(column)}{{{labels}}}[{span_ms}ms]"
-        answer = self._at(f"{outer} by ({by}) ({rollup}_over_time({selected}))", end)
-        return {one["metric"].get(series.DEVICE, ""): float(one["value"][1]) for one in answer}
-
-
-def _rows(figures: Mapping[str, float], data: Workload) -> float:
-    return max(figures.get(f"{name}.values", 0.0) for name in series.columns_of(data))
-
-
-def _until_still(ask: Callable[[], list[Mapping[str, Any]]]) -> list[Mapping[str, Any]]:
-    """The answer, asked for again while the server moves samples that it was about to read. Raises TargetError."""
-    deadline = time.monotonic() + _MOVED_S
-    while True:
-        try:
-            return ask()
-        except TargetError as error:
-            if _MOVED not in error.message or time.monotonic() > deadline:
-                raise
-        time.sleep(0.2)

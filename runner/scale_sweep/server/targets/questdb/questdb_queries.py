@@ -9,7 +9,7 @@ from scale_sweep.experiment.work.sums import ALL
 from scale_sweep.model import FILLS, Query, Trial, Workload
 from scale_sweep.server.targets.questdb.questdb_facts import PGWIRE
 from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, columns_of, part_names
-from scale_sweep.server.targets.sql_dialect import Dialect, SumsDialect, descending, expressions, listed, where
+from scale_sweep.server.targets.sql_dialect import Dialect, descending, listed, where
 
 _TABLE = f'"{MEASUREMENT}_p{{part}}"'
 _MINE, _SAME = f"{DEVICE} = '{{device}}'", f"{DEVICE} = '{{again}}'"
@@ -30,13 +30,26 @@ _AGGREGATES = {
     "min_time": "min(timestamp)",
 }
 _FILLS = dict(zip(FILLS, ("NULL", "PREV", "LINEAR"), strict=True))
-_SQL = Dialect(
+
+
+def _summed(name: str, kind: str) -> str:
+    return f'"{name}"::int' if kind == "bool" else f'"{name}"'
+
+
+SQL = Dialect(
     aggregates=_AGGREGATES,
     time="timestamp",
     moment="{0}000",
     length="{0}000",
     bucket="timestamp_floor('{0}T', timestamp)",
+    summed=_summed,
+    double="({0})::double",
+    added_as_double=("float", "double", "bigint", "uint"),  # the last two are LONG
+    since_start="timestamp::long - {0}",
+    ns=1000,
 )
+FIGURES_MAX = 40  # of one statement: it is in the address of a request, whose length QuestDB limits
+DEVICES_MAX = 200  # that a statement names
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
@@ -47,14 +60,14 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         return query.text
     _check_counts(query, data)
     if query.by_tag:
-        groups = listed((_number_of(query.tag), *_SQL.values(query)))
+        groups = listed((_number_of(query.tag), *SQL.values(query)))
         return f"SELECT {groups} FROM {_source(query)} GROUP BY 1 ORDER BY 1"
     if query.fill:
         return _filled(query)
     if query.function:
-        return _SQL.aggregated(query, _source(query), DEVICE)
+        return SQL.aggregated(query, _source(query), DEVICE)
     device = (DEVICE,) if query.tells_device else ()
-    cells = listed(("timestamp", *device, *_SQL.columns(query)))
+    cells = listed(("timestamp", *device, *SQL.columns(query)))
     if query.sets:
         return _set(query, cells)
     behind = f" LATEST ON timestamp PARTITION BY {DEVICE}" if query.latest else ""
@@ -62,7 +75,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
     if query.is_unordered:
         return _all(each)
     many = f"SELECT * FROM ({_all(each)})" if len(each) > 1 else each[0]
-    return many + _SQL.ordered(query)
+    return many + SQL.ordered(query)
 
 
 def _check_counts(query: Query, data: Workload) -> None:
@@ -81,8 +94,8 @@ def _tables(query: Query) -> list[str]:
     """Each table that has rows of the answer, with the conditions of these rows: once for each device that is asked
     for, or every table."""
     if query.devices:
-        return [f"{_TABLE}{where([_MINE, *_SQL.conditions(query)])}"] * query.devices
-    chosen = where([*_groups(query), *_SQL.one_tag(query), *_SQL.conditions(query)])
+        return [f"{_TABLE}{where([_MINE, *SQL.conditions(query)])}"] * query.devices
+    chosen = where([*_groups(query), *SQL.one_tag(query), *SQL.conditions(query)])
     return [f'"{MEASUREMENT}_p{part}"{chosen}' for part in range(query.parts)]
 
 
@@ -91,17 +104,17 @@ def _source(query: Query) -> str:
     if len(tables) == 1:
         return tables[0]
     tag = query.tag if query.by_tag else query.each_tag
-    apart = (*((DEVICE,) if query.by_device else ()), *((_SQL.column.format(tag),) if tag else ()))
-    cells = listed(("timestamp", *apart, *_SQL.columns(query)))
+    apart = (*((DEVICE,) if query.by_device else ()), *((SQL.column.format(tag),) if tag else ()))
+    cells = listed(("timestamp", *apart, *SQL.columns(query)))
     return f"({_all([f'SELECT {cells} FROM {one}' for one in tables])})"
 
 
 def _filled(query: Query) -> str:
-    label = (_SQL.column.format(query.each_tag),) if query.each_tag else (DEVICE,) if query.by_device else ()
+    label = (SQL.column.format(query.each_tag),) if query.each_tag else (DEVICE,) if query.by_device else ()
     source = _source(query)
     if source.startswith("("):
         source = f"({source} ORDER BY timestamp) TIMESTAMP(timestamp)"
-    cells = listed(("timestamp", *label, *_SQL.values(query)))
+    cells = listed(("timestamp", *label, *SQL.values(query)))
     order = listed((f"timestamp{descending(query)}", *label))
     stretches = f"SAMPLE BY {query.bucket_ms}T FILL({_FILLS[query.fill]}) ALIGN TO CALENDAR"
     return f"SELECT {cells} FROM {source} {stretches} ORDER BY {order}"
@@ -111,17 +124,17 @@ def _groups(query: Query) -> list[str]:
     if not query.groups:
         return []
     if query.groups == 1:
-        return [f"{_SQL.column.format(query.tag)} = '{{value}}'"]
+        return [f"{SQL.column.format(query.tag)} = '{{value}}'"]
     number = _number_of(query.tag)
     return [f"{number} >= {{value}}", f"{number} < {{value}} + {query.groups}"]
 
 
 def _number_of(tag: str) -> str:
-    return f"{_SQL.column.format(tag)}::int"
+    return f"{SQL.column.format(tag)}::int"
 
 
 def _set(query: Query, cells: str) -> str:
-    one, other = _SQL.two_ranges(query)
+    one, other = SQL.two_ranges(query)
     each = ([_MINE, *one], [_SAME, *other])
     both = f" {query.sets.upper()} ".join(f"SELECT {cells} FROM {_TABLE}{where(these)}" for these in each)
     return f"SELECT * FROM ({both}) ORDER BY timestamp"
@@ -131,40 +144,19 @@ def _all(each: Sequence[str]) -> str:
     return each[0] if len(each) == 1 else " UNION ALL ".join(f"({one})" for one in each)
 
 
-FIGURES_MAX = 40  # of one statement: it is in the address of a request, whose length QuestDB limits
-DEVICES_MAX = 200  # that a statement names
-_LONG = ("bigint", "uint")  # their columns are LONG
-
-
-def _column(name: str, kind: str) -> str:
-    return f'"{name}"::int' if kind == "bool" else f'"{name}"'
-
-
-DIALECT = SumsDialect(
-    column=_column,
-    double=lambda what: f"({what})::double",
-    ns=1000,
-    added_as_double=("float", "double", *_LONG),
-)
-
-
 def statements(trial: Trial, devices: Sequence[str]) -> Iterator[tuple[tuple[str, ...], str]]:
     """Figures and the statement that returns them behind the device, for each table; of all rows together, with "" as
     the device, if there are no devices. Of more than DEVICES_MAX devices, all of a table are returned."""
-    by_name = expressions(trial.work.data, ALL, DIALECT)
-    names, sources = tuple(by_name), [_numbered_source(trial, table, devices) for table in part_names(trial)]
-    together = f"({' UNION ALL '.join(sources)})"
+    quoted = listed(f"'{device}'" for device in devices)
+    only = f" WHERE {DEVICE} IN ({quoted})" if 0 < len(devices) <= DEVICES_MAX else ""
+    since = SQL.named_since(trial.work.data)
+    sources = [f"SELECT *, {since} FROM '{table}'{only}" for table in part_names(trial)]
+    expressions = SQL.expressions(trial.work.data, ALL)
+    names = tuple(expressions)
     for first in range(0, len(names), FIGURES_MAX):
         some = names[first : first + FIGURES_MAX]
-        figures = ", ".join(by_name[name] for name in some)
+        figures = listed(expressions[name] for name in some)
         if not devices:
-            yield some, f"SELECT '' AS {DEVICE}, {figures} FROM {together}"
+            yield some, f"SELECT '' AS {DEVICE}, {figures} FROM ({' UNION ALL '.join(sources)})"
         for source in sources if devices else ():
             yield some, f"SELECT {DEVICE}, {figures} FROM ({source}) GROUP BY {DEVICE}"
-
-
-def _numbered_source(trial: Trial, table: str, devices: Sequence[str]) -> str:
-    since = f"timestamp::long - {trial.work.data.start_ms * 1000} AS since_first"
-    quoted = ", ".join(f"'{device}'" for device in devices)
-    only = f" WHERE {DEVICE} IN ({quoted})" if 0 < len(devices) <= DEVICES_MAX else ""
-    return f"SELECT *, {since} FROM '{table}'{only}"

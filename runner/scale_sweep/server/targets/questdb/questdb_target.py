@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import re
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from scale_sweep.model import Finding, ServerSpec, Site, Trial
-from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
+from scale_sweep.model import ServerSpec, Site, Trial
+from scale_sweep.server.targets import Installation, series
+from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
 from scale_sweep.server.targets.installations import installed
-from scale_sweep.server.targets.java import java, options, outside, program, runtime
+from scale_sweep.server.targets.java import JavaTarget, java, java_settings, options
 from scale_sweep.server.targets.questdb.questdb_facts import FACTS, PGWIRE
 from scale_sweep.server.targets.questdb.questdb_session import SQL_TYPES, USER, VOLUME, QuestdbSession
 
 JAR = "questdb.jar"
-OLDEST_JAVA = 17
 _OWN_KNOBS = {*(knob.name for knob in FACTS.role_knobs), "heap"}
 _LOG = "writers=stdout\nw.stdout.class=io.questdb.log.LogConsoleWriter\nw.stdout.level=ERROR,CRITICAL,ADVISORY\n"
 _DOUBTFUL = re.compile(  # rows that were not applied to their table
@@ -26,51 +25,39 @@ _DOUBTFUL = re.compile(  # rows that were not applied to their table
 )
 
 
-class QuestdbTarget(Target):
+class QuestdbTarget(JavaTarget):
     """One server for each trial."""
 
     doubtful = _DOUBTFUL
+    types = SQL_TYPES
+    session_type = QuestdbSession
+    newest = None
 
     def find(self, home: str) -> Installation | None:
         """questdb.jar in `home`, else where `scale servers install` puts it, with a Java that runs it."""
         candidates = [(home, "--home")] if home else [(where, "scale servers") for where in installed("questdb")]
         for folder, source in candidates:
             jar = Path(folder) / JAR
-            if jar.is_file() and java(folder, OLDEST_JAVA):
+            if jar.is_file() and java(folder, self.oldest):
                 return Installation(home=str(jar.parent.resolve()), version=_version(jar), source=source)
         return None
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """Every item of server.conf that affects performance, by its name with underscores, and the tables.
-
-        There are as many threads as cores of the level. On a server that is not ours: the tables.
-        """
+        """Every item of server.conf that affects performance, by its name with underscores, and the tables. There are
+        as many threads as cores of the level. On a server that is not ours: the tables."""
         if not is_ours:
             return {"partitions": trial.knobs["partitions"]}
-        cores = str(max(1, math.ceil(trial.cores)))
-        apply = trial.knobs.get("wal_apply_worker_count", cores)
+        cores = cores_of(trial)
         return {
             "partitions": trial.knobs["partitions"],
-            "jvm_processors": cores,
-            "jvm_heap": trial.knobs["heap"],
+            **java_settings(trial),
             "shared_network_worker_count": cores,
             "shared_query_worker_count": cores,
             "shared_write_worker_count": cores,
-            "wal_apply_worker_count": apply,
+            "wal_apply_worker_count": trial.knobs.get("wal_apply_worker_count", cores),
             "cairo_commit_mode": "nosync",
             **{k: v for k, v in trial.knobs.items() if k not in _OWN_KNOBS},
         }
-
-    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """A finding for each column type that it does not have."""
-        return series.refused_columns("QuestDB", trial, SQL_TYPES)
-
-    def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
-        """Its Java runtime, if that is the machine's."""
-        return outside(home, OLDEST_JAVA)
-
-    def java_runtime(self, home: str) -> str:
-        return runtime(home, OLDEST_JAVA)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """The jar on a root directory of the trial."""
@@ -98,8 +85,8 @@ class QuestdbTarget(Target):
         return ServerSpec(
             folders=(f"{site.data_dir}/tmp", *volumes.values()),
             argv=(
-                program(site, site.home, OLDEST_JAVA, image_java=self.facts.image_java),
-                *options(site.data_dir, int(settings["jvm_processors"]), settings["jvm_heap"]),
+                self.java(site),
+                *options(site.data_dir, settings["jvm_processors"], settings["jvm_heap"]),
                 "-XX:MaxJavaStackTraceDepth=1",  # its last message is then what it refused, not the place
                 "-p",
                 f"{site.home}/{JAR}",
@@ -108,14 +95,11 @@ class QuestdbTarget(Target):
                 "-d",
                 root,
             ),
-            env={"TZ": "UTC", "LC_ALL": "C.UTF-8", **({"QDB_PG_PASSWORD": secret} if is_pg else {})},
+            env={**ENVIRONMENT, **({"QDB_PG_PASSWORD": secret} if is_pg else {})},
             files={f"{root}/conf/server.conf": text, f"{root}/conf/log.conf": _LOG},
             ports=(site.port, door) if is_tcp or is_pg else (site.port,),
             stop_timeout_s=30.0,
         )
-
-    def session(self, trial: Trial, address: Address) -> QuestdbSession:
-        return QuestdbSession(trial, address, self.settings(trial, is_ours=address.is_ours))
 
 
 def _version(jar: Path) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import ALL, NS_PER_MS
 from scale_sweep.model import FILLS, Query, Trial, Workload
 from scale_sweep.model.questions import percent_of
 from scale_sweep.server.targets.series import columns_of
-from scale_sweep.server.targets.sql_dialect import Dialect, SumsDialect, descending, expressions, limited, listed, where
+from scale_sweep.server.targets.sql_dialect import Dialect, descending, limited, listed, where
 from scale_sweep.server.targets.tdengine.config import precision
 from scale_sweep.server.targets.tdengine.dialect import ONE_COLUMN, SCHEMALESS, UNITS_PER_MS
 
@@ -117,7 +118,7 @@ DEVICES_MAX = 200  # that a statement names
 _UNITS = {"ms": "1a", "us": "1u", "ns": "1b"}
 
 
-def sums_dialect(trial: Trial) -> SumsDialect:
+def sums_dialect(trial: Trial) -> Dialect:
     """The server names the time of schemaless rows, and their only value."""
     method, unit = trial.subject.method, precision(trial)
     time, start = "_ts" if method in SCHEMALESS else "ts", trial.work.data.start_ms * UNITS_PER_MS[unit]
@@ -126,9 +127,10 @@ def sums_dialect(trial: Trial) -> SumsDialect:
         quoted = "`_value`" if method in ONE_COLUMN else f"`{name}`"
         return f"CAST({quoted} AS INT)" if kind == "bool" else quoted
 
-    return SumsDialect(
-        column=column,
-        double=lambda what: f"CAST({what} AS DOUBLE)",
+    return replace(
+        _SQL,
+        summed=column,
+        double="CAST({0} AS DOUBLE)",
         ns=NS_PER_MS // UNITS_PER_MS[unit],
         since=f"TIMEDIFF({time}, {start}, {_UNITS[unit]})",
         added_as_double=("float", "double", "bigint", "ubigint"),
@@ -137,7 +139,7 @@ def sums_dialect(trial: Trial) -> SumsDialect:
 
 def sums_statement(trial: Trial, devices: Sequence[str]) -> str:
     """Without devices of all rows, with "" as the device. Of more than DEVICES_MAX, all are returned."""
-    figures = ", ".join(expressions(trial.work.data, ALL, sums_dialect(trial)).values())
+    figures = ", ".join(sums_dialect(trial).expressions(trial.work.data, ALL).values())
     if not devices:
         return f"SELECT '', {figures} FROM {DATABASE}.{TABLE}"
     quoted = ", ".join(f"'{device}'" for device in devices)

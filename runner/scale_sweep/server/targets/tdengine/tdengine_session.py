@@ -20,7 +20,6 @@ from scale_sweep.model import Cells, Drawn, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Part, Session
 from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK, exact_ms
-from scale_sweep.server.targets.sql_dialect import in_ns
 from scale_sweep.server.targets.tdengine.client import DEFAULT_PASSWORD, adapter_unreachable
 from scale_sweep.server.targets.tdengine.config import (
     THROUGH_ADAPTER,
@@ -229,7 +228,7 @@ class TdengineSession(Session):
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         dialect, names = sums_dialect(self._trial), figures_of(self._trial.work.data, ALL)
         rows = self._rows(sums_statement(self._trial, devices), FLUSH_S)
-        return {str(device): in_ns(names, figures, dialect) for device, *figures in rows}
+        return {str(device): dialect.in_ns(names, figures) for device, *figures in rows}
 
     def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         """Times are numbers in the precision of the database."""

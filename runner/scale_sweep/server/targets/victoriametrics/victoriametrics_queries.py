@@ -206,12 +206,11 @@ class SumsQuery:
 
     figure: str
     column: str  # of whose series
-    # outer, rollup: functions over series and over samples; the latter with more arguments
-    outer: str
-    rollup: str
-    more: str
-    labels: str  # conditions of the selector
-    by_device: bool  # an answer for each device
+    rollup: str  # the function over samples
+    more: str = ""  # its other arguments
+    outer: str = "sum"  # the function over series
+    labels: str = ""  # conditions of the selector
+    by_device: bool = True  # an answer for each device
 
 
 def questions(data: Workload, devices: Sequence[str]) -> Iterator[SumsQuery]:

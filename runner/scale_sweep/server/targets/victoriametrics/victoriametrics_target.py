@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import math
 import re
 import time
 from collections.abc import Mapping, Sequence, Set
@@ -12,7 +11,8 @@ from typing import Any
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.units import parse_bytes
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
-from scale_sweep.server.targets import Address, Counted, Installation, Surroundings, Target, series
+from scale_sweep.server.targets import Counted, Installation, Surroundings, Target, series
+from scale_sweep.server.targets.base import ENVIRONMENT, WITHIN_S, cores_of
 from scale_sweep.server.targets.installations import (
     home_of,
     installed,
@@ -21,14 +21,174 @@ from scale_sweep.server.targets.installations import (
     run_program,
     version_of,
 )
-from scale_sweep.server.targets.promql import ASKING, WITHIN_S, PromqlSession
-from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE
+from scale_sweep.server.targets.promql import ASKING, TYPES, PromqlSession
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE, blocking
 from scale_sweep.server.targets.victoriametrics.victoriametrics_facts import IN_IMAGE
 from scale_sweep.server.targets.victoriametrics.victoriametrics_queries import SumsQuery, completed, questions
 
+PUT = "put"
+DOORS = {  # the flag of each method that has a port of its own
+    PUT: "opentsdbHTTPListenAddr",
+    series.TCP: "influxListenAddr",
+    series.TELNET: "opentsdbListenAddr",
+}
+SAMPLES = {"remote-write": "/api/v1/write", "import": "/api/v1/import"}  # where each of these methods posts
+_OF_THIS_TRIAL = ("httpListenAddr", "storageDataPath", *DOORS.values())
+_LOST = ("vm_rows_ignored_total", "vm_rows_invalid_total")  # a line that it cannot read is acknowledged too
+_KEPT_S = 1.1  # the server answers with its last counters for one second
+_VISIBLE_WITHIN_S = 20.0  # of rows that it ignores or merges away, more were added than are ever visible
+_OURS = f'{{__name__=~"{series.MEASUREMENT}_.+"}}'  # the selector of a trial's series
+_FLAG = re.compile(r'-([\w.]+)="(.*)"')
+
+
+class VictoriametricsSession(PromqlSession):
+    """Its own functions of MetricsQL count and add the samples."""
+
+    who = "VictoriaMetrics"
+    ready_path = "/health"
+    _lost_before: Mapping[str, float] = {}  # by the server's own counters
+    _hidden_before = 0.0  # likewise: samples that were added and are in no part
+
+    def version(self) -> str:
+        """The version as the server reports it. Debian's build reports none; then it is the package's."""
+        match = re.search(r'vm_app_version\{version="([^"]*)", short_version="([^"]*)"', self._page("/metrics"))
+        package = packaged("victoria-metrics", "victoria-metrics", self._address.home)
+        reported = match and (match.group(2) or match.group(1)).removeprefix("v")
+        return reported or (package.version if package else "")
+
+    def in_the_way(self) -> str:
+        self.asking = "/api/v1/series"
+        names = {"match[]": _OURS, "start": "1", "limit": "1"}
+        there = self._web.get_json(self.asking, self.left_s(WITHIN_S), **names)["data"]
+        return f"VictoriaMetrics has a series {there[0]['__name__']}, which a trial would remove" if there else ""
+
+    def _page(self, path: str) -> str:
+        self.asking = path
+        return self._web.get(path, self.left_s(WITHIN_S))
+
+    def create_schema(self) -> None:
+        """Creates nothing. What a server that is not ours has lost before is not this trial's."""
+        counters = self._metrics()
+        self._lost_before, self._hidden_before = _lost(counters), _hidden(counters)
+
+    def drop_schema(self) -> None:
+        """Deletes the series. The server frees their space when it merges the next time."""
+        self.asking = "/api/v1/admin/tsdb/delete_series"
+        self._web.post(self.asking, self.left_s(WITHIN_S), **{"match[]": _OURS})
+
+    def effective(self) -> Mapping[str, str]:
+        """Every flag that was set, and the threads that Go uses."""
+        flags = {match.group(1): match.group(2) for match in _FLAG.finditer(self._page("/flags"))}
+        flags = {name: value for name, value in flags.items() if name not in _OF_THIS_TRIAL}
+        is_answered = self._trial.subject.method not in (series.TCP, series.TELNET)
+        return {
+            **flags,
+            "gomaxprocs": f"{self._metrics().get('go_gomaxprocs', 0):.0f}",
+            ACKNOWLEDGED: IN_MEMORY if is_answered else NOWHERE,
+            COMPRESSION: "columns by series, compressed by type, then ZSTD",
+        }
+
+    def load_spec(self) -> Mapping[str, str]:
+        """InfluxDB's lines, Prometheus' samples, or OpenTSDB's points through a port of their own."""
+        method, table = self._trial.subject.method, {"table": series.MEASUREMENT}
+        if method in DOORS:
+            table["port"] = str(self._address.port + series.DOOR_OFFSET)
+        if method == series.TCP:
+            return self.spec_of(series.DRIVER, **table, precision="ns")
+        if method == series.TELNET:
+            return self.spec_of(series.POINTS_DRIVER, **table, write_path="", in_seconds="1")
+        if method == PUT:
+            return self.spec_of(series.POINTS_DRIVER, **table, write_path="/api/put")
+        driver = series.SAMPLES_DRIVER if method in SAMPLES else series.DRIVER
+        spec = self.spec_of(driver, **table, write_path=SAMPLES.get(method, "/write?precision=ms"))
+        return {**spec, **ASKING} if self._trial.work.counts_requests else spec
+
+    def commit_cycles(self) -> int | None:
+        """The number of finished merges of stored parts."""
+        counters = self._metrics()
+        return int(sum(counters.get(f'vm_merges_total{{type="storage/{size}"}}', 0) for size in ("small", "big")))
+
+    def flush(self) -> None:
+        """Makes a snapshot: all parts in memory are written, synced and linked. Then it removes the links."""
+        made = self._get("/snapshot/create")
+        if made.get("status") != "ok":
+            raise TargetError(f"VictoriaMetrics made no snapshot: {made}")
+        self._page(f"/snapshot/delete?snapshot={made['snapshot']}")
+
+    def count(self) -> Counted | None:
+        """The samples of each column of each device: equal for all columns, consecutive from the first timestamp on."""
+        counters = self._all_visible()
+        data = self._trial.work.data
+        rows = {name: self._by_device("count", name) for name in series.columns_of(data)}
+        column, of_first = next(iter(rows.items()))
+        first, last = (self._by_device(which, column) for which in ("tfirst", "tlast"))
+        by_device = {device: (int(n), first[device] * 1000, last[device] * 1000) for device, n in of_first.items()}
+        lost = {name: n for name, n in _lost(counters).items() if n != self._lost_before.get(name)}
+        gaps = (f"VictoriaMetrics acknowledged samples that it ignored: {lost}",) if lost else ()
+        return series.counted_by_column(by_device, rows, data, *gaps)
+
+    def _all_visible(self) -> Mapping[str, float]:
+        """The counters when all samples are visible, at the latest after some seconds. A flush makes the last ones
+        visible, but it does not wait for those that the server already makes into a part."""
+        self._page("/internal/force_flush")
+        until = time.monotonic() + _VISIBLE_WITHIN_S
+        while True:
+            time.sleep(_KEPT_S)
+            counters = self._metrics()
+            if _hidden(counters) <= self._hidden_before or time.monotonic() > until:
+                return counters
+
+    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        """One question for each figure of a column, about all samples."""
+        by_device: dict[str, dict[str, float]] = {}
+        for query in questions(self._trial.work.data, devices):
+            for device, value in self._over_time(query).items():
+                by_device.setdefault(device, {})[query.figure] = value
+        return {device: completed(figures, self._trial.work.data) for device, figures in by_device.items()}
+
+    def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]] | None:
+        """The labels of the series of each column. Points over HTTP or TCP have other characters in place of some."""
+        if self._trial.subject.method in ("put", series.TELNET):
+            return None
+        labels, tags_of = ", ".join((series.DEVICE, *names)), collections.defaultdict(set)
+        for column in series.columns_of(self._trial.work.data):
+            query = SumsQuery(figure="tags", column=column, rollup="count_over_time")
+            for one in self._answered(query, f" by ({labels})"):
+                tags = tuple(str(one["metric"].get(name, "")) for name in names)
+                tags_of[one["metric"].get(series.DEVICE, "")].add(tags)
+        return tags_of
+
+    def _by_device(self, what: str, column: str) -> dict[str, float]:
+        return self._over_time(SumsQuery(figure=what, column=column, rollup=f"{what}_over_time"))
+
+    def _over_time(self, question: SumsQuery) -> dict[str, float]:
+        grouped = f" by ({series.DEVICE})" if question.by_device else ""
+        return {
+            one["metric"].get(series.DEVICE, ""): float(one["value"][1]) for one in self._answered(question, grouped)
+        }
+
+    def _answered(self, question: SumsQuery, grouped: str) -> list[Mapping[str, Any]]:
+        """Over ten years from a day before the first timestamp: 3e11 rows of 1 ms. VictoriaMetrics remembers for ten
+        seconds which series a selector found, even with its caches switched off, so that a count of the empty database
+        would be repeated after the load. A label that no series has makes each selector a new one."""
+        span = 3650 * 86400
+        end = self._trial.work.data.start_ms // 1000 + span - 86400
+        labels = ",".join(filter(None, (f'question!="{time.monotonic_ns()}"', question.labels)))
+        query = f"{question.rollup}({series.MEASUREMENT}_{question.column}{{{labels}}}[{span}s]{question.more})"
+        return self._at(f"{question.outer}{grouped} ({query})", str(end))
+
+
+def _lost(counters: Mapping[str, float]) -> dict[str, float]:
+    return {name: n for name, n in counters.items() if name.startswith(_LOST) and n}
+
+
+def _hidden(counters: Mapping[str, float]) -> float:
+    """Samples that were added and are in no part, so that no query sees them."""
+    visible = sum(n for name, n in counters.items() if name.startswith('vm_rows{type="storage/'))
+    return counters.get("vm_rows_added_to_storage_total", 0.0) - visible
+
+
 PROGRAM = "victoria-metrics"
-# Samples are doubles: a whole number above 2^53 would be read back as another.
-TYPES = ("bool", "tinyint", "smallint", "int", "utinyint", "usmallint", "uint", "float", "double")
 _SPELLED = {"smallmergeconcurrency": "smallMergeConcurrency", "memory": "memory.allowedBytes"}
 _NOT_FLAGS = {"connections", "gomaxprocs"}
 _REFUSED = ("flag ", "invalid ")  # the starts of the messages of Go's flags
@@ -47,6 +207,8 @@ class VictoriametricsTarget(Target):
     """One server for each trial."""
 
     doubtful = _DOUBTFUL
+    types = TYPES
+    session_type = VictoriametricsSession
 
     def find(self, home: str) -> Installation | None:
         """victoria-metrics in `home`, else where `scale servers install` puts it, else on PATH. The program of Debian's
@@ -60,18 +222,18 @@ class VictoriametricsTarget(Target):
         if not is_ours:
             return {}
         return {
-            "gomaxprocs": str(max(1, math.ceil(trial.cores))),
+            "gomaxprocs": cores_of(trial),
             "retentionPeriod": "100y",
             **{_SPELLED.get(k, k): _in_bytes(v) for k, v in trial.knobs.items() if k != "connections"},
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
         """A finding for each column type that it does not have, and for rows that are closer than telnet has times."""
-        data, findings = trial.work.data, series.refused_columns("VictoriaMetrics", trial, TYPES)
+        data, findings = trial.work.data, super().check(trial, around)
         if trial.subject.method != series.TELNET or (data.start_ms % 1000 == 0 and data.step_ms % 1000 == 0):
             return findings
         sentence = f"the method telnet has times in seconds, rows are {data.step_ms} ms apart: they would be ignored"
-        return (*findings, Finding(blocking=True, subject="--step-ms", sentence=sentence, remedy="--step-ms 1000"))
+        return (*findings, blocking("--step-ms", sentence, "--step-ms 1000"))
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """Flags and values that it refuses, in its own words: it checks them all before it prints its version."""
@@ -97,13 +259,10 @@ class VictoriametricsTarget(Target):
                 "-search.maxQueryDuration=1h",
                 "-search.disableCache",
             ),
-            env={"GOMAXPROCS": settings["gomaxprocs"], "TZ": "UTC", "LC_ALL": "C.UTF-8"},
+            env={"GOMAXPROCS": settings["gomaxprocs"], **ENVIRONMENT},
             ports=(site.port, *more),
             stop_timeout_s=30.0,
         )
-
-    def session(self, trial: Trial, address: Address) -> VictoriametricsSession:
-        return VictoriametricsSession(trial, address, self.settings(trial, is_ours=address.is_ours))
 
 
 def _version(folder: str) -> str:
@@ -113,176 +272,3 @@ def _version(folder: str) -> str:
 
 def _flags(settings: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(f"-{name}={value}" for name, value in settings.items() if name not in _NOT_FLAGS)
-
-
-PUT = "put"
-DOORS = {  # the flag of each method that has a port of its own
-    PUT: "opentsdbHTTPListenAddr",
-    series.TCP: "influxListenAddr",
-    series.TELNET: "opentsdbListenAddr",
-}
-SAMPLES = {"remote-write": "/api/v1/write", "import": "/api/v1/import"}  # where each of these methods posts
-_OF_THIS_TRIAL = ("httpListenAddr", "storageDataPath", *DOORS.values())
-_LOST = ("vm_rows_ignored_total", "vm_rows_invalid_total")  # a line that it cannot read is acknowledged too
-_KEPT_S = 1.1  # the server answers with its last counters for one second
-_VISIBLE_WITHIN_S = 20.0  # of rows that it ignores or merges away, more were added than are ever visible
-_OURS = f'{{__name__=~"{series.MEASUREMENT}_.+"}}'  # the selector of a trial's series
-_FLAG = re.compile(r'-([\w.]+)="(.*)"')
-
-
-class VictoriametricsSession(PromqlSession):
-    """Its own functions of MetricsQL count and add the samples."""
-
-    who = "VictoriaMetrics"
-    _lost_before: Mapping[str, float] = {}  # by the server's own counters
-    _hidden_before = 0.0  # likewise: samples that were added and are in no part
-
-    def not_ready(self) -> str:
-        """The server's message while it starts."""
-        self.asking = "/health"
-        return self._web.refusal("/health", self.left_s(10))
-
-    def version(self) -> str:
-        """The version as the server reports it. Debian's build reports none; then it is the package's."""
-        match = re.search(r'vm_app_version\{version="([^"]*)", short_version="([^"]*)"', self._get("/metrics"))
-        package = packaged("victoria-metrics", "victoria-metrics", self._address.home)
-        reported = match and (match.group(2) or match.group(1)).removeprefix("v")
-        return reported or (package.version if package else "")
-
-    def in_the_way(self) -> str:
-        there = self._series_there()
-        return f"VictoriaMetrics has a series {there[0]['__name__']}, which a trial would remove" if there else ""
-
-    def _series_there(self) -> list[dict[str, str]]:
-        self.asking = "/api/v1/series"
-        names = {"match[]": _OURS, "start": "1", "limit": "1"}
-        labels: list[dict[str, str]] = self._web.get_json(self.asking, self.left_s(WITHIN_S), **names)["data"]
-        return labels
-
-    def create_schema(self) -> None:
-        """Creates nothing. What a server that is not ours has lost before is not this trial's."""
-        counters = self._metrics()
-        self._lost_before, self._hidden_before = _lost(counters), _hidden(counters)
-
-    def drop_schema(self) -> None:
-        """Deletes the series. The server frees their space when it merges the next time."""
-        self.asking = "/api/v1/admin/tsdb/delete_series"
-        self._web.post(self.asking, self.left_s(WITHIN_S), **{"match[]": _OURS})
-
-    def effective(self) -> Mapping[str, str]:
-        """Every flag that was set, and the threads that Go uses."""
-        flags = {match.group(1): match.group(2) for match in _FLAG.finditer(self._get("/flags"))}
-        flags = {name: value for name, value in flags.items() if name not in _OF_THIS_TRIAL}
-        is_answered = self._trial.subject.method not in (series.TCP, series.TELNET)
-        acknowledged = IN_MEMORY if is_answered else NOWHERE
-        terms = {ACKNOWLEDGED: acknowledged, COMPRESSION: "columns by series, compressed by type, then ZSTD"}
-        return {**flags, "gomaxprocs": f"{self._metrics().get('go_gomaxprocs', 0):.0f}", **terms}
-
-    def load_spec(self) -> Mapping[str, str]:
-        """InfluxDB's lines, Prometheus' samples, or OpenTSDB's points through a port of their own."""
-        method, door = self._trial.subject.method, self._address.port + series.DOOR_OFFSET
-        if method == series.TCP:
-            return series.tcp_spec(self._trial, self._address)
-        if method == series.TELNET:
-            return {**series.points_spec(self._trial, self._address.host, door, ""), "in_seconds": "1"}
-        if method == PUT:
-            return series.points_spec(self._trial, self._address.host, door, "/api/put")
-        spec = series.load_spec(self._trial, self._address, "/write?precision=ms")
-        if method in SAMPLES:
-            spec = series.samples_spec(self._trial, self._address, SAMPLES[method])
-        return {**spec, **ASKING} if self._trial.work.counts_requests else spec
-
-    def commit_cycles(self) -> int | None:
-        """The number of finished merges of stored parts."""
-        counters = self._metrics()
-        return int(sum(counters.get(f'vm_merges_total{{type="storage/{size}"}}', 0) for size in ("small", "big")))
-
-    def flush(self) -> None:
-        """Makes a snapshot: all parts in memory are written, synced and linked. Then it removes the links."""
-        self.asking = "/snapshot/create"
-        made = self._web.get_json("/snapshot/create", self.left_s(WITHIN_S))
-        if made.get("status") != "ok":
-            raise TargetError(f"VictoriaMetrics made no snapshot: {made}")
-        self._get(f"/snapshot/delete?snapshot={made['snapshot']}")
-
-    def count(self) -> Counted | None:
-        """The samples of each column of each device: equal for all columns, consecutive from the first timestamp on."""
-        counters = self._all_visible()
-        names = list(series.columns_of(self._trial.work.data))
-        rows = [self._by_device("count", name) for name in names]
-        first, last = (self._by_device(which, names[0]) for which in ("tfirst", "tlast"))
-        by_device = {device: (int(n), first[device] * 1000, last[device] * 1000) for device, n in rows[0].items()}
-        counted = series.counted(by_device, self._trial.work.data)
-        unlike = [name for name, other in zip(names, rows, strict=True) if other != rows[0]]
-        gaps: tuple[str, ...] = (f"columns {', '.join(unlike)} have other rows than {names[0]}",) if unlike else ()
-        lost = {name: n for name, n in _lost(counters).items() if n != self._lost_before.get(name)}
-        gaps += (f"VictoriaMetrics acknowledged samples that it ignored: {lost}",) if lost else ()
-        return Counted(rows=counted.rows, gaps=(*counted.gaps, *gaps))
-
-    def _all_visible(self) -> Mapping[str, float]:
-        """The counters when all samples are visible, at the latest after some seconds. A flush makes the last ones
-        visible, but it does not wait for those that the server already makes into a part."""
-        self._get("/internal/force_flush")
-        until = time.monotonic() + _VISIBLE_WITHIN_S
-        while True:
-            time.sleep(_KEPT_S)
-            counters = self._metrics()
-            if _hidden(counters) <= self._hidden_before or time.monotonic() > until:
-                return counters
-
-    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-        """One question for each figure of a column, about all samples."""
-        by_device: dict[str, dict[str, float]] = {}
-        for query in questions(self._trial.work.data, devices):
-            for device, value in self._over_time(query).items():
-                by_device.setdefault(device, {})[query.figure] = value
-        return {device: completed(figures, self._trial.work.data) for device, figures in by_device.items()}
-
-    def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]] | None:
-        """The labels of the series of each column. Points over HTTP or TCP have other characters in place of some."""
-        if self._trial.subject.method in ("put", series.TELNET):
-            return None
-        labels, tags_of = ", ".join((series.DEVICE, *names)), collections.defaultdict(set)
-        for column in series.columns_of(self._trial.work.data):
-            query = SumsQuery(
-                figure="tags", column=column, outer="sum", rollup="count_over_time", more="", labels="", by_device=True
-            )
-            for one in self._answered(query, f" by ({labels})"):
-                tags = tuple(str(one["metric"].get(name, "")) for name in names)
-                tags_of[one["metric"].get(series.DEVICE, "")].add(tags)
-        return tags_of
-
-    def _by_device(self, what: str, column: str) -> dict[str, float]:
-        query = SumsQuery(
-            figure=what, column=column, outer="sum", rollup=f"{what}_over_time", more="", labels="", by_device=True
-        )
-        return self._over_time(query)
-
-    def _over_time(self, question: SumsQuery) -> dict[str, float]:
-        grouped = f" by ({series.DEVICE})" if question.by_device else ""
-        return {
-            one["metric"].get(series.DEVICE, ""): float(one["value"][1]) for one in self._answered(question, grouped)
-        }
-
-    def _answered(self, question: SumsQuery, grouped: str) -> list[Mapping[str, Any]]:
-        """Over ten years from a day before the first timestamp: 3e11 rows of 1 ms.
-
-        VictoriaMetrics remembers for ten seconds which series it found for a selector, even with its caches switched
-        off. A count of the empty database would be repeated after the load. A label that no series has makes each
-        selector a new one.
-        """
-        span = 3650 * 86400
-        end = self._trial.work.data.start_ms // 1000 + span - 86400
-        labels = ",".join(filter(None, (f'question!="{time.monotonic_ns()}"', question.labels)))
-        query = f"{question.rollup}({series.MEASUREMENT}_{question.column}{{{labels}}}[{span}s]{question.more})"
-        return self._at(f"{question.outer}{grouped} ({query})", str(end))
-
-
-def _lost(counters: Mapping[str, float]) -> dict[str, float]:
-    return {name: n for name, n in counters.items() if name.startswith(_LOST) and n}
-
-
-def _hidden(counters: Mapping[str, float]) -> float:
-    """Samples that were added and are in no part, so that no query sees them."""
-    visible = sum(n for name, n in counters.items() if name.startswith('vm_rows{type="storage/'))
-    return counters.get("vm_rows_added_to_storage_total", 0.0) - visible
