@@ -7,7 +7,7 @@ import pytest
 
 from scale_sweep.loadgen.merge import HdrHistogram
 from scale_sweep.model import Latency, LoadSummary
-from scale_sweep.taosbenchmark import output
+from scale_sweep.taosbenchmark import loading as output
 from scale_sweep.taosbenchmark.command import read_given, read_job
 from scale_sweep.taosbenchmark.job import ScaleOptions
 from scale_sweep.taosbenchmark.loading import stamped

@@ -140,9 +140,8 @@ def load_iot(path: str, overrides: tuple[str, ...], *, as_json: bool) -> None:
     """Loads, and prints the result matrix; as_json: a JSON document on standard output instead."""
     from scale_sweep.base.interrupts import current
     from scale_sweep.cli import console
-    from scale_sweep.iotbenchmark.output import document, matrix_lines
+    from scale_sweep.iotbenchmark.output import document, matrix_lines, store_results
     from scale_sweep.iotbenchmark.run import read_file, run_job
-    from scale_sweep.iotbenchmark.stored import store_results
     from scale_sweep.loadgen.binary import loadgen_path
 
     job = read_file(path, overrides, os.environ)

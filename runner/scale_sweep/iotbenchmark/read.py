@@ -9,6 +9,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.experiment.work import queries_of
 from scale_sweep.iotbenchmark.config_values import ConfigValues, shown
 from scale_sweep.iotbenchmark.keys import TIME_FUNCTIONS
+from scale_sweep.iotbenchmark.output import read_store
 from scale_sweep.iotbenchmark.shape import (
     aggregate_function,
     queried_sensors,
@@ -18,7 +19,6 @@ from scale_sweep.iotbenchmark.shape import (
     written_operations,
 )
 from scale_sweep.iotbenchmark.spec import IotJob
-from scale_sweep.iotbenchmark.stored import read_store
 from scale_sweep.model import Work
 from scale_sweep.server.targets import Facts, all_facts
 

@@ -16,10 +16,9 @@ from scale_sweep.base.input_file import read_input_text
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.experiment.work import miscounted, row_logical_bytes
 from scale_sweep.iotbenchmark.config_values import read_properties
-from scale_sweep.iotbenchmark.output import LoadDone
+from scale_sweep.iotbenchmark.output import LoadDone, store_config
 from scale_sweep.iotbenchmark.read import read_job
 from scale_sweep.iotbenchmark.spec import RUNTIME, IotJob, load_spec, texts_of, trial_of
-from scale_sweep.iotbenchmark.stored import store_config
 from scale_sweep.loadgen.binary import kept_by, mistake_of
 from scale_sweep.loadgen.handle import Every, LoadEnd, LoadHandle, watch
 from scale_sweep.measure.trial.loads import load_of

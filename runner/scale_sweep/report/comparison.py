@@ -9,7 +9,8 @@ import math
 from collections.abc import Sequence
 
 from scale_sweep.analysis.compare import compare_variants
-from scale_sweep.analysis.compare.blocks import BlockPoint, block_points
+from scale_sweep.analysis.compare.blocks import block_points
+from scale_sweep.analysis.compare.pairs import PointLogs
 from scale_sweep.analysis.compare.words import smallest_words
 from scale_sweep.base.units import EXPLAINED, format_number, format_rate
 from scale_sweep.experiment.axes import load_axis
@@ -233,7 +234,7 @@ def _mark(x: float, y: float, css: str, title: str) -> str:
     return drawn.replace('class="m invalid"', f'class="m {css}"').replace('class="m valid"', f'class="m {css}"')
 
 
-def _ratios(comparison: Comparison, blocks: Sequence[BlockPoint], width: int, height: int) -> str:
+def _ratios(comparison: Comparison, blocks: Sequence[PointLogs], width: int, height: int) -> str:
     """The points side by side, each with its blocks in order, and the limits of a gate."""
     by_level = {p.level: p for p in comparison.points if p.level is not None}
     points = [by_level[one.level] for one in blocks] or [p for p in comparison.points if p.low is not None]
@@ -257,7 +258,7 @@ def _ratios(comparison: Comparison, blocks: Sequence[BlockPoint], width: int, he
     return drawing(width, height, f"{label}. {comparison.sentence}", "".join(parts), "small")
 
 
-def _blocks(frame: Frame, point: BlockPoint, at: int) -> list[str]:
+def _blocks(frame: Frame, point: PointLogs, at: int) -> list[str]:
     markers = []
     for n, difference in enumerate(point.differences):
         x, percent = frame.x(at + 0.12 + 0.60 * (n + 0.5) / len(point.differences)), 100 * math.expm1(difference)

@@ -173,6 +173,11 @@ class ObjectReader:
             self.refuse(key, "is not known to scale load (taosBenchmark would ignore it in silence)")
 
 
+def mapped(successor: str, *names: str) -> str:
+    are, they = ("is", "it is") if len(names) == 1 else ("are", "they are")
+    return f"{' and '.join(names)} {are} of version 2: {they} taken as {successor}"
+
+
 def _shown(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 40 else text[:37] + "..."

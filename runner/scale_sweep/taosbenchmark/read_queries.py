@@ -9,8 +9,7 @@ from typing import Any
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.input_file import read_input_text
 from scale_sweep.taosbenchmark.job import Asking, FileQuery, QueryJob
-from scale_sweep.taosbenchmark.objects import BYTES_MAX, Invocation, ObjectReader, read_connection
-from scale_sweep.taosbenchmark.version2 import mapped
+from scale_sweep.taosbenchmark.objects import BYTES_MAX, Invocation, ObjectReader, mapped, read_connection
 
 TABLE_MARK = "xxxx"
 SUPER_QUERIES_MAX = 100

@@ -13,16 +13,23 @@ from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.binary import refuse_wrong
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.model import Interval, LoadSummary
-from scale_sweep.taosbenchmark import output, spec
+from scale_sweep.taosbenchmark import spec
 from scale_sweep.taosbenchmark.job import Database, Job, ScaleOptions, SuperTable
 from scale_sweep.taosbenchmark.loading import (
     RESULT,
     LoadsDone,
     OneLoad,
     Say,
+    TableLoad,
+    created_line,
+    delay_line,
+    delays,
+    head,
+    load_document,
     reporting,
     run_load,
     saying,
+    spent_line,
     temporary_file,
 )
 from scale_sweep.taosbenchmark.server import TdengineServer
@@ -41,7 +48,7 @@ class Took:
 
 
 @dataclass(kw_only=True)
-class JobResult(LoadsDone[output.TableLoad]):
+class JobResult(LoadsDone[TableLoad]):
     took: tuple[Took, ...] = field(default=())  # of -x
 
 
@@ -94,7 +101,7 @@ def _make_tables(job: Job, server: TdengineServer, vgroups: Mapping[str, int], s
         say("INFO", f"start creating {wanted} table(s) with {job.create_threads} thread(s)")
         start = time.monotonic()
         made = sum(server.make_tables(d, t, vgroups[d.name]) for d in job.databases for t in d.tables)
-        say("SUCC", output.created_line(wanted, made, job.create_threads, time.monotonic() - start))
+        say("SUCC", created_line(wanted, made, job.create_threads, time.monotonic() - start))
 
 
 def _add(
@@ -103,7 +110,7 @@ def _add(
     result.failure, result.interrupted, summary = done.failure, done.interrupted, done.summary
     if summary is None:
         return
-    loaded = output.TableLoad(
+    loaded = TableLoad(
         database=database,
         table=table,
         threads=threads,
@@ -112,8 +119,8 @@ def _add(
         troubles=done.troubles,
     )
     result.done.append(loaded)
-    say("SUCC", output.spent_line(loaded))
-    say("SUCC", output.delay_line(loaded))
+    say("SUCC", spent_line(loaded))
+    say("SUCC", delay_line(loaded))
     goes_on = summary.outcome == "ok" or table.keep_going and summary.outcome == "errors"
     if not result.is_over and not goes_on:
         why = "; ".join(loaded.troubles[:3]) or summary.outcome
@@ -143,8 +150,8 @@ def settings_lines(job: Job) -> tuple[str, ...]:
 def document(job: Job, result: JobResult) -> dict[str, Any]:
     """For --json."""
     return {
-        **output.head(job, interrupted=result.interrupted),
-        "loads": [output.load_document(loaded) for loaded in result.done],
+        **head(job, interrupted=result.interrupted),
+        "loads": [load_document(loaded) for loaded in result.done],
         "aggregates": [asdict(one) for one in result.took],
     }
 
@@ -209,7 +216,7 @@ def aggregate_spec(
 def _took(texts: Mapping[str, str], summary: LoadSummary) -> tuple[Took, ...]:
     lines = []
     for one in summary.operations:
-        measured = output.delays(one.service) if one.service else None
+        measured = delays(one.service) if one.service else None
         count = one.service.count if one.service else 0
         seconds = None if measured is None or one.errors else measured.avg_ms * count / 1e3
         text = texts[one.name]

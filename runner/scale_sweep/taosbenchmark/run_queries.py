@@ -12,16 +12,19 @@ from scale_sweep.loadgen.verbs import run_statements
 from scale_sweep.model import Interval, Latency, LoadSummary, OperationSummary
 from scale_sweep.taosbenchmark.job import QueryJob, ScaleOptions
 from scale_sweep.taosbenchmark.loading import (
+    NONE,
     RESULT,
     LoadsDone,
     Say,
+    delays,
+    head,
     need_library,
+    per_second,
     reporting,
     run_load,
     saying,
     temporary_file,
 )
-from scale_sweep.taosbenchmark.output import NONE, delays, head, per_second
 from scale_sweep.taosbenchmark.spec import QueryLoad, door_spec, specified_loads, subtable_load, subtables_statement
 
 REPORT_EVERY_S = 30.0

@@ -16,8 +16,19 @@ from scale_sweep.loadgen.protocol import WorkerAnswers, answers_of_workers
 from scale_sweep.loadgen.verbs import run_statements
 from scale_sweep.model import Interval, Latency, LoadSummary
 from scale_sweep.taosbenchmark.job import Following, ScaleOptions, SubscribeJob
-from scale_sweep.taosbenchmark.loading import RESULT, LoadsDone, Say, need_library, run_load, saying
-from scale_sweep.taosbenchmark.output import Delays, delays, head, in_ms, per_second
+from scale_sweep.taosbenchmark.loading import (
+    RESULT,
+    Delays,
+    LoadsDone,
+    Say,
+    delays,
+    head,
+    in_ms,
+    need_library,
+    per_second,
+    run_load,
+    saying,
+)
 from scale_sweep.taosbenchmark.spec import (
     POLL,
     create_statements,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,20 +23,7 @@ NO_BLOCK = "Nothing can be compared: no block has VALID trials of both variants.
 ONE_BLOCK = "no level has two blocks with VALID trials of both: the spread between blocks is not known"
 
 
-@dataclass(frozen=True, kw_only=True)
-class BlockPoint:
-    level: float
-    a: tuple[float, ...]
-    b: tuple[float, ...]
-    trials_a: int  # VALID trials behind them
-    trials_b: int
-
-    @property
-    def differences(self) -> tuple[float, ...]:
-        return tuple(b - a for a, b in zip(self.a, self.b, strict=True))
-
-
-def block_points(run: StoredRun) -> tuple[list[BlockPoint], list[Unpaired]]:
+def block_points(run: StoredRun) -> tuple[list[PointLogs], list[Unpaired]]:
     """The levels with a block that has both variants, ascending, and those without one."""
     paired, missing = [], []
     cells = _cells(run)
@@ -62,16 +49,9 @@ def block_points(run: StoredRun) -> tuple[list[BlockPoint], list[Unpaired]]:
                 )
             )
             continue
-        means = {side: tuple(float(np.mean(cells[level, n, side])) for n in whole) for side in (A, B)}
-        paired.append(
-            BlockPoint(
-                level=level,
-                a=means[A],
-                b=means[B],
-                trials_a=sum(len(cells[level, n, A]) for n in whole),
-                trials_b=sum(len(cells[level, n, B]) for n in whole),
-            )
-        )
+        a, b = (tuple(float(np.mean(cells[level, n, side])) for n in whole) for side in (A, B))
+        trials_a, trials_b = (sum(len(cells[level, n, side]) for n in whole) for side in (A, B))
+        paired.append(PointLogs(level=level, variant="", a=a, b=b, trials=(trials_a, trials_b)))
     return paired, missing
 
 
@@ -124,13 +104,8 @@ def compare_variants(run: StoredRun, gate: Gate | None = None) -> Comparison:
         raise UsageError(f"{name_of(run)} is not a run of scale ab", remedy="scale compare A B compares two runs")
     points, missing = block_points(run)
     axis = run.plan.sweep.axis
-    logs = [PointLogs(level=p.level, variant="", a=p.a, b=p.b) for p in points]
-    rows = [replace(plain(one), trials_a=p.trials_a, trials_b=p.trials_b) for one, p in zip(logs, points, strict=True)]
-    overall = overall_row(logs)
-    if overall is not None:
-        trials_a, trials_b = sum(p.trials_a for p in points), sum(p.trials_b for p in points)
-        overall = replace(overall, trials_a=trials_a, trials_b=trials_b)
-    ratios = TestedRatios(points=tuple(rows), overall=overall, unpaired=tuple(missing))
+    rows = tuple(map(plain, points))
+    ratios = TestedRatios(points=rows, overall=overall_row(points), unpaired=tuple(missing))
     moments = moments_of([p.differences for p in points])
     is_tested, looks = moments.degrees.sum() > 0, run.plan.sweep.looks_ab
     if is_tested:
@@ -152,7 +127,9 @@ def compare_variants(run: StoredRun, gate: Gate | None = None) -> Comparison:
         comparison = replace(comparison, sentence=NO_BLOCK)
     if points and not is_tested:
         comparison = replace(comparison, sentence=untested(rows, axis, "one block at a level, so it may be noise"))
-    every = f"(--blocks {format_levels(tuple(map(float, looks)))})"
-    looked = (f"intervals and p-values are those of all looks together {every}",) if looks else ()
-    comparison = replace(comparison, cautions=(*comparison.cautions, *doubt, *looked))
+    cautions = [*comparison.cautions, *doubt]
+    if looks:
+        every = f"(--blocks {format_levels(tuple(map(float, looks)))})"
+        cautions.append(f"intervals and p-values are those of all looks together {every}")
+    comparison = replace(comparison, cautions=tuple(cautions))
     return with_quick_cautions(comparison, *([r for r in run.results if side_of(r) == side] for side in (A, B)))

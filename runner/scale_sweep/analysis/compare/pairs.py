@@ -84,6 +84,11 @@ class PointLogs:
     b: tuple[float, ...]
     seconds_a: WindowSpread | None = None
     seconds_b: WindowSpread | None = None
+    trials: tuple[int, int] | None = None  # those of A and B behind a and b; by default one each
+
+    @property
+    def differences(self) -> tuple[float, ...]:
+        return tuple(b - a for a, b in zip(self.a, self.b, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -79,8 +79,8 @@ def plain(*points: PointLogs) -> PointRatio:
     return PointRatio(
         level=points[0].level if len(points) == 1 else None,
         variant=points[0].variant if len(points) == 1 else "",
-        trials_a=sum(len(p.a) for p in points),
-        trials_b=sum(len(p.b) for p in points),
+        trials_a=sum(p.trials[0] if p.trials else len(p.a) for p in points),
+        trials_b=sum(p.trials[1] if p.trials else len(p.b) for p in points),
         rate_a=rate_a,
         rate_b=rate_b,
         ratio=rate_b / rate_a,

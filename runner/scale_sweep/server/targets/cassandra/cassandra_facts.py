@@ -1,4 +1,4 @@
-"""Cassandra's facts and the defaults of its knobs. Refuses to import what asks the server."""
+"""Cassandra's facts and the defaults of its knobs."""
 
 from __future__ import annotations
 

@@ -154,11 +154,9 @@ class CassandraTarget(JavaTarget):
     jar = JAR
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """The JVM's resources, and items of cassandra.yaml that knobs name."""
         return {**java_settings(trial), **{k: v for k, v in trial.knobs.items() if k not in _NOT_ITEMS}}
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """One node with its files in a directory of the trial."""
         settings = self.settings(trial, is_ours=True)
         root = f"{site.data_dir}/{ROOT}"
         host, clients = (LOOPBACK, site.bind_address) if site.in_image else (site.bind_address, "")

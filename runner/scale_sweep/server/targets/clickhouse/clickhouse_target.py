@@ -45,26 +45,22 @@ class ClickhouseTarget(Target):
         return None
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """Settings of queries, of tables and of the server. On a server that is not ours: none."""
         if not is_ours:
             return {}
         own = {name: value for name, value in trial.knobs.items() if name not in _NOT_SETTINGS}
         return {"max_threads": cores_of(trial), **own}
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """A finding for each column type that it does not have, and for a name that cannot be in its files."""
         wrong = [name for name in self.settings(trial, is_ours=True) if not _NAME.fullmatch(name)]
         sentence = "ClickHouse has no setting of this name"
         named = (blocking(f"--knob {name}", sentence, "correct --knob") for name in wrong)
         return (*super().check(trial, around), *named)
 
     def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
-        """The library of Debian's server, where the package was unpacked into a folder."""
         library = _library(home)
         return (library,) if library else ()
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """The server on a directory of the trial. It makes its folders itself."""
         root, settings = f"{site.data_dir}/{ROOT}", self.settings(trial, is_ours=True)
         config = f"{root}/config.xml"
         library = "" if site.in_image else _library(site.home)

@@ -1,4 +1,4 @@
-"""CrateDB's facts and the defaults of its knobs. Refuses to import what asks the server."""
+"""CrateDB's facts and the defaults of its knobs."""
 
 from __future__ import annotations
 

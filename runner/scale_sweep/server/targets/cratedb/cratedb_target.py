@@ -67,14 +67,12 @@ class CratedbTarget(JavaTarget):
         return {**shards, **java_settings(trial), **own}
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """A finding for each column type that it does not have, and for each setting that is the trial's own."""
         sentence = "is set by the trial: CrateDB's addresses, ports and folders are fixed"
         fixed = [name for name in trial.knobs if _FIXED.fullmatch(name)]
         named = (blocking("--knob", f"{name} {sentence}", f"leave out {name}") for name in fixed)
         return (*super().check(trial, around), *named)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """One node with its files in a directory of the trial's own, or its shards on the trial's disks."""
         root = f"{site.data_dir}/{ROOT}"
         settings = self.settings(trial, is_ours=True)
         folders = tuple(f"{path}/{DATA}" for path in site.disks) or (f"{root}/{DATA}",)

@@ -133,7 +133,6 @@ class InfluxdbV2Target(InfluxdbTarget):
     session_type = InfluxdbV2Session
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """Flags with underscores, the threads that Go may use, and the shards' duration."""
         if not is_ours:
             return {"shard_duration": trial.knobs["shard_duration"]}
         return {
@@ -145,7 +144,6 @@ class InfluxdbV2Target(InfluxdbTarget):
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """A finding for each column type that it does not have, and for a duration of shards that is none."""
         findings = super().check(trial, around)
         try:
             seconds_of(trial.knobs["shard_duration"], UNITS)
@@ -160,7 +158,6 @@ class InfluxdbV2Target(InfluxdbTarget):
         return refused_flags("InfluxDB", done, line_begins="Error")
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """influxd, without the machine's configuration. The session makes the organisation and the token."""
         root = f"{site.data_dir}/{ROOT}"
         settings = self.settings(trial, is_ours=True)
         return ServerSpec(

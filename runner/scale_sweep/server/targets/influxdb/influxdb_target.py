@@ -40,7 +40,6 @@ class InfluxdbTarget(Target):
         return packaged("influxd", FACTS.name, home, version)
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """Items of its configuration as section_name, the threads that Go may use, and the shards' duration."""
         if not is_ours:
             return {"shard_duration": trial.knobs["shard_duration"]}
         return {
@@ -54,7 +53,6 @@ class InfluxdbTarget(Target):
         }
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """influxd, without the machine's configuration."""
         root = f"{site.data_dir}/influxdb"
         settings = self.settings(trial, is_ours=True)
         items = {

@@ -47,7 +47,6 @@ class IotdbTarget(JavaTarget):
     jar = "iotdb-server-"
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """Resources of the JVM of the DataNode, and items of iotdb-system.properties that knobs name."""
         return {
             **java_settings(trial),
             "aligned": trial.knobs["aligned"],
@@ -56,7 +55,6 @@ class IotdbTarget(JavaTarget):
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """Column types that it has, devices that are aligned or not, and items that are the trial's own."""
         findings = list(super().check(trial, around))
         if trial.knobs["aligned"] not in ("true", "false"):
             sentence = f"aligned={trial.knobs['aligned']} is neither true nor false"
@@ -74,7 +72,6 @@ class IotdbTarget(JavaTarget):
         return tuple(blocking("--knob", sentence, "correct --knob") for sentence in sentences)
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
-        """The library that keeps it on loopback."""
         try:
             loopback_path()
         except PreflightError as error:
@@ -82,11 +79,9 @@ class IotdbTarget(JavaTarget):
         return ()
 
     def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
-        """Its Java runtime, if that is the machine's, and the library that keeps it on loopback."""
         return (*super().programs(trial, home), loopback_path())
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """Both nodes with their files in a directory of the trial's own, and on its disks."""
         root = f"{site.data_dir}/{ROOT}"
         settings = self.settings(trial, is_ours=True)
         items = {k: v for k, v in settings.items() if not k.startswith("jvm_") and k != "aligned"}

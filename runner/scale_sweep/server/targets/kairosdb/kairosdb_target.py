@@ -125,7 +125,6 @@ class KairosdbSession(WebSession):
             time.sleep(0.2)
 
     def count(self) -> Counted | None:
-        """The points of each column of each device: equal for all columns, consecutive from the first timestamp on."""
         self._wait_for_queue()
         metrics = self._metrics_of_columns()
         counts = {column: self._by_device(name, "count") for column, name in metrics.items()}
@@ -172,7 +171,6 @@ class KairosdbTarget(JavaTarget):
     jar = "kairosdb-"
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """The JVM's resources, what the datastore is given, and items of kairosdb.conf that knobs name."""
         return {
             **java_settings(trial),
             "datastore": store_of(trial).name,
@@ -199,15 +197,12 @@ class KairosdbTarget(JavaTarget):
         return store_of(trial).check()
 
     def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
-        """Its Java runtime, if that is the machine's, and the programs of its datastore."""
         return tuple(dict.fromkeys((*super().programs(trial, home), *store_of(trial).programs())))
 
     def image_folders(self) -> Mapping[str, str]:
-        """The programs of every datastore."""
         return {path: folder for store in STORES.values() for path, folder in store.image_folders().items()}
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """The server on a directory of the trial. It also reads files beside its configuration."""
         root = f"{site.data_dir}/kairosdb"
         settings = self.settings(trial, is_ours=True)
         is_telnet = trial.subject.method == series.TELNET
@@ -244,6 +239,5 @@ class KairosdbTarget(JavaTarget):
         )
 
     def suspicious(self, log: str) -> tuple[str, ...]:
-        """Errors, and writes that H2 or Cassandra could not finish."""
         errors = (match.group(0) for match in map(_DOUBTFUL.search, log.splitlines()) if match)
         return first_of((*errors, *lines_with(DOUBTFUL_OF_CASSANDRA, log)))

@@ -1,4 +1,4 @@
-"""MariaDB's facts and the defaults of its knobs. Refuses to import its client library."""
+"""MariaDB's facts and the defaults of its knobs."""
 
 from __future__ import annotations
 

@@ -44,7 +44,6 @@ class MariadbTarget(Target):
     session_type = MariadbSession
 
     def find(self, home: str) -> Installation | None:
-        """mariadbd in `home`, else where `scale servers install` puts it, else on PATH, else in /usr."""
         for folder, source in [(home, "--home"), (f"{home}/usr", "--home")] if home else _usual(self.facts.name):
             if Path(program := there(folder, PROGRAMS)).is_file():
                 version = version_of((program, *_VERSION), r"Ver (\d+(?:\.\d+)*)")
@@ -52,7 +51,6 @@ class MariadbTarget(Target):
         return None
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """System variables that differ from the server's own defaults, and the partitions."""
         connections = trial.work.connections(int(trial.knobs["connections"])) + 20
         return {
             "partitions": trial.knobs["partitions"],
@@ -73,7 +71,6 @@ class MariadbTarget(Target):
         return refused_flags("MariaDB", done, line_begins=lines[0][:40]) if lines else ()
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
-        """libmariadb is a package of its own."""
         try:
             client_library("mariadb", "")
         except LoadError as error:
@@ -81,7 +78,6 @@ class MariadbTarget(Target):
         return ()
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """Its system tables, made by the server itself, then the server on the given address."""
         data, first = f"{site.data_dir}/mariadb", f"{site.data_dir}/first.sql"
         files = layout(site)
         common = ("--no-defaults", f"--datadir={data}")

@@ -169,7 +169,6 @@ class OpentsdbSession(WebSession):
             time.sleep(0.1)
 
     def count(self) -> Counted | None:
-        """The points of each column of each device: equal for all columns, consecutive from the first timestamp on."""
         self._wait_for_tsd()
         data = self._trial.work.data
         columns = list(series.columns_of(data))

@@ -66,7 +66,6 @@ class OpentsdbTarget(JavaTarget):
     jar = "opentsdb-"
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """Resources of both JVMs, and items of both configurations that knobs name."""
         cores, tags = cores_of(trial), len(trial.work.data.tags) + 1
         return {
             "jvm_processors": cores,
@@ -79,7 +78,6 @@ class OpentsdbTarget(JavaTarget):
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """Column types that it has, items of one of its configurations, and none that is the trial's own."""
         findings = list(super().check(trial, around))
         for name in trial.knobs:
             if _FIXED.fullmatch(name):
@@ -99,7 +97,6 @@ class OpentsdbTarget(JavaTarget):
         return tuple(blocking("--knob", sentence, "correct --knob") for sentence in sentences)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """HBase and a TSD with their files in a directory of the trial."""
         root = f"{site.data_dir}/{ROOT}"
         settings = self.settings(trial, is_ours=True)
         java = self.java(site)
@@ -135,7 +132,6 @@ class OpentsdbTarget(JavaTarget):
         )
 
     def suspicious(self, log: str) -> tuple[str, ...]:
-        """Errors of both, and writes that the TSD could not store."""
         return lines_with(_DOUBTFUL, _ASKED_TOO_EARLY.sub("", log))
 
 

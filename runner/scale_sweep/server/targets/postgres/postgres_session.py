@@ -210,7 +210,6 @@ class PostgresSession(DeviceTableSession):
         self._rows("CHECKPOINT")
 
     def count(self) -> Counted | None:
-        """One pass over all partitions."""
         w = self._trial.work.data
         rows, faulty, first = self._rows(
             "SELECT coalesce(sum(n), 0), count(*) FILTER (WHERE faulty), min(device_id) FILTER (WHERE faulty) FROM ("

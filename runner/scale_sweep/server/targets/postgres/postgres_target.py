@@ -51,7 +51,6 @@ class PostgresTarget(Target):
                 yield Installation(home=path, version=_version(path), source=source)
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """Every item of the configuration that differs from the server's own default, and the partitions."""
         own = {k: trial.knobs[k] for k in self.own_knobs if k in trial.knobs and k != "connections"}
         if not is_ours:
             return own
@@ -81,7 +80,6 @@ class PostgresTarget(Target):
         return (blocking("--knob", sentence, "correct --knob or --vary"),) if sentence else ()
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
-        """libpq comes with the wheel; otherwise the load generator reports what is missing."""
         try:
             client_library("postgres", _libpq(home))
         except LoadError as error:
@@ -89,7 +87,6 @@ class PostgresTarget(Target):
         return ()
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """Findings on partitions and threads beyond the server's limits, and on column types that it does not have."""
         findings = []
         method, columns = trial.subject.method, trial.work.data.columns
         if int(trial.knobs.get("partitions", 1)) > PARTITIONS_MAX:
@@ -110,7 +107,6 @@ class PostgresTarget(Target):
         return tuple(findings)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """initdb with the trial's own password, then postgres in the foreground on the given address."""
         data, password_file = f"{site.data_dir}/pg", f"{site.data_dir}/password"
         access_file = f"{site.data_dir}/access.conf"
         items = {
@@ -145,7 +141,6 @@ class PostgresTarget(Target):
         )
 
     def suspicious(self, log: str) -> tuple[str, ...]:
-        """A crash or a panic. Other lines of the server's log do not change the number."""
         lines = (line for line in log.splitlines() if "the database system is starting up" not in line)
         return tuple(line for line in lines if re.search(r"\b(PANIC|FATAL):|terminated by signal", line))
 

@@ -82,14 +82,12 @@ class TimescaleTarget(PostgresTarget):
     }
 
     def find(self, home: str) -> Installation | None:
-        """A PostgreSQL that has the extension's control file: at `home`, else one that the machine has."""
         for installation in self.servers(home):
             if has_extension(installation.home):
                 return installation
         return None
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """An interval that it can read, and column types that it has."""
         interval, switch = trial.knobs["chunk_interval"], trial.knobs["compress"]
         mistakes = []
         try:

@@ -156,14 +156,12 @@ class PrometheusTarget(Target):
     session_type = PrometheusSession
 
     def find(self, home: str) -> Installation | None:
-        """prometheus in `home`, else where `scale servers install` puts it, else on PATH."""
         ours = [(folder, "scale servers") for folder in (() if home else installed(self.facts.name))]
         folder, source = ours[0] if ours else home_of(PROGRAM, home)
         version = version_of((f"{folder}/bin/{PROGRAM}", "--version"), r"version (\d+(?:\.\d+)*)") if folder else ""
         return Installation(home=folder, version=version, source=source) if version else None
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """Flags by their names, the item of its file, and the threads that Go may use."""
         knobs = {name: value for name, value in trial.knobs.items() if name != "connections"}
         return {"gomaxprocs": cores_of(trial), **knobs}
 
@@ -175,7 +173,6 @@ class PrometheusTarget(Target):
         return refused_flags("Prometheus", done, line_begins=_REFUSED) if is_refused else ()
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """The server on the given address. Its file has no scrapes and no rules."""
         settings = self.settings(trial, is_ours=True)
         root = f"{site.data_dir}/{ROOT}"
         return ServerSpec(

@@ -1,4 +1,4 @@
-"""QuestDB's facts and the defaults of its knobs. Refuses to import what asks the server."""
+"""QuestDB's facts and the defaults of its knobs."""
 
 from __future__ import annotations
 

@@ -177,7 +177,6 @@ class QuestdbSession(WebSession):
         return tags_of(row for table in tables for row in self._rows(f"SELECT DISTINCT {columns} FROM '{table}'"))
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-        """One pass over each table, or over all together, for a statement's figures."""
         by_device: dict[str, dict[str, Any]] = {}
         for names, statement in statements(self._trial, devices):
             for device, *figures in self._rows(statement):

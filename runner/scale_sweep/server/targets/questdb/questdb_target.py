@@ -34,7 +34,6 @@ class QuestdbTarget(JavaTarget):
     newest = None
 
     def find(self, home: str) -> Installation | None:
-        """questdb.jar in `home`, else where `scale servers install` puts it, with a Java that runs it."""
         candidates = [(home, "--home")] if home else [(where, "scale servers") for where in installed("questdb")]
         for folder, source in candidates:
             jar = Path(folder) / JAR
@@ -60,7 +59,6 @@ class QuestdbTarget(JavaTarget):
         }
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """The jar on a root directory of the trial."""
         root = f"{site.data_dir}/questdb"
         settings = self.settings(trial, is_ours=True)
         is_tcp, is_pg = trial.subject.method == series.TCP, trial.subject.method == PGWIRE

@@ -218,7 +218,6 @@ class VictoriametricsTarget(Target):
         return packaged(PROGRAM, PROGRAM, home, _version(home_of(PROGRAM, home)[0]))
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """Flags by their names, and the threads that Go may use. On a server that is not ours: none."""
         if not is_ours:
             return {}
         return {
@@ -228,7 +227,6 @@ class VictoriametricsTarget(Target):
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """A finding for each column type that it does not have, and for rows that are closer than telnet has times."""
         data, findings = trial.work.data, super().check(trial, around)
         if trial.subject.method != series.TELNET or (data.start_ms % 1000 == 0 and data.step_ms % 1000 == 0):
             return findings
@@ -242,7 +240,6 @@ class VictoriametricsTarget(Target):
         return refused_flags("VictoriaMetrics", done, line_begins=_REFUSED)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """The single-node server on the given address."""
         settings = self.settings(trial, is_ours=True)
         flag = DOORS.get(trial.subject.method)
         more = (site.port + series.DOOR_OFFSET,) if flag else ()
