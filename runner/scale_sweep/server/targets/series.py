@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from scale_sweep.base import units
+from scale_sweep.experiment.work.sums import column_types
 from scale_sweep.model import Finding, Query, Trial, Workload
 from scale_sweep.server.targets.records import Counted, blocking
 
@@ -23,12 +24,6 @@ def part_names(trial: Trial) -> tuple[str, ...]:
     return tuple(f"{MEASUREMENT}_p{i}" for i in range(trial.load.partitions))
 
 
-def columns_of(data: Workload) -> Mapping[str, str]:
-    """Each column's type by its name, without a length."""
-    split = (column.partition(":") for column in data.columns)
-    return {name: kind.partition("(")[0] for name, _, kind in split}
-
-
 def begins_with_bucket(query: Query, data: Workload) -> bool:
     """Whether every range that is drawn consists of whole buckets."""
     parts = (query.span_ms, query.step_ms or data.step_ms, data.start_ms)
@@ -38,7 +33,7 @@ def begins_with_bucket(query: Query, data: Workload) -> bool:
 def refused_columns(title: str, trial: Trial, types: Collection[str]) -> tuple[Finding, ...]:
     return tuple(
         blocking("--columns", f"{title} has no type for {name}:{kind}", f"use {', '.join(types)}")
-        for name, kind in columns_of(trial.work.data).items()
+        for name, kind in column_types(trial.work.data).items()
         if kind not in types
     )
 

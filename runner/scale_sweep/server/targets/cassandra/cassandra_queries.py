@@ -12,8 +12,7 @@ from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import ALL, NS_PER_MS, column_types, figures_of
 from scale_sweep.loadgen.verbs import Tables
 from scale_sweep.model import Query, Workload
-from scale_sweep.server.targets import series
-from scale_sweep.server.targets.series import MEASUREMENT, columns_of
+from scale_sweep.server.targets.series import MEASUREMENT
 from scale_sweep.server.targets.sql_dialect import Dialect, listed
 
 TYPES = {
@@ -65,7 +64,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         raise CannotAsk(f"CQL has no {query.sets.upper()}")
     if query.by_tag:
         raise CannotAsk("CQL groups by the primary key only, and no tag is in it", remedy="aggregate_tag")
-    kinds = columns_of(data)
+    kinds = column_types(data)
     whole = {column for column in kinds if kinds[column] not in WITH_FRACTION}
     query = replace(query, conditions=tuple(c.of_whole if c.column in whole else c for c in query.conditions))
     if query.is_below and query.bound_column in whole and not query.low == query.high == round(query.low):
@@ -182,7 +181,7 @@ _WHOLE = ("tinyint", "smallint", "int", "bigint")
 def table(data: Workload) -> str:
     """The statement that makes the table: a device is a partition, its rows ordered by time."""
     tags = "".join(f', "{name}" {kind} STATIC' for name, kind in stored_tags(data.tags).items())
-    columns = "".join(f', "{name}" {TYPES[kind]}' for name, kind in series.columns_of(data).items())
+    columns = "".join(f', "{name}" {TYPES[kind]}' for name, kind in column_types(data).items())
     return f"CREATE TABLE {TABLE} (device text, ts timestamp{tags}{columns}, PRIMARY KEY (device, ts))"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.experiment.work.sums import together
+from scale_sweep.experiment.work.sums import column_types, together
 from scale_sweep.loadgen.kept_files import Content
 from scale_sweep.model import LOOPBACK, Cells, Drawn, Query, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Counted, Session, series
@@ -112,7 +112,7 @@ class CassandraSession(Session):
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """By device, from which those of all together are added up."""
         data = self._trial.work.data
-        trues = {f"{name}.sum": 0 for name, kind in series.columns_of(data).items() if kind == "bool"}
+        trues = {f"{name}.sum": 0 for name, kind in column_types(data).items() if kind == "bool"}
         by_device: dict[str, dict[str, Any]] = {}
         for names, statement in statements(data, devices):
             for device, *row in self._rows(statement):
@@ -132,7 +132,7 @@ class CassandraSession(Session):
 
     def _filled(self, text: str, drawn: Drawn, names: Sequence[str]) -> str:
         column = bound_column(text)
-        if column and series.columns_of(self._trial.work.data)[column] not in WITH_FRACTION:
+        if column and column_types(self._trial.work.data)[column] not in WITH_FRACTION:
             drawn = replace(drawn, value=float(math.floor(drawn.value)))
         return filled(text, drawn, [f"'{name}'" for name in names], str)
 

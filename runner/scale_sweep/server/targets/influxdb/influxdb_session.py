@@ -10,6 +10,7 @@ from typing import Any
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below, sync
+from scale_sweep.experiment.work.sums import column_types
 from scale_sweep.model import Cells, Trial
 from scale_sweep.server.targets import Address, Counted, series
 from scale_sweep.server.targets.base import WITHIN_S
@@ -56,7 +57,7 @@ class InfluxqlSession(WebSession):
 
     def count(self) -> Counted | None:
         """The rows of each device by its first column, which must be consecutive from the first timestamp on."""
-        column = next(iter(series.columns_of(self._trial.work.data)))
+        column = next(iter(column_types(self._trial.work.data)))
         rows = self._by_device(f'count("{column}")', 1)
         first, last = self._by_device(f'first("{column}")', 0), self._by_device(f'last("{column}")', 0)
         by_device = {device: (int(n), float(first[device]), float(last[device])) for device, n in rows.items()}
@@ -77,7 +78,7 @@ class InfluxqlSession(WebSession):
         return {device: completed(figures, data) for device, figures in by_device.items()}
 
     def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]]:
-        column, tags_of = next(iter(series.columns_of(self._trial.work.data))), collections.defaultdict(set)
+        column, tags_of = next(iter(column_types(self._trial.work.data))), collections.defaultdict(set)
         for one in self._run(f'SELECT first("{column}") FROM "{series.MEASUREMENT}" GROUP BY *'):
             tags_of[one["tags"][series.DEVICE]].add(tuple(str(one["tags"].get(name) or "") for name in names))
         return tags_of

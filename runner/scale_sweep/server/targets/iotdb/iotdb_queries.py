@@ -11,7 +11,7 @@ from typing import Any
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import ALL, NS_PER_MS, column_types, figures_of
 from scale_sweep.model import Cells, Query, Workload
-from scale_sweep.server.targets.series import begins_with_bucket, columns_of
+from scale_sweep.server.targets.series import begins_with_bucket
 from scale_sweep.server.targets.sql_dialect import Dialect, descending, listed, where
 
 _AGGREGATES = {
@@ -43,7 +43,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         raise CannotAsk(f"IoTDB has no {query.sets.upper()}")
     if query.tag:
         raise CannotAsk("IoTDB's devices have no tags here")
-    kinds = columns_of(data)
+    kinds = column_types(data)
     whole = {column for column in kinds if kinds[column] not in ("float", "double")}
     query = replace(query, conditions=tuple(c.of_whole if c.column in whole else c for c in query.conditions))
     if whole.intersection(query.bounds) and not query.low == query.high == round(query.low):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.input_file import below
-from scale_sweep.experiment.work.sums import together
+from scale_sweep.experiment.work.sums import column_types, together
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.kept_files import Content
 from scale_sweep.loadgen.spec import trial_spec
@@ -84,7 +84,7 @@ class IotdbSession(StatementSession):
 
     def create_schema(self) -> None:
         """A database, and a template of the columns that all of its devices have."""
-        columns = ", ".join(f"{n} {TYPES[kind]}" for n, kind in series.columns_of(self._trial.work.data).items())
+        columns = ", ".join(f"{n} {TYPES[kind]}" for n, kind in column_types(self._trial.work.data).items())
         aligned = " ALIGNED" if self._settings["aligned"] == "true" else ""
         self._rows(f"CREATE DATABASE {DATABASE}")
         self._rows(f"CREATE DEVICE TEMPLATE {TEMPLATE}{aligned} ({columns})")
@@ -100,7 +100,7 @@ class IotdbSession(StatementSession):
 
     def insertion(self, device: str, at_ms: int) -> str:
         """The statement that writes one row of one value."""
-        name, kind = next(iter(series.columns_of(self._trial.work.data).items()))
+        name, kind = next(iter(column_types(self._trial.work.data).items()))
         value = _VALUES.get(TYPES[kind], "1")
         aligned = "ALIGNED " if self._settings["aligned"] == "true" else ""
         return f"INSERT INTO {device}(time, {name}) {aligned}VALUES ({at_ms}, {value})"
@@ -144,7 +144,7 @@ class IotdbSession(StatementSession):
 
     def count(self) -> Counted | None:
         """Rows of each device, which must be consecutive from the first timestamp on."""
-        columns = list(series.columns_of(self._trial.work.data))
+        columns = list(column_types(self._trial.work.data))
         by_device = self._counted_by(columns[0]) if len(columns) > COLUMNS_AT_ONCE else self._counted_by_all(columns)
         return series.counted(by_device, self._trial.work.data, is_distinct=True)
 
@@ -175,7 +175,7 @@ class IotdbSession(StatementSession):
         return with_rows if devices else {"": together(with_rows)}
 
     def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
-        kinds = series.columns_of(self._trial.work.data)
+        kinds = column_types(self._trial.work.data)
         texts = [filled(text, one, names, str) for text, one in questions]
         return tuple(cells_of(text, rows, kinds) for text, rows in zip(texts, self._all(texts), strict=True))
 

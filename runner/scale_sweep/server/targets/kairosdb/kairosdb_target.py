@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scale_sweep.base.errors import TargetError
+from scale_sweep.experiment.work.sums import column_types
 from scale_sweep.model import Cells, Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Counted, Surroundings, series
 from scale_sweep.server.targets.base import ENVIRONMENT, WITHIN_S
@@ -135,7 +136,7 @@ class KairosdbSession(WebSession):
         return series.counted_by_column(by_device, rows, self._trial.work.data, is_distinct=True)
 
     def _metrics_of_columns(self) -> dict[str, str]:
-        return {name: f"{series.MEASUREMENT}_{name}" for name in series.columns_of(self._trial.work.data)}
+        return {name: f"{series.MEASUREMENT}_{name}" for name in column_types(self._trial.work.data)}
 
     def _by_device(self, metric: str, what: str) -> dict[str, tuple[float, float]]:
         """Time and value of an aggregate of each device, over all times from a day before its first one."""

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scale_sweep.base.errors import CannotAsk
+from scale_sweep.experiment.work.sums import column_types
 from scale_sweep.model import Cells, Query, Workload
 from scale_sweep.server.targets.placeholders import marked
-from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, begins_with_bucket, columns_of, joined_in_order
+from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, begins_with_bucket, joined_in_order
 
 ASKED, QUERY_PATH = "/api/query", "/api/query?arrays"
 POINTS, NAME = "dps", "metric"  # of a series in an answer
@@ -105,7 +106,7 @@ def _series(column: str, query: Query, data: Workload) -> dict[str, Any]:
         query_of_column["aggregator"] = _OF_MANY[query.function]
     if query.function not in _OF_ONE:
         raise CannotAsk(f"OpenTSDB has no {query.function}", remedy=f"function = {', '.join(_OF_ONE)}")
-    if query.function in _EXACT and columns_of(data)[column] in _LONG:
+    if query.function in _EXACT and column_types(data)[column] in _LONG:
         raise CannotAsk("OpenTSDB aggregates values as doubles", remedy="another column, or another function")
     if query.when == "range" and query.bucket_ms and not begins_with_bucket(query, data):
         sentence = "OpenTSDB answers with whole stretches of time, so ranges must begin and end with one"

@@ -13,6 +13,7 @@ from typing import Any
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below
+from scale_sweep.experiment.work.sums import column_types
 from scale_sweep.model import Cells, Trial
 from scale_sweep.server.targets import Address, Counted, series
 from scale_sweep.server.targets.base import WITHIN_S
@@ -97,7 +98,7 @@ class OpentsdbSession(WebSession):
         """A name in HBase for each metric and device, which the first row of each would have to wait for; and for the
         groups that reads may ask for, since OpenTSDB refuses a query with a name that it has not."""
         data = self._trial.work.data
-        metrics = [metric(name) for name in series.columns_of(data)]
+        metrics = [metric(name) for name in column_types(data)]
         devices = [f"d{i}" for i in range(data.tables)]
         self._assign({"metric": metrics, "tagk": [series.DEVICE]})
         for first in range(0, len(devices), NAMES_AT_ONCE):
@@ -171,7 +172,7 @@ class OpentsdbSession(WebSession):
     def count(self) -> Counted | None:
         self._wait_for_tsd()
         data = self._trial.work.data
-        columns = list(series.columns_of(data))
+        columns = list(column_types(data))
         groups = self._groups(columns[0])
         rows = {name: self._points_by_device(name, groups) for name in columns}
         by_device = {}

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below, sync
+from scale_sweep.experiment.work.sums import column_types
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Counted, Installation, Target, series
 from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
@@ -71,9 +72,7 @@ class PrometheusSession(PromqlSession):
         """The samples of each column of each device: equal for all columns, and all of them between the first timestamp
         and the one by which so many consecutive rows end. A series has one sample at a time, so none is missing."""
         data = self._trial.work.data
-        rows = {
-            name: self._by_device("sum", "count", name, end_of_time(data), EVER_MS) for name in series.columns_of(data)
-        }
+        rows = {name: self._by_device("sum", "count", name, end_of_time(data), EVER_MS) for name in column_types(data)}
         column, of_first = next(iter(rows.items()))
         by_device: dict[str, tuple[int, float, float]] = {}
         for n in set(of_first.values()):
@@ -93,7 +92,7 @@ class PrometheusSession(PromqlSession):
         data = self._trial.work.data
         labels = f'{series.DEVICE}=~"{"|".join(devices)}"' if 0 < len(devices) <= DEVICES_MAX else ""
         figures_of: dict[str, dict[str, Any]] = {}
-        end, columns = end_of_time(data), series.columns_of(data)
+        end, columns = end_of_time(data), column_types(data)
         for name in columns:
             for figure, rollup in _ROLLUPS.items():
                 outer = "sum" if rollup in _ADDED else rollup

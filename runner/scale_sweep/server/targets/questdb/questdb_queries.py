@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from scale_sweep.base.errors import CannotAsk
-from scale_sweep.experiment.work.sums import ALL
+from scale_sweep.experiment.work.sums import ALL, column_types
 from scale_sweep.model import FILLS, Query, Trial, Workload
 from scale_sweep.server.targets.questdb.questdb_facts import PGWIRE
-from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, columns_of, part_names
+from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, part_names
 from scale_sweep.server.targets.sql_dialect import Dialect, descending, listed, where
 
 _TABLE = f'"{MEASUREMENT}_p{{part}}"'
@@ -81,7 +81,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
 def _check_counts(query: Query, data: Workload) -> None:
     if "count_distinct" in query.functions:
         for column in query.columns:
-            if columns_of(data)[column] in ("float", "double"):
+            if column_types(data)[column] in ("float", "double"):
                 raise CannotAsk("QuestDB counts different values of whole numbers and texts only")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.units import counted
+from scale_sweep.experiment.work.sums import column_types
 from scale_sweep.model import Cells, Drawn
 from scale_sweep.server.targets import Counted, Part, series
 from scale_sweep.server.targets.base import WITHIN_S
@@ -88,7 +89,7 @@ class QuestdbSession(WebSession):
         data, disks = self._trial.work.data, len(self._address.disks)
         symbols = "".join(f', "{tag.partition(":")[0]}" SYMBOL' for tag in data.tags)
         capacity = min(1 << 20, max(256, 2 * data.tables // self._trial.load.partitions))
-        columns = "".join(f', "{name}" {SQL_TYPES[kind]}' for name, kind in series.columns_of(data).items())
+        columns = "".join(f', "{name}" {SQL_TYPES[kind]}' for name, kind in column_types(data).items())
         for i, table in enumerate(series.part_names(self._trial)):
             where = f" IN VOLUME '{VOLUME}{i % disks + 1}'" if disks else ""
             self._rows(

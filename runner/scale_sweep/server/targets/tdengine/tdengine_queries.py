@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scale_sweep.base.errors import CannotAsk
-from scale_sweep.experiment.work.sums import ALL, NS_PER_MS
+from scale_sweep.experiment.work.sums import ALL, NS_PER_MS, column_types
 from scale_sweep.model import FILLS, Query, Trial, Workload
 from scale_sweep.model.questions import percent_of
-from scale_sweep.server.targets.series import columns_of
 from scale_sweep.server.targets.sql_dialect import Dialect, descending, limited, listed, where
 from scale_sweep.server.targets.tdengine.config import precision
 from scale_sweep.server.targets.tdengine.dialect import ONE_COLUMN, SCHEMALESS, UNITS_PER_MS
@@ -60,7 +59,7 @@ def timed(text: str) -> bool:
 def _check_functions(query: Query, data: Workload) -> None:
     if query.devices != 1 and any(percent_of(function) for function in query.functions):
         raise CannotAsk("TDengine takes a percentile of one table only", remedy="devices = 1")
-    if "stddev" in query.functions and any(columns_of(data)[column] == "float" for column in query.columns):
+    if "stddev" in query.functions and any(column_types(data)[column] == "float" for column in query.columns):
         raise CannotAsk(
             "TDengine's STDDEV of a float has an error of 1e-4", remedy="a column of double or whole numbers"
         )

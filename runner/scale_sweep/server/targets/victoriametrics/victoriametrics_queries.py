@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scale_sweep.base.errors import CannotAsk
-from scale_sweep.experiment.work.sums import NS_PER_MS, STEPS
+from scale_sweep.experiment.work.sums import NS_PER_MS, STEPS, column_types
 from scale_sweep.model import Query, Workload
 from scale_sweep.model.questions import percent_of
 from scale_sweep.server.targets.promql import (
@@ -19,7 +19,7 @@ from scale_sweep.server.targets.promql import (
     metric,
     names_condition,
 )
-from scale_sweep.server.targets.series import DEVICE, GZIP, begins_with_bucket, columns_of
+from scale_sweep.server.targets.series import DEVICE, GZIP, begins_with_bucket
 
 MOMENTS_MAX = 30_000  # of one query (-search.maxPointsPerTimeseries)
 _ASKING = ("http", GZIP, "remote-write", "import")
@@ -215,7 +215,7 @@ class SumsQuery:
 
 def questions(data: Workload, devices: Sequence[str]) -> Iterator[SumsQuery]:
     """For these devices, or for all together, if there are none. Of more than DEVICES_MAX devices, all are returned."""
-    names = list(columns_of(data))
+    names = list(column_types(data))
     labels = f'{DEVICE}=~"{"|".join(devices)}"' if 0 < len(devices) <= DEVICES_MAX else ""
     for name in names:
         for what, rollup in _ROLLUPS.items():
@@ -233,7 +233,7 @@ def questions(data: Workload, devices: Sequence[str]) -> Iterator[SumsQuery]:
 
 def completed(figures: Mapping[str, float], data: Workload) -> dict[str, Any]:
     """The figures of a device, from the answers by column. Times of answers are in seconds, which hold microseconds."""
-    names = list(columns_of(data))
+    names = list(column_types(data))
     start_s, own = data.start_ms / 1000, {name: value for name, value in figures.items() if _is_own(name)}
     times = {
         what: figures[f"{names[0]}.{what}"] - start_s for what in ("first", "last") if f"{names[0]}.{what}" in figures

@@ -10,6 +10,7 @@ from typing import Any
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.units import parse_bytes
+from scale_sweep.experiment.work.sums import column_types
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Counted, Installation, Surroundings, Target, series
 from scale_sweep.server.targets.base import ENVIRONMENT, WITHIN_S, cores_of
@@ -119,7 +120,7 @@ class VictoriametricsSession(PromqlSession):
         """The samples of each column of each device: equal for all columns, consecutive from the first timestamp on."""
         counters = self._all_visible()
         data = self._trial.work.data
-        rows = {name: self._by_device("count", name) for name in series.columns_of(data)}
+        rows = {name: self._by_device("count", name) for name in column_types(data)}
         column, of_first = next(iter(rows.items()))
         first, last = (self._by_device(which, column) for which in ("tfirst", "tlast"))
         by_device = {device: (int(n), first[device] * 1000, last[device] * 1000) for device, n in of_first.items()}
@@ -151,7 +152,7 @@ class VictoriametricsSession(PromqlSession):
         if self._trial.subject.method in ("put", series.TELNET):
             return None
         labels, tags_of = ", ".join((series.DEVICE, *names)), collections.defaultdict(set)
-        for column in series.columns_of(self._trial.work.data):
+        for column in column_types(self._trial.work.data):
             query = SumsQuery(figure="tags", column=column, rollup="count_over_time")
             for one in self._answered(query, f" by ({labels})"):
                 tags = tuple(str(one["metric"].get(name, "")) for name in names)
