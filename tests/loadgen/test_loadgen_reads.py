@@ -185,5 +185,5 @@ def test_the_tags_of_tables_are_those_that_they_are_made_with(run, tmp_path):
     lines = [line.split(",") for line in (tmp_path / "made.0").read_text().splitlines()]
     made = {int(table): [value.strip("'") for value in values] for table, *values in lines}
     assert [[told[name][table] for name in told] for table in range(60)] == [made[table] for table in range(60)]
-    for tag, (first, last) in GROUPS.items():  # as scale_sweep/experiment/work/groups.py expects them
+    for tag, (first, last) in GROUPS.items():  # as scale_sweep/experiment/work/aggregates.py expects them
         assert all(first <= int(group) <= last for group in told[tag])
