@@ -224,10 +224,10 @@ def run_playbook(hosts: Mapping[str, tuple[HostEntry, HostFiles]], state: str) -
             Path(folder),
             "hosts.yml",
             {name: _variables(host, files) for name, (host, files) in hosts.items()},
+            PLAYBOOK_S,
             extravars={"hosts_state": state},
             envvars=environment,
             event_handler=on_event,
-            timeout=PLAYBOOK_S,
         )
     if result.rc != 0:
         reasons = "; ".join(dict.fromkeys(failures or last))

@@ -55,7 +55,9 @@ def variables(disk_set: DiskSet, state: str) -> dict[str, Any]:
     }
 
 
-def play(private: Path, name: str, hosts: Mapping[str, Mapping[str, Any]], **options: Any) -> tuple[Any, list[str]]:
+def play(
+    private: Path, name: str, hosts: Mapping[str, Mapping[str, Any]], limit_s: int, **options: Any
+) -> tuple[Any, list[str]]:
     """Runs a playbook on hosts, which have their variables. private: for its files. Returns ansible-runner's result,
     and the last line of the output if it failed."""
     import ansible_runner  # the import takes half a second
@@ -67,6 +69,7 @@ def play(private: Path, name: str, hosts: Mapping[str, Mapping[str, Any]], **opt
         inventory={"all": {"hosts": dict(hosts)}},
         cancel_callback=lambda: False,  # without it, ansible-runner replaces the handler of SIGINT and keeps it
         quiet=True,
+        timeout=limit_s,
         **options,
     )
     lines = result.stdout.read().splitlines() if result.rc != 0 else ()
@@ -84,10 +87,10 @@ def run_playbook(disk_set: DiskSet, state: str) -> None:
             private,
             "disks.yml",
             {"localhost": {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}},
+            PLAYBOOK_S,
             extravars=variables(disk_set, state),
             envvars=environment_of(disk_set.name, private),
             event_handler=listener(failures),
-            timeout=PLAYBOOK_S,
         )
         if result.status == "timeout":
             end_processes(disk_set.name)

@@ -122,8 +122,9 @@ class PostgresTarget(Target):
             folders=tuple(f"{path}/{SPACE}" for path in site.disks),
             setup=(
                 (
-                    *(f"{site.home}/bin/initdb", "-D", data, "-U", "scale", "-E", "UTF8", "--locale=C", "--no-sync"),
-                    *("--auth=scram-sha-256", f"--pwfile={password_file}", *wal),
+                    *(f"{site.home}/bin/initdb", "-D", data, "-U", "scale"),
+                    *("--auth=scram-sha-256", f"--pwfile={password_file}"),
+                    *("-E", "UTF8", "--locale=C", "--no-sync", *wal),
                 ),
             ),
             argv=(
