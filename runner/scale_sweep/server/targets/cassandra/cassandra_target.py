@@ -70,7 +70,6 @@ class CassandraSession(Session):
             self._rows(index)
 
     def create_tables(self) -> None:
-        """The tags of each device."""
         tags = self._trial.work.data.tags
         if stored_tags(tags):
             self.asking = "the names of its devices"
@@ -78,7 +77,6 @@ class CassandraSession(Session):
                 self._rows(batch)
 
     def effective(self) -> Mapping[str, str]:
-        """The server's report of its settings, and the JVM's resources."""
         rows = self._rows("SELECT name, value FROM system_views.settings")
         reported = {str(name): str(value) for name, value in rows}
         is_synced = reported.get("commitlog_sync") in ("batch", "group")
@@ -90,7 +88,6 @@ class CassandraSession(Session):
         }
 
     def load_spec(self) -> Mapping[str, str]:
-        """The driver of prepared INSERT statements in batches."""
         return self.spec_of("cassandra", table=TABLE)
 
     def commit_cycles(self) -> int | None:
@@ -110,7 +107,6 @@ class CassandraSession(Session):
         return series.counted(by_device, self._trial.work.data, is_distinct=True)
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-        """By device, from which those of all together are added up."""
         data = self._trial.work.data
         trues = {f"{name}.sum": 0 for name, kind in column_types(data).items() if kind == "bool"}
         by_device: dict[str, dict[str, Any]] = {}

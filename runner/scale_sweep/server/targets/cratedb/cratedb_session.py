@@ -88,7 +88,6 @@ class CratedbSession(DeviceTableSession, WebSession):
         return f"CrateDB has a table {there[0][0]}, which a trial would make and remove" if there else ""
 
     def create_schema(self) -> None:
-        """One table, whose rows of a device are in one shard."""
         if self._address.holds_data:
             return
         of_table = {k.removeprefix(OF_TABLE): v for k, v in self._settings.items() if k.startswith(OF_TABLE)}
@@ -111,7 +110,6 @@ class CratedbSession(DeviceTableSession, WebSession):
         self._rows(f"REFRESH TABLE {DEVICES}")
 
     def load_spec(self) -> Mapping[str, str]:
-        """The driver of its endpoint for SQL, or of arrays by the protocol of PostgreSQL."""
         if self._trial.subject.method == PGWIRE:
             port = str(self._address.port + PGWIRE_OFFSET)
             return self.spec_of("pgarrays", method="arrays", port=port, user=USER, database=SCHEMA, table=TABLE)

@@ -42,7 +42,6 @@ class InfluxdbV2Session(InfluxqlSession):
         return self._web.ask_json(path, self.left_s(WITHIN_S), json.dumps(content))
 
     def version(self) -> str:
-        """The version in the server's report of its health, which needs no token."""
         return str(self._get("/health")["version"]).removeprefix("v")
 
     def create_schema(self) -> None:

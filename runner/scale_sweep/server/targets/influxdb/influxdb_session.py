@@ -148,7 +148,6 @@ class InfluxdbSession(InfluxqlSession):
         return f"InfluxDB has a database {DATABASE}, which a trial would make and remove" if DATABASE in names else ""
 
     def create_schema(self) -> None:
-        """Creates one database whose rows never expire, with the given shard duration."""
         duration = self._trial.knobs["shard_duration"]
         self._run(f'CREATE DATABASE "{DATABASE}" WITH DURATION INF SHARD DURATION {duration} NAME "autogen"')
 
@@ -157,7 +156,6 @@ class InfluxdbSession(InfluxqlSession):
         return {name: spelled(name, text) for name, text in self._settings.items()}
 
     def effective(self) -> Mapping[str, str]:
-        """Its configuration as section_name, Go's resources, and the duration of shards."""
         reported: dict[str, str] = {}
         for one in self._run("SHOW DIAGNOSTICS"):
             prefix = _SECTIONS.get(one["name"])

@@ -83,7 +83,6 @@ class IotdbSession(StatementSession):
         return str(self._rows("SHOW VERSION")[0][0])
 
     def create_schema(self) -> None:
-        """A database, and a template of the columns that all of its devices have."""
         columns = ", ".join(f"{n} {TYPES[kind]}" for n, kind in column_types(self._trial.work.data).items())
         aligned = " ALIGNED" if self._settings["aligned"] == "true" else ""
         self._rows(f"CREATE DATABASE {DATABASE}")
@@ -165,7 +164,6 @@ class IotdbSession(StatementSession):
         return {str(name): (int(rows), float(first), float(last)) for name, rows, first, last in counted if rows}
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-        """By device, from which those of all together are added up."""
         data = self._trial.work.data
         by_device: dict[str, dict[str, Any]] = {}
         for names, statement in statements(data, devices, DATABASE):
@@ -187,7 +185,6 @@ class IotdbSession(StatementSession):
         return super().rows_handed(query, text, drawn, names, content)
 
     def drop_schema(self) -> None:
-        """The database, and the template that nothing else uses."""
         self._rows(f"DELETE DATABASE {DATABASE}")
         self._rows(f"DROP DEVICE TEMPLATE {TEMPLATE}")
 

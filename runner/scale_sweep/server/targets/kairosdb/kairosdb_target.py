@@ -54,7 +54,6 @@ class KairosdbSession(WebSession):
         return self._store.not_ready(self._address, self.left_s(10)) or super().not_ready()
 
     def version(self) -> str:
-        """The version as the server reports it, without its build time."""
         version = str(self._web.get_json(_VERSION, self.left_s(10))["version"])
         return version.removeprefix("KairosDB ").rpartition(".")[0]
 

@@ -85,7 +85,6 @@ class MariadbSession(StatementSession, DeviceTableSession):
         return {**self._door(), "method": self._trial.subject.method, "table": TABLE}
 
     def effective(self) -> Mapping[str, str]:
-        """The variables that were set, and the partitions in the catalogue."""
         variables = {str(row[0]): str(row[1]) for row in self._rows("SHOW GLOBAL VARIABLES")}
         partitions = self._rows(
             "SELECT count(*) FROM information_schema.partitions WHERE partition_name IS NOT NULL"

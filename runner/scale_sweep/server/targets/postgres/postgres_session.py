@@ -149,7 +149,6 @@ class PostgresSession(DeviceTableSession):
         return dict(named) | {k: v for k, v in self._trial.knobs.items() if k != "connections"}
 
     def effective(self) -> Mapping[str, str]:
-        """The partitions in the catalogue, and every setting that differs from the built-in default."""
         count = self._rows(f"SELECT count(*) FROM pg_inherits WHERE inhparent = '{TABLE}'::regclass")[0][0]
         rows = self._rows(
             "SELECT name, current_setting(name) FROM pg_settings WHERE source <> 'default'"

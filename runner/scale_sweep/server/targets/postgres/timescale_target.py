@@ -20,7 +20,6 @@ class TimescaleSession(PostgresSession):
     """PostgreSQL's session, with a hypertable instead of hash partitions."""
 
     def create_schema(self) -> None:
-        """The extension, the hypertable with tsdbperf's index on device and time, and its columns for compression."""
         knobs = self._trial.knobs
         self._rows("CREATE EXTENSION IF NOT EXISTS timescaledb")
         self._create_table("")
@@ -37,12 +36,10 @@ class TimescaleSession(PostgresSession):
             )
 
     def version(self) -> str:
-        """The extension's version, and the server's."""
         rows = self._rows("SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'")
         return f"{rows[0][0]} on PostgreSQL {super().version()}" if rows else super().version()
 
     def effective(self) -> Mapping[str, str]:
-        """PostgreSQL's settings; the hypertable's interval, partitions and compression from the catalogue."""
         reported = dict(super().effective())
         del reported["partitions"]
         rows = self._rows(

@@ -88,7 +88,6 @@ class PrometheusSession(PromqlSession):
         return series.counted_by_column(by_device, rows, data, *gaps)
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-        """One question for each figure of a column, about all samples."""
         data = self._trial.work.data
         labels = f'{series.DEVICE}=~"{"|".join(devices)}"' if 0 < len(devices) <= DEVICES_MAX else ""
         figures_of: dict[str, dict[str, Any]] = {}

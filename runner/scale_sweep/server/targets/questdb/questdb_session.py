@@ -98,7 +98,6 @@ class QuestdbSession(WebSession):
             )
 
     def effective(self) -> Mapping[str, str]:
-        """Every parameter that differs from its default, the existing tables, and the JVM's resources."""
         rows = self._rows("SELECT property_path, value, value_source FROM (SHOW PARAMETERS)")
         names = {
             str(name).replace(".", "_"): str(value)
@@ -128,7 +127,6 @@ class QuestdbSession(WebSession):
         )
 
     def load_spec(self) -> Mapping[str, str]:
-        """The driver of lines, or of INSERT; each device in one of the tables."""
         method, door = self._trial.subject.method, str(self._address.port + series.DOOR_OFFSET)
         parted = {"table": series.MEASUREMENT, "parted": "1"}
         if method == PGWIRE:
