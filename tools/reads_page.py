@@ -152,7 +152,7 @@ def page() -> str:
     return head + "\n".join([*_operations(), "", *_functions(), "", *_parameters()]) + "\n"
 
 
-def _asked() -> list[Facts]:
+def _reply() -> list[Facts]:
     return [facts for facts in all_facts() if facts.queries]
 
 
@@ -167,14 +167,14 @@ def _keeping() -> str:
 
 
 def _fills() -> str:
-    return "\n".join(f"- `{fill}`: {_names(facts for facts in _asked() if fill in facts.fills)}." for fill in FILLS)
+    return "\n".join(f"- `{fill}`: {_names(facts for facts in _reply() if fill in facts.fills)}." for fill in FILLS)
 
 
 def _operations() -> list[str]:
     """The operations, and the targets that are not asked."""
     lines = ["## Operations", "| operation | answer | not asked of |", "|---|---|---|"]
     for name in OPERATIONS.names():
-        no = _names(facts for facts in _asked() if name != "write" and all(_reasons(facts, name)))
+        no = _names(facts for facts in _reply() if name != "write" and all(_reasons(facts, name)))
         lines.append(f"| `{name}` | {operation_of(name).title or 'rows are written'} | {no} |")
     return lines
 
@@ -185,7 +185,7 @@ def _functions() -> list[str]:
     lines = ["## Functions", asked, "", "| function | value | not asked of |", "|---|---|---|"]
     for name, value in _VALUES.items():
         parameters = {"function": name, "column": "voltage", "devices": "1"}
-        refused = (facts for facts in _asked() if _reason(facts, "aggregate", parameters))
+        refused = (facts for facts in _reply() if _reason(facts, "aggregate", parameters))
         lines.append(f"| `{name}` | {value} | {_names(refused)} |")
     return lines
 

@@ -167,7 +167,7 @@ class Answering:
 
     def __init__(self, name, asked, ahead_ns):
         self.host = HostEntry(name=name, address="10.0.0.1")
-        self._asked, self._ahead_ns = asked, ahead_ns
+        self._reply, self._ahead_ns = asked, ahead_ns
 
     def ask(self, what, on_line):
         assert what == "clock"
@@ -176,7 +176,7 @@ class Answering:
     def _answer(self, on_line):
         if self._ahead_ns is None:
             return on_line({"error": {"kind": "ProvisionError", "message": "lost"}})
-        self._asked.wait()
+        self._reply.wait()
         on_line({"answer": time.monotonic_ns() + self._ahead_ns})
         return None
 

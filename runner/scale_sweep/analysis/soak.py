@@ -21,7 +21,7 @@ DISTANCES_MIN = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Second:
-    """What was not measured is None."""
+    """A figure that was not measured is None."""
 
     t_s: float
     rate: float

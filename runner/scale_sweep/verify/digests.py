@@ -1,4 +1,4 @@
-"""What a check finds, by JSON values and by digests of files."""
+"""The findings of a check, by JSON values and by digests of files."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class Variance:
-    """Of one trial's ln(rate)."""
+    """The variance of one trial's ln(rate)."""
 
     value: Floats
     degrees: Floats
@@ -132,13 +132,13 @@ def pooled(squares: Floats, degrees: Floats, own: Bools, joint: Bools) -> Varian
 
 
 def variance_of(one: Side) -> Variance:
-    """Of a single sample, pooled over points that are equally noisy."""
+    """The variance of a single sample, pooled over points that are equally noisy."""
     own = own_spread(one.squares, one.degrees)
     return pooled(one.squares, one.degrees, own, np.ones_like(own))
 
 
 def variances(a: Side, b: Side) -> tuple[Variance, Variance] | None:
-    """Of A and B; if one has no replicates, both have the other's. None without any."""
+    """The variances of A and B; if one has no replicates, both have the other's. None without any."""
     degrees_a, degrees_b = float(a.degrees.sum(axis=-1).flat[0]), float(b.degrees.sum(axis=-1).flat[0])
     if degrees_a > 0 and degrees_b > 0:
         return _of_both(a, b)
@@ -207,7 +207,7 @@ def _student(difference: Floats, error: Floats, degrees: Floats, own: Bools) -> 
 
 
 def quantile(degrees: Floats, probability: float) -> Floats:
-    """Of Student's t distribution."""
+    """A quantile of Student's t distribution."""
     return np.asarray(stdtrit(np.maximum(degrees, 1e-9), probability))
 
 

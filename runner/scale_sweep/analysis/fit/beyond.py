@@ -44,7 +44,7 @@ class Known:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Of a 95 % interval; wider if only one model is plausible."""
+        """The limits of a 95 % interval; wider if only one model is plausible."""
         return LIMITS_OF_A_FALL if self.falls else LIMITS
 
     @property

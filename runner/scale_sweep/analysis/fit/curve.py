@@ -65,7 +65,7 @@ def fit_rows(
     breaks: Sequence[KnownBreak] = (),
     samples: int = SAMPLES,
 ) -> FitReport:
-    """Of (level, rate), both above 0. samples: of the bootstrap."""
+    """The fit of (level, rate), both above 0. samples: of the bootstrap."""
     return _report(_of_rows(rows), terms, terms.rate, (), questions or FitQuestions(), tuple(breaks), samples)
 
 

@@ -135,7 +135,7 @@ def _law_of(p: Floats) -> Floats:
 
 
 def _usl_root(square: Floats, linear: Floats, constant: Floats, *, larger: bool) -> Floats:
-    """Of a n² + b n + c with a ≥ 0; infinite if there is none above 0. Stable for a → 0."""
+    """The root of a n² + b n + c with a ≥ 0; infinite if there is none above 0. Stable for a → 0."""
     inside = linear**2 - 4 * square * constant
     root = np.sqrt(np.maximum(inside, 0.0))
     solution = _ratio(-2 * constant, linear + root) if larger else _ratio(2 * constant, -linear + root)

@@ -26,7 +26,7 @@ _TAIL_MODELS: tuple[ModelName, ...] = ("affine", "power", "amdahl")
 
 
 def misfit_p(chosen: Candidate, rows: Rows) -> float | None:
-    """Of level means as far from the curve, by the replicates: F test of lack of fit. None if it cannot be tested."""
+    """The chance of level means as far from the curve: F test of lack of fit. None if it cannot be tested."""
     pure = float(np.sum((rows.rates - rows.means[rows.of_level]) ** 2))
     within, left = len(rows.rates) - len(rows.distinct), len(rows.distinct) - len(chosen.free)
     if within < 1 or left < 1 or pure <= 0:

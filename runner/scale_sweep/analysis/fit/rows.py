@@ -34,7 +34,7 @@ class Rows:
 
     @property
     def starts(self) -> NDArray[np.intp]:
-        """Of each level's first row."""
+        """The numbers of each level's first row."""
         places: NDArray[np.intp] = np.searchsorted(self.levels, self.distinct)
         return places
 

@@ -37,7 +37,7 @@ class Speedup:
 
 
 def paired_speedups(levels: Floats, rates: Floats, blocks: Floats) -> Mapping[float, Speedup]:
-    """Of each level that blocks join to the first, directly or through others."""
+    """The speedup of each level that blocks join to the first, directly or through others."""
     if len(levels) == 0 or len(np.unique(blocks)) < 2:
         return {}
     logs = np.log(rates)

@@ -69,12 +69,12 @@ def read_table(stream: BinaryIO, columns: CsvColumns) -> Mapping[str, Floats]:
             one, other = sorted((of_low, of_high))
             why = f"differs from line {one} by more than {SPAN_MAX:g} times; no curve holds both"
             raise ValueError(f"line {other}: {name} {why}")
-    found = {group: np.frombuffer(table).reshape(-1, 2) for group, table in tables.items()}
-    for group, table in found.items():
+    by_group = {group: np.frombuffer(table).reshape(-1, 2) for group, table in tables.items()}
+    for group, table in by_group.items():
         if (levels := len(np.unique(table[:, 0]))) > LEVELS_MAX:
             where = f" in {group}" if group else ""
             raise ValueError(f"{levels:,} different values of {columns.n}{where}; {LEVELS_MAX:,} at most")
-    return found
+    return by_group
 
 
 def _lines(stream: BinaryIO) -> Iterator[str]:

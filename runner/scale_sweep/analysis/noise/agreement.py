@@ -18,15 +18,15 @@ Point = tuple[float, str]
 
 
 class PredictedSpread(NamedTuple):
-    """Of the mean of one window, by its seconds."""
+    """The spread of the mean of one window, by its seconds."""
 
     variance: float
     degrees: float
 
 
 def agreement_of(observed: Sequence[Observation]) -> Agreement | None:
-    """Of the points with two replicates and known windows, without a drift. The test of all leaves out points that
-    disagree by themselves."""
+    """The agreement of the points with two replicates and known windows, without a drift. The test of all leaves out
+    points that disagree by themselves."""
     steady, line = steadied(observed)
     logs: dict[Point, list[float]] = {}
     predicted: dict[Point, PredictedSpread] = {}

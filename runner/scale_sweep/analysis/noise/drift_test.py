@@ -188,7 +188,7 @@ class _Fit:
 
 
 def _fit(design: Floats, values: Floats, orders: Floats) -> _Fit | None:
-    """Of trials in their order; None with too few degrees of freedom, or if a column follows from the others."""
+    """The fit of trials in their order; None with too few degrees of freedom, or if a column follows from others."""
     degrees = len(values) - design.shape[1]
     if degrees < DEGREES_MIN or np.linalg.matrix_rank(design) < design.shape[1]:
         return None

@@ -150,7 +150,7 @@ def _inflation_of_drift(replicates: int, points: int, alike: float) -> float:
 
 
 def ratio_of(later: Sequence[float], earlier: Sequence[float], rates: PooledRates) -> Ratio:
-    """Of two means of logs, with the interval of the pooled spread."""
+    """The ratio of two means of logs, with the interval of the pooled spread."""
     difference = sum(later) / len(later) - sum(earlier) / len(earlier)
     if rates.std is None:
         return Ratio(value=math.exp(difference), low=None, high=None)

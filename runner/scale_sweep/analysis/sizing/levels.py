@@ -157,7 +157,7 @@ def _why_none(known: Known, wanted: float, last: float, miss: float) -> str:
 
 
 def _by_trials(answer: LevelNeed, known: Known, counted: Sequence[TrialResult]) -> LevelNeed:
-    """Of measured levels alone, too few for a model."""
+    """The size from measured levels alone, too few for a model."""
     chances = tuple(_of_level(known, at, counted, answer.wanted) for at in range(len(known.rows.distinct)))
     holds = [c for c in chances if c.miss is not None and c.miss <= ACCEPTED]
     safe = [c for c in chances if c.miss is not None and c.miss <= _END]

@@ -128,7 +128,7 @@ class PromqlSession(WebSession):
     def _filled(self, text: str, drawn: Drawn, names: Sequence[str]) -> str:
         return in_seconds(super()._filled(text, drawn, names))
 
-    def _asked(self, statement: str) -> Any:
+    def _reply(self, statement: str) -> Any:
         self.asking = statement[:60]
         return self._web.get_json(API + quote(statement, safe=PLAIN), self.left_s(WITHIN_S))
 

@@ -124,7 +124,7 @@ class WebSession(Session):
     def _filled(self, text: str, drawn: Drawn, names: Sequence[str]) -> str:
         return filled(text, drawn, names, str)
 
-    def _asked(self, statement: str) -> Any:
+    def _reply(self, statement: str) -> Any:
         """The server's answer to a statement, as JSON."""
         raise NotImplementedError
 
@@ -134,7 +134,7 @@ class WebSession(Session):
 
     def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         statements = [self._filled(text, drawn, names) for text, drawn in questions]
-        return tuple(tuple(self._cells(statement, self._asked(statement))) for statement in statements)
+        return tuple(tuple(self._cells(statement, self._reply(statement))) for statement in statements)
 
     def rows_handed(
         self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content

@@ -60,14 +60,14 @@ class ClickhouseSession(DeviceTableSession, WebSession):
         self._named = {} if address.secret else {"user": self._user}
         self._known: frozenset[str] = frozenset()  # settings of queries in this version, once it was asked
 
-    def _asked(self, statement: str, database: str = DATABASE) -> Any:
+    def _reply(self, statement: str, database: str = DATABASE) -> Any:
         self.asking = statement[:60]
         text = self._web.post_text(self._path(database), self.left_s(WITHIN_S), statement)
         return json.loads(text) if text.strip() else {"data": []}
 
     def _rows(self, sql: str, database: str = DATABASE) -> list[list[Any]]:
         """The rows of the answer; none of a statement without one."""
-        rows: list[list[Any]] = self._asked(sql, database)["data"]
+        rows: list[list[Any]] = self._reply(sql, database)["data"]
         return rows
 
     def _cells(self, statement: str, answer: Any) -> Sequence[Cells]:

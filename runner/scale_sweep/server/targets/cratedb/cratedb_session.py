@@ -52,13 +52,13 @@ class CratedbSession(DeviceTableSession, WebSession):
     sql = SQL
     types = SQL_TYPES
 
-    def _asked(self, statement: str, **arguments: Sequence[Sequence[Any]]) -> Any:
+    def _reply(self, statement: str, **arguments: Sequence[Sequence[Any]]) -> Any:
         self.asking = statement[:60]
         return self._web.ask_json(PATH, self.left_s(WITHIN_S), json.dumps({"stmt": statement, **arguments}))
 
     def _rows(self, sql: str, **arguments: Sequence[Sequence[Any]]) -> list[list[Any]]:
         """The rows of the answer; none of a statement without one."""
-        rows: list[list[Any]] = self._asked(sql, **arguments).get("rows", [])
+        rows: list[list[Any]] = self._reply(sql, **arguments).get("rows", [])
         return rows
 
     def _cells(self, statement: str, answer: Any) -> Sequence[Cells]:

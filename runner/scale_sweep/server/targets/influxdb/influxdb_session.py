@@ -27,7 +27,7 @@ class InfluxqlSession(WebSession):
     who = "InfluxDB"
     log_folder = ""  # of the write-ahead log, below the data directory
 
-    def _asked(self, statement: str, epoch: str = "ms") -> Any:
+    def _reply(self, statement: str, epoch: str = "ms") -> Any:
         """epoch: the unit of the times."""
         self.asking = statement[:60]
         return self._web.post_json("/query", self.left_s(WITHIN_S), q=statement, db=DATABASE, epoch=epoch)
@@ -40,7 +40,7 @@ class InfluxqlSession(WebSession):
             yield from result.get("series", ())
 
     def _run(self, statement: str, epoch: str = "ms") -> list[dict[str, Any]]:
-        return list(self._series(statement, self._asked(statement, epoch)))
+        return list(self._series(statement, self._reply(statement, epoch)))
 
     def _cells(self, statement: str, answer: Any) -> Sequence[Cells]:
         return rows_of(statement, self._series(statement, answer))

@@ -128,7 +128,7 @@ class KairosdbSession(WebSession):
         self._wait_for_queue()
         metrics = self._metrics_of_columns()
         counts = {column: self._by_device(name, "count") for column, name in metrics.items()}
-        rows = {column: {device: n for device, (_, n) in found.items()} for column, found in counts.items()}
+        rows = {column: {device: n for device, (_, n) in devices.items()} for column, devices in counts.items()}
         column, name = next(iter(metrics.items()))
         first, last = self._by_device(name, "first"), self._by_device(name, "last")
         by_device = {device: (int(n), first[device][0], last[device][0]) for device, n in rows[column].items()}
@@ -155,7 +155,7 @@ class KairosdbSession(WebSession):
                 by_device[str(device)] = (float(one["values"][0][0]), float(one["values"][0][1]))
         return by_device
 
-    def _asked(self, statement: str) -> Any:
+    def _reply(self, statement: str) -> Any:
         self.asking = statement[:80]
         return self._web.ask_json(QUERY_PATH, self.left_s(WITHIN_S), statement)
 

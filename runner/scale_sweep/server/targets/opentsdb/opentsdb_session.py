@@ -232,7 +232,7 @@ class OpentsdbSession(WebSession):
             raise
         return [(str(one["tags"][series.DEVICE]), one[POINTS]) for one in answers if one[POINTS]]
 
-    def _asked(self, statement: str) -> Any:
+    def _reply(self, statement: str) -> Any:
         self.asking = statement[:80]
         return self._web.ask_json(QUERY_PATH, self.left_s(WITHIN_S), statement)
 

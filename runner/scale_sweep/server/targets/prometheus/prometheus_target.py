@@ -102,8 +102,8 @@ class PrometheusSession(PromqlSession):
             figures["rows"] = max(figures.get(f"{name}.values", 0.0) for name in columns)
         return figures_of
 
-    def _asked(self, statement: str) -> Any:
-        return _until_still(lambda: super(PrometheusSession, self)._asked(statement))
+    def _reply(self, statement: str) -> Any:
+        return _until_still(lambda: super(PrometheusSession, self)._reply(statement))
 
     def _at(self, query: str, time: str) -> list[Mapping[str, Any]]:
         return _until_still(lambda: super(PrometheusSession, self)._at(query, time))

@@ -48,7 +48,7 @@ class QuestdbSession(WebSession):
 
     who = "QuestDB"
 
-    def _asked(self, statement: str) -> Any:
+    def _reply(self, statement: str) -> Any:
         self.asking = statement[:60]
         answer = self._web.get_json("/exec", self.left_s(WITHIN_S), query=statement)
         if "error" in answer:
@@ -56,7 +56,7 @@ class QuestdbSession(WebSession):
         return answer
 
     def _rows(self, sql: str) -> list[list[Any]]:
-        rows: list[list[Any]] = self._asked(sql).get("dataset", [])
+        rows: list[list[Any]] = self._reply(sql).get("dataset", [])
         return rows
 
     def _cells(self, statement: str, answer: Any) -> Sequence[Cells]:
