@@ -8,7 +8,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from scale_sweep.iotbenchmark.keys import INEFFECTIVE, ONLY, USED
+from scale_sweep.iotbenchmark import keys
 from scale_sweep.sweep.file import bundled_sweeps
 from scale_sweep.sweep.settings import BY_KEY
 from tools.provoking import odd
@@ -31,7 +31,7 @@ PROPERTIES = {
     "CLIENT_NUMBER": "4",
     "LOOP": "10", "BATCH_SIZE_PER_WRITE": "10", "OPERATION_PROPORTION": "8:0:1:0:0:0:0:1",
 }  # fmt: skip
-KEYS = tuple(sorted({*USED, *ONLY, *INEFFECTIVE}))
+KEYS = tuple(sorted(key.name for key in keys.KEYS.values()))
 
 
 def sweep_file(chance: random.Random, name: str) -> Case:
