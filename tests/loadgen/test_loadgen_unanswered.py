@@ -62,7 +62,7 @@ def test_the_program_ends_when_the_server_has_read_everything(run):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_what_the_server_says_is_an_error_in_its_words(run, method):
-    outcome, _ = sent(run, method, "speaks", slow_s=0.01, rows=100_000)
+    outcome, _ = sent(run, method, "speaks", slow_s=0.01, rows=400_000)
     (error,) = outcome.of("error")
     assert (error["code"], outcome.code) == ("REFUSED", 6)
     assert error["message"] == "the server says: put: illegal argument: bad value"

@@ -154,7 +154,7 @@ def test_a_second_factor_makes_a_trial_of_every_combination_and_each_is_compared
     )
     run = StoredRun(path="", manifest={}, plan=plan, results=results, timeseries={})
     assert labels_of(run) == ["stmt-1", "stmt-4", "sql-1", "sql-4"]
-    assert comparison_table(run).rows[2][3] == "0.50×"
+    assert comparison_table(run).rows[2][4] == "0.50×"
     assert len(only(run, "sql-4").results) == 3
 
 

@@ -145,7 +145,7 @@ def _fetched(kind: Kind, scratch: Path) -> Iterator[tuple[str, Path]]:
     target = scratch / f"{kind.machine}-{kind.python}"
     wanted = [f"{name}=={metadata.version(name)}" for name in LIBRARIES]
     platforms = [f"--platform=manylinux{tag}_{kind.machine}" for tag in ("2014", "_2_17", "_2_27", "_2_28")]
-    argv = [sys.executable, *"-I -m pip install --quiet --no-deps --no-compile --target".split(), str(target)]
+    argv = [sys.executable, "-I", *"-m pip install --quiet --no-deps --no-compile --target".split(), str(target)]
     argv += ["--only-binary=:all:", f"--python-version={kind.python}", *platforms, *wanted]
     shutil.rmtree(target, ignore_errors=True)
     try:
