@@ -125,7 +125,7 @@ class InVictoriametrics:
     session = VictoriametricsSession
 
     def change(self, session: VictoriametricsSession, device: str, of_column: Callable[[Cells], None]) -> None:
-        session._get("/internal/force_flush")
+        session._page("/internal/force_flush")
         match = f'{{device="{device}"}}'
         lines = session._web.post("/api/v1/export", 60, **{"match[]": match}).splitlines()
         session._web.post("/api/v1/admin/tsdb/delete_series", 60, **{"match[]": match})
@@ -263,7 +263,7 @@ def in_victoriametrics(session: Any, devices: tuple[str, ...]) -> None:
 
 def in_questdb(session: Any, devices: tuple[str, ...]) -> None:
     quoted = ", ".join(f"'{device}'" for device in devices)
-    session._at_rest()
+    session._apply_log()
     for table in series.part_names(session._trial):
         session._rows(f"UPDATE '{table}' SET {TAG} = '{OTHER}' WHERE device IN ({quoted})")
 
