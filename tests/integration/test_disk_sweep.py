@@ -75,7 +75,7 @@ def count_of(trial):
 def swept(tmp_path_factory, data_dir):
     """One real sweep, looked at by several tests: its folder, and its trials by their numbers of disks."""
     folder, port = tmp_path_factory.mktemp("disks"), free_port()
-    flags = f"--disks 1..3 --loop 512MiB --cap 6MiB/s --duration 6s --json --metrics-port {port}"
+    flags = f"--disks 1..3 --loop 512MiB --cap 6MiB/s --duration 15s --json --metrics-port {port}"
     with prometheus(folder, f"127.0.0.1:{port}") if shutil.which("prometheus") else contextlib.nullcontext():
         done = run(*sweep(data_dir, flags), cwd=folder)
     assert_measured(done)
