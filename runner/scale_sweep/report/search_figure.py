@@ -30,7 +30,6 @@ SPAN_LEAST = 0.1  # of the highest rate: less would show differences that nobody
 TALLEST = 30.0  # times the limit: beyond that a step only says that the rate was over capacity
 DOT = 3.0
 MARK, LETTER, LINE = 6.0, 7.0, 16.0  # pixels: half of a mark, of a letter, of a line of text
-Shown = Sequence[tuple[Step, float]]
 
 
 def searches_html(run: StoredRun) -> str:

@@ -9,7 +9,6 @@ from scale_sweep.experiment.work import stores
 from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.report.figures import axis_facts, shown_rates
 from scale_sweep.report.forms import figure_html as picture_html
-from scale_sweep.report.forms import valid_words
 from scale_sweep.report.run_facts import starting_point
 from scale_sweep.report.several_curves import SubjectCurve, SubjectPoint, curves, curves_rows, curves_svg, overlaps
 from scale_sweep.report.table import ABSENT, MARK, Table, fixed, level_cell, marked, mean, short
@@ -49,11 +48,6 @@ def figure_html(run: StoredRun) -> str:
     terms = " Beside each name: the place of the rows of a request when it is acknowledged."
     caption = f"Means of the trials that count{interval}.{hollow}{terms if stores(run.plan.sweep.work) else ''}"
     return picture_html("curves", drawn, caption, curves_rows(run), narrow=narrow) if drawn else ""
-
-
-def first_words(run: StoredRun) -> tuple[str, ...]:
-    valid = valid_words((curve.name, curve.results) for curve in curves(run))
-    return tuple(filter(None, (valid, mixes_words(run)))) if has_several(run) else ()
 
 
 def rates_table(run: StoredRun) -> Table:
