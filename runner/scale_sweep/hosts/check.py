@@ -1,4 +1,7 @@
-"""Looks at every host of an inventory: facts, clock, and the network between each load host and the server."""
+"""Looks at every host of an inventory: facts, clock, and the network between each load host and the server.
+
+Half of the fastest round trip is the greatest error of a clock (Cristian, "Probabilistic clock synchronization", 1989).
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The power of a plan: the smallest difference, the intervals of a level and of a prediction, needed replicates,
-gates."""
+"""The power of a plan: the smallest difference, the intervals of a level and of a prediction, needed replicates, gates.
+
+Formulas: Student's t and the usual normal-theory sample size of two means.
+"""
 
 from __future__ import annotations
 

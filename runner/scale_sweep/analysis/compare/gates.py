@@ -1,4 +1,9 @@
-"""Whether a comparison shows what a script asks for, and the repeats that it needs."""
+"""Whether a comparison shows what a script asks for, and the repeats that it needs.
+
+Two one-sided tests at 5 % are one test at 5 % (Schuirmann 1987). Every point must pass, so the gate as a whole passes
+in at most 5 % of the cases in which one point is beyond the margin, without an adjustment for several points
+(intersection-union test, Berger 1982).
+"""
 
 from __future__ import annotations
 

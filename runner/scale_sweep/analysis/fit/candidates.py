@@ -1,4 +1,9 @@
-"""One model fitted to the rows, with its errors and its bootstrap."""
+"""One model fitted to the rows, with its errors and its bootstrap.
+
+Residuals of the fitted curve are drawn with replacement and added to it (Efron 1979). Each sample scales the residuals
+again by √(ν/χ²ν), because ν degrees of freedom estimate the noise with an error; this is why Student's t is wider than
+the normal distribution.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,20 @@
-"""The models of scaling as formulas."""
+"""The models of scaling as formulas.
+
+    linear   X(n) = γ n
+    affine   X(n) = intercept + slope n
+    amdahl   X(n) = γ n / (1 + α (m − 1))                    after Amdahl, AFIPS 1967
+    usl      X(n) = γ n / (1 + α (m − 1) + β m (m − 1))      the universal scalability law
+    knee     X(n) = min(λ n, C)                              another resource is full from n = C/λ on
+    power    X(n) = γ n^p
+    linear_break, amdahl_break    linear and Amdahl at min(n, b) + s max(n − b, 0), where b is a known level
+
+Amdahl and the USL in the absolute form of Gunther, "Guerrilla Capacity Planning" (Springer, 2007), chapters 4 to 6.
+m = n / u counts in units of the smallest level u where that is below 1, so that m begins at 1; else u = 1 and m = n.
+With levels 0.25..1 and u = 1 the terms (n − 1) would be negative, and α ≤ 1 could not describe a flat curve.
+γ, λ: the ideal rate of one unit of the axis; α: contention, the share that must take turns; β: coherency, the cost of
+each pair's agreement; C: the capacity of what is full. α, β ≥ 0. b, s: beyond the level b, a unit of the axis is worth
+s of one before. b is known before the measurement (the CPU placement), and is not fitted.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The level to measure next, so that a wide interval becomes half as wide."""
+"""The level to measure next, so that a wide interval becomes half as wide.
+
+A level is tried by fitting again with rows that it could have: as many replicates as the other levels have, with their
+noise, about a mean within the interval at that level (a preposterior analysis: Raiffa and Schlaifer, "Applied
+Statistical Decision Theory", 1961).
+"""
 
 from __future__ import annotations
 

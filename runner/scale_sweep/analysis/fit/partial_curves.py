@@ -1,4 +1,8 @@
-"""Curves of a part of the levels, which intervals cover besides the models."""
+"""Curves of a part of the levels, which intervals cover besides the models.
+
+The span of such curves is the discrepancy that Kennedy and O'Hagan (2001, "Bayesian calibration of computer models")
+model as a process; with a dozen levels its correlation cannot be estimated.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Least squares for many samples at once: the same levels and weights, one row of rates each."""
+"""Least squares for many samples at once: the same levels and weights, one row of rates each.
+
+Models that are not linear use damped Newton steps (as Levenberg 1944, Marquardt 1963) on all samples together.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Observations → points, with speedups, ranges of pairs and of another day."""
+"""Observations → points, with speedups, ranges of pairs and of another day.
+
+With two levels the test of a speedup is Student's paired t test on the logarithm of each block's ratio (Jain, The Art
+of Computer Systems Performance Analysis, section 13.4.1).
+"""
 
 from __future__ import annotations
 

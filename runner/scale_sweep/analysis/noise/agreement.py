@@ -1,4 +1,8 @@
-"""Do the replicates of a point agree within the errors of their own windows?"""
+"""Do the replicates of a point agree within the errors of their own windows?
+
+The windows' degrees of freedom count two uncertainties: that of a spread of few independent seconds, and that of the
+correlation (standard error √((1 − r²) / n), Bartlett 1946).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The course of the rate over a run: drift, bend, first trial; and values without it."""
+"""The course of the rate over a run: drift, bend, first trial; and values without it.
+
+Each φ of PHIS therefore gets a weight: its likelihood, in which the coefficients and the variance are integrated out
+(the restricted likelihood of Harville, 1974), times PRIOR.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Where the noise of a run comes from."""
+"""Where the noise of a run comes from.
+
+A trial's ln(rate) is level + session + block + start + window + seconds, and each of the last five is random (Kalibera
+and Jones, "Rigorous benchmarking in reasonable time", 2013).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Little's law in a trial: the connections that are busy are the rate times the service time."""
+"""Little's law in a trial: the connections that are busy are the rate times the service time.
+
+In a closed loop each connection either waits for an answer or has its next request made: connections = rate × (service
+time + time to make a request), the interactive response time law (Denning and Buzen, The Operational Analysis of
+Queueing Network Models, 1978).
+"""
 
 from __future__ import annotations
 

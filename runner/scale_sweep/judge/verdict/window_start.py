@@ -1,5 +1,9 @@
 """Which seconds count: when a warm-up may end, what is discarded at the start of a window, and the window that a trial
-would have had on known rates."""
+would have had on known rates.
+
+The end of the transient is found by MSER-5 (White 1997; White, Cobb and Spratt 2000): of all starts, the one with the
+most exact mean after it.
+"""
 
 from __future__ import annotations
 

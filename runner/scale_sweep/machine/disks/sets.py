@@ -1,4 +1,7 @@
-"""The register of disk sets: a file for each, written before its disks are made, found again after a crash."""
+"""The register of disk sets: a file for each, written before its disks are made, found again after a crash.
+
+The register belongs to root alone, because its readers remove the mounts and devices that it names.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Facts of this machine, and the part of it that this process may use. Reads /proc and /sys only."""
+"""Facts of this machine, and the part of it that this process may use. Reads /proc and /sys only.
+
+A limit holds for the group and for all below it, so that the least one on the way to the root counts: v1 and v2.
+"""
 
 from __future__ import annotations
 

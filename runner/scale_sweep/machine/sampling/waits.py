@@ -1,4 +1,8 @@
-"""Counts what the server's connections or threads wait for, and the threads that wait for a lock."""
+"""Counts what the server's connections or threads wait for, and the threads that wait for a lock.
+
+A lock of the C library, of Go's runtime or of Rust's standard library is a futex whose value says "held, and somebody
+waits".
+"""
 
 from __future__ import annotations
 

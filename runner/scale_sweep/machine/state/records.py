@@ -1,4 +1,8 @@
-"""Records of what a run has made, so that `scale clean` finds it after a power cut; they alone say what is removed."""
+"""Records of what a run has made, so that `scale clean` finds it after a power cut; they alone say what is removed.
+
+Refuses a file that another user owns, may write or may have linked there: as root, `scale clean` ends and deletes what
+a record names.
+"""
 
 from __future__ import annotations
 

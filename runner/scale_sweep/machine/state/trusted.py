@@ -1,4 +1,9 @@
-"""Directories that no other user can have made, changed or replaced, and files of this user alone."""
+"""Directories that no other user can have made, changed or replaced, and files of this user alone.
+
+It opens each directory of the path from the root down by its descriptor, so that nothing can be exchanged between the
+check and the use. Refuses a directory, and a link on the way, of another user than root and this one, and a directory
+in which another user may remove names.
+"""
 
 from __future__ import annotations
 

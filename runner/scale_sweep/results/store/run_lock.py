@@ -1,4 +1,7 @@
-"""The lock of a run: one process writes it at a time, and the lock ends with that process."""
+"""The lock of a run: one process writes it at a time, and the lock ends with that process.
+
+The kernel keeps the lock (flock(2) on the run's directory), so a kill, a reused PID or a reboot leaves none.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Servers as processes of this machine, on their own CPUs, in their own control group if that is permitted."""
+"""Servers as processes of this machine, on their own CPUs, in their own control group if that is permitted.
+
+A small shell line joins the group, gives up root and sets the parent-death signal before the server's program runs, so
+that no process of the server is ever elsewhere.
+"""
 
 from __future__ import annotations
 

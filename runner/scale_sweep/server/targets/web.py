@@ -1,4 +1,7 @@
-"""HTTP requests to a database on this machine, and a session that asks by them."""
+"""HTTP requests to a database on this machine, and a session that asks by them.
+
+Refuses proxies and redirects: a trial's server is on a loopback address, and must answer itself.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Queries of OpenTSDB's /api/query, as JSON with marks where each request has values of its own; answers as rows."""
+"""Queries of OpenTSDB's /api/query, as JSON with marks where each request has values of its own; answers as rows.
+
+A range of points includes its end, which must be after its start, so it ends with the last moment before `to`. The
+stretches of any other downsample are multiples of their length since 1970: OpenTSDB leaves out one that begins before
+the range, and completes one that ends after it.
+"""
 
 from __future__ import annotations
 

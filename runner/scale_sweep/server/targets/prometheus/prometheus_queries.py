@@ -1,4 +1,8 @@
-"""Queries in PromQL, as paths of its interface with marks where each request has values of its own."""
+"""Queries in PromQL, as paths of its interface with marks where each request has values of its own.
+
+Windows here end a millisecond before `to` and begin a millisecond before `from`, where no row is: so both answer alike,
+and rows must be more than a millisecond apart.
+"""
 
 from __future__ import annotations
 
