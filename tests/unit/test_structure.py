@@ -414,7 +414,7 @@ def test_each_test_file_has_a_name_of_its_own():
 BUDGETS = """
 (root) 150 3
 agent 700 7
-analysis 6900 41
+analysis 7000 41
 base 1050 9
 capacity 350 3
 cli 4800 28
@@ -424,7 +424,7 @@ hosts 1600 8
 iotbenchmark 1400 8
 judge 3850 26
 loadgen 2200 13
-machine 4450 32
+machine 4500 32
 measure 3100 19
 model 2400 16
 plan 3600 23
