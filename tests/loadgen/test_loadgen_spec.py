@@ -37,7 +37,7 @@ def test_all_mistakes_are_told_at_once(run):
         ),
         ("driver=null\n", "sql", 2, "driver null has no sql"),
         ("driver=null\ndump=/nowhere/rows\nrows=1", "load", 2, "dump: cannot write '/nowhere/rows.0': No such file"),
-        ("driver=postgres\n", "tables", 2, "driver postgres has no create_tables"),
+        ("driver=lines\n", "tables", 2, "driver lines has no create_tables"),
         ("driver=postgras\nrows=1\n", "load", 3, "did you mean 'postgres'?"),
         ("driver=postgres\nlibrary=/nowhere/libpq.so.5\nrows=1\n", "load", 3, "/nowhere/libpq.so.5"),
         ("driver=postgres\nlibrary=libm.so.6\nrows=1\n", "load", 3, "PQconnectdbParams"),

@@ -1,6 +1,7 @@
 """Machines of every shape and those that are not here: what server and load generator get, and mistakes in their files."""
 
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -186,7 +187,7 @@ def test_the_plan_of_another_machine_says_so_in_json_and_gives_each_client_a_tab
     assert document["assumed"] == ["postgres"]
     here = json.loads(run(*PLAN[:4], "--cores", "1", "--json", cwd=tmp_path).stdout)
     assert here["machine"] is None
-    done = run(*CLIENTS.split(), cwd=tmp_path)
+    done = run(*shlex.split(CLIENTS), cwd=tmp_path)
     assert done.code == 0, done.stderr
     assert " 600 tables" in done.stderr
 
@@ -223,7 +224,7 @@ def test_a_wrong_file_is_refused_with_the_key_and_nothing_else(text, words, tmp_
     assert done.stderr.count("scale:") == 1
 
 
-DESKTOP, HYBRID = (f"--machine {MACHINES}/{name}.toml" for name in ("desktop", "hybrid"))
+DESKTOP, HYBRID = (shlex.join(["--machine", f"{MACHINES}/{name}.toml"]) for name in ("desktop", "hybrid"))
 CLIENTS = f"plan clients --target postgres --clients 1..512:x4 --replicates 1 {HYBRID}"
 
 
@@ -240,6 +241,6 @@ CLIENTS = f"plan clients --target postgres --clients 1..512:x4 --replicates 1 {H
     ids=["absent", "folder", "sweep", "more-cores", "elsewhere", "tables"],
 )
 def test_what_no_machine_has_is_refused(line, words, tmp_path):
-    done = run(*line.split(), cwd=tmp_path)
+    done = run(*shlex.split(line), cwd=tmp_path)
     assert (done.code, list(tmp_path.iterdir())) == (2, [])
     assert all(word in done.stderr for word in words.split()), done.stderr

@@ -228,6 +228,7 @@ def test_a_java_or_a_file_that_the_user_cannot_reach_is_copied_and_runs(data_dir
     assert loopback_path() in load_target("iotdb").programs(make_trial(), "/nowhere")
 
 
+@needs("root")
 def test_what_the_user_reaches_is_not_copied(data_dir):
     with site_for(data_dir, ["/usr/bin"]) as site:
         assert (site.reachable("/usr/bin"), site.reachable("/never/asked")) == ("/usr/bin", "/never/asked")
