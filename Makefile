@@ -58,7 +58,7 @@ dist: $(VENV)/.ready-dist  ## The source distribution and the wheel in dist/ (to
 	$(VENV)/bin/python tools/dist.py $(ARGS)
 
 docs: $(VENV)/.ready-docs  ## The docs as a site in build/site; a broken link is an error
-	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
+	$(VENV)/bin/zensical build --clean --strict
 
 check: $(VENV)/.ready-check  ## Style, types, C warnings, clang-tidy, structure, documents (tools/check.py)
 	$(VENV)/bin/python tools/check.py
