@@ -29,7 +29,7 @@ from scale_sweep.base.interrupts import Stop
 from scale_sweep.hosts.inventory import HostEntry, Inventory
 from scale_sweep.hosts.link import AgentLink
 from scale_sweep.hosts.place import HostsPlace
-from scale_sweep.machine.host import read_host
+from scale_sweep.machine.host.host_facts import read_host
 from scale_sweep.model import IntervalSeen, Plan, SampleTaken, TrialFinished, TrialStarted
 from scale_sweep.results.store.events import plain_event
 from scale_sweep.results.store.run_lock import RunLock

@@ -24,7 +24,7 @@ from scale_sweep.analysis.observations import observations
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.verdict.diagnose import diagnose
 from scale_sweep.judge.verdict.evidence import Evidence, ResourceUse, TrialResources
-from scale_sweep.machine.host import Cpu, Host
+from scale_sweep.machine.host.host_facts import Cpu, Host
 from scale_sweep.measure.executing.execute import run_campaign
 from scale_sweep.model import (
     Event,

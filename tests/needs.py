@@ -19,8 +19,8 @@ from typing import NoReturn
 
 import pytest
 
-from scale_sweep.machine.host import read_host
 from scale_sweep.machine.host.block_devices import may_mount
+from scale_sweep.machine.host.host_facts import read_host
 
 VARIABLE = "SCALE_REQUIRE_ALL"
 PATH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"  # Debian's users have no sbin

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import psutil
 
-from scale_sweep.machine.state import Record, read_records
+from scale_sweep.machine.state.records import Record, read_records
 
 T = TypeVar("T")
 

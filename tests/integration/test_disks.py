@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.base.errors import ProvisionError
-from scale_sweep.machine.disks import check_source, measure_ceilings, shares_bottleneck
-from scale_sweep.machine.disks.limits import verify_caps
+from scale_sweep.machine.disks.limits import measure_ceilings, shares_bottleneck, verify_caps
 from scale_sweep.machine.disks.playbook import run_playbook
 from scale_sweep.machine.disks.sets import forget, new_set, save
+from scale_sweep.machine.disks.source import check_source
 from scale_sweep.model import DataDisk, DiskSource
 from tests.integration.cli import run, start
 from tests.needs import needs

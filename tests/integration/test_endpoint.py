@@ -150,7 +150,7 @@ PORT = "8765"
 RECEIVE = """
 import json, socket, sys, threading, time
 from scale_sweep.judge.figures.window import measure_window
-from scale_sweep.machine.sampling import Sampler
+from scale_sweep.machine.sampling.sampler import Sampler
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 print("listens", flush=True)
 def take():

@@ -13,8 +13,8 @@ import pytest
 
 from scale_sweep.machine.disks import limits
 from scale_sweep.machine.disks.limits import DISK_LIMIT_SWITCH, FREE_BYTES_MIN, KEPT_S, limit_of
-from scale_sweep.machine.host import data_disk, disk_of
-from scale_sweep.machine.state import folder
+from scale_sweep.machine.host.block_devices import data_disk, disk_of
+from scale_sweep.machine.state.places import folder
 from scale_sweep.model import CORES, MEMORY, Amount, Placement, Resources
 from scale_sweep.server.runtimes.cgroup import make_group
 from tests.integration.cli import assert_measured, run

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.base.errors import PreflightError
-from scale_sweep.machine import state
-from scale_sweep.machine.host import read_host
+from scale_sweep.machine.host.host_facts import read_host
 from scale_sweep.machine.host.processes import started_ticks
 from scale_sweep.machine.host.server_user import server_user
+from scale_sweep.machine.state import places, records
 from scale_sweep.results.store import stored
 from tests.integration.cli import run
 from tests.needs import needs
@@ -53,7 +53,7 @@ def in_process_of(uid: int, task) -> str:
             os.setgroups([])
             os.setresgid(uid, uid, uid)
             os.setresuid(uid, uid, uid)
-            os.environ.pop(state.VARIABLE)
+            os.environ.pop(places.VARIABLE)
             words = str(task())
         except BaseException as error:
             words = f"{type(error).__name__}: {error}"
@@ -79,9 +79,9 @@ def test_clean_as_root_ends_and_deletes_nothing_that_another_user_named(shared, 
     (kept / "file").touch()
     planted_copy = shared / "x.json"
     as_user(OTHER, planted(planted_copy, victim, kept))
-    record = state.folder("records") / "x.json"
+    record = places.folder("records") / "x.json"
     try:
-        state.save(state.record_of("x", [str(kept)]))
+        records.save(records.record_of("x", [str(kept)]))
         record.write_bytes(planted_copy.read_bytes())
         os.chown(record, OTHER, OTHER)
         for words in (("clean",), ("clean", "--data-dir", str(shared))):
@@ -126,7 +126,7 @@ def test_a_user_whose_folder_another_one_made_first_is_told_who(way):
     place = Path(f"/var/tmp/scale-{USER}")
     as_user(OTHER, way.format(place))
     try:
-        said = in_process_of(USER, lambda: state.folder("data"))
+        said = in_process_of(USER, lambda: places.folder("data"))
         assert said.startswith(PreflightError.__name__) and f"{place} " in said and f"user {OTHER}" in said
     finally:
         subprocess.run(["rm", "-rf", str(place)], check=True)
@@ -135,7 +135,7 @@ def test_a_user_whose_folder_another_one_made_first_is_told_who(way):
 def test_a_users_folders_are_of_that_user_alone():
     place = Path(f"/var/tmp/scale-{USER}")
     try:
-        assert in_process_of(USER, lambda: state.folder("data")) == str(place / "data")
+        assert in_process_of(USER, lambda: places.folder("data")) == str(place / "data")
         for path in (place, place / "data"):
             assert (path.stat().st_uid, path.stat().st_mode & 0o777) == (USER, 0o700)
     finally:

@@ -11,10 +11,10 @@ import pytest
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.interrupts import current
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.machine.disks import check_stripe, leftover_sets, playbook, prepare, remove_sets, restripe
-from scale_sweep.machine.disks.prepare import prepared
+from scale_sweep.machine.disks import playbook, prepare
+from scale_sweep.machine.disks.prepare import check_stripe, leftover_sets, prepared, remove_sets, restripe
 from scale_sweep.machine.disks.sets import find_set, folder_of, name_of_run, save
-from scale_sweep.machine.host import disk_of
+from scale_sweep.machine.host.block_devices import disk_of
 from scale_sweep.measure.executing.execute import Execution, Orders
 from scale_sweep.measure.executing.place import Ceilings
 from scale_sweep.measure.machine_setup import PreparedDisks

@@ -15,8 +15,9 @@ from scale_sweep.agent.lines import SharedWriter, Talk
 from scale_sweep.agent.serve import request_of
 from scale_sweep.agent.trials import RUNNING
 from scale_sweep.base.interrupts import Stopped
-from scale_sweep.machine.host import read_host
-from scale_sweep.machine.state import folder, read_records
+from scale_sweep.machine.host.host_facts import read_host
+from scale_sweep.machine.state.places import folder
+from scale_sweep.machine.state.records import read_records
 from scale_sweep.measure.machine_setup import MachineSetup
 from scale_sweep.model import NewPages
 from scale_sweep.plan.data_sets import held_sentence, trial_bytes

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.machine.host.processes import alive, started_ticks
-from scale_sweep.machine.state import SERVER_VARIABLE, folder, read_records, record_of, save
+from scale_sweep.machine.state.places import folder
+from scale_sweep.machine.state.records import SERVER_VARIABLE, read_records, record_of, save
 from scale_sweep.model import SiteRequest
 from scale_sweep.server.runtimes.clean import find_caches, find_leftovers, remove
 from scale_sweep.server.runtimes.local import WAYS, fresh_directories

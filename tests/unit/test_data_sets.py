@@ -13,7 +13,7 @@ from scale_sweep.base.errors import ProvisionError, UsageError
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.experiment.work import queries_of
 from scale_sweep.machine.sampling.processes import NOTHING
-from scale_sweep.machine.state import read_records, record_of, save
+from scale_sweep.machine.state.records import read_records, record_of, save
 from scale_sweep.measure.executing.place import data_of_run
 from scale_sweep.measure.trial import waiting
 from scale_sweep.measure.trial.order import DataSet

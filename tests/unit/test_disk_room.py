@@ -14,11 +14,14 @@ from hypothesis import strategies as st
 
 from scale_sweep.base.errors import PreflightError, ProvisionError, UsageError
 from scale_sweep.base.units import format_bytes, parse_bytes
-from scale_sweep.machine.disks import check_source, leftover_sets, list_disks, sets, shares_bottleneck
+from scale_sweep.machine.disks import sets
 from scale_sweep.machine.disks.device import parse_wipefs
 from scale_sweep.machine.disks.fio import Writing, arguments, file_bytes, parse, set_of
-from scale_sweep.machine.disks.limits import expected
+from scale_sweep.machine.disks.limits import expected, shares_bottleneck
 from scale_sweep.machine.disks.playbook import playbook_path, variables
+from scale_sweep.machine.disks.prepare import leftover_sets
+from scale_sweep.machine.disks.sets import list_disks
+from scale_sweep.machine.disks.source import check_source
 from scale_sweep.model import DiskCeiling, DiskSource
 from scale_sweep.server.runtimes.cgroup import keep_disk_limits
 from tests.needs import needs

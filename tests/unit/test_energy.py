@@ -9,8 +9,8 @@ from scale_sweep.analysis.sizing.levels import level_need
 from scale_sweep.judge.figures.measurement import measurement
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window import measure_window
-from scale_sweep.machine.sampling import Sampler
 from scale_sweep.machine.sampling.machine import POWERCAP, EnergyReader
+from scale_sweep.machine.sampling.sampler import Sampler
 from scale_sweep.report.sizing import levels_table
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.results.store.texts import point_columns, point_row

@@ -7,7 +7,7 @@ import pytest
 
 from scale_sweep.base.errors import StoreError
 from scale_sweep.loadgen.remote import shifted_line, shifted_spec
-from scale_sweep.machine.host import read_host
+from scale_sweep.machine.host.host_facts import read_host
 from scale_sweep.model import ArtifactMade, Noted, PhaseEntered
 from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.target_defaults import complete

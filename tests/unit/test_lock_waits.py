@@ -10,8 +10,8 @@ import pytest
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.judge.verdict.bottleneck import bottleneck_of
-from scale_sweep.machine.sampling import lock_waits
 from scale_sweep.machine.sampling.processes import ThreadReader
+from scale_sweep.machine.sampling.waits import lock_waits
 from scale_sweep.model import BottleneckKind
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
 from tests.unit.test_more_eyes import sample

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.machine.host import block_devices, disk_of, memory_disk
-from scale_sweep.machine.host.block_devices import mount_of, read_mounts
+from scale_sweep.machine.host import block_devices
+from scale_sweep.machine.host.block_devices import disk_of, memory_disk, mount_of, read_mounts
 from scale_sweep.plan.preparing.data_place import DataPlace, with_unseen_disk
 from tests.unit.test_quick_time import planned
 

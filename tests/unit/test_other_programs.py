@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from scale_sweep.machine.host import read_host
+from scale_sweep.machine.host.host_facts import read_host
 from scale_sweep.machine.host.processes import other_cores
-from scale_sweep.machine.state import other_sweeps
+from scale_sweep.machine.state.runs import other_sweeps
 from scale_sweep.plan.preparing import machine_findings
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.cli import compose
-from scale_sweep.machine import state
-from scale_sweep.machine.state import runs
+from scale_sweep.machine.state import places, runs
 from scale_sweep.model import DiskSource, PlanGrew
 from scale_sweep.plan.preparing.own_runs import digest_of, growing, is_own, named, of_hosts, refuse_strange, remember
 from scale_sweep.results.store.reader import read_run
@@ -25,7 +24,7 @@ HOSTS = {"inventory": "/hosts.ini", "server": "a", "load": ["b"], "address": "10
 @pytest.fixture(autouse=True)
 def own_state(tmp_path, monkeypatch):
     """A state that knows no run."""
-    monkeypatch.setenv(state.VARIABLE, str(tmp_path / "state"))
+    monkeypatch.setenv(places.VARIABLE, str(tmp_path / "state"))
 
 
 @pytest.fixture
@@ -88,7 +87,7 @@ def test_a_longer_plan_is_ones_own_before_and_after_it_is_stored(run):
 @pytest.mark.parametrize("way", ["writable", "link", "two names"])
 def test_a_file_that_another_user_can_have_made_is_not_believed(way, run):
     remember(run.manifest["run"], run.plan, {})
-    (file,) = state.folder("runs").iterdir()
+    (file,) = places.folder("runs").iterdir()
     if way == "writable":
         file.chmod(0o666)
     elif way == "link":
@@ -104,8 +103,8 @@ def test_the_files_are_bounded_and_clean_keeps_them(run, tmp_path, monkeypatch):
     for number in range(5):
         remember(f"run {number}", run.plan, {})
     remember(run.manifest["run"], run.plan, {})
-    assert len(list(state.folder("runs").iterdir())) == 3
-    assert all(path.stat().st_size < 200 for path in state.folder("runs").iterdir())
+    assert len(list(places.folder("runs").iterdir())) == 3
+    assert all(path.stat().st_size < 200 for path in places.folder("runs").iterdir())
     done = whole_commands.run("clean", "--caches", cwd=tmp_path)
     assert done.code == 0, done.stderr
     assert is_own(run)

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.machine.host import Cpu, Host, cpu_order, place
+from scale_sweep.machine.host.host_facts import Cpu, Host
+from scale_sweep.machine.host.placement import cpu_order, place
 from scale_sweep.plan.granted import with_constants
 from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.summary import plan_sentence

@@ -10,7 +10,8 @@ from scale_sweep.base.errors import LoadError, PreflightError, ProvisionError, U
 from scale_sweep.base.units import format_bytes, parse_bytes
 from scale_sweep.machine.host import block_devices
 from scale_sweep.machine.host.block_devices import RamDirectory, Room, may_mount, ram_directory
-from scale_sweep.machine.state import folder, read_records
+from scale_sweep.machine.state.places import folder
+from scale_sweep.machine.state.records import read_records
 from scale_sweep.measure.machine_setup import disks_of_run
 from scale_sweep.measure.trial.disks import full_disk, refuse_full
 from scale_sweep.plan.preparing import machine_findings

@@ -14,8 +14,9 @@ import pytest
 from scale_sweep.judge.figures.counts_per_second import time_series
 from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.machine.host.host_facts import kernel_bytes
-from scale_sweep.machine.sampling import Sampler, machine
+from scale_sweep.machine.sampling import machine
 from scale_sweep.machine.sampling.processes import NOTHING, ProcessTree, ThreadReader, subject_reader
+from scale_sweep.machine.sampling.sampler import Sampler
 from scale_sweep.model import Accounting, DiskSample, Sample, SubjectSample
 from tests.unit.factories import make_disk
 

@@ -11,7 +11,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.cli.commands import load_command
 from scale_sweep.experiment.axes import all_axes
 from scale_sweep.experiment.setting import readers, workload_readers
-from scale_sweep.machine.host import read_host
+from scale_sweep.machine.host.host_facts import read_host
 from scale_sweep.sweep.file import SCHEMA_FILE, bundled_sweeps, first_file, sweep_schema
 from scale_sweep.sweep.resolve import resolve_sweep
 from scale_sweep.sweep.settings import SETTINGS

@@ -7,8 +7,8 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.cli import doctor
-from scale_sweep.machine.host import cpu_order, server_cpus_max
 from scale_sweep.machine.host.host_facts import cpu_quota, memory_bytes, memory_left_bytes, read_host
+from scale_sweep.machine.host.placement import cpu_order, server_cpus_max
 from scale_sweep.plan.granted import refuse_ungranted
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.test_plan import make_host, planned

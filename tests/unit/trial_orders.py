@@ -13,7 +13,8 @@ from pathlib import Path
 
 from scale_sweep.base.interrupts import Stop, current
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.machine.host import data_disk, disk_of, read_host
+from scale_sweep.machine.host.block_devices import data_disk, disk_of
+from scale_sweep.machine.host.host_facts import read_host
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import (

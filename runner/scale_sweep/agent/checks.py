@@ -18,9 +18,9 @@ from typing import Any
 from scale_sweep.agent.lines import Talk
 from scale_sweep.base.errors import ScaleError
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.machine.host import read_host
+from scale_sweep.machine.host.host_facts import read_host
 from scale_sweep.machine.host.processes import machine_identity
-from scale_sweep.machine.sampling import HostReader
+from scale_sweep.machine.sampling.sampler import HostReader
 from scale_sweep.server.runtimes.clean import find_leftovers, remove
 from scale_sweep.server.targets import TARGETS, load_target
 
@@ -59,7 +59,7 @@ def clock(talk: Talk, line: Mapping[str, Any]) -> int:
 
 def clean(talk: Talk, line: Mapping[str, Any]) -> list[str]:
     """Removes what ended runs left. Returns it in words."""
-    from scale_sweep.machine.disks import leftover_sets, remove_sets  # a load host has none
+    from scale_sweep.machine.disks.prepare import leftover_sets, remove_sets  # a load host has none
 
     removed = []
     with _cleaning:

@@ -17,7 +17,7 @@ from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.process import HURRY_S, STOP_S
 from scale_sweep.loadgen.remote import written
 from scale_sweep.loadgen.spec import spec_text
-from scale_sweep.machine.state import scratch
+from scale_sweep.machine.state.records import scratch
 
 ERRORS_MAX = 4000  # characters of standard error that are kept
 _ALLOWED = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGKILL)

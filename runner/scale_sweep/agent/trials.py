@@ -18,8 +18,8 @@ from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.remote import START, RemoteProcess, folders_of
 from scale_sweep.loadgen.spec import PROTOCOL
 from scale_sweep.loadgen.split import begun_together, delay_elsewhere_ns, group_specs, split_spec, start_ns
-from scale_sweep.machine.host import Host
 from scale_sweep.machine.host.child_programs import measure_new_pages, speed_now
+from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.measure.machine_setup import MachineSetup, machine_ready, supports_tiers
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.preload import remove

@@ -68,7 +68,7 @@ def ab(flags: Flags, request: AbRequest, gates: GateFlags) -> None:
     from scale_sweep.analysis.compare import compare_variants
     from scale_sweep.cli import compose, console
     from scale_sweep.cli.compared import show_comparison
-    from scale_sweep.machine.host import read_host
+    from scale_sweep.machine.host.host_facts import read_host
     from scale_sweep.plan.power import gate_power_of
 
     gate, looks, host = gate_of(gates), looks_of(request.blocks), read_host()

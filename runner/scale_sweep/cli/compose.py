@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from scale_sweep.machine.host import disk_of
+from scale_sweep.machine.host.block_devices import disk_of
 from scale_sweep.measure.executing import execute as executing
 from scale_sweep.measure.executing.execute import Execution, Sink, report
 from scale_sweep.measure.executing.place import Here, Place

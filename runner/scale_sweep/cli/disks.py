@@ -55,16 +55,17 @@ def create(request: DisksRequest) -> None:
     """Make disks that stay until they are removed, and verify their limits by a measurement. Needs root."""
     from scale_sweep.cli import compose, console
     from scale_sweep.experiment.setting.readers import at_least
-    from scale_sweep.machine import disks
+    from scale_sweep.machine.disks import prepare
+    from scale_sweep.machine.disks.source import check_source
 
     source = _source(request)
     number = _read("--count", at_least(1, parse_count), request.count) if request.count else len(source.devices) or 1
     if source.devices and number > len(source.devices):
         raise UsageError(f"--count {number}: only {counted(len(source.devices), 'device')} named")
     place = request.base or compose.default_data_dir()
-    _warn(disks.check_source(source, number, place))
+    _warn(check_source(source, number, place))
     confirm_format(source, request.yes)
-    made, disks_made = disks.create(request.name, source, number, place, request.owner)
+    made, disks_made = prepare.create(request.name, source, number, place, request.owner)
     if request.as_json:
         console.show_json({"set": asdict(made), "disks": [asdict(d) for d in disks_made]})
         return
@@ -113,15 +114,15 @@ def _row(disk: DataDisk) -> list[str]:
 def list_(as_json: JSON = False) -> None:
     """List the sets of disks that exist."""
     from scale_sweep.cli import console
-    from scale_sweep.machine import disks
+    from scale_sweep.machine.disks.sets import list_disks, state_of
 
-    sets = disks.list_disks()
+    sets = list_disks()
     if as_json:
-        console.show_json([{**asdict(s), "paths": s.paths, "state": disks.state_of(s)} for s in sets])
+        console.show_json([{**asdict(s), "paths": s.paths, "state": state_of(s)} for s in sets])
     elif not sets:
         console.say("no disks were made")
     else:
-        rows = [[s.name, str(s.count), s.source.kind, disks.state_of(s), s.folder] for s in sets]
+        rows = [[s.name, str(s.count), s.source.kind, state_of(s), s.folder] for s in sets]
         console.show_table("", ["set", "disks", "kind", "state", "folder"], rows)
 
 
@@ -132,11 +133,11 @@ def remove(
 ) -> None:
     """Unmount and delete disks, and remove our file system from block devices. Needs root."""
     from scale_sweep.cli import console
-    from scale_sweep.machine import disks
+    from scale_sweep.machine.disks.prepare import remove_disks
 
     if not name and not everything:
         raise UsageError("say which disks to remove: NAME or --all", remedy="scale disks list")
-    removed = disks.remove_disks(name or (), everything=everything)
+    removed = remove_disks(name or (), everything=everything)
     if as_json:
         console.show_json([s.name for s in removed])
         return

@@ -11,8 +11,9 @@ from scale_sweep.base.errors import PreflightError
 from scale_sweep.base.texts import OLD_YEARS, age_years, released_in
 from scale_sweep.base.units import counted, format_number
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.machine.host import Host, cpu_order, read_host
 from scale_sweep.machine.host.child_programs import measure_new_pages
+from scale_sweep.machine.host.host_facts import Host, read_host
+from scale_sweep.machine.host.placement import cpu_order
 from scale_sweep.machine.host.server_user import remedy_of, server_user, why_stuck
 from scale_sweep.server.pinned import corrupt_servers, lacking, read_pins
 from scale_sweep.server.runtimes.docker_engine import docker_facts, image_state

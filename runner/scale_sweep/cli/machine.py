@@ -79,7 +79,7 @@ def clean(
     """Remove containers, processes, data directories, cgroups and disks that a crash or a power cut left."""
     from scale_sweep.base.errors import ProvisionError
     from scale_sweep.cli import console
-    from scale_sweep.machine.state import read_records
+    from scale_sweep.machine.state.records import read_records
     from scale_sweep.server.runtimes.clean import find_caches, find_leftovers, remove
 
     folders = data_dir or []
@@ -112,7 +112,7 @@ def clean(
 
 def _clean_disks(dry_run: bool, folders: Sequence[Path]) -> list[dict[str, Any]]:
     from scale_sweep.cli import console
-    from scale_sweep.machine.disks import leftover_sets, remove_sets
+    from scale_sweep.machine.disks.prepare import leftover_sets, remove_sets
 
     left = [s for s in leftover_sets() if not folders or any(Path(s.folder).is_relative_to(f) for f in folders)]
     for disk_set in left:

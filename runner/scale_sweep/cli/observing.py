@@ -16,7 +16,7 @@ from scale_sweep.base.units import counted
 from scale_sweep.cli.arguments import JSON, from_flags
 
 if TYPE_CHECKING:
-    from scale_sweep.machine.host import Disk
+    from scale_sweep.machine.host.block_devices import Disk
     from scale_sweep.measure.observing import Observed
     from scale_sweep.model import DataDisk
 
@@ -97,7 +97,7 @@ def _disks(folders: list[Path]) -> tuple[DataDisk, ...]:
     """The devices, each once. Raises UsageError for a folder that is not there, or on no device."""
     from dataclasses import replace
 
-    from scale_sweep.machine.host import data_disk, disk_of
+    from scale_sweep.machine.host.block_devices import data_disk, disk_of
 
     by_device: dict[str, Disk] = {}
     for folder in folders:

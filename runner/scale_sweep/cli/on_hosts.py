@@ -24,8 +24,8 @@ from scale_sweep.fleet.run import RunEnding, refuse_few, run_all, without_missin
 from scale_sweep.hosts import setup
 from scale_sweep.hosts.inventory import Inventory, named_again, of_one_server, read_inventory
 from scale_sweep.hosts.place import HostsPlace
-from scale_sweep.machine.host import Host
-from scale_sweep.machine.state import check_nearest
+from scale_sweep.machine.host.host_facts import Host
+from scale_sweep.machine.state.places import check_nearest
 from scale_sweep.measure.executing.execute import Sink
 from scale_sweep.model import Event, StoredRun, Sweep, TrialStarted, counted_verdicts
 from scale_sweep.plan.preparing.findings import refuse_blocking

@@ -53,7 +53,7 @@ def register(app: typer.Typer) -> None:
 def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
     """Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."""
     from scale_sweep.cli import compose
-    from scale_sweep.machine.host import read_host
+    from scale_sweep.machine.host.host_facts import read_host
     from scale_sweep.sweep.resolve import resolve_sweep
 
     if request.machine is not None:
@@ -180,7 +180,7 @@ def plan(
     could not start for another reason.
     """
     from scale_sweep.cli import compose
-    from scale_sweep.machine.host import read_host
+    from scale_sweep.machine.host.host_facts import read_host
     from scale_sweep.machine.host.machine_file import read_machine
     from scale_sweep.sweep.resolve import resolve_sweep
 

@@ -19,9 +19,9 @@ from pathlib import Path, PurePosixPath
 
 from scale_sweep.base.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, StoreError
 from scale_sweep.base.spawning import run_within
-from scale_sweep.machine.host import read_host
+from scale_sweep.machine.host.host_facts import read_host
 from scale_sweep.machine.host.processes import machine_identity
-from scale_sweep.machine.state import folder
+from scale_sweep.machine.state.places import folder
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.stored import Folder, is_there, make_folder, own_folder, remove_folder, subfolder, write
 from scale_sweep.verify.digests import check_digests

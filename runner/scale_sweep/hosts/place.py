@@ -19,8 +19,8 @@ from scale_sweep.hosts.link import END_S, AgentLink, AgentRequest
 from scale_sweep.hosts.package import to_have_on
 from scale_sweep.hosts.requests import HeldSetup, LoadHost, OfController, TrialLoads
 from scale_sweep.loadgen.ceiling import CeilingKey, measure_ceiling
-from scale_sweep.machine.host import Host
 from scale_sweep.machine.host.block_devices import AUTO
+from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.measure.machine_setup import MachineReady, MachineSetup, Say
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.stages import lost_trial

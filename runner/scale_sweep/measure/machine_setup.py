@@ -14,10 +14,9 @@ from typing import Any
 from scale_sweep.base.errors import PreflightError, ScaleError, TargetError
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.base.units import counted
-from scale_sweep.machine.host import data_disk, disk_of, memory_disk
-from scale_sweep.machine.host.block_devices import RamDirectory
+from scale_sweep.machine.host.block_devices import RamDirectory, data_disk, disk_of, memory_disk
 from scale_sweep.machine.host.child_programs import HeldMemory
-from scale_sweep.machine.state import make_ready
+from scale_sweep.machine.state.places import make_ready
 from scale_sweep.measure.trial.disks import check_placement
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import provision, reached_by
@@ -100,7 +99,8 @@ def disks_of_run(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[
         yield _only_disk(plan, data_dir, say)
         return
     # not needed for cores
-    from scale_sweep.machine.disks import measure_ceilings, prepared, shares_bottleneck
+    from scale_sweep.machine.disks.limits import measure_ceilings, shares_bottleneck
+    from scale_sweep.machine.disks.prepare import prepared
 
     count = max(trial.resources.disks for trial in plan.trials)
     say(f"making {counted(count, 'disk')} ready")
@@ -114,7 +114,7 @@ def disks_of_run(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[
 
 
 def _only_disk(plan: Plan, data_dir: Path, say: Say) -> PreparedDisks:
-    from scale_sweep.machine.disks import limit_of
+    from scale_sweep.machine.disks.limits import limit_of
 
     disk = disk_of(data_dir)
     only_disk = data_disk(disk) if disk else memory_disk(data_dir)

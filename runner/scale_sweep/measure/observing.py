@@ -16,7 +16,7 @@ import psutil
 from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.judge.figures.window import measure_window
-from scale_sweep.machine.sampling import Sampler
+from scale_sweep.machine.sampling.sampler import Sampler
 from scale_sweep.model import (
     Accounting,
     DataDisk,

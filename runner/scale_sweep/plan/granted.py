@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from scale_sweep.experiment.axes import all_axes, axis_of
-from scale_sweep.machine.host import Host, place
+from scale_sweep.machine.host.host_facts import Host
+from scale_sweep.machine.host.placement import place
 from scale_sweep.model import (
     CLIENTS,
     CORES,

@@ -9,7 +9,7 @@ from pathlib import Path
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import counted, format_number
 from scale_sweep.experiment.axes import Axis, all_axes
-from scale_sweep.machine.host import Host
+from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.sweep.settings import SETTINGS
 
 Values = Mapping[str, object]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scale_sweep.experiment.setting import Setting
-from scale_sweep.machine.host import Host
+from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.model import (
     Amount,
     Amounts,

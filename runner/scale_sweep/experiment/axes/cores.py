@@ -10,7 +10,8 @@ from scale_sweep.base.units import counted, format_cpus, parse_cpus, parse_level
 from scale_sweep.experiment.axes.axis import Axis, AxisFacts, Texts, standings
 from scale_sweep.experiment.setting import setting
 from scale_sweep.experiment.setting.readers import SHARED
-from scale_sweep.machine.host import Host, server_cpus_max
+from scale_sweep.machine.host.host_facts import Host
+from scale_sweep.machine.host.placement import server_cpus_max
 from scale_sweep.model import CORES, Amounts, BottleneckKind, Sweep, VerdictKind
 
 CORES_MIN = 0.01

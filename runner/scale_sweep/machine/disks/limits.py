@@ -15,7 +15,8 @@ from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.units import format_bytes
 from scale_sweep.machine.disks.fio import FioRates, Writing, file_bytes, run_fio
 from scale_sweep.machine.disks.playbook import search_path
-from scale_sweep.machine.state import folder, read_own, write_own
+from scale_sweep.machine.state.places import folder
+from scale_sweep.machine.state.trusted import read_own, write_own
 from scale_sweep.model import CEILING_S, DataDisk, DiskCeiling, Finding
 
 SYNC_BLOCK_BYTES = 4096

@@ -28,7 +28,7 @@ from scale_sweep.machine.disks.sets import (
     save,
 )
 from scale_sweep.machine.disks.source import check_source
-from scale_sweep.machine.host import disk_of
+from scale_sweep.machine.host.block_devices import disk_of
 from scale_sweep.model import DataDisk, DiskKind, DiskSource, Finding
 
 

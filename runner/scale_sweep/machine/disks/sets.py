@@ -20,7 +20,8 @@ from typing import Any
 
 from scale_sweep.base.errors import PreflightError, ProvisionError, UsageError
 from scale_sweep.machine.host.processes import alive, started_ticks
-from scale_sweep.machine.state import open_trusted, own_directory, read_own
+from scale_sweep.machine.state.places import own_directory
+from scale_sweep.machine.state.trusted import open_trusted, read_own
 from scale_sweep.model import DiskSource
 
 REGISTER = Path("/var/lib/scale-disks")

@@ -12,8 +12,8 @@ from pathlib import Path
 from scale_sweep.base.units import counted, format_bytes
 from scale_sweep.machine.disks.device import look_at, whole_disk
 from scale_sweep.machine.disks.playbook import search_path
-from scale_sweep.machine.host import disk_of
-from scale_sweep.machine.state import distrust
+from scale_sweep.machine.host.block_devices import disk_of
+from scale_sweep.machine.state.trusted import distrust
 from scale_sweep.model import DiskSource, Finding
 
 BYTES_MIN = {"ext4": 64 * 2**20, "xfs": 300 * 2**20}  # mkfs.xfs refuses less, and ext4 would hold hardly any data

@@ -106,7 +106,7 @@ class Orders:
         disks = self.stage.disks[: trial.resources.disks]
         if disk_placement != "stripe":
             return disks
-        from scale_sweep.machine.disks import restripe  # a sweep without disks does not need it
+        from scale_sweep.machine.disks.prepare import restripe  # a sweep without disks does not need it
 
         return restripe(self.run_id, disks)
 

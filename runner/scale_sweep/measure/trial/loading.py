@@ -17,7 +17,8 @@ from scale_sweep.judge.figures.window_bounds import warmup_is_enough, window_is_
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.protocol import Phase
 from scale_sweep.loadgen.remote import GeneratorStopped
-from scale_sweep.machine.sampling import Sampler, lock_waits
+from scale_sweep.machine.sampling.sampler import Sampler
+from scale_sweep.machine.sampling.waits import lock_waits
 from scale_sweep.measure.trial.disks import SYNC_S, Growth, refuse_full, sync_disks
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached, prove_pinning

@@ -20,7 +20,7 @@ from scale_sweep.loadgen.kept_files import TRACE, left_out, parquet_of, with_fil
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.spec import search_spec
 from scale_sweep.loadgen.split import begun_together, group_specs, split_spec
-from scale_sweep.machine.state import scratch
+from scale_sweep.machine.state.records import scratch
 from scale_sweep.measure.trial.loading import Loading
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached

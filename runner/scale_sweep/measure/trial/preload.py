@@ -16,7 +16,8 @@ from scale_sweep.base.units import format_bytes
 from scale_sweep.experiment.work import row_logical_bytes
 from scale_sweep.loadgen.binary import kept_by
 from scale_sweep.loadgen.spec import preload_of, trial_spec
-from scale_sweep.machine.state import directory_at, read_own, read_record, record_of, remove_recorded, save, write_own
+from scale_sweep.machine.state.records import directory_at, read_record, record_of, remove_recorded, save
+from scale_sweep.machine.state.trusted import read_own, write_own
 from scale_sweep.measure.trial.disks import bytes_at_rest, sync_disks
 from scale_sweep.measure.trial.loads import load_of
 from scale_sweep.measure.trial.order import DataSet, TrialOrder

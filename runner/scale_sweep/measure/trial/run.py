@@ -16,7 +16,7 @@ from scale_sweep.loadgen.binary import kept_by
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.spec import query_lines, trial_spec
 from scale_sweep.loadgen.split import group_specs, specs_text
-from scale_sweep.machine.state import other_sweeps
+from scale_sweep.machine.state.runs import other_sweeps
 from scale_sweep.measure.trial.answers import checked_before
 from scale_sweep.measure.trial.answers_within import checked_within
 from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement

@@ -9,9 +9,18 @@ from pathlib import Path
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.base.units import format_bytes
 from scale_sweep.experiment.setting.readers import RAM_BYTES_MIN
-from scale_sweep.machine.host import disk_of, memory_disk
-from scale_sweep.machine.host.block_devices import AUTO, RAM, RamDirectory, Room, is_ram, ram_directory, room
-from scale_sweep.machine.state import folder_path
+from scale_sweep.machine.host.block_devices import (
+    AUTO,
+    RAM,
+    RamDirectory,
+    Room,
+    disk_of,
+    is_ram,
+    memory_disk,
+    ram_directory,
+    room,
+)
+from scale_sweep.machine.state.places import folder_path
 from scale_sweep.model import Plan
 from scale_sweep.plan.data_sets import bytes_needed, bytes_written, search_bytes
 from scale_sweep.plan.make import noted

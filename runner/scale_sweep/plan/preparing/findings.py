@@ -10,10 +10,10 @@ from pathlib import Path
 
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.experiment.axes import axis_of
-from scale_sweep.machine.host import Host
 from scale_sweep.machine.host.block_devices import RamDirectory, is_ram
+from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.machine.host.server_user import NO_SETPRIV, closed_to_others, remedy_of, server_user, why_stuck
-from scale_sweep.machine.state import reachable
+from scale_sweep.machine.state.copies import reachable
 from scale_sweep.model import Finding, Plan, ServerSource, Trial
 from scale_sweep.plan.data_sets import bytes_needed, bytes_written, search_bytes
 from scale_sweep.plan.preparing import machine_findings
@@ -121,7 +121,8 @@ def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
     sweep = plan.sweep
     if sweep.disks is None:
         return []
-    from scale_sweep.machine.disks import check_source, check_stripe, too_small  # a sweep of cores does not need it
+    from scale_sweep.machine.disks.prepare import check_stripe  # a sweep of cores does not need it
+    from scale_sweep.machine.disks.source import check_source, too_small
 
     needed = {t.disks: bytes_written(t, most=False) for t in plan.trials if t.load.rows is not None}
     findings = check_source(sweep.disks, max(trial.disks for trial in plan.trials), data_dir)

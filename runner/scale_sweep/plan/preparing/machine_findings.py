@@ -10,10 +10,11 @@ from pathlib import Path
 
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.experiment.work import takes_fixed_work
-from scale_sweep.machine.host import Host
 from scale_sweep.machine.host.block_devices import RamDirectory, shortage
+from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.machine.host.processes import OPEN_FILES_REMEDY, open_files_limit, other_cores
-from scale_sweep.machine.state import check, check_nearest, folder_path, other_sweeps
+from scale_sweep.machine.state.places import check, check_nearest, folder_path
+from scale_sweep.machine.state.runs import other_sweeps
 from scale_sweep.model import Finding, NewPages, Plan, Trial
 from scale_sweep.server.runtimes.stacks import profile_obstacle
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.experiment.setting.readers import endpoint
-from scale_sweep.machine.state import remember_run, remembers_run
+from scale_sweep.machine.state.runs import remember_run, remembers_run
 from scale_sweep.model import Event, Plan, PlanGrew, StoredRun, Subject, Sweep, Trial
 from scale_sweep.server.targets import TARGETS, load_facts
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.base.units import counted, format_bytes
-from scale_sweep.machine.host import Host
 from scale_sweep.machine.host.block_devices import RamDirectory
 from scale_sweep.machine.host.child_programs import ESTIMATES_SPEED
+from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.machine.host.placement import Topology
 from scale_sweep.model import Finding, NewPages, Plan, ServerSource, StoredRun, Subject, Sweep
 from scale_sweep.plan.data_sets import (

@@ -17,7 +17,7 @@ from typing import Any
 
 from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.machine.host.processes import alive, boot_id, started_ticks, started_utc
-from scale_sweep.machine.state import flocks
+from scale_sweep.machine.state.runs import flocks
 from scale_sweep.results.store.codec import strict_loads
 from scale_sweep.results.store.stored import MANIFEST, Folder, read_text
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from scale_sweep.base.errors import PreflightError, StoreError
-from scale_sweep.machine.state import open_trusted
+from scale_sweep.machine.state.trusted import open_trusted
 
 WAITING = ".partial"  # ends the name of a file's new content, until it is in place
 MANIFEST, PLAN, FIT, TRIAL = "manifest.json", "plan.json", "fit.json", "trial.json"

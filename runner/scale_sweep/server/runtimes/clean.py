@@ -13,7 +13,8 @@ from pathlib import Path
 import psutil
 
 from scale_sweep.machine.host.processes import boot_id, may_live
-from scale_sweep.machine.state import Record, folder_path, is_running, read_records, remove_folder, remove_recorded
+from scale_sweep.machine.state.places import folder_path
+from scale_sweep.machine.state.records import Record, is_running, read_records, remove_folder, remove_recorded
 from scale_sweep.server.runtimes.cgroup import Group
 from scale_sweep.server.runtimes.data_dir import unmount
 from scale_sweep.server.runtimes.docker_engine import client

@@ -14,7 +14,8 @@ from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.spawning import run_within
 from scale_sweep.machine.host.block_devices import RamDirectory, mount_source
-from scale_sweep.machine.state import Directory, directory_at, ready, record_of, remove_recorded, save
+from scale_sweep.machine.state.places import ready
+from scale_sweep.machine.state.records import Directory, directory_at, record_of, remove_recorded, save
 
 
 @contextlib.contextmanager

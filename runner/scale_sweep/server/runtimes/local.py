@@ -18,15 +18,9 @@ from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.machine.host.processes import OPEN_FILES_REMEDY, is_open_files_error, open_files_sentence
 from scale_sweep.machine.host.server_user import rights_of, server_user
-from scale_sweep.machine.state import (
-    Record,
-    make_ready,
-    read_record,
-    record_of,
-    remove_recorded,
-    save,
-    write_own,
-)
+from scale_sweep.machine.state.places import make_ready
+from scale_sweep.machine.state.records import Record, read_record, record_of, remove_recorded, save
+from scale_sweep.machine.state.trusted import write_own
 from scale_sweep.model import LOOPBACK, ServerOrder, ServerSpec, Site, SiteRequest
 from scale_sweep.server.runtimes import Server
 from scale_sweep.server.runtimes.cgroup import OutOfMemory, out_of_memory_words

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 
 from scale_sweep.machine.host.processes import alive, boot_id, started_ticks
-from scale_sweep.machine.state import SERVER_VARIABLE, Record
+from scale_sweep.machine.state.records import SERVER_VARIABLE, Record
 from scale_sweep.server.runtimes.cgroup import Group
 
 _TABLE = Path("/proc/sysvipc/shm")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from scale_sweep.base.spawning import spawn
-from scale_sweep.machine.state import scratch
+from scale_sweep.machine.state.records import scratch
 from scale_sweep.server.runtimes import Obstacle
 from scale_sweep.server.runtimes.data_dir import tried
 

@@ -19,7 +19,8 @@ import yaml
 
 from scale_sweep.base.errors import ProvisionError, StoreError
 from scale_sweep.machine.host.server_user import closed_to_others
-from scale_sweep.machine.state import folder_path, own_directory, read_own
+from scale_sweep.machine.state.places import folder_path, own_directory
+from scale_sweep.machine.state.trusted import read_own
 from scale_sweep.server.runtimes.local import UNPRIVILEGED_USER
 
 SHIPPED = Path(__file__).resolve().parent / "provisioned"
