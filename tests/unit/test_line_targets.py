@@ -12,7 +12,6 @@ from scale_sweep.model import Site
 from scale_sweep.server import targets
 from scale_sweep.server.targets import Address, Installation, Target, load_facts, load_target, series
 from scale_sweep.server.targets.influxdb.influxdb_session import spelled
-from scale_sweep.server.targets.installations import packaged
 from scale_sweep.server.targets.java import effective, heap_bytes
 from scale_sweep.server.targets.records import ACKNOWLEDGED, IN_LOG, ON_DISK
 from scale_sweep.server.targets.web import Web, metrics
@@ -296,9 +295,10 @@ def test_what_packages_servers_and_their_jvm_say_is_read(tmp_path):
         path.parent.mkdir(parents=True)
     program.touch()
     changes.write_bytes(gzip.compress(b"victoria-metrics (1.79.5+ds1-2) unstable; urgency=medium\n"))
-    found = packaged("victoria-metrics", "victoria-metrics", str(tmp_path))
+    victoriametrics = load_target("victoriametrics")
+    found = victoriametrics.find(str(tmp_path))
     assert (found.home, found.version) == (str(tmp_path / "usr"), "1.79.5")
-    assert packaged("victoria-metrics", "victoria-metrics", str(tmp_path / "other")) is None
+    assert victoriametrics.find(str(tmp_path / "other")) is None
     (tmp_path / "jvm.log").write_text("[gc,init] CPUs: 2 total, 1 available\n[gc,init] Heap Max Capacity: 512M\n")
     assert effective(str(tmp_path)) == {"jvm_processors": "1", "jvm_heap": "512m"}
     assert effective(str(tmp_path / "nowhere")) == {}

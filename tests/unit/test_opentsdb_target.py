@@ -192,7 +192,7 @@ class Points:
         self.asked = []
         session._web = self
 
-    def ask_json(self, path, _within, text):
+    def post_json(self, path, _within, text):
         assert path == "/api/query"
         asked = json.loads(text)
         (one,) = asked["queries"]
@@ -256,7 +256,7 @@ def test_every_device_and_group_that_is_asked_for_has_a_name_before_the_load(tmp
     said, count = [], NAMES_AT_ONCE + 1
     flags = {"tables": str(count), "mix": mix, "preload__rows": "1000", "workload__tags": "groupid:int"}
     session = session_of(tmp_path, **flags)
-    session._web = SimpleNamespace(post_text=lambda path, _within, text: said.append((path, json.loads(text))))
+    session._web = SimpleNamespace(post=lambda path, _within, text: said.append((path, json.loads(text))))
     session.create_tables()
     assert {path for path, _ in said} == {"/api/uid/assign"}
     first, *more = (one for _, one in said)

@@ -56,6 +56,13 @@ class Session(ABC):
 
     def not_ready(self) -> str:
         """Why the server cannot be loaded yet; "" if it can. Never waits."""
+        try:
+            return self._pending()
+        except TargetError as error:
+            return error.message
+
+    def _pending(self) -> str:
+        """As `not_ready`, where an error is its reason."""
         return ""
 
     @abstractmethod

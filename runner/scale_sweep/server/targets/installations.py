@@ -19,6 +19,7 @@ from scale_sweep.server.targets.records import Installation
 
 CACHE_VARIABLE = "SCALE_SERVERS_DIR"
 COPIES_VARIABLE = "SCALE_COPIED_SERVERS_DIR"  # on a host: the copies that `scale hosts prepare` made there
+_PACKAGES = {"influxd": "influxdb", "victoria-metrics": "victoria-metrics"}  # Debian's, by program
 NO_HOME = "/nonexistent"  # as Debian calls it
 COMPLETE = "complete"  # a file in the folder of a server, written last
 
@@ -67,11 +68,21 @@ def home_of(program: str, home: str) -> tuple[str, str]:
     return (str(Path(on_path).resolve().parent.parent), "PATH") if on_path else ("", "")
 
 
-def packaged(program: str, package: str, home: str, version: str = "") -> Installation | None:
-    folder, source = home_of(program, home)
+def places(name: str, home: str) -> list[tuple[str, str]]:
+    """Where `scale servers install` put a server, or only `home`, if that is named; and how each was found."""
+    return [(home, "--home")] if home else [(folder, "scale servers") for folder in installed(name)]
+
+
+def packaged(name: str, program: str, home: str, flag: str, pattern: str) -> Installation | None:
+    """The server of a target with bin/<program>: in `home`, else where `scale servers install` puts it, else on PATH.
+    Its version is the match of the pattern in what it prints for the flag, else that of Debian's package."""
+    ours = [] if home else places(name, "")
+    folder, source = ours[0] if ours else home_of(program, home)
     if not folder:
         return None
-    return Installation(home=folder, version=version or version_in_changes(folder, package), source=source)
+    version = version_of((f"{folder}/bin/{program}", flag), pattern)
+    of_package = version_in_changes(folder, _PACKAGES[program]) if program in _PACKAGES else ""
+    return Installation(home=folder, version=version or of_package, source=source)
 
 
 def version_in_changes(folder: str, package: str) -> str:

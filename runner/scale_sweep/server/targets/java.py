@@ -14,7 +14,7 @@ from pathlib import Path
 
 from scale_sweep.model import Site, Trial
 from scale_sweep.server.targets.base import Target, cores_of
-from scale_sweep.server.targets.installations import installed, version_of
+from scale_sweep.server.targets.installations import places, version_of
 from scale_sweep.server.targets.records import Installation
 
 LOG = "jvm.log"
@@ -45,8 +45,7 @@ class JavaTarget(Target):
 def find_jars(name: str, jar: str, home: str, oldest: int, newest: int | None = None) -> Installation | None:
     """A server whose jars are in `lib`: in `home`, else where `scale servers install NAME` puts them; None also where
     no Java runs it. jar: the start of the name of the jar that has the version, `cassandra-all-`."""
-    candidates = [(home, "--home")] if home else [(where, "scale servers") for where in installed(name)]
-    for folder, source in candidates:
+    for folder, source in places(name, home):
         for path in Path(folder, "lib").glob(f"{jar}*.jar"):
             if java(folder, oldest, newest):
                 return Installation(

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from scale_sweep.base.errors import CannotAsk, TargetError
 from scale_sweep.model import Cells, Drawn, Query, Workload
 from scale_sweep.server.targets.base import WITHIN_S
-from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, joined_in_order
+from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, WHOLE, joined_in_order
 from scale_sweep.server.targets.sql_dialect import spelled
 from scale_sweep.server.targets.web import WebSession
 
@@ -20,11 +20,9 @@ PLAIN = "?&="  # what stands between the parts of a path
 EVER_MS = 5 * 365 * 86_400_000  # "all time", from the first row on
 NAME = "__name__"
 COLUMN = "scale_column"  # a label with the name of a series, where functions drop that name
-ASKING = {"query_path": API, "query_plain": PLAIN, "answer_rows": "values", "answer_column": NAME}  # of the driver
-
 
 # Samples are doubles: a whole number above 2^53 would be read back as another.
-TYPES = ("bool", "tinyint", "smallint", "int", "utinyint", "usmallint", "uint", "float", "double")
+TYPES = ("bool", *(kind for kind in WHOLE if kind != "bigint"), "float", "double")
 
 
 def metric(column: str) -> str:
@@ -125,10 +123,17 @@ def _number(text: str) -> float:
 class PromqlSession(WebSession):
     """Questions as paths."""
 
+    reading: Mapping[str, str] = {
+        "query_path": API,
+        "query_plain": PLAIN,
+        "answer_rows": "values",
+        "answer_column": NAME,
+    }
+
     def _filled(self, text: str, drawn: Drawn, names: Sequence[str]) -> str:
         return in_seconds(super()._filled(text, drawn, names))
 
-    def _reply(self, statement: str) -> Any:
+    def _reply(self, statement: str, **more: Any) -> Any:
         self.asking = statement[:60]
         return self._web.get_json(API + quote(statement, safe=PLAIN), self.left_s(WITHIN_S))
 
@@ -137,8 +142,7 @@ class PromqlSession(WebSession):
 
     def _at(self, query: str, time: str) -> list[Mapping[str, Any]]:
         """The series of an answer at one moment, in seconds since 1970."""
-        self.asking = query[:60]
-        return self._result(query, self._web.post_json(f"{API}query", self.left_s(WITHIN_S), query=query, time=time))
+        return self._result(query, self._posted(query[:60], f"{API}query", query=query, time=time))
 
     def _result(self, query: str, answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         if answer.get("status") != "success":

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from scale_sweep.base import units
 from scale_sweep.experiment.work.sums import column_types
 from scale_sweep.model import Finding, Query, Trial, Workload
 from scale_sweep.server.targets.records import Counted, blocking
 
+WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint")  # types of columns
+POINT_TYPES = ("bool", *WHOLE, "timestamp", "float", "double")  # of databases of points
 DRIVER, POINTS_DRIVER, SAMPLES_DRIVER = "lines", "points", "samples"
 GZIP = "gzip"  # lines over HTTP, compressed by the load generator
 TCP, TELNET = "tcp", "telnet"  # methods without answers
 DOOR_OFFSET = 1  # a protocol's own port, from that of the server on
 DEVICE = "device"  # the tag with the load's table
 MEASUREMENT = "measurement"
+
+
+DEVICES_MAX = 200
+Value = TypeVar("Value")
+
+
+def named(devices: Sequence[str]) -> Sequence[str]:
+    """Those that a question for sums names: of more than DEVICES_MAX it asks for all."""
+    return devices if len(devices) <= DEVICES_MAX else ()
+
+
+def in_parts(values: Sequence[Value], most: int) -> Iterator[Sequence[Value]]:
+    return (values[at : at + most] for at in range(0, len(values), most))
 
 
 def part_names(trial: Trial) -> tuple[str, ...]:

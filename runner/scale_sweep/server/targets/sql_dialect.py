@@ -151,6 +151,17 @@ class Dialect:
         return f"{self.since_start.format(data.start_ms * (NS_PER_MS // self.ns))} AS {SINCE}"
 
 
+def signed_types(names: str, *, ubigint: str = "", **more: str) -> dict[str, str]:
+    """The types of a language whose whole numbers all have a sign, by those of columns: an unsigned one has the next
+    wider type. names: with commas, of a bool, the whole numbers of 1, 2, 4 and 8 bytes, a float, a double, a timestamp
+    and a text."""
+    flag, one, two, four, eight, single, double, timestamp, text = names.split(", ")
+    whole = {"tinyint": one, "smallint": two, "int": four, "bigint": eight}
+    unsigned = {"utinyint": two, "usmallint": four, "uint": eight, **({"ubigint": ubigint} if ubigint else {})}
+    others = {"float": single, "double": double, "timestamp": timestamp, "binary": text, "nchar": text}
+    return {"bool": flag, **whole, **unsigned, **others, **more}
+
+
 def spelled(value: float) -> str:
     """The number as it is filled in for a mark: a whole one without a fraction."""
     return repr(value).removesuffix(".0")

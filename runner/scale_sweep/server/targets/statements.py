@@ -54,12 +54,10 @@ class StatementSession(Session):
         """Why the server cannot be loaded yet, asked as soon as it listens."""
         raise NotImplementedError
 
-    def not_ready(self) -> str:
+    def _pending(self) -> str:
         self.asking = "a connection"
         try:
             socket.create_connection((self._address.host, self._address.port), timeout=self.left_s(5)).close()
             return self._first_question()
         except OSError as error:
             return f"{self.who} does not listen yet: {error.strerror or error}"
-        except TargetError as error:
-            return error.message

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 WORDS_MAX = 300
 BASIC = "Basic"
-FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,40 +37,20 @@ class Web:
     authorization: str = field(default="", repr=False)  # the header of that name; "": none
 
     def get(self, path: str, within_s: float, **query: str) -> str:
-        """The body of the answer to GET. Raises TargetError, also if it takes longer than within_s."""
-        return self._ask("GET", f"{path}?{urlencode(query)}" if query else path, within_s)
+        """Raises TargetError, also if it takes longer than within_s, as all others."""
+        return self.ask("GET", f"{path}?{urlencode(query)}" if query else path, within_s)
 
-    def refusal(self, path: str, within_s: float) -> str:
-        """The server's message instead of an answer to GET; "" if it answers."""
-        try:
-            self.get(path, within_s)
-        except TargetError as error:
-            return error.message
-        return ""
-
-    def post(self, path: str, within_s: float, **form: str) -> str:
-        """The body of the answer to POST of a form. Raises as `get`."""
-        return self._ask("POST", path, within_s, urlencode(form))
+    def post(self, path: str, within_s: float, content: str = "", /, **form: str) -> str:
+        """content: text in JSON; "": the form is posted."""
+        kind = "application/json" if content else "application/x-www-form-urlencoded"
+        return self.ask("POST", path, within_s, content or urlencode(form), kind)
 
     def get_json(self, path: str, within_s: float, **query: str) -> Any:
-        """The answer to GET as JSON. Raises as `get`, and for text that is not JSON."""
+        """Raises TargetError also for text that is not JSON."""
         return self._json(path, self.get(path, within_s, **query))
 
-    def post_json(self, path: str, within_s: float, **form: str) -> Any:
-        """The answer to POST of a form as JSON. Raises as `get_json`."""
-        return self._json(path, self.post(path, within_s, **form))
-
-    def post_text(self, path: str, within_s: float, text: str) -> str:
-        """The body of the answer to POST of JSON text. Raises as `get`."""
-        return self._ask("POST", path, within_s, text, "application/json")
-
-    def ask_json(self, path: str, within_s: float, text: str) -> Any:
-        """The answer to POST of JSON text as JSON. Raises as `get_json`."""
-        return self._json(path, self.post_text(path, within_s, text))
-
-    def delete(self, path: str, within_s: float) -> str:
-        """The body of the answer to DELETE. Raises as `get`."""
-        return self._ask("DELETE", path, within_s)
+    def post_json(self, path: str, within_s: float, content: str = "", /, **form: str) -> Any:
+        return self._json(path, self.post(path, within_s, content, **form))
 
     def _json(self, path: str, text: str) -> Any:
         try:
@@ -79,7 +58,7 @@ class Web:
         except ValueError:
             raise TargetError(f"{self.who} answered {path} with text that is not JSON: {text[:WORDS_MAX]!r}") from None
 
-    def _ask(self, method: str, path: str, within_s: float, body: str = "", kind: str = FORM) -> str:
+    def ask(self, method: str, path: str, within_s: float, body: str = "", kind: str = "") -> str:
         short = path.partition("?")[0]
         headers = {"Content-Type": kind} if body else {}
         headers |= {"Authorization": self.authorization} if self.authorization else {}
@@ -104,6 +83,7 @@ class WebSession(Session):
 
     who = ""  # the database's name for people
     ready_path = ""  # is answered as soon as it can be loaded
+    reading: Mapping[str, str] = {}  # lines of the load generator's spec for reads
 
     def __init__(
         self, trial: Trial, address: Address, settings: Mapping[str, str] | None = None, authorization: str = ""
@@ -111,14 +91,24 @@ class WebSession(Session):
         super().__init__(trial, address, settings)
         self._web = Web(who=self.who, host=address.host, port=address.port, authorization=authorization)
 
-    def not_ready(self) -> str:
+    def _pending(self) -> str:
         self.asking = self.ready_path
-        return self._web.refusal(self.ready_path, self.left_s(10))
+        self._web.get(self.ready_path, self.left_s(10))
+        return ""
 
     def _get(self, path: str, *, within_s: float = WITHIN_S, **query: str) -> Any:
         """The answer as JSON."""
         self.asking = path
         return self._web.get_json(path, self.left_s(within_s), **query)
+
+    def _posted(self, asking: str, path: str, content: str = "", /, **form: str) -> Any:
+        """The answer to POST as JSON."""
+        self.asking = asking
+        return self._web.post_json(path, self.left_s(WITHIN_S), content, **form)
+
+    def _spec(self, driver: str, **more: str) -> dict[str, str]:
+        """As `spec_of`, and where the load reads, with how."""
+        return {**self.spec_of(driver, **more), **(self.reading if self._trial.work.counts_requests else {})}
 
     def _metrics(self) -> Mapping[str, float]:
         self.asking = "/metrics"
@@ -127,7 +117,7 @@ class WebSession(Session):
     def _filled(self, text: str, drawn: Drawn, names: Sequence[str]) -> str:
         return filled(text, drawn, names, str)
 
-    def _reply(self, statement: str) -> Any:
+    def _reply(self, statement: str, **more: Any) -> Any:
         """The server's answer to a statement, as JSON."""
         raise NotImplementedError
 
@@ -145,6 +135,20 @@ class WebSession(Session):
         if not isinstance(content, str):
             raise TypeError("rows of a driver are no text of a server")
         return self._cells(self._filled(text, drawn, names), json.loads(content))
+
+
+class SqlSession(WebSession):
+    """Asks in SQL."""
+
+    member = ""  # of an answer, which has its rows
+
+    def _rows(self, sql: str, **more: Any) -> list[list[Any]]:
+        """None of a statement without an answer."""
+        rows: list[list[Any]] = self._reply(sql, **more).get(self.member, [])
+        return rows
+
+    def _cells(self, statement: str, answer: Any) -> Sequence[Cells]:
+        return [tuple(row) for row in answer[self.member]]
 
 
 def basic(user: str, password: str) -> str:

@@ -5,31 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import ALL, NS_PER_MS, column_types, figures_of
 from scale_sweep.loadgen.verbs import Tables
 from scale_sweep.model import Query, Workload
-from scale_sweep.server.targets.series import MEASUREMENT
-from scale_sweep.server.targets.sql_dialect import Dialect, listed
+from scale_sweep.server.targets.series import MEASUREMENT, in_parts, named
+from scale_sweep.server.targets.sql_dialect import Dialect, listed, signed_types, where
 
-TYPES = {
-    "bool": "boolean",
-    "tinyint": "tinyint",
-    "smallint": "smallint",
-    "int": "int",
-    "bigint": "bigint",
-    "utinyint": "smallint",
-    "usmallint": "int",
-    "uint": "bigint",
-    "float": "float",
-    "double": "double",
-    "timestamp": "bigint",
-    "binary": "text",
-    "nchar": "text",
-}
+TYPES = signed_types("boolean, tinyint, smallint, int, bigint, float, double, bigint, text")
 
 
 def stored_tags(tags: Sequence[str]) -> dict[str, str]:
@@ -72,8 +57,8 @@ def rendered(query: Query, data: Workload, method: str) -> str:
     if query.bucket_ms and query.devices != 1:
         remedy = "no bucket" if query.tag else "devices = 1"
         raise CannotAsk("CQL groups the rows of each device by themselves", remedy=remedy)
-    where = _groups(query, data) if query.tag else _where(query)
-    return f"SELECT {_cells(query)} FROM {TABLE}{f' WHERE {where}' if where else ''}{_behind(query)}"
+    chosen = _groups(query, data) if query.tag else _chosen(query)
+    return f"SELECT {_cells(query)} FROM {TABLE}{where(chosen)}{_behind(query)}"
 
 
 def bound_column(text: str) -> str:
@@ -99,17 +84,17 @@ def _bucket(query: Query) -> str:
     return f"floor(ts, {query.bucket_ms}ms)"
 
 
-def _where(query: Query) -> str:
+def _chosen(query: Query) -> list[str]:
     marks = listed(["{device}"] * query.devices)
-    named = f"device = {marks}" if query.devices == 1 else f"device IN ({marks})"
-    return " AND ".join((named, *_CQL.times(query), *_CQL.bounds(query)))
+    one = f"device = {marks}" if query.devices == 1 else f"device IN ({marks})"
+    return [one, *_CQL.conditions(query)]
 
 
-def _groups(query: Query, data: Workload) -> str:
+def _groups(query: Query, data: Workload) -> list[str]:
     tag, kind = _CQL.column.format(query.tag), stored_tags(data.tags)[query.tag]
     if query.groups <= 1:
-        return f"{tag} = {{value}}" if query.groups else ""
-    return f"{tag} >= {{value}} AND {tag} < ({kind}){{value}} + {query.groups}"
+        return [f"{tag} = {{value}}"] if query.groups else []
+    return [f"{tag} >= {{value}}", f"{tag} < ({kind}){{value}} + {query.groups}"]
 
 
 def _behind(query: Query) -> str:
@@ -123,7 +108,6 @@ def _behind(query: Query) -> str:
 
 
 FIGURES_MAX = 30  # of one statement
-DEVICES_MAX = 200  # that a statement names
 _OF_ROWS = {"rows": "count(ts)", "first": "min(ts)", "last": "max(ts)", "times": "sum({since})"}
 _OF_COLUMN = {
     "values": 'count("{name}")',
@@ -135,16 +119,14 @@ _OF_COLUMN = {
 _AS_BIGINT = ("tinyint", "smallint", "int", "utinyint", "usmallint", "uint")
 
 
-def statements(data: Workload, devices: Sequence[str]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Figures, and the statement that returns them behind each device: all, if devices are none or more than
-    DEVICES_MAX."""
+def statements(data: Workload, devices: Sequence[str]) -> Iterator[tuple[Sequence[str], str]]:
+    """Figures, and the statement that returns them behind each device."""
     kinds = column_types(data)
     trues = {f"{name}.sum": name for name, kind in kinds.items() if kind == "bool"}
     names = [name for name in figures_of(data, ALL) if name not in trues]
-    quoted = ", ".join(f"'{device}'" for device in devices)
-    chosen = [f"device IN ({quoted})"] if 0 < len(devices) <= DEVICES_MAX else []
-    for at in range(0, len(names), FIGURES_MAX):
-        some = tuple(names[at : at + FIGURES_MAX])
+    quoted = listed(f"'{device}'" for device in named(devices))
+    chosen = [f"device IN ({quoted})"] if quoted else []
+    for some in in_parts(names, FIGURES_MAX):
         yield some, _select([_expression(name, kinds, data) for name in some], chosen)
     for figure, name in trues.items():
         true = _select([f'count("{name}")'], [*chosen, f'"{name}" = true'])
@@ -162,8 +144,7 @@ def figures_found(names: Sequence[str], row: Sequence[Any], data: Workload) -> d
 
 
 def _select(figures: Sequence[str], conditions: Sequence[str]) -> str:
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    return f"SELECT device, {', '.join(figures)} FROM {TABLE}{where} GROUP BY device"
+    return f"SELECT device, {listed(figures)} FROM {TABLE}{where(conditions)} GROUP BY device"
 
 
 def _expression(figure: str, kinds: Mapping[str, str], data: Workload) -> str:
@@ -197,8 +178,7 @@ def tag_batches(tags: Sequence[str], tables: Tables) -> Iterator[str]:
     stored = stored_tags(tags)
     names = "".join(f', "{name}"' for name in stored)
     values = zip(*(tables.tags[name] for name in stored), strict=True)
-    rows = iter(zip(tables.names, values, strict=True))
-    while part := list(islice(rows, DEVICES)):
+    for part in in_parts(list(zip(tables.names, values, strict=True)), DEVICES):
         inserts = (
             f"INSERT INTO {TABLE} (device{names}) VALUES ('{device}', {_literals(stored.values(), cells)});"
             for device, cells in part

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from scale_sweep.base.errors import TargetError
 from scale_sweep.experiment.work.sums import column_types, together
 from scale_sweep.loadgen.kept_files import Content
 from scale_sweep.model import LOOPBACK, Cells, Drawn, Query, ServerSpec, Site, Trial
@@ -50,12 +49,9 @@ class CassandraSession(Session):
         self.asking = statement[:60]
         return self._cql.ask(statement, self.left_s(WITHIN_S))
 
-    def not_ready(self) -> str:
+    def _pending(self) -> str:
         self.asking = "a first statement"
-        try:
-            self._cql.ask("SELECT release_version FROM system.local", self.left_s(10))
-        except TargetError as error:
-            return error.message
+        self._cql.ask("SELECT release_version FROM system.local", self.left_s(10))
         return ""
 
     def version(self) -> str:

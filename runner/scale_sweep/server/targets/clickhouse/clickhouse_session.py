@@ -10,14 +10,14 @@ from urllib.parse import urlencode
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below, sync
-from scale_sweep.model import Cells, Trial
+from scale_sweep.model import Trial
 from scale_sweep.server.targets import Address
 from scale_sweep.server.targets.base import WITHIN_S
 from scale_sweep.server.targets.clickhouse.clickhouse_facts import ASYNC, FSYNCED, SERVER, TABLES
 from scale_sweep.server.targets.clickhouse.clickhouse_queries import SQL
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTableSession
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_FILES, ON_DISK
-from scale_sweep.server.targets.web import BASIC, WebSession, basic
+from scale_sweep.server.targets.web import BASIC, SqlSession, basic
 
 USER, DATABASE = "scale", "scale"
 USER_OF_SERVER = "default"  # of a server that is not ours
@@ -46,11 +46,12 @@ _ANSWER = {
 }
 
 
-class ClickhouseSession(DeviceTableSession, WebSession):
+class ClickhouseSession(SqlSession, DeviceTableSession):
     """Statements by POST."""
 
     who = "ClickHouse"
     ready_path = "/ping"
+    member = "data"
     sql = SQL
     types = SQL_TYPES
 
@@ -58,26 +59,19 @@ class ClickhouseSession(DeviceTableSession, WebSession):
         self._user = address.user or (USER if address.is_ours else USER_OF_SERVER)
         super().__init__(trial, address, settings, basic(self._user, address.secret) if address.secret else "")
         self._named = {} if address.secret else {"user": self._user}
+        self.reading = {"query_path": f"{self._path(DATABASE)}&query=", "answer_rows": self.member}
         self._known: frozenset[str] = frozenset()  # settings of queries in this version, once it was asked
 
-    def _reply(self, statement: str, database: str = DATABASE) -> Any:
+    def _reply(self, statement: str, database: str = DATABASE, **more: Any) -> Any:
         self.asking = statement[:60]
-        text = self._web.post_text(self._path(database), self.left_s(WITHIN_S), statement)
-        return json.loads(text) if text.strip() else {"data": []}
-
-    def _rows(self, sql: str, database: str = DATABASE) -> list[list[Any]]:
-        """The rows of the answer; none of a statement without one."""
-        rows: list[list[Any]] = self._reply(sql, database)["data"]
-        return rows
-
-    def _cells(self, statement: str, answer: Any) -> Sequence[Cells]:
-        return [tuple(row) for row in answer["data"]]
+        text = self._web.post(self._path(database), self.left_s(WITHIN_S), statement)
+        return json.loads(text) if text.strip() else {self.member: []}
 
     def _path(self, database: str) -> str:
         return f"/?{urlencode({'database': database, **self._named, **_ANSWER})}"
 
     def _of_server(self, sql: str) -> list[list[Any]]:
-        return self._rows(sql, "system")
+        return self._rows(sql, database="system")
 
     def version(self) -> str:
         return str(self._of_server("SELECT version()")[0][0])
@@ -120,9 +114,7 @@ class ClickhouseSession(DeviceTableSession, WebSession):
         statement = f"INSERT INTO {TABLE} FORMAT Native"
         path = f"/?{urlencode({'database': DATABASE, **self._named, **settings, 'query': statement})}"
         login = {"auth_scheme": BASIC} if self._address.secret else {}
-        spec = self.spec_of("clickhouse", user=self._user, write_path=path, **login)
-        asking = {"query_path": f"{self._path(DATABASE)}&query=", "answer_rows": "data"}
-        return {**spec, **asking} if self._trial.work.counts_requests else spec
+        return self._spec("clickhouse", user=self._user, write_path=path, **login)
 
     def effective(self) -> Mapping[str, str]:
         """The settings of the trial, as the tables of the server report each group, and where its rows are."""

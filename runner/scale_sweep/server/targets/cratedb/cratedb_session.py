@@ -8,35 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from scale_sweep.base.errors import TargetError
-from scale_sweep.model import Cells
-from scale_sweep.server.targets import Counted, Part
-from scale_sweep.server.targets.base import WITHIN_S
+from scale_sweep.server.targets import Counted, Part, series
 from scale_sweep.server.targets.cratedb.cratedb_facts import DURABILITY, OF_TABLE, PGWIRE
 from scale_sweep.server.targets.cratedb.cratedb_queries import SQL
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTableSession
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
-from scale_sweep.server.targets.web import WebSession
+from scale_sweep.server.targets.sql_dialect import signed_types
+from scale_sweep.server.targets.web import SqlSession
 
 PATH = "/_sql"
 USER, SCHEMA = "crate", "doc"  # the superuser that each CrateDB has, and the schema of statements that name none
 PGWIRE_OFFSET = 2  # of its port, from that of HTTP on
-SQL_TYPES = {
-    "bool": "BOOLEAN",
-    "tinyint": "SMALLINT",
-    "smallint": "SMALLINT",
-    "int": "INTEGER",
-    "bigint": "BIGINT",
-    "utinyint": "SMALLINT",
-    "usmallint": "INTEGER",
-    "uint": "BIGINT",
-    "float": "REAL",
-    "double": "DOUBLE PRECISION",
-    "timestamp": "BIGINT",
-    "binary": "TEXT",
-    "nchar": "TEXT",
-}
+SQL_TYPES = signed_types("BOOLEAN, SMALLINT, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, BIGINT, TEXT")
 _DEVICES_AT_ONCE = 5000
 _SHARDS = f"FROM sys.shards WHERE table_name = '{TABLE}'"
 _TIMES = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -44,32 +28,27 @@ _FACTORS = {**_TIMES, "b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30}
 _AMOUNT = re.compile(r"(\d+)\s*([a-z]+)")
 
 
-class CratedbSession(DeviceTableSession, WebSession):
+class CratedbSession(SqlSession, DeviceTableSession):
     """Statements by POST."""
 
     who = "CrateDB"
     ready_path = "/"
+    member = "rows"
+    reading: Mapping[str, str] = {
+        "query_path": PATH,
+        "query_posted": "1",
+        "query_member": "stmt",
+        "answer_rows": member,
+    }
     sql = SQL
     types = SQL_TYPES
 
-    def _reply(self, statement: str, **arguments: Sequence[Sequence[Any]]) -> Any:
-        self.asking = statement[:60]
-        return self._web.ask_json(PATH, self.left_s(WITHIN_S), json.dumps({"stmt": statement, **arguments}))
+    def _reply(self, statement: str, **arguments: Any) -> Any:
+        return self._posted(statement[:60], PATH, json.dumps({"stmt": statement, **arguments}))
 
-    def _rows(self, sql: str, **arguments: Sequence[Sequence[Any]]) -> list[list[Any]]:
-        """The rows of the answer; none of a statement without one."""
-        rows: list[list[Any]] = self._reply(sql, **arguments).get("rows", [])
-        return rows
-
-    def _cells(self, statement: str, answer: Any) -> Sequence[Cells]:
-        return [tuple(row) for row in answer["rows"]]
-
-    def not_ready(self) -> str:
+    def _pending(self) -> str:
         """On files of an earlier start, it has its tables after its first answer, and their shards later."""
-        try:
-            return super().not_ready() or self.schema_pending()
-        except TargetError as error:
-            return error.message
+        return super()._pending() or self.schema_pending()
 
     def schema_pending(self) -> str:
         """A shard that has not started."""
@@ -105,17 +84,15 @@ class CratedbSession(DeviceTableSession, WebSession):
         )
         insert = f"INSERT INTO {DEVICES} VALUES ({', '.join('?' for _ in names)})"
         cells = [[int(device), *tags] for device, *tags in rows]
-        for first in range(0, len(cells), _DEVICES_AT_ONCE):
-            self._rows(insert, bulk_args=cells[first : first + _DEVICES_AT_ONCE])
+        for part in series.in_parts(cells, _DEVICES_AT_ONCE):
+            self._rows(insert, bulk_args=part)
         self._rows(f"REFRESH TABLE {DEVICES}")
 
     def load_spec(self) -> Mapping[str, str]:
         if self._trial.subject.method == PGWIRE:
             port = str(self._address.port + PGWIRE_OFFSET)
             return self.spec_of("pgarrays", method="arrays", port=port, user=USER, database=SCHEMA, table=TABLE)
-        spec = self.spec_of("cratedb", table=TABLE, write_path=PATH)
-        asking = {"query_path": PATH, "query_posted": "1", "query_member": "stmt", "answer_rows": "rows"}
-        return {**spec, **asking} if self._trial.work.counts_requests else spec
+        return self._spec("cratedb", table=TABLE, write_path=PATH)
 
     def effective(self) -> Mapping[str, str]:
         """The settings of the table and of the cluster that the trial names, the shards, and the JVM's resources."""

@@ -38,8 +38,7 @@ class InfluxdbV2Session(InfluxqlSession):
         self._organisation: Mapping[str, Any] = {}
 
     def _post(self, path: str, **content: Any) -> Any:
-        self.asking = path
-        return self._web.ask_json(path, self.left_s(WITHIN_S), json.dumps(content))
+        return self._posted(path, path, json.dumps(content))
 
     def version(self) -> str:
         return str(self._get("/health")["version"]).removeprefix("v")
@@ -106,7 +105,7 @@ class InfluxdbV2Session(InfluxqlSession):
 
     def drop_schema(self) -> None:
         self.asking = "/api/v2/buckets"
-        self._web.delete(f"/api/v2/buckets/{self._bucket()['id']}", self.left_s(WITHIN_S))
+        self._web.ask("DELETE", f"/api/v2/buckets/{self._bucket()['id']}", self.left_s(WITHIN_S))
 
 
 def _text(name: str, value: object) -> str:

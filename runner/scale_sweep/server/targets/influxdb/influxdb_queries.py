@@ -10,7 +10,7 @@ from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import NS_PER_MS, STEPS, column_types, figures_of
 from scale_sweep.model import Cells, Query, Workload
 from scale_sweep.server.targets.influxdb.influxdb_facts import SUMS
-from scale_sweep.server.targets.series import DEVICE, MEASUREMENT
+from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, in_parts, named
 from scale_sweep.server.targets.sql_dialect import Dialect, limited, listed, where
 
 _AGGREGATES = {
@@ -88,12 +88,11 @@ def _chosen(query: Query) -> list[str]:
         raise CannotAsk("InfluxQL compares tags for being equal only", remedy="fraction = 1, or one group")
     group = [f"\"{query.tag}\" = '{{value}}'"] if query.groups else []
     devices = " OR ".join([f"\"{DEVICE}\" = '{{device}}'"] * query.devices)
-    named = [f"({devices})" if query.devices > 1 else devices] if query.devices else []
-    return group + named + _SQL.one_tag(query) + _SQL.conditions(query)
+    one_of = [f"({devices})" if query.devices > 1 else devices] if query.devices else []
+    return group + one_of + _SQL.one_tag(query) + _SQL.conditions(query)
 
 
 FIGURES_MAX = 40  # of one statement
-DEVICES_MAX = 200  # that a statement names
 _US_PER_MS, _NS_PER_US = 1000, 1000
 _LONG = ("bigint", "timestamp")
 
@@ -102,29 +101,28 @@ _LONG = ("bigint", "timestamp")
 class SumsStatement:
     """A statement and the figures that it returns."""
 
-    figures: tuple[str, ...]
+    figures: Sequence[str]
     text: str
     is_time: bool = False  # its time is the figure, and not its values
 
 
 def statements(data: Workload, devices: Sequence[str]) -> Iterator[SumsStatement]:
-    """The statements for these devices, or for all together, if there are none. Of more than DEVICES_MAX devices, all
-    are returned."""
+    """Without devices for all together."""
     kinds, by_device = column_types(data), f' GROUP BY "{DEVICE}"'
-    where, grouped, first = _conditions(devices), by_device if devices else "", next(iter(kinds))
+    one_of = " OR ".join(f"\"{DEVICE}\" = '{device}'" for device in named(devices))
+    chosen, grouped, first = [f"({one_of})"] if one_of else [], by_device if devices else "", next(iter(kinds))
     expressions = {figure: _expression(figure, kinds) for figure in figures_of(data, ("values", "sum"))}
     names = [figure for figure, expression in expressions.items() if expression]
-    for at in range(0, len(names), FIGURES_MAX):
-        some = tuple(names[at : at + FIGURES_MAX])
-        yield SumsStatement(figures=some, text=_select(", ".join(expressions[name] for name in some), where, grouped))
+    for some in in_parts(names, FIGURES_MAX):
+        yield SumsStatement(figures=some, text=_select(listed(expressions[name] for name in some), chosen, grouped))
     for name in (name for name, kind in kinds.items() if kind == "bool"):
         yield SumsStatement(
-            figures=(f"{name}.sum",), text=_select(f'count("{name}")', [*where, f'"{name}" = true'], grouped)
+            figures=(f"{name}.sum",), text=_select(f'count("{name}")', [*chosen, f'"{name}" = true'], grouped)
         )
     for what in ("first", "last"):
-        yield SumsStatement(figures=(what,), text=_select(f'{what}("{first}")', where, grouped), is_time=True)
+        yield SumsStatement(figures=(what,), text=_select(f'{what}("{first}")', chosen, grouped), is_time=True)
     if STEPS in figures_of(data, SUMS):
-        between = _select(f'elapsed("{first}", 1u) AS "apart"', where, by_device)
+        between = _select(f'elapsed("{first}", 1u) AS "apart"', chosen, by_device)
         step = f'"apart" <= {data.step_ms * _US_PER_MS}'
         yield SumsStatement(figures=(STEPS,), text=f'SELECT sum("apart") FROM ({between}) WHERE {step}{grouped}')
 
@@ -153,11 +151,5 @@ def _expression(figure: str, kinds: Mapping[str, str]) -> str:
     return f'sum("{name}"::float)' if kinds[name] in _LONG else f'sum("{name}")'
 
 
-def _conditions(devices: Sequence[str]) -> list[str]:
-    named = " OR ".join(f"\"{DEVICE}\" = '{device}'" for device in devices)
-    return [f"({named})"] if 0 < len(devices) <= DEVICES_MAX else []
-
-
-def _select(what: str, where: Sequence[str], grouped: str) -> str:
-    only = f" WHERE {' AND '.join(where)}" if where else ""
-    return f'SELECT {what} FROM "{MEASUREMENT}"{only}{grouped}'
+def _select(what: str, conditions: Sequence[str], grouped: str) -> str:
+    return f'SELECT {what} FROM "{MEASUREMENT}"{where(conditions)}{grouped}'

@@ -13,7 +13,6 @@ from scale_sweep.base.input_file import below, sync
 from scale_sweep.experiment.work.sums import column_types
 from scale_sweep.model import Cells, Trial
 from scale_sweep.server.targets import Address, Counted, series
-from scale_sweep.server.targets.base import WITHIN_S
 from scale_sweep.server.targets.influxdb.influxdb_queries import completed, figures_found, rows_of, statements
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
 from scale_sweep.server.targets.web import BASIC, WebSession, basic
@@ -26,11 +25,11 @@ class InfluxqlSession(WebSession):
 
     who = "InfluxDB"
     log_folder = ""  # of the write-ahead log, below the data directory
+    reading: Mapping[str, str] = {"query_path": f"/query?db={DATABASE}&epoch=ms&q=", "answer_rows": "values"}
 
-    def _reply(self, statement: str, epoch: str = "ms") -> Any:
+    def _reply(self, statement: str, epoch: str = "ms", **more: Any) -> Any:
         """epoch: the unit of the times."""
-        self.asking = statement[:60]
-        return self._web.post_json("/query", self.left_s(WITHIN_S), q=statement, db=DATABASE, epoch=epoch)
+        return self._posted(statement[:60], "/query", q=statement, db=DATABASE, epoch=epoch)
 
     def _series(self, statement: str, answer: Any) -> Iterator[dict[str, Any]]:
         """The series of an answer: each has a name, columns, values and possibly tags."""
@@ -46,9 +45,7 @@ class InfluxqlSession(WebSession):
         return rows_of(statement, self._series(statement, answer))
 
     def _load_spec(self, write_path: str, **login: str) -> dict[str, str]:
-        spec = self.spec_of(series.DRIVER, table=series.MEASUREMENT, write_path=write_path, **login)
-        asking = {"query_path": f"/query?db={DATABASE}&epoch=ms&q=", "answer_rows": "values"}
-        return {**spec, **asking} if self._trial.work.counts_requests else spec
+        return self._spec(series.DRIVER, table=series.MEASUREMENT, write_path=write_path, **login)
 
     def flush(self) -> None:
         """Syncs the files of its log. With a delay of 0s the server does so itself before it answers."""

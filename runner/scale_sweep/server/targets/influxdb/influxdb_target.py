@@ -6,13 +6,11 @@ import re
 from collections.abc import Mapping
 
 from scale_sweep.model import ServerSpec, Site, Trial
-from scale_sweep.server.targets import Installation, Target
+from scale_sweep.server.targets import Installation, Target, series
 from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
-from scale_sweep.server.targets.influxdb.influxdb_facts import FACTS
 from scale_sweep.server.targets.influxdb.influxdb_session import InfluxdbSession, InfluxqlSession
-from scale_sweep.server.targets.installations import home_of, installed, packaged, version_of
+from scale_sweep.server.targets.installations import packaged
 
-_WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint")
 _NOT_ITEMS = {"connections", "shard_duration", "gomaxprocs"}
 _DOUBTFUL = re.compile(  # points that were not written
     r"cache-max-memory-size exceeded|partial write|points? dropped|no space left|panic:|fatal error:|out of memory"
@@ -26,18 +24,13 @@ class InfluxdbTarget(Target):
 
     major = "1"  # the first number of the version that it takes
     doubtful = _DOUBTFUL
-    types = ("bool", *_WHOLE, "float", "double", "timestamp", "binary", "nchar")
+    types = ("bool", *series.WHOLE, "float", "double", "timestamp", "binary", "nchar")
     session_type: type[InfluxqlSession] = InfluxdbSession
 
     def find(self, home: str) -> Installation | None:
-        """influxd of this version in `home`, else where `scale servers install` puts it, else on PATH. One that does
-        not say its version is taken for 1.x."""
-        for folder in () if home else installed(self.facts.name):
-            return Installation(home=folder, version=_version(folder), source="scale servers")
-        version = _version(home_of("influxd", home)[0])
-        if (version or "1").partition(".")[0] != self.major:
-            return None
-        return packaged("influxd", FACTS.name, home, version)
+        """One that does not say its version is taken for 1.x."""
+        server = packaged(self.facts.name, "influxd", home, "version", r"v(\d+(?:\.\d+)*)")
+        return server if server and (server.version or "1").partition(".")[0] == self.major else None
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         if not is_ours:
@@ -80,8 +73,3 @@ class InfluxdbTarget(Target):
             ports=(site.port,),
             stop_timeout_s=30.0,
         )
-
-
-def _version(folder: str) -> str:
-    """1.6.7 of `InfluxDB v1.6.7~rc0 (git: ...)`; "" if there is no program, or no version in its output."""
-    return version_of((f"{folder}/bin/influxd", "version"), r"v(\d+(?:\.\d+)*)") if folder else ""

@@ -11,7 +11,7 @@ from typing import Any
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import ALL, NS_PER_MS, column_types, figures_of
 from scale_sweep.model import Cells, Query, Workload
-from scale_sweep.server.targets.series import begins_with_bucket
+from scale_sweep.server.targets.series import begins_with_bucket, in_parts, named
 from scale_sweep.server.targets.sql_dialect import Dialect, descending, listed, where
 
 _AGGREGATES = {
@@ -113,7 +113,6 @@ def _filled(query: Query, data: Workload) -> str:
 
 
 FIGURES_MAX = 30  # of one statement
-DEVICES_MAX = 200  # that a statement names
 _EXTREMES, _FLOAT = (".least", ".greatest"), struct.Struct("f")
 _OF_COLUMN = {
     "values": "count({column})",
@@ -131,15 +130,13 @@ _OF_ROWS = {
 }
 
 
-def statements(data: Workload, devices: Sequence[str], database: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Figures, and the statement that returns them behind each device: all of the database, if devices are none or more
-    than DEVICES_MAX."""
+def statements(data: Workload, devices: Sequence[str], database: str) -> Iterator[tuple[Sequence[str], str]]:
+    """Figures, and the statement that returns them behind each device."""
     kinds = column_types(data)
     names = [name for name in figures_of(data, ALL) if name != "times" or _adding(data)]
-    source = ", ".join(devices) if 0 < len(devices) <= DEVICES_MAX else f"{database}.*"
-    for at in range(0, len(names), FIGURES_MAX):
-        some = tuple(names[at : at + FIGURES_MAX])
-        expressions = ", ".join(_expression(name, kinds, data) for name in some)
+    source = listed(named(devices)) or f"{database}.*"
+    for some in in_parts(names, FIGURES_MAX):
+        expressions = listed(_expression(name, kinds, data) for name in some)
         yield some, f"SELECT {expressions} FROM {source} ALIGN BY DEVICE"
 
 

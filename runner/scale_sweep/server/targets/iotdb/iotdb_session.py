@@ -26,6 +26,7 @@ from scale_sweep.server.targets.iotdb.iotdb_queries import (
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
+from scale_sweep.server.targets.sql_dialect import signed_types
 from scale_sweep.server.targets.statements import StatementSession
 
 ROOT, DATA, WAL = "iotdb", "data", "wal"  # folders: in the trial's directory, and on each disk
@@ -39,23 +40,9 @@ REGIONS = "default_data_region_group_num_per_database"
 _AT_WORK = ("Running", "Leader")  # of a region whose rows can be written and read
 _VALUES = {"BOOLEAN": "true", "TEXT": "'a'", "BLOB": "X'00'"}  # of other types 1
 FLUSHED = b"The compression ratio of tsfile"  # a memtable became a whole file
-TYPES = {
-    "bool": "BOOLEAN",
-    "tinyint": "INT32",
-    "smallint": "INT32",
-    "int": "INT32",
-    "bigint": "INT64",
-    "utinyint": "INT32",
-    "usmallint": "INT32",
-    "uint": "INT64",
-    "float": "FLOAT",
-    "double": "DOUBLE",
-    "timestamp": "TIMESTAMP",
-    "binary": "TEXT",
-    "nchar": "TEXT",
-    "varbinary": "BLOB",
-    "geometry": "BLOB",
-}
+TYPES = signed_types(
+    "BOOLEAN, INT32, INT32, INT32, INT64, FLOAT, DOUBLE, TIMESTAMP, TEXT", varbinary="BLOB", geometry="BLOB"
+)
 
 
 class IotdbSession(StatementSession):

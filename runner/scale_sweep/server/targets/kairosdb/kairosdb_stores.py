@@ -60,9 +60,9 @@ class Store(ABC):
     def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> KairosdbStart:
         """root: of KairosDB's files. kairosdb: its command."""
 
-    def not_ready(self, address: Address, within_s: float) -> str:
-        """Why KairosDB cannot start yet; "" if it can."""
-        return ""
+    def start_kairosdb(self, address: Address, within_s: float) -> None:
+        """Raises TargetError while it cannot start."""
+        return
 
     def effective(self, address: Address, within_s: float) -> Mapping[str, str]:
         """Its own report of `settings`."""
@@ -192,17 +192,12 @@ class OnCassandra(Store):
             ports=(port,) if site.in_image else (port, nodes_port),
         )
 
-    def not_ready(self, address: Address, within_s: float) -> str:
-        """The node's message while it starts. Then KairosDB is started by the file READY."""
+    def start_kairosdb(self, address: Address, within_s: float) -> None:
+        """By the file READY, when the node answers."""
         ready = Path(address.data_dir, READY)
-        if not address.data_dir or ready.exists():
-            return ""
-        try:
+        if address.data_dir and not ready.exists():
             _cql(address).ask("SELECT release_version FROM system.local", within_s)
-        except TargetError as error:
-            return error.message
-        ready.touch()
-        return ""
+            ready.touch()
 
     def effective(self, address: Address, within_s: float) -> Mapping[str, str]:
         """The node's report of its settings and its JVM, its version, and its name where it has KairosDB's tables."""

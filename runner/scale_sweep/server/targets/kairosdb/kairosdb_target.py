@@ -23,8 +23,6 @@ from scale_sweep.server.targets.web import WebSession
 
 STEADY_S = 2.0  # rows that come without being answered are all there when their number stays for so long
 FLUSHED = "scale_flush"  # the series for a session's own points
-_WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint")
-TYPES = ("bool", *_WHOLE, "timestamp", "float", "double")
 _VERSION = "/api/v1/version"
 _DAY_MS = 86_400_000
 _OF_STORE = "cassandra_heap"
@@ -43,15 +41,22 @@ class KairosdbSession(WebSession):
 
     who = "KairosDB"
     ready_path = _VERSION
+    reading: Mapping[str, str] = {
+        "query_path": QUERY_PATH,
+        "query_posted": "1",
+        "answer_rows": "values",
+        "answer_column": "name",
+    }
 
     def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
         super().__init__(trial, address, settings)
         self._store = store_of(trial)
         self._is_answered = trial.subject.method != series.TELNET
 
-    def not_ready(self) -> str:
+    def _pending(self) -> str:
         self.asking = f"a first question to {self._store.name}"
-        return self._store.not_ready(self._address, self.left_s(10)) or super().not_ready()
+        self._store.start_kairosdb(self._address, self.left_s(10))
+        return super()._pending()
 
     def version(self) -> str:
         version = str(self._web.get_json(_VERSION, self.left_s(10))["version"])
@@ -74,9 +79,7 @@ class KairosdbSession(WebSession):
         if not self._is_answered:
             door = str(self._address.port + series.DOOR_OFFSET)
             return self.spec_of(series.POINTS_DRIVER, port=door, **table, write_path="")
-        spec = self.spec_of(series.POINTS_DRIVER, **table, write_path="/api/v1/datapoints")
-        asking = {"query_path": QUERY_PATH, "query_posted": "1", "answer_rows": "values", "answer_column": "name"}
-        return {**spec, **asking} if self._trial.work.counts_requests else spec
+        return self._spec(series.POINTS_DRIVER, **table, write_path="/api/v1/datapoints")
 
     def commit_cycles(self) -> int | None:
         """Chunks of H2's file, or memtables of Cassandra that became files."""
@@ -90,7 +93,7 @@ class KairosdbSession(WebSession):
 
     def _store_point(self) -> None:
         point = [{"name": FLUSHED, "tags": {series.DEVICE: "d0"}, "datapoints": [[time.time_ns() // 1_000_000, 1]]}]
-        self._web.post_text("/api/v1/datapoints", self.left_s(WITHIN_S), json.dumps(point))
+        self._web.post("/api/v1/datapoints", self.left_s(WITHIN_S), json.dumps(point))
 
     def _wait_for_queue(self) -> None:
         """Until KairosDB has stored what it acknowledged: its queue keeps the order, so a point of ours comes last. A
@@ -146,8 +149,7 @@ class KairosdbSession(WebSession):
             "cache_time": 0,
             "metrics": [{"name": metric, "group_by": [group], "aggregators": [aggregator]}],
         }
-        self.asking = f"{what} of {metric}"
-        answer = self._web.ask_json(QUERY_PATH, self.left_s(WITHIN_S), json.dumps(query))
+        answer = self._posted(f"{what} of {metric}", QUERY_PATH, json.dumps(query))
         by_device: dict[str, tuple[float, float]] = {}
         for one in answer["queries"][0]["results"]:
             if one["values"]:
@@ -155,9 +157,8 @@ class KairosdbSession(WebSession):
                 by_device[str(device)] = (float(one["values"][0][0]), float(one["values"][0][1]))
         return by_device
 
-    def _reply(self, statement: str) -> Any:
-        self.asking = statement[:80]
-        return self._web.ask_json(QUERY_PATH, self.left_s(WITHIN_S), statement)
+    def _reply(self, statement: str, **more: Any) -> Any:
+        return self._posted(statement[:80], QUERY_PATH, statement)
 
     def _cells(self, statement: str, answer: Any) -> Sequence[Cells]:
         return rows_of(statement, answer["queries"])
@@ -166,7 +167,7 @@ class KairosdbSession(WebSession):
 class KairosdbTarget(JavaTarget):
     """One server for each trial."""
 
-    types = TYPES
+    types = series.POINT_TYPES
     session_type = KairosdbSession
     jar = "kairosdb-"
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scale_sweep.model import Cells, Drawn
+from scale_sweep.server.targets import series
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTableSession
 from scale_sweep.server.targets.mariadb.mariadb_facts import AT_COMMIT
 from scale_sweep.server.targets.mariadb.mariadb_queries import SQL
@@ -76,8 +77,8 @@ class MariadbSession(StatementSession, DeviceTableSession):
 
     def _make_devices(self, columns: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         statements = [f"CREATE TABLE {DEVICES} (device_id INT UNSIGNED PRIMARY KEY{columns})"]
-        for at in range(0, len(rows), DEVICES_AT_ONCE):
-            values = ", ".join(f"({', '.join(map(_literal, row))})" for row in rows[at : at + DEVICES_AT_ONCE])
+        for part in series.in_parts(rows, DEVICES_AT_ONCE):
+            values = ", ".join(f"({', '.join(map(_literal, row))})" for row in part)
             statements.append(f"INSERT INTO {DEVICES} VALUES {values}")
         self._all(statements)
 

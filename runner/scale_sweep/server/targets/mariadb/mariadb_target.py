@@ -14,7 +14,7 @@ from scale_sweep.loadgen.verbs import client_library
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Installation, Target
 from scale_sweep.server.targets.base import ENVIRONMENT
-from scale_sweep.server.targets.installations import installed, refused_flags, run_program, version_of
+from scale_sweep.server.targets.installations import places, refused_flags, run_program, version_of
 from scale_sweep.server.targets.mariadb.mariadb_facts import IN_IMAGE, NAMES, PROGRAMS, SHARES, SHARES_IN_IMAGE
 from scale_sweep.server.targets.mariadb.mariadb_session import DATABASE, SQL_TYPES, USER, MariadbSession
 from scale_sweep.server.targets.records import blocking
@@ -44,7 +44,8 @@ class MariadbTarget(Target):
     session_type = MariadbSession
 
     def find(self, home: str) -> Installation | None:
-        for folder, source in [(home, "--home"), (f"{home}/usr", "--home")] if home else _usual(self.facts.name):
+        ours = places(self.facts.name, home)
+        for folder, source in (*ours, *([(f"{home}/usr", "--home")] if home else _of_machine())):
             if Path(program := there(folder, PROGRAMS)).is_file():
                 version = version_of((program, *_VERSION), r"Ver (\d+(?:\.\d+)*)")
                 return Installation(home=str(Path(folder).resolve()), version=version, source=source)
@@ -123,8 +124,7 @@ def _unloaded(program: str) -> tuple[Finding, ...]:
     return (blocking("mariadb", f"{program} needs {library}, which cannot be loaded", remedy),)
 
 
-def _usual(name: str) -> Iterator[tuple[str, str]]:
-    yield from ((folder, "scale servers") for folder in installed(name))
+def _of_machine() -> Iterator[tuple[str, str]]:
     on_path = shutil.which("mariadbd")
     if on_path:
         yield str(Path(on_path).resolve().parent.parent), "PATH"

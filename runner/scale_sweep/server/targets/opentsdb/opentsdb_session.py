@@ -59,6 +59,12 @@ class OpentsdbSession(WebSession):
 
     who = "OpenTSDB"
     ready_path = "/api/version"
+    reading: Mapping[str, str] = {
+        "query_path": QUERY_PATH,
+        "query_posted": "1",
+        "answer_rows": POINTS,
+        "answer_column": NAME,
+    }
 
     def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
         super().__init__(trial, address, settings)
@@ -67,12 +73,9 @@ class OpentsdbSession(WebSession):
         self._regions = hbase.HBase(host=address.host, port=address.port + REGIONS, service=hbase.REGIONS)
         self._making: tuple[int, ...] | None = None  # procedures of HBase
 
-    def not_ready(self) -> str:
-        """The message of HBase or of the TSD while it starts. Makes HBase's tables, without which no TSD starts."""
-        try:
-            return self._tables_pending() or super().not_ready()
-        except TargetError as error:
-            return error.message
+    def _pending(self) -> str:
+        """Makes HBase's tables, without which no TSD starts."""
+        return self._tables_pending() or super()._pending()
 
     def _tables_pending(self) -> str:
         made = Path(self._address.data_dir, ROOT, MADE)
@@ -101,14 +104,14 @@ class OpentsdbSession(WebSession):
         metrics = [metric(name) for name in column_types(data)]
         devices = [f"d{i}" for i in range(data.tables)]
         self._assign({"metric": metrics, "tagk": [series.DEVICE]})
-        for first in range(0, len(devices), NAMES_AT_ONCE):
-            self._assign({"tagv": devices[first : first + NAMES_AT_ONCE]})
+        for some in series.in_parts(devices, NAMES_AT_ONCE):
+            self._assign({"tagv": some})
         if data.tags and self._trial.work.counts_requests:
             self._assign({"tagv": GROUPS})
 
     def _assign(self, names: Mapping[str, Sequence[str]]) -> None:
         self.asking = "/api/uid/assign"
-        self._web.post_text("/api/uid/assign", self.left_s(WITHIN_S), json.dumps(names))
+        self._web.post("/api/uid/assign", self.left_s(WITHIN_S), json.dumps(names))
 
     def _version_of(self, program: str) -> str:
         """By the name of its jar, which the server noted at its start; "" if there is none."""
@@ -137,9 +140,7 @@ class OpentsdbSession(WebSession):
     def load_spec(self) -> Mapping[str, str]:
         """Points by HTTP, answered when HBase has them, or lines of telnet; both at the same port."""
         path = "" if self._trial.subject.method == series.TELNET else "/api/put?sync"
-        spec = self.spec_of(series.POINTS_DRIVER, table=series.MEASUREMENT, write_path=path)
-        asking = {"query_path": QUERY_PATH, "query_posted": "1", "answer_rows": POINTS, "answer_column": NAME}
-        return {**spec, **asking} if self._trial.work.counts_requests else spec
+        return self._spec(series.POINTS_DRIVER, table=series.MEASUREMENT, write_path=path)
 
     def commit_cycles(self) -> int | None:
         """Memstores that became files, by HBase's log; None where it is not ours."""
@@ -190,8 +191,7 @@ class OpentsdbSession(WebSession):
         size = max(1, most // max(1, of_one))
         if size >= tables:
             return ["*"]
-        firsts = range(0, tables, size)
-        return ["|".join(f"d{i}" for i in range(first, min(first + size, tables))) for first in firsts]
+        return ["|".join(f"d{i}" for i in part) for part in series.in_parts(range(tables), size)]
 
     def _points_by_device(self, column: str, groups: Sequence[str]) -> dict[str, int]:
         begin = self._trial.work.data.start_ms - FIRST_MS
@@ -222,19 +222,17 @@ class OpentsdbSession(WebSession):
             "filters": [{"type": kind, "tagk": series.DEVICE, "filter": group, "groupBy": True}],
             **more,
         }
-        self.asking = f"the points of {column}"
         question = json.dumps({"start": first, "end": last, "msResolution": True, "queries": [request]})
         try:
-            answers: list[dict[str, Any]] = self._web.ask_json(ASKED, self.left_s(WITHIN_S), question)
+            answers: list[dict[str, Any]] = self._posted(f"the points of {column}", ASKED, question)
         except TargetError as error:
             if NO_SUCH_NAME in error.message:
                 return []
             raise
         return [(str(one["tags"][series.DEVICE]), one[POINTS]) for one in answers if one[POINTS]]
 
-    def _reply(self, statement: str) -> Any:
-        self.asking = statement[:80]
-        return self._web.ask_json(QUERY_PATH, self.left_s(WITHIN_S), statement)
+    def _reply(self, statement: str, **more: Any) -> Any:
+        return self._posted(statement[:80], QUERY_PATH, statement)
 
     def _cells(self, statement: str, answer: Any) -> Sequence[Cells]:
         return rows_of(statement, answer)

@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from scale_sweep.model import LOOPBACK, Finding, ServerSpec, Site, Trial
-from scale_sweep.server.targets import Surroundings
+from scale_sweep.server.targets import Surroundings, series
 from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
 from scale_sweep.server.targets.java import JavaTarget, in_turn, options
 from scale_sweep.server.targets.opentsdb.opentsdb_facts import TAGS_MAX
@@ -30,8 +30,6 @@ from scale_sweep.server.targets.opentsdb.opentsdb_session import (
 )
 from scale_sweep.server.targets.records import blocking, lines_with
 
-_WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint")
-TYPES = ("bool", *_WHOLE, "timestamp", "float", "double")
 _NOT_ITEMS = {"connections", "heap", "tsd_heap"}
 # Items of the client by which the TSD asks HBase: they are in the TSD's configuration, and HBase has none of them.
 _OF_CLIENT = tuple(f"hbase.{part}." for part in ("increments", "nsre", "region_client", "rpcs", "timer", "workers"))
@@ -61,7 +59,7 @@ _ASKED_TOO_EARLY = re.compile(
 class OpentsdbTarget(JavaTarget):
     """Two processes for each trial."""
 
-    types = TYPES
+    types = series.POINT_TYPES
     session_type = OpentsdbSession
     jar = "opentsdb-"
 

@@ -18,28 +18,17 @@ from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.postgres.postgres_facts import FACTS, JSONB, REPLACING, SUMS
 from scale_sweep.server.targets.postgres.postgres_queries import METRICS, SQL, SQL_OF_JSON
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK, moment_ms
+from scale_sweep.server.targets.sql_dialect import signed_types
 
 USER, DATABASE = "scale", "postgres"  # of a server that is ours
 USER_OF_SERVER = "postgres"  # of one that is not
 OF_TABLES = ("partitions", "chunk_interval", "space_partitions", "compress")  # knobs that a running server takes
 SPACE = "space"  # the tablespace's directory on its disk
-SQL_TYPES = {
-    "bool": "boolean",
-    "tinyint": "smallint",
-    "smallint": "smallint",
-    "int": "integer",
-    "bigint": "bigint",
-    "utinyint": "smallint",
-    "usmallint": "integer",
-    "uint": "bigint",
-    "ubigint": "numeric",
-    "float": "real",
-    "double": "double precision",
-    "timestamp": "timestamptz",
-    "binary": "text",
-    "nchar": "text",
-    "varbinary": "bytea",
-}
+SQL_TYPES = signed_types(
+    "boolean, smallint, smallint, integer, bigint, real, double precision, timestamptz, text",
+    ubigint="numeric",
+    varbinary="bytea",
+)
 
 
 _LOCKS = ("Lock", "LWLock", "BufferPin")

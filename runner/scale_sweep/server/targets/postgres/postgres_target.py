@@ -15,7 +15,7 @@ from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.verbs import client_library
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target
-from scale_sweep.server.targets.installations import installed, run_program, version_of
+from scale_sweep.server.targets.installations import places, run_program, version_of
 from scale_sweep.server.targets.postgres.postgres_facts import FACTS, JSONB, METHODS
 from scale_sweep.server.targets.postgres.postgres_session import SPACE, SQL_TYPES, PostgresSession
 from scale_sweep.server.targets.records import blocking
@@ -44,9 +44,7 @@ class PostgresTarget(Target):
     def servers(self, home: str) -> Iterator[Installation]:
         """The server at `home`; else those that `scale servers install` brought, in the wheel (the same everywhere), on
         PATH, in Debian's directories."""
-        ours = [(path, "scale servers") for path in installed("postgres")]
-        candidates = [(home, "--home")] if home else [*ours, *_wheel_homes(), *_host_homes()]
-        for path, source in candidates:
+        for path, source in (*places("postgres", home), *(() if home else (*_wheel_homes(), *_host_homes()))):
             if all((Path(path) / "bin" / p).exists() for p in _PROGRAMS):
                 yield Installation(home=path, version=_version(path), source=source)
 

@@ -14,15 +14,14 @@ from scale_sweep.experiment.work.sums import column_types
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Counted, Installation, Target, series
 from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
-from scale_sweep.server.targets.installations import home_of, installed, refused_flags, run_program, version_of
+from scale_sweep.server.targets.installations import packaged, refused_flags, run_program
 from scale_sweep.server.targets.prometheus.prometheus_facts import WINDOW
-from scale_sweep.server.targets.promql import ASKING, EVER_MS, TYPES, PromqlSession, end_of_time, in_seconds, metric
+from scale_sweep.server.targets.promql import EVER_MS, TYPES, PromqlSession, end_of_time, in_seconds, metric
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG
 
 Answer = TypeVar("Answer")
 ROOT = "prometheus"
 LOGS = ("wal", "wbl")  # of rows in the order of time, and of others
-DEVICES_MAX = 200  # that a question names
 _COUNTERS = ("prometheus_tsdb_compactions_total", "prometheus_tsdb_head_truncations_total")
 _LOST = ("prometheus_tsdb_wal_writes_failed_total", "prometheus_tsdb_out_of_order_wbl_writes_failed_total")
 _ROLLUPS = {"values": "count", "sum": "sum", "least": "min", "greatest": "max"}
@@ -54,8 +53,7 @@ class PrometheusSession(PromqlSession):
         return status
 
     def load_spec(self) -> Mapping[str, str]:
-        spec = self.spec_of(series.SAMPLES_DRIVER, table=series.MEASUREMENT, write_path="/api/v1/write")
-        return {**spec, **ASKING} if self._trial.work.counts_requests else spec
+        return self._spec(series.SAMPLES_DRIVER, table=series.MEASUREMENT, write_path="/api/v1/write")
 
     def commit_cycles(self) -> int | None:
         """Blocks that were written, and ends of the part in memory."""
@@ -89,7 +87,7 @@ class PrometheusSession(PromqlSession):
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         data = self._trial.work.data
-        labels = f'{series.DEVICE}=~"{"|".join(devices)}"' if 0 < len(devices) <= DEVICES_MAX else ""
+        labels = f'{series.DEVICE}=~"{"|".join(some)}"' if (some := series.named(devices)) else ""
         figures_of: dict[str, dict[str, Any]] = {}
         end, columns = end_of_time(data), column_types(data)
         for name in columns:
@@ -102,7 +100,7 @@ class PrometheusSession(PromqlSession):
             figures["rows"] = max(figures.get(f"{name}.values", 0.0) for name in columns)
         return figures_of
 
-    def _reply(self, statement: str) -> Any:
+    def _reply(self, statement: str, **more: Any) -> Any:
         return _until_still(lambda: super(PrometheusSession, self)._reply(statement))
 
     def _at(self, query: str, time: str) -> list[Mapping[str, Any]]:
@@ -154,10 +152,8 @@ class PrometheusTarget(Target):
     session_type = PrometheusSession
 
     def find(self, home: str) -> Installation | None:
-        ours = [(folder, "scale servers") for folder in (() if home else installed(self.facts.name))]
-        folder, source = ours[0] if ours else home_of(PROGRAM, home)
-        version = version_of((f"{folder}/bin/{PROGRAM}", "--version"), r"version (\d+(?:\.\d+)*)") if folder else ""
-        return Installation(home=folder, version=version, source=source) if version else None
+        server = packaged(self.facts.name, PROGRAM, home, "--version", r"version (\d+(?:\.\d+)*)")
+        return server if server and server.version else None
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         knobs = {name: value for name, value in trial.knobs.items() if name != "connections"}

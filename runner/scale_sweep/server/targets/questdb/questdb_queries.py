@@ -8,7 +8,7 @@ from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import ALL, column_types
 from scale_sweep.model import FILLS, Query, Trial, Workload
 from scale_sweep.server.targets.questdb.questdb_facts import PGWIRE
-from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, part_names
+from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, in_parts, named, part_names
 from scale_sweep.server.targets.sql_dialect import Dialect, descending, listed, where
 
 _TABLE = f'"{MEASUREMENT}_p{{part}}"'
@@ -49,7 +49,6 @@ SQL = Dialect(
     ns=1000,
 )
 FIGURES_MAX = 40  # of one statement: it is in the address of a request, whose length QuestDB limits
-DEVICES_MAX = 200  # that a statement names
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
@@ -144,17 +143,15 @@ def _all(each: Sequence[str]) -> str:
     return each[0] if len(each) == 1 else " UNION ALL ".join(f"({one})" for one in each)
 
 
-def statements(trial: Trial, devices: Sequence[str]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Figures and the statement that returns them behind the device, for each table; of all rows together, with "" as
-    the device, if there are no devices. Of more than DEVICES_MAX devices, all of a table are returned."""
-    quoted = listed(f"'{device}'" for device in devices)
-    only = f" WHERE {DEVICE} IN ({quoted})" if 0 < len(devices) <= DEVICES_MAX else ""
+def statements(trial: Trial, devices: Sequence[str]) -> Iterator[tuple[Sequence[str], str]]:
+    """Figures and the statement that returns them behind the device, for each table; without devices of all rows
+    together, with "" as the device."""
+    quoted = listed(f"'{device}'" for device in named(devices))
+    only = f" WHERE {DEVICE} IN ({quoted})" if quoted else ""
     since = SQL.named_since(trial.work.data)
     sources = [f"SELECT *, {since} FROM '{table}'{only}" for table in part_names(trial)]
     expressions = SQL.expressions(trial.work.data, ALL)
-    names = tuple(expressions)
-    for first in range(0, len(names), FIGURES_MAX):
-        some = names[first : first + FIGURES_MAX]
+    for some in in_parts(tuple(expressions), FIGURES_MAX):
         figures = listed(expressions[name] for name in some)
         if not devices:
             yield some, f"SELECT '' AS {DEVICE}, {figures} FROM ({' UNION ALL '.join(sources)})"

@@ -18,7 +18,8 @@ from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.questdb.questdb_facts import PGWIRE
 from scale_sweep.server.targets.questdb.questdb_queries import SQL, statements, timed
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG, NOWHERE, ON_DISK, moment_ms, tags_of
-from scale_sweep.server.targets.web import WebSession
+from scale_sweep.server.targets.sql_dialect import signed_types
+from scale_sweep.server.targets.web import SqlSession
 
 USER = "admin"
 _LOGIN = ("pg.user", "pg.password")
@@ -26,53 +27,30 @@ _LINKED = " (->)"  # what QuestDB adds to the name of a folder that is a link
 _OURS = f"FROM tables() WHERE table_name LIKE '{series.MEASUREMENT}_p%'"
 VOLUME = "volume"  # the folder on each disk, and with a number the name of the volume that it is
 # The type of a column that lines create: an integer of any width is a long, and QuestDB refuses one that does not fit.
-SQL_TYPES = {
-    "bool": "BOOLEAN",
-    "tinyint": "BYTE",
-    "smallint": "SHORT",
-    "int": "INT",
-    "bigint": "LONG",
-    "utinyint": "SHORT",
-    "usmallint": "INT",
-    "uint": "LONG",
-    "float": "FLOAT",
-    "double": "DOUBLE",
-    "timestamp": "LONG",
-    "binary": "VARCHAR",
-    "nchar": "VARCHAR",
-}
+SQL_TYPES = signed_types("BOOLEAN, BYTE, SHORT, INT, LONG, FLOAT, DOUBLE, LONG, VARCHAR")
 
 
-class QuestdbSession(WebSession):
+class QuestdbSession(SqlSession):
     """Statements by GET /exec."""
 
     who = "QuestDB"
+    ready_path = "/exec?query=SELECT+1"
+    member = "dataset"
+    reading: Mapping[str, str] = {"query_path": "/exec?query=", "answer_rows": member}
 
-    def _reply(self, statement: str) -> Any:
+    def _reply(self, statement: str, **more: Any) -> Any:
         self.asking = statement[:60]
         answer = self._web.get_json("/exec", self.left_s(WITHIN_S), query=statement)
         if "error" in answer:
             raise TargetError(f"QuestDB refused {statement[:60]!r}: {answer['error']}")
         return answer
 
-    def _rows(self, sql: str) -> list[list[Any]]:
-        rows: list[list[Any]] = self._reply(sql).get("dataset", [])
-        return rows
-
     def _cells(self, statement: str, answer: Any) -> Sequence[Cells]:
-        rows = answer.get("dataset", [])
+        rows = answer.get(self.member, [])
         return [(milliseconds(row[0]), *row[1:]) if timed(statement) else tuple(row) for row in rows]
 
     def _filled(self, text: str, drawn: Drawn, names: Sequence[str]) -> str:
         return filled(text, drawn, names, str, lambda device: device % self._trial.load.partitions)
-
-    def not_ready(self) -> str:
-        self.asking = "a first statement"
-        try:
-            self._web.get("/exec", self.left_s(10), query="SELECT 1")
-        except TargetError as error:
-            return error.message
-        return ""
 
     def version(self) -> str:
         build = str(self._rows("SELECT build()")[0][0])
@@ -133,9 +111,7 @@ class QuestdbSession(WebSession):
             return self.spec_of("pgwire", **parted, method="insert", port=door, user=USER, database="qdb")
         if method == series.TCP:
             return self.spec_of(series.DRIVER, **parted, port=door, precision="ns")
-        spec = self.spec_of(series.DRIVER, **parted, write_path="/write?precision=ms")
-        asking = {"query_path": "/exec?query=", "answer_rows": "dataset"}
-        return {**spec, **asking} if self._trial.work.counts_requests else spec
+        return self._spec(series.DRIVER, **parted, write_path="/write?precision=ms")
 
     def commit_cycles(self) -> int | None:
         """Transactions of the log that were applied to their tables."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from scale_sweep.model import ServerSpec, Site, Trial
 from scale_sweep.server.targets import Installation, series
 from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
-from scale_sweep.server.targets.installations import installed
+from scale_sweep.server.targets.installations import places
 from scale_sweep.server.targets.java import JavaTarget, java, java_settings, options
 from scale_sweep.server.targets.questdb.questdb_facts import FACTS, PGWIRE
 from scale_sweep.server.targets.questdb.questdb_session import SQL_TYPES, USER, VOLUME, QuestdbSession
@@ -34,8 +34,7 @@ class QuestdbTarget(JavaTarget):
     newest = None
 
     def find(self, home: str) -> Installation | None:
-        candidates = [(home, "--home")] if home else [(where, "scale servers") for where in installed("questdb")]
-        for folder, source in candidates:
+        for folder, source in places(self.facts.name, home):
             jar = Path(folder) / JAR
             if jar.is_file() and java(folder, self.oldest):
                 return Installation(home=str(jar.parent.resolve()), version=_version(jar), source=source)

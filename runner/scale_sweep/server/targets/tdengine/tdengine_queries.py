@@ -9,6 +9,7 @@ from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import ALL, NS_PER_MS, column_types
 from scale_sweep.model import FILLS, Query, Trial, Workload
 from scale_sweep.model.questions import percent_of
+from scale_sweep.server.targets.series import named
 from scale_sweep.server.targets.sql_dialect import Dialect, descending, limited, listed, where
 from scale_sweep.server.targets.tdengine.config import precision
 from scale_sweep.server.targets.tdengine.dialect import ONE_COLUMN, SCHEMALESS, UNITS_PER_MS
@@ -108,12 +109,11 @@ def _source(query: Query) -> str:
     if query.tag:
         return f"{DATABASE}.{TABLE}{where(_groups(query))}"
     marks = listed(["'{device}'"] * query.devices)
-    named = [f"TBNAME IN ({marks})"] if query.devices > 1 else []
+    chosen = [f"TBNAME IN ({marks})"] if query.devices > 1 else []
     table = "{device}" if query.devices == 1 else TABLE
-    return f"{DATABASE}.{table}{where(named + _SQL.one_tag(query) + _SQL.conditions(query))}"
+    return f"{DATABASE}.{table}{where(chosen + _SQL.one_tag(query) + _SQL.conditions(query))}"
 
 
-DEVICES_MAX = 200  # that a statement names
 _UNITS = {"ms": "1a", "us": "1u", "ns": "1b"}
 
 
@@ -137,12 +137,12 @@ def sums_dialect(trial: Trial) -> Dialect:
 
 
 def sums_statement(trial: Trial, devices: Sequence[str]) -> str:
-    """Without devices of all rows, with "" as the device. Of more than DEVICES_MAX, all are returned."""
-    figures = ", ".join(sums_dialect(trial).expressions(trial.work.data, ALL).values())
+    """Without devices of all rows, with "" as the device."""
+    figures = listed(sums_dialect(trial).expressions(trial.work.data, ALL).values())
     if not devices:
         return f"SELECT '', {figures} FROM {DATABASE}.{TABLE}"
-    quoted = ", ".join(f"'{device}'" for device in devices)
-    only = f" WHERE TBNAME IN ({quoted})" if len(devices) <= DEVICES_MAX else ""
+    quoted = listed(f"'{device}'" for device in named(devices))
+    only = f" WHERE TBNAME IN ({quoted})" if quoted else ""
     return f"SELECT TBNAME, {figures} FROM {DATABASE}.{TABLE}{only} PARTITION BY TBNAME"
 
 

@@ -99,15 +99,12 @@ class TdengineSession(Session):
             raise _refusal(statement, answer)
         return answer.rows
 
-    def not_ready(self) -> str:
+    def _pending(self) -> str:
         """Why CREATE DATABASE would fail. On a server of ours it first sets the trial's own password."""
-        try:
-            if self._address.is_ours and self._password != self._address.secret:
-                self._rows(f"ALTER USER root PASS '{self._address.secret}'")
-                self._password = self._address.secret
-            status = self._rows("SELECT status FROM information_schema.ins_dnodes")
-        except TargetError as error:
-            return error.message
+        if self._address.is_ours and self._password != self._address.secret:
+            self._rows(f"ALTER USER root PASS '{self._address.secret}'")
+            self._password = self._address.secret
+        status = self._rows("SELECT status FROM information_schema.ins_dnodes")
         if not status or any(row[0] != "ready" for row in status):
             return f"dnode is {status or 'not there'}"
         return adapter_unreachable(self._address) if self._trial.subject.method in THROUGH_ADAPTER else ""

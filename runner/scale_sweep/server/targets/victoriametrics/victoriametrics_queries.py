@@ -19,7 +19,7 @@ from scale_sweep.server.targets.promql import (
     metric,
     names_condition,
 )
-from scale_sweep.server.targets.series import DEVICE, GZIP, begins_with_bucket
+from scale_sweep.server.targets.series import DEVICE, GZIP, begins_with_bucket, named
 
 MOMENTS_MAX = 30_000  # of one query (-search.maxPointsPerTimeseries)
 _ASKING = ("http", GZIP, "remote-write", "import")
@@ -187,7 +187,6 @@ def _within(bounds: Sequence[tuple[str, str, str]], query: Query) -> str:
     return " ".join((_series(bounds[0][0], query), *(f"{sign} {number}" for _, sign, number in bounds)))
 
 
-DEVICES_MAX = 200  # that a question names
 _ROLLUPS = {
     "values": "count_over_time",
     "sum": "sum_over_time",
@@ -214,9 +213,9 @@ class SumsQuery:
 
 
 def questions(data: Workload, devices: Sequence[str]) -> Iterator[SumsQuery]:
-    """For these devices, or for all together, if there are none. Of more than DEVICES_MAX devices, all are returned."""
+    """Without devices for all together."""
     names = list(column_types(data))
-    labels = f'{DEVICE}=~"{"|".join(devices)}"' if 0 < len(devices) <= DEVICES_MAX else ""
+    labels = f'{DEVICE}=~"{"|".join(some)}"' if (some := named(devices)) else ""
     for name in names:
         for what, rollup in _ROLLUPS.items():
             if what not in ("first", "last") or name == names[0]:

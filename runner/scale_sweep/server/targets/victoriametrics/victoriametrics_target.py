@@ -16,13 +16,12 @@ from scale_sweep.server.targets import Counted, Installation, Surroundings, Targ
 from scale_sweep.server.targets.base import ENVIRONMENT, WITHIN_S, cores_of
 from scale_sweep.server.targets.installations import (
     home_of,
-    installed,
     packaged,
     refused_flags,
     run_program,
-    version_of,
+    version_in_changes,
 )
-from scale_sweep.server.targets.promql import ASKING, TYPES, PromqlSession
+from scale_sweep.server.targets.promql import TYPES, PromqlSession
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE, blocking
 from scale_sweep.server.targets.victoriametrics.victoriametrics_facts import IN_IMAGE
 from scale_sweep.server.targets.victoriametrics.victoriametrics_queries import SumsQuery, completed, questions
@@ -53,9 +52,8 @@ class VictoriametricsSession(PromqlSession):
     def version(self) -> str:
         """The version as the server reports it. Debian's build reports none; then it is the package's."""
         match = re.search(r'vm_app_version\{version="([^"]*)", short_version="([^"]*)"', self._page("/metrics"))
-        package = packaged("victoria-metrics", "victoria-metrics", self._address.home)
         reported = match and (match.group(2) or match.group(1)).removeprefix("v")
-        return reported or (package.version if package else "")
+        return reported or version_in_changes(home_of(PROGRAM, self._address.home)[0], PROGRAM)
 
     def in_the_way(self) -> str:
         self.asking = "/api/v1/series"
@@ -101,8 +99,7 @@ class VictoriametricsSession(PromqlSession):
         if method == PUT:
             return self.spec_of(series.POINTS_DRIVER, **table, write_path="/api/put")
         driver = series.SAMPLES_DRIVER if method in SAMPLES else series.DRIVER
-        spec = self.spec_of(driver, **table, write_path=SAMPLES.get(method, "/write?precision=ms"))
-        return {**spec, **ASKING} if self._trial.work.counts_requests else spec
+        return self._spec(driver, **table, write_path=SAMPLES.get(method, "/write?precision=ms"))
 
     def commit_cycles(self) -> int | None:
         """The number of finished merges of stored parts."""
@@ -212,11 +209,7 @@ class VictoriametricsTarget(Target):
     session_type = VictoriametricsSession
 
     def find(self, home: str) -> Installation | None:
-        """victoria-metrics in `home`, else where `scale servers install` puts it, else on PATH. The program of Debian's
-        package does not report its version."""
-        for folder in () if home else installed(self.facts.name):
-            return Installation(home=folder, version=_version(folder), source="scale servers")
-        return packaged(PROGRAM, PROGRAM, home, _version(home_of(PROGRAM, home)[0]))
+        return packaged(self.facts.name, PROGRAM, home, "-version", r"v(\d+\.\d+\.\d+)")
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         if not is_ours:
@@ -261,11 +254,6 @@ class VictoriametricsTarget(Target):
             ports=(site.port, *more),
             stop_timeout_s=30.0,
         )
-
-
-def _version(folder: str) -> str:
-    """1.131.0 of `victoria-metrics-v1.131.0`; "" if there is no program, or no version in its output."""
-    return version_of((f"{folder}/bin/{PROGRAM}", "-version"), r"v(\d+\.\d+\.\d+)") if folder else ""
 
 
 def _flags(settings: Mapping[str, str]) -> tuple[str, ...]:
