@@ -24,7 +24,7 @@ from scale_sweep.machine.sampling.sampler import HostReader, interface_towards, 
 from scale_sweep.model import BottleneckKind, DiskSource, HostNetwork, HostSample, Measurement, Sample, VerdictKind
 from scale_sweep.plan.preparing.on_hosts import refuse_elsewhere
 from scale_sweep.results.store.codec import plain
-from scale_sweep.server.pinned.file_digests import corrupt_servers, keep_digest
+from scale_sweep.server.pinned.pins import corrupt_servers, keep_digest
 from scale_sweep.server.targets import load_facts
 from scale_sweep.server.targets.installations import installed
 from tests.unit.factories import make_sweep

@@ -12,9 +12,8 @@ import pytest
 from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.cli import doctor
 from scale_sweep.server.pinned import install, install_each, lacking, listed, read_pins
-from scale_sweep.server.pinned.file_digests import JAVA as JAVA_FOLDER
-from scale_sweep.server.pinned.file_digests import corrupt_servers, file_digest, keep_digest
-from scale_sweep.server.pinned.pins import PinnedFile
+from scale_sweep.server.pinned.pins import JAVA as JAVA_FOLDER
+from scale_sweep.server.pinned.pins import PinnedFile, corrupt_servers, file_digest, keep_digest
 from scale_sweep.server.runtimes.docker_engine import DockerFacts
 from scale_sweep.server.targets import load_facts, load_target
 from scale_sweep.server.targets.java import java
@@ -54,7 +53,7 @@ def with_mvn(cache, text="a jar", code=0, body=""):
 
 
 def pins_are(monkeypatch, found, *modules):
-    for module in modules or ("install", "file_digests"):
+    for module in modules or ("install", "pins"):
         monkeypatch.setattr(importlib.import_module(f"scale_sweep.server.pinned.{module}"), "read_pins", lambda: found)
 
 

@@ -25,7 +25,7 @@ from scale_sweep.machine.disks.playbook import playbook_path
 from scale_sweep.machine.state.copies import tree_digest
 from scale_sweep.results.identity import PACKAGE
 from scale_sweep.server.pinned import corrupt_servers, read_pins
-from scale_sweep.server.pinned.file_digests import home_of, is_installed
+from scale_sweep.server.pinned.pins import home_of, is_installed
 
 # The libraries of the agent, and of the clients of databases, with what they need. Ansible makes disks, and needs its
 # cryptography only for vaults.

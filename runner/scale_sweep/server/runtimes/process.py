@@ -27,13 +27,7 @@ from scale_sweep.machine.state.copies import reachable
 from scale_sweep.machine.state.records import SERVER_VARIABLE, save
 from scale_sweep.model import CORES, DISKS, Accounting, ServerOrder, Site, SiteRequest
 from scale_sweep.server.runtimes import Capabilities, Obstacle
-from scale_sweep.server.runtimes.cgroup import (
-    LIMITS,
-    Group,
-    OutOfMemory,
-    make_group,
-    read_out_of_memory,
-)
+from scale_sweep.server.runtimes.cgroup import LIMITS, Group, OutOfMemory, make_group, read_out_of_memory
 from scale_sweep.server.runtimes.local import (
     CONSOLE,
     LocalServer,

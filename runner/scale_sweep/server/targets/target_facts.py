@@ -50,11 +50,7 @@ class Knob:
 
     def as_column(self) -> KnobColumn:
         return KnobColumn(
-            name=self.name,
-            role=self.role,
-            label=self.heading,
-            column=self.column,
-            is_published=self.is_published,
+            name=self.name, role=self.role, label=self.heading, column=self.column, is_published=self.is_published
         )
 
 

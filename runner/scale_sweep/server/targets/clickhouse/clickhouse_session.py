@@ -1,4 +1,4 @@
-"""A session with ClickHouse over HTTP: tables, settings, the fsync of its files as the flush, merges, the count."""
+"""A session with ClickHouse over HTTP: queries, tables, settings, the fsync of its files, merges, the count."""
 
 from __future__ import annotations
 
@@ -8,16 +8,73 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from scale_sweep.base.errors import TargetError
+from scale_sweep.base.errors import CannotAsk, TargetError
 from scale_sweep.base.input_file import below, sync
-from scale_sweep.model import Trial
+from scale_sweep.model import Query, Trial, Workload
+from scale_sweep.model.questions import COUNTS
 from scale_sweep.server.targets import Address
 from scale_sweep.server.targets.base import WITHIN_S
 from scale_sweep.server.targets.clickhouse.clickhouse_facts import ASYNC, FSYNCED, SERVER, TABLES
-from scale_sweep.server.targets.clickhouse.clickhouse_queries import SQL
-from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTableSession
+from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTable, DeviceTableSession
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_FILES, ON_DISK
+from scale_sweep.server.targets.sql_dialect import Dialect
 from scale_sweep.server.targets.web import BASIC, SqlSession, basic
+
+SQL = Dialect(
+    aggregates={
+        "count": "count({0})",
+        "avg": "avg(toFloat64({0}))",
+        "sum": "sum(toFloat64({0}))",
+        "max": "max({0})",
+        "min": "min({0})",
+        "spread": "toFloat64(max({0})) - toFloat64(min({0}))",
+        "first": "argMin({0}, time)",
+        "last": "argMax({0}, time)",
+        "percentile": "quantileExactInclusive({1} / 100.0)({0})",
+        "stddev": "stddevPop(toFloat64({0}))",
+        "stddev_samp": "stddevSamp(toFloat64({0}))",
+        "count_distinct": "uniqExact({0})",
+        "rate": "(toFloat64(argMax({0}, time)) - toFloat64(argMin({0}, time)))"
+        " / nullIf((max(time) - min(time)) / 1000, 0)",
+        "max_time": "maxIf(time, isNotNull({0}))",
+        "min_time": "minIf(time, isNotNull({0}))",
+    },
+    time="time",
+    column="`{0}`",
+    bucket="intDiv(time, {0}) * {0}",  # the type of a remainder may be too small for it
+    tag="toString({0})",
+    double="toFloat64({0})",
+    added_as_double=("float", "double", "bigint", "ubigint", "timestamp"),
+)
+
+
+def _newest(query: Query, cells: str, chosen: str) -> str:
+    return f"SELECT {cells} FROM {TABLE}{chosen} ORDER BY device_id, time DESC LIMIT 1 BY device_id"
+
+
+_TABLES = DeviceTable(
+    title="ClickHouse",
+    sql=SQL,
+    newest=_newest,
+    joined=f"{TABLE} ALL INNER JOIN {DEVICES} USING (device_id)",
+    by_tag="{0}",
+    by_time="SELECT DISTINCT * FROM ({0}) ORDER BY time",
+    union="UNION ALL",
+)
+
+
+def rendered(query: Query, data: Workload, method: str) -> str:
+    """One SQL statement: each request fills the placeholders. The aggregate of no rows is 0 in ClickHouse and NULL in
+    SQL, so there it returns no row. Raises CannotAsk."""
+    text = _TABLES.rendered(query)
+    if not query.is_one_aggregate or query.text:
+        return text
+    if not query.counts:
+        return f"{text} HAVING count() > 0"
+    if (query.bounds or query.conditions) and set(query.functions) - set(COUNTS):
+        raise CannotAsk("ClickHouse has 0, and not NULL, for the aggregate of no rows beside their number")
+    return text
+
 
 USER, DATABASE = "scale", "scale"
 USER_OF_SERVER = "default"  # of a server that is not ours

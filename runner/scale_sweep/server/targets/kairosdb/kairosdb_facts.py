@@ -29,11 +29,7 @@ FACTS = Facts(
     iot_benchmark=("KairosDB",),
     stores_tags=True,
     own_columns=("device",),
-    knobs=(
-        connections_knob(),
-        Knob(name="heap", default=heap),
-        Knob(name="datastore", default="cassandra"),
-    ),
+    knobs=(connections_knob(), Knob(name="heap", default=heap), Knob(name="datastore", default="cassandra")),
     any_knob=True,
     vendor_defaults={
         "jvm_heap": "a quarter of the memory",

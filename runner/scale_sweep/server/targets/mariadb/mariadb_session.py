@@ -1,4 +1,4 @@
-"""A session with MariaDB: table, devices, variables, flushes, the count."""
+"""A session with MariaDB: queries, table, devices, variables, flushes, the count."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scale_sweep.model import Cells, Drawn
+from scale_sweep.model import Cells, Drawn, Query, Workload
 from scale_sweep.server.targets import series
-from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTableSession
+from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTable, DeviceTableSession
 from scale_sweep.server.targets.mariadb.mariadb_facts import AT_COMMIT
-from scale_sweep.server.targets.mariadb.mariadb_queries import SQL
 from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.records import (
     ACKNOWLEDGED,
@@ -21,7 +20,40 @@ from scale_sweep.server.targets.records import (
     ON_DISK,
     exact_ms,
 )
+from scale_sweep.server.targets.sql_dialect import Dialect
 from scale_sweep.server.targets.statements import StatementSession
+
+SQL = Dialect(
+    aggregates={
+        "count": "count({0})",
+        "avg": "avg({0} + 0e0)",
+        "sum": "sum({0} + 0e0)",
+        "max": "max({0})",
+        "min": "min({0})",
+        "spread": "max({0}) + 0e0 - min({0})",
+        "stddev": "stddev_pop({0} + 0e0)",
+        "stddev_samp": "stddev_samp({0} + 0e0)",
+        "count_distinct": "count(DISTINCT {0})",
+    },
+    time="time",
+    column="`{0}`",
+    bucket="time - time % {0}",
+    double="({0} + 0e0)",  # a sum of whole numbers is a decimal, which is exact
+)
+
+
+def _newest(query: Query, cells: str, chosen: str) -> str:
+    newest = f"SELECT device_id, max(time) AS time FROM {TABLE}{chosen} GROUP BY device_id"
+    return f"SELECT {cells} FROM {TABLE} JOIN ({newest}) AS newest USING (device_id, time)"
+
+
+_TABLES = DeviceTable(title="MariaDB", sql=SQL, newest=_newest)
+
+
+def rendered(query: Query, data: Workload, method: str) -> str:
+    """One SQL statement: each request fills the placeholders. Raises CannotAsk."""
+    return _TABLES.rendered(query)
+
 
 USER, DATABASE = "scale", "scale"
 DEVICES_AT_ONCE = 500  # of a statement

@@ -31,11 +31,7 @@ FACTS = Facts(
     iot_benchmark=("OpenTSDB",),
     stores_tags=True,
     own_columns=("device",),
-    knobs=(
-        connections_knob(),
-        Knob(name="heap", default=heap),
-        Knob(name="tsd_heap", default=heap),
-    ),
+    knobs=(connections_knob(), Knob(name="heap", default=heap), Knob(name="tsd_heap", default=heap)),
     any_knob=True,
     vendor_defaults={
         "jvm_heap": "a quarter of the memory",

@@ -14,13 +14,7 @@ from scale_sweep.experiment.work.sums import column_types
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Counted, Installation, Surroundings, Target, series
 from scale_sweep.server.targets.base import ENVIRONMENT, WITHIN_S, cores_of
-from scale_sweep.server.targets.installations import (
-    home_of,
-    packaged,
-    refused_flags,
-    run_program,
-    version_in_changes,
-)
+from scale_sweep.server.targets.installations import home_of, packaged, refused_flags, run_program, version_in_changes
 from scale_sweep.server.targets.promql import TYPES, PromqlSession
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE, blocking
 from scale_sweep.server.targets.victoriametrics.victoriametrics_facts import IN_IMAGE
