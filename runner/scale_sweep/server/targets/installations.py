@@ -15,7 +15,7 @@ from scale_sweep.base.spawning import run_within
 from scale_sweep.machine.host.server_user import as_user, closed_to_others, server_user
 from scale_sweep.machine.state.trusted import distrust
 from scale_sweep.model import Finding
-from scale_sweep.server.targets.records import Installation
+from scale_sweep.server.targets.records import Installation, blocking
 
 CACHE_VARIABLE = "SCALE_SERVERS_DIR"
 COPIES_VARIABLE = "SCALE_COPIED_SERVERS_DIR"  # on a host: the copies that `scale hosts prepare` made there
@@ -138,4 +138,4 @@ def refused_flags(
         return ()
     lines = [line for line in (done.stderr + done.stdout).strip().splitlines() if line.startswith(line_begins)]
     sentence = f"{server} reports: {(lines or [f'code {done.returncode}'])[0][:300]}"
-    return (Finding(blocking=True, subject="--knob", sentence=sentence, remedy="correct --knob"),)
+    return (blocking("--knob", sentence, "correct --knob"),)

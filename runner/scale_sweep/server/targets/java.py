@@ -123,6 +123,23 @@ def options(data_dir: str, processors: str, heap: str) -> tuple[str, ...]:
     )
 
 
+def logback(kept: Mapping[str, str], more: str = "") -> str:
+    """Its configuration: warnings to standard output, and what some loggers say each to a file, by its path. more:
+    other loggers."""
+    out = (
+        '<appender name="out" class="ch.qos.logback.core.ConsoleAppender">'
+        '<filter class="ch.qos.logback.classic.filter.ThresholdFilter"><level>WARN</level></filter>'
+        "<encoder><pattern>%level %logger{0} %msg%n%ex{3}</pattern></encoder></appender>\n"
+    )
+    files = "".join(
+        f'<appender name="{path}" class="ch.qos.logback.core.FileAppender"><file>{path}</file>'
+        "<encoder><pattern>%msg%n</pattern></encoder></appender>"
+        f'<logger name="{name}" level="INFO"><appender-ref ref="{path}"/></logger>\n'
+        for path, name in kept.items()
+    )
+    return f'<configuration>{out}{files}{more}<root level="WARN"><appender-ref ref="out"/></root></configuration>\n'
+
+
 def heap_bytes(heap: str) -> int:
     """2**29 of "512m", as the JVM reads it; 0 of what it would refuse."""
     match = re.fullmatch(r"(\d+)([kmgt]?)", heap.lower())

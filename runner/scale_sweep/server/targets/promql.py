@@ -63,6 +63,37 @@ def chosen_labels(query: Query) -> tuple[str, ...]:
     return (f'{DEVICE}="{{device}}"',) if query.devices else ()
 
 
+def samples(query: Query, data: Workload) -> str:
+    """The path for the rows themselves. A window of a range begins and ends a millisecond before it."""
+    rows = f"{{{{{','.join((names_condition(query.columns), *chosen_labels(query)))}}}}}"
+    if query.when == "always":
+        return f"query?query={rows}[{EVER_MS}ms]&time={end_of_time(data)}"
+    if query.when == "at":
+        return f"query?query={rows}[1ms]&time={{at}}e-3"
+    return f"query?query={rows}[{query.span_ms}ms] offset 1ms&time={{to}}e-3"
+
+
+def at_end(data: Workload, query: Query) -> str:
+    """The moment at which a window ends."""
+    return "{to}e-3" if query.when == "range" else end_of_time(data)
+
+
+# Aggregates over a window W of one series, and of several series together.
+OF_ONE = {
+    **{name: f"{name}_over_time(W)" for name in ("count", "avg", "sum", "max", "min", "last")},
+    "spread": "(max_over_time(W) - min_over_time(W))",
+    "stddev": "stddev_over_time(W)",
+}
+OF_MANY = {
+    "count": "sum BY (count_over_time(W))",
+    "avg": "sum BY (sum_over_time(W)) / sum BY (count_over_time(W))",
+    "sum": "sum BY (sum_over_time(W))",
+    "max": "max BY (max_over_time(W))",
+    "min": "min BY (min_over_time(W))",
+    "spread": "max BY (max_over_time(W)) - min BY (min_over_time(W))",
+}
+
+
 Series = Mapping[str, Any]  # its labels as "metric", its samples as "values"
 _COLUMNS, _TAG, _BUCKET = re.compile(r'__name__=~"([^"]*)"'), re.compile(r" by \((\w+)\)"), re.compile(r"&step=\d+ms")
 

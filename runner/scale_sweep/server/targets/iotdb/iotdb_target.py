@@ -23,7 +23,7 @@ from scale_sweep.server.targets.iotdb.iotdb_session import (
     WAL,
     IotdbSession,
 )
-from scale_sweep.server.targets.java import JavaTarget, java_settings, options
+from scale_sweep.server.targets.java import JavaTarget, java_settings, logback, options
 from scale_sweep.server.targets.records import blocking
 
 _NOT_ITEMS = {"connections", "heap", "config_heap", "aligned"}
@@ -107,7 +107,7 @@ class IotdbTarget(JavaTarget):
                     (*data, "org.apache.iotdb.db.service.DataNode", "-s"),
                 ),
                 f"{root}/iotdb-system.properties": properties(site, items),
-                f"{root}/logback.xml": logback(root),
+                f"{root}/logback.xml": logback({f"{root}/{file}": name for file, name in _LOGGED.items()}),
             },
             ports=(site.port,) if site.in_image else tuple(range(site.port, site.port + PORTS)),
             stop_timeout_s=60.0,
@@ -205,19 +205,3 @@ def wal_folders(site: Site) -> tuple[str, ...]:
     """Where its write-ahead log goes: beside the data, or in the trial's directory."""
     on_disks = site.disks if site.wal_disk == "data" else ()
     return tuple(f"{path}/{WAL}" for path in on_disks) or (f"{site.data_dir}/{ROOT}/{WAL}",)
-
-
-def logback(root: str) -> str:
-    """Warnings to standard output; its settings as it took them, and its flushes, each into a file of its own."""
-    kept = "".join(
-        f'<appender name="{file}" class="ch.qos.logback.core.FileAppender"><file>{root}/{file}</file>'
-        "<encoder><pattern>%msg%n</pattern></encoder></appender>"
-        f'<logger name="{name}" level="INFO"><appender-ref ref="{file}"/></logger>\n'
-        for file, name in _LOGGED.items()
-    )
-    out = (
-        '<appender name="out" class="ch.qos.logback.core.ConsoleAppender">'
-        '<filter class="ch.qos.logback.classic.filter.ThresholdFilter"><level>WARN</level></filter>'
-        "<encoder><pattern>%level %logger{0} %msg%n%ex{3}</pattern></encoder></appender>\n"
-    )
-    return f'<configuration>{out}{kept}<root level="WARN"><appender-ref ref="out"/></root></configuration>\n'

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 from scale_sweep.model import LOOPBACK, Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Surroundings, series
 from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
-from scale_sweep.server.targets.java import JavaTarget, in_turn, options
+from scale_sweep.server.targets.java import JavaTarget, in_turn, logback, options
 from scale_sweep.server.targets.opentsdb.opentsdb_facts import TAGS_MAX
 from scale_sweep.server.targets.opentsdb.opentsdb_session import (
     FLUSH_LOG,
@@ -123,7 +123,7 @@ class OpentsdbTarget(JavaTarget):
                 ),
                 f"{root}/conf/hbase-site.xml": hbase_site(site, of_hbase),
                 f"{root}/conf/opentsdb.conf": tsd_conf(site, of_tsd),
-                f"{root}/logback.xml": logback(root),
+                f"{root}/logback.xml": logback({f"{root}/{FLUSH_LOG}": _LOGGED}, _QUIET),
             },
             ports=tuple(site.port + n for n in (PORTS_ASKED if site.in_image else range(PORTS))),
             stop_timeout_s=60.0,
@@ -150,7 +150,8 @@ def _items_of(home: str) -> frozenset[str]:
 
 PORTS = 5
 PORTS_ASKED = (0, MASTER, REGIONS, INFO)  # by a session and by the load
-_LOGGED = "org.apache.hadoop.hbase.regionserver.HRegion"
+_LOGGED = "org.apache.hadoop.hbase.regionserver.HRegion"  # its flushes
+_QUIET = '<logger name="org.apache.hadoop.metrics2" level="ERROR"/>\n'  # warns twice that it has no file
 
 
 def script(root: str, home: str, hbase: Sequence[str], tsd: Sequence[str]) -> str:
@@ -210,17 +211,3 @@ def tsd_conf(site: Site, items: Mapping[str, str]) -> str:
 
 def _of_hbase(site: Site) -> str:
     return LOOPBACK if site.in_image else site.bind_address
-
-
-def logback(root: str) -> str:
-    """Warnings to standard output; flushes of HBase into a file of their own."""
-    return (
-        '<configuration><appender name="out" class="ch.qos.logback.core.ConsoleAppender">'
-        '<filter class="ch.qos.logback.classic.filter.ThresholdFilter"><level>WARN</level></filter>'
-        "<encoder><pattern>%level %logger{0} %msg%n%ex{3}</pattern></encoder></appender>\n"
-        f'<appender name="flushes" class="ch.qos.logback.core.FileAppender"><file>{root}/{FLUSH_LOG}</file>'
-        "<encoder><pattern>%msg%n</pattern></encoder></appender>\n"
-        f'<logger name="{_LOGGED}" level="INFO"><appender-ref ref="flushes"/></logger>\n'
-        '<logger name="org.apache.hadoop.metrics2" level="ERROR"/>\n'  # warns twice that it has no file
-        '<root level="WARN"><appender-ref ref="out"/></root></configuration>\n'
-    )

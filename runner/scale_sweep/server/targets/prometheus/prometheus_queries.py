@@ -15,35 +15,19 @@ from scale_sweep.server.targets.promql import (
     COLUMN,
     EVER_MS,
     NAME,
+    OF_MANY,
+    OF_ONE,
+    at_end,
     bounds_of,
     chosen_labels,
-    end_of_time,
     metric,
     names_condition,
+    samples,
 )
 from scale_sweep.server.targets.series import begins_with_bucket
 
 MOMENTS_MAX = 11_000  # of one query
 _APART_MS = 2
-# Over a window of one series, and of several series together.
-_OF_ONE = {
-    "count": "count_over_time(W)",
-    "avg": "avg_over_time(W)",
-    "sum": "sum_over_time(W)",
-    "max": "max_over_time(W)",
-    "min": "min_over_time(W)",
-    "spread": "(max_over_time(W) - min_over_time(W))",
-    "last": "last_over_time(W)",
-    "stddev": "stddev_over_time(W)",
-}
-_OF_MANY = {
-    "count": "sum BY (count_over_time(W))",
-    "avg": "(sum BY (sum_over_time(W)) / sum BY (count_over_time(W)))",
-    "sum": "sum BY (sum_over_time(W))",
-    "max": "max BY (max_over_time(W))",
-    "min": "min BY (min_over_time(W))",
-    "spread": "(max BY (max_over_time(W)) - min BY (min_over_time(W)))",
-}
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
@@ -74,16 +58,12 @@ def _named_once(query: Query, text: str) -> str:
 def _rows(query: Query, data: Workload) -> str:
     if query.latest:
         raise CannotAsk("PromQL has no time of the last sample of a series")
-    series = f"{{{{{','.join((names_condition(query.columns), *chosen_labels(query)))}}}}}"
     if query.bound_column:
+        series = f"{{{{{','.join((names_condition(query.columns), *chosen_labels(query)))}}}}}"
         of = query if query.devices == 1 else replace(query, devices=0)  # `and` chooses the devices too
         bounded = (f"({_selected(column, of)} {sign} {number})" for column, sign, number in bounds_of(query))
         return _moments(" and ".join((series, *bounded)), query, data.step_ms)
-    if query.when == "always":
-        return f"query?query={series}[{EVER_MS}ms]&time={end_of_time(data)}"
-    if query.when == "at":
-        return f"query?query={series}[1ms]&time={{at}}e-3"
-    return f"query?query={series}[{query.span_ms}ms] offset 1ms&time={{to}}e-3"
+    return samples(query, data)
 
 
 def _aggregate(query: Query, data: Workload) -> str:
@@ -139,13 +119,14 @@ def _form(query: Query) -> str:
         percent = percent_of(function)
         if percent is not None:
             return f"quantile_over_time({percent / 100:g}, W)"
-        if function not in _OF_ONE:
+        if function not in OF_ONE:
             raise CannotAsk(f"PromQL has no {function} of samples")
-        return _OF_ONE[function]
-    if function not in _OF_MANY:
+        return OF_ONE[function]
+    if function not in OF_MANY:
         raise CannotAsk(f"PromQL has {function} of the samples of one series only", remedy="devices = 1")
     tag = query.tag if query.by_tag else query.each_tag
-    return _OF_MANY[function].replace(" BY", f" by ({tag})")
+    form = OF_MANY[function]
+    return (f"({form})" if form.count(" BY") > 1 else form).replace(" BY", f" by ({tag})")
 
 
 def _selected(column: str, query: Query) -> str:
@@ -160,5 +141,5 @@ def _moments(expression: str, query: Query, apart_ms: int) -> str:
 
 
 def _at_once(expression: str, query: Query, data: Workload) -> str:
-    end = "{to}e-3" if query.when == "range" else end_of_time(data)
+    end = at_end(data, query)
     return f"query_range?query={expression}&start={end}&end={end}&step=1&timeout=1h"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from scale_sweep.model import Finding, Trial
 from scale_sweep.server.targets import Surroundings
+from scale_sweep.server.targets.records import blocking
 from scale_sweep.server.targets.tdengine.config import (
     FORMER,
     ITEM_BOUNDS,
@@ -87,17 +88,13 @@ def refusals(trial: Trial, explicit: frozenset[str]) -> tuple[Finding, ...]:
     return (*_knobs(trial, explicit), *_values(trial), *_work(trial), *_load_generator(trial, explicit))
 
 
-def _blocking(subject: str, sentence: str, remedy: str) -> Finding:
-    return Finding(blocking=True, subject=subject, sentence=sentence, remedy=remedy)
-
-
 def _ranges(trial: Trial) -> Iterator[Finding]:
     for name, value in database_options(trial).items():
         low, high = _BOUNDS.get(name, (0, 0))
         if name in _BOUNDS and not (value.isdigit() and low <= int(value) <= high):
             why = " in the community edition" if name == "stt_trigger" else ""
             flag = f"--{'vgroups' if name == 'vgroups' else 'knob ' + name}"
-            yield _blocking(flag, f"{value} is not between {low} and {high}{why}", _CORRECT)
+            yield blocking(flag, f"{value} is not between {low} and {high}{why}", _CORRECT)
 
 
 def _room(trial: Trial, around: Surroundings) -> Iterator[Finding]:
@@ -106,15 +103,15 @@ def _room(trial: Trial, around: Surroundings) -> Iterator[Finding]:
     limit = trial.resources.memory_bytes
     if needed > allowed:
         sentence = f"{reserve}, the server would admit {allowed / 1e9:.1f} GB"
-        yield _blocking("--vgroups", sentence, "lower --vgroups, or --knob buffer=64")
+        yield blocking("--vgroups", sentence, "lower --vgroups, or --knob buffer=64")
     elif limit and needed > 0.8 * limit:
-        yield _blocking(
+        yield blocking(
             "--memory",
             f"{reserve} of the limit of {limit / 1e9:.1f} GB: taosd does not see the limit and would be killed",
             "raise --memory, or lower --vgroups or --knob buffer=N",
         )
     if around.free_bytes < disk_needed_bytes(trial):
-        yield _blocking(
+        yield blocking(
             "--data-dir",
             f"{around.free_bytes / 1e9:.1f} GB are free, taosd refuses writes below minimalDataDirGB "
             f"({disk_needed_bytes(trial) / 1e9:.1f} GB)",
@@ -127,10 +124,10 @@ def _threads(trial: Trial) -> Iterator[Finding]:
     vnodes, commits, rpc = (items[f] for f in ("supportVnodes", "numOfCommitThreads", "numOfRpcThreads"))
     if int(vnodes) > 4096 or int(vnodes) < int(vgroups) + 1:
         sentence = f"{vgroups} vgroups need supportVnodes above that; it is {vnodes} (at most 4096)"
-        yield _blocking("--vgroups", sentence, "lower --vgroups, or raise --knob supportVnodes=N")
+        yield blocking("--vgroups", sentence, "lower --vgroups, or raise --knob supportVnodes=N")
     if int(commits) > COMMIT_THREADS_MAX:
         sentence = f"{commits} commit threads: above {COMMIT_THREADS_MAX} taosd silently falls back to 4"
-        yield _blocking("--commit-threads", sentence, f"at most {COMMIT_THREADS_MAX}")
+        yield blocking("--commit-threads", sentence, f"at most {COMMIT_THREADS_MAX}")
     if int(rpc) > RPC_THREADS_MAX:
         sentence = f"{rpc} is accepted, but taosd uses {RPC_THREADS_MAX} at most"
         yield Finding(blocking=False, subject="--knob numOfRpcThreads", sentence=sentence)
@@ -142,7 +139,7 @@ def _knobs(trial: Trial, explicit: frozenset[str]) -> Iterator[Finding]:
     if trial.subject.endpoint:
         flags = [f"--knob {name}" for name in free]
         for name in [*flags, *(["--commit-threads"] if "knobs.commit_threads" in explicit else [])]:
-            yield _blocking(
+            yield blocking(
                 name,
                 "an item of taos.cfg, and a server that already runs is not reconfigured",
                 "leave it out, or let scale start the server (--runtime docker or process)",
@@ -153,16 +150,16 @@ def _named(knob: str) -> Finding | None:
     name, flag = spelled(knob), f"--knob {knob}"
     if name in OURS:
         sentence = "the trial decides where the server is and where its data go"
-        return _blocking(flag, sentence, "leave it out; --port and --data-dir set it")
+        return blocking(flag, sentence, "leave it out; --port and --data-dir set it")
     if name in ITEMS:
         return None
     alike = (option for option in DATABASE_OPTIONS if option.replace("_", "") == knob.lower())
     if close := FORMER.get(knob.lower()) or next(alike, ""):
         sentence = f"not an item of taos.cfg: taosd ignores it; 3.3 has {close} instead, an option of CREATE DATABASE"
-        return _blocking(flag, sentence, f"--knob {close}=VALUE")
+        return blocking(flag, sentence, f"--knob {close}=VALUE")
     if near := difflib.get_close_matches(knob, (*ITEMS, *DATABASE_OPTIONS), n=1, cutoff=0.75):
         sentence = "neither in taos.cfg nor in CREATE DATABASE: taosd would ignore it"
-        return _blocking(flag, sentence, f"--knob {near[0]}=VALUE")
+        return blocking(flag, sentence, f"--knob {near[0]}=VALUE")
     return Finding(
         blocking=False,
         subject=flag,
@@ -175,10 +172,10 @@ def _values(trial: Trial) -> Iterator[Finding]:
     for name, value in config_items(trial).items():
         if name in ITEM_BOUNDS and not _within(value, *ITEM_BOUNDS[name]):
             sentence = f"{value} is not {_wanted(*ITEM_BOUNDS[name])}: taosd would not start"
-            yield _blocking(f"--knob {name}", sentence, _CORRECT)
+            yield blocking(f"--knob {name}", sentence, _CORRECT)
     for name, value in database_options(trial).items():
         if name in _WORDS and value.strip("'").lower() not in _WORDS[name]:
-            yield _blocking(f"--knob {name}", f"{value} is not one of {', '.join(_WORDS[name])}", _CORRECT)
+            yield blocking(f"--knob {name}", f"{value} is not one of {', '.join(_WORDS[name])}", _CORRECT)
 
 
 def _wanted(low: float, high: float) -> str:
@@ -198,12 +195,12 @@ def _work(trial: Trial) -> Iterator[Finding]:
     tables, vgroups, columns = data.tables, trial.knobs["vgroups"], len(data.columns)
     if load.is_ours and load.table_placement == "owned" and vgroups.isdigit() and tables < int(vgroups):
         sentence = f"{tables} tables cannot fill {vgroups} vgroups"
-        yield _blocking("--tables", sentence, "more --tables, or fewer --vgroups")
+        yield blocking("--tables", sentence, "more --tables, or fewer --vgroups")
     if method in ONE_COLUMN and columns > 1:
-        yield _blocking("--method", f"{method} writes one column, there are {columns}", "--columns value:double")
+        yield blocking("--method", f"{method} writes one column, there are {columns}", "--columns value:double")
     finest, unit = _FINEST.get(method, "ns"), precision(trial)
     if unit in UNITS_PER_MS and UNITS_PER_MS[unit] > UNITS_PER_MS[finest]:
-        yield _blocking("--knob precision", f"{method} has times in {finest} at best", f"precision={finest}")
+        yield blocking("--knob precision", f"{method} has times in {finest} at best", f"precision={finest}")
 
 
 def _load_generator(trial: Trial, explicit: frozenset[str]) -> Iterator[Finding]:
@@ -212,11 +209,11 @@ def _load_generator(trial: Trial, explicit: frozenset[str]) -> Iterator[Finding]
         return
     if method not in GENUINE_METHODS:
         sentence = f"taosBenchmark does not run with method {method}"
-        yield _blocking("--load-generator", sentence, f"--method {', '.join(GENUINE_METHODS)}")
+        yield blocking("--load-generator", sentence, f"--method {', '.join(GENUINE_METHODS)}")
         return
     if (load.rows or 0) % tables:
         sentence = f"taosBenchmark loads each of {tables} tables with as many"
-        yield _blocking("--rows", sentence, "a multiple of the tables")
+        yield blocking("--rows", sentence, "a multiple of the tables")
     if "load.placement" in explicit and load.table_placement == "owned":
         sentence = "taosBenchmark names and distributes its tables itself"
-        yield _blocking("--placement", sentence, "leave it out, or --placement stock")
+        yield blocking("--placement", sentence, "leave it out, or --placement stock")

@@ -12,6 +12,7 @@ from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.verbs import client_library, run_statements
 from scale_sweep.model import Finding
 from scale_sweep.server.targets import ENDPOINT_PASSWORD, Address
+from scale_sweep.server.targets.records import blocking
 from scale_sweep.server.targets.tdengine.config import adapter_port
 
 DEFAULT_PASSWORD = "taosdata"
@@ -35,13 +36,13 @@ def library_findings(library: str, server_version: str) -> tuple[Finding, ...]:
         client = client_library("tdengine", library)
     except LoadError as error:
         remedy = "give --home DIR with the server's own lib/libtaos.so, or install TDengine's client"
-        return (Finding(blocking=True, subject="libtaos", sentence=error.message, remedy=remedy),)
+        return (blocking("libtaos", error.message, remedy),)
     ours, theirs = (version.split(".")[:_SAME_PARTS] for version in (client.version, server_version))
     if not server_version or ours == theirs:
         return ()
     sentence = f"{client.path} has version {client.version}, the server {server_version}, which would refuse it"
     remedy = "give --home DIR that holds a server and its lib/libtaos.so"
-    return (Finding(blocking=True, subject="libtaos", sentence=sentence, remedy=remedy),)
+    return (blocking("libtaos", sentence, remedy),)
 
 
 def endpoint_findings(address: Address, library: str, vgroups: int) -> tuple[Finding, ...]:
@@ -71,7 +72,7 @@ def too_few_vnodes(dnodes: Iterable[tuple[int, int]], vgroups: int) -> tuple[Fin
         return ()
     sentence = f"{vgroups} vgroups are more than the {free} that the server has left of its supportVnodes"
     remedy = f"{f'--vgroups {free}, or ' if free else ''}drop databases there, or raise its supportVnodes"
-    return (Finding(blocking=True, subject="--vgroups", sentence=sentence, remedy=remedy),)
+    return (blocking("--vgroups", sentence, remedy),)
 
 
 def adapter_unreachable(address: Address) -> str:
@@ -87,7 +88,7 @@ def adapter_unreachable(address: Address) -> str:
 def adapter_findings(address: Address) -> tuple[Finding, ...]:
     why = adapter_unreachable(address)
     remedy = "start taosadapter beside the server, or --method stmt"
-    return (Finding(blocking=True, subject="--method", sentence=why, remedy=remedy),) if why else ()
+    return (blocking("--method", why, remedy),) if why else ()
 
 
 def names_that_do_not_resolve(hosts: Iterable[str], resolve: Callable[[str], str]) -> tuple[Finding, ...]:
@@ -99,7 +100,7 @@ def names_that_do_not_resolve(hosts: Iterable[str], resolve: Callable[[str], str
         except OSError:
             sentence = f"the server calls itself {host}, which does not resolve here; clients need this name"
             remedy = f"add a line 'ADDRESS {host}' to /etc/hosts, or set the server's fqdn to a name that does"
-            findings.append(Finding(blocking=True, subject="FQDN", sentence=sentence, remedy=remedy))
+            findings.append(blocking("FQDN", sentence, remedy))
     return tuple(findings)
 
 
@@ -107,8 +108,6 @@ def _refused(address: Address, words: str) -> Finding:
     where = f"{address.host}:{address.port}"
     if "FQDN" in words:
         remedy = "add the server's FQDN to /etc/hosts of this machine, or set the server's fqdn to a name that resolves"
-        return Finding(blocking=True, subject="FQDN", sentence=f"{where}: {words}", remedy=remedy)
+        return blocking("FQDN", f"{where}: {words}", remedy)
     remedy = f"check the address and the version; the password of root comes from the environment: {ENDPOINT_PASSWORD}"
-    return Finding(
-        blocking=True, subject="--endpoint", sentence=f"{where} answers, but refuses us: {words}", remedy=remedy
-    )
+    return blocking("--endpoint", f"{where} answers, but refuses us: {words}", remedy)

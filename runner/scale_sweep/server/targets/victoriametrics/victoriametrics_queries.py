@@ -13,37 +13,25 @@ from scale_sweep.model.questions import percent_of
 from scale_sweep.server.targets.promql import (
     EVER_MS,
     NAME,
+    OF_MANY,
+    OF_ONE,
+    at_end,
     bounds_of,
     chosen_labels,
-    end_of_time,
     metric,
     names_condition,
+    samples,
 )
 from scale_sweep.server.targets.series import DEVICE, GZIP, begins_with_bucket, named
 
 MOMENTS_MAX = 30_000  # of one query (-search.maxPointsPerTimeseries)
 _ASKING = ("http", GZIP, "remote-write", "import")
-# Over a window of one series, and of several series together.
 _OF_ONE = {
-    "count": "count_over_time(W)",
-    "avg": "avg_over_time(W)",
-    "sum": "sum_over_time(W)",
-    "max": "max_over_time(W)",
-    "min": "min_over_time(W)",
+    **OF_ONE,
     "spread": "range_over_time(W)",
     "first": "first_over_time(W)",
-    "last": "last_over_time(W)",
-    "stddev": "stddev_over_time(W)",
     "count_distinct": "distinct_over_time(W)",
     "rate": "(last_over_time(W) - first_over_time(W)) / (tlast_over_time(W) - tfirst_over_time(W))",
-}
-_OF_MANY = {
-    "count": "sum BY (count_over_time(W))",
-    "avg": "sum BY (sum_over_time(W)) / sum BY (count_over_time(W))",
-    "sum": "sum BY (sum_over_time(W))",
-    "max": "max BY (max_over_time(W))",
-    "min": "min BY (min_over_time(W))",
-    "spread": "max BY (max_over_time(W)) - min BY (min_over_time(W))",
 }
 
 
@@ -69,12 +57,7 @@ def _rows(query: Query, data: Workload) -> str:
     if query.bound_column:
         within = " and ".join((named, *(f"({_within([one], query)})" for one in bounds_of(query))))
         return _moments(within, query, data.step_ms)
-    rows = f"{{{{{','.join((names_condition(query.columns), *chosen_labels(query)))}}}}}"
-    if query.when == "always":
-        return f"query?query={rows}[{EVER_MS}ms]&time={end_of_time(data)}"
-    if query.when == "at":
-        return f"query?query={rows}[1ms]&time={{at}}e-3"
-    return f"query?query={rows}[{query.span_ms}ms] offset 1ms&time={{to}}e-3"
+    return samples(query, data)
 
 
 def _aggregate(query: Query, data: Workload) -> str:
@@ -120,9 +103,9 @@ def _of_one(function: str) -> str:
 
 
 def _of_many(function: str) -> str:
-    if function not in _OF_MANY:
+    if function not in OF_MANY:
         raise CannotAsk(f"MetricsQL has {function} of the samples of one series only", remedy="devices = 1")
-    return _OF_MANY[function]
+    return OF_MANY[function]
 
 
 def _form(query: Query) -> str:
@@ -166,7 +149,7 @@ def _moments(expression: str, query: Query, apart_ms: int) -> str:
 
 
 def _at_once(expression: str, query: Query, data: Workload) -> str:
-    end = "{to}e-3" if query.when == "range" else end_of_time(data)
+    end = at_end(data, query)
     return f"query_range?query={_with(query)}{expression}&start={end}&end={end}&step=1&nocache=1"
 
 
