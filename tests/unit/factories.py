@@ -145,7 +145,7 @@ def make_disk(name: str, path: Path | str = "/", **fields) -> model.DataDisk:
 
 def executable(path: Path, script: str) -> str:
     """Writes a program for the shell; its path."""
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)
     return str(path)

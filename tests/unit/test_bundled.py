@@ -8,7 +8,6 @@ from scale_sweep.results.store.outside import bundled_tables, find_reference, re
 from scale_sweep.sweep.file import bundled_sweeps, read_sweep_file, sweep_path
 from scale_sweep.sweep.prices import bundled_prices
 from scale_sweep.sweep.resolve import resolve_sweep
-from tools.dist import with_absolute_links
 
 LOCAL = '[axis]\ncores = "1..2"\n[target]\nname = "null"\n'
 
@@ -52,11 +51,3 @@ def test_an_unknown_sweep_or_table_is_told_all_names_and_a_file_is_not_looked_fo
     with pytest.raises(UsageError, match=r"tdengine-disk\?") as refused:
         find_reference("tdengine-disc")
     assert "iotdb-kairosdb" in refused.value.remedy
-
-
-def test_links_of_a_long_description():
-    text = "[![a curve](docs/a.svg)](docs/a.md) [b](#b) [c](https://c.example/)"
-    there = "https://git.example.org/scale"
-    picture, page = f"{there}/raw/v1.0.0/docs/a.svg", f"{there}/blob/v1.0.0/docs/a.md"
-    links = with_absolute_links(text, there, "v1.0.0")
-    assert links == f"[![a curve]({picture})]({page}) [b](#b) [c](https://c.example/)"

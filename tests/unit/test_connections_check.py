@@ -9,7 +9,6 @@ import pytest
 
 from bench.method_bottleneck import plan_of
 from bench.method_checks import Course, answers, former, line
-from bench.method_checks_of_databases import answer, several
 from scale_sweep.analysis.connections_check import checks, sentences, with_checks
 from scale_sweep.analysis.observations import observations
 from scale_sweep.cli import compose
@@ -161,11 +160,6 @@ def test_the_noise_of_another_curve_hides_nothing():
         alone = checks(grown, [r for r in results if r.trial.variant["rows_per_request"] == value])
         assert [check.is_internal for check in alone] == [expected, expected]
         assert set(alone) <= set(told)
-
-
-@pytest.mark.parametrize(("gain", "expected"), [(0.0, True), (0.5, False)])
-def test_a_quiet_database_beside_seven_others_has_an_answer(gain, expected):
-    assert [answer(several(seed), 0.02, gain, 1.0, f"{seed}") for seed in range(3)] == [expected] * 3
 
 
 @pytest.mark.parametrize(("gain", "expected"), [(1.0, OWN), (1.06, OWN), (1.15, LACKING)])

@@ -76,14 +76,6 @@ def test_a_flag_says_anew_where_the_disks_come_from(tmp_path):
     assert from_flag.disks == DiskSource(kind="dir", dirs=("/mnt/a", "/mnt/b", "/mnt/c"))
 
 
-def test_the_cores_are_constant_and_the_disks_are_the_level():
-    plan = planned(axis__cores="2")
-    assert {t.cores for t in plan.trials} == {2.0}
-    assert {(t.trial_id.rpartition("-")[0], t.disks) for t in plan.trials} == {(f"disks-{n}", n) for n in (1, 2, 3)}
-    assert {t.placement.server_cpus for t in plan.trials} == {(0, 1)}
-    assert {t.cores for t in planned().trials} == {3.0}, "of four; the load generator keeps one"
-
-
 def test_default_parts_are_divided_evenly_by_every_number_of_disks():
     assert planned().trials[0].knobs["vgroups"] == planned().trials[0].knobs["commit_threads"] == "12"
     assert planned("postgres").trials[0].knobs["partitions"] == "12"

@@ -109,41 +109,23 @@ def test_time_without_an_acknowledgement():
     assert stalled_s([]) is None
 
 
-def measured(cpu=20.0, client=20.0, **used):
+def measured(**used):
     figures = {k: DiskFigures(write_mb_per_s=20.0, used_percent=v, busy_percent=1.0) for k, v in used.items()}
-    return Measurement(
-        rows=1, disks=figures, server_cpu_percent=cpu, server_cpu_cores=cpu / 50, generator_cpu_percent=client
-    )
+    cpu = {"server_cpu_percent": 20.0, "server_cpu_cores": 0.4, "generator_cpu_percent": 20.0}
+    return Measurement(rows=1, disks=figures, **cpu)
 
 
-def judged(m, **trial):
-    """In a sweep of disks, on as many as the figures have."""
-    return diagnose(evidence_of(make_trial(disks=max(1, len(m.disks)), **trial), m), load_axis("disks"))
-
-
-@pytest.mark.parametrize(
-    ("m", "kind"),
-    [
-        (measured(d1=95.0), "VALID"),
-        (measured(d1=95.0, d2=90.0), "VALID"),
-        (measured(d1=95.0, d2=61.0), "RESOURCE_NOT_SATURATED"),
-        (measured(d1=50.0, d2=90.0), "RESOURCE_NOT_SATURATED"),
-        (measured(d1=50.0, cpu=97.0), "RESOURCE_NOT_SATURATED"),
-        (measured(d1=95.0, cpu=97.0), "VALID"),
-        (measured(d1=50.0, client=97.0), "GENERATOR_BOUND"),
-        (measured(d1=95.0, d2=500.0), "ERRORS"),
-        (measured(), "RESOURCE_NOT_SATURATED"),
-    ],
-)
-def test_disks_are_judged_by_their_own_ceilings(m, kind):
-    assert judged(m, cores=2.0).kind.value == kind
-
-
-def test_the_reasons_name_the_disks(wording):
+def test_disks_are_judged_by_their_own_ceilings_and_named(wording):
     """Those of one disk with a ceiling are in test_diagnosis."""
     busy = Measurement(rows=1, disks={"d1": DiskFigures(write_mb_per_s=20.0, busy_percent=95.0)})
     used = ({"d1": 95.0, "d2": 90.0}, {"d1": 95.0, "d2": 61.0}, {"d1": 50.0, "d2": 90.0}, {"d1": 95.0, "d2": 500.0})
-    wording(*(judged(m, cores=2.0).reasons[0] for m in (busy, *(measured(**each) for each in used))))
+    evidence = [
+        evidence_of(make_trial(disks=len(m.disks), cores=2.0), m) for m in (busy, *(measured(**u) for u in used))
+    ]
+    verdicts = [diagnose(one, load_axis("disks")) for one in evidence]
+    kinds = ["VALID", "VALID", "RESOURCE_NOT_SATURATED", "RESOURCE_NOT_SATURATED", "ERRORS"]
+    assert [verdict.kind.value for verdict in verdicts] == kinds
+    wording(*(verdict.reasons[0] for verdict in verdicts))
 
 
 def test_a_disk_sweep_tells_the_disks_rate_to_the_end_of_the_flush():

@@ -6,6 +6,7 @@ from scale_sweep.base.texts import released_in
 from scale_sweep.cli import doctor
 from scale_sweep.server.runtimes.docker_engine import DockerFacts
 from scale_sweep.server.targets import load_target
+from tests.unit.factories import executable
 
 
 @pytest.fixture(autouse=True)
@@ -16,10 +17,7 @@ def alone(monkeypatch):
 
 
 def program_in(home, name, script):
-    program = home / "bin" / name
-    program.parent.mkdir(parents=True)
-    program.write_text(f"#!/bin/sh\n{script}\n")
-    program.chmod(0o755)
+    executable(home / "bin" / name, script)
     return home
 
 

@@ -8,7 +8,7 @@ import pytest
 from scale_sweep.base.errors import StoreError
 from scale_sweep.loadgen.remote import shifted_line, shifted_spec
 from scale_sweep.machine.host.host_facts import read_host
-from scale_sweep.model import ArtifactMade, Noted, PhaseEntered
+from scale_sweep.model import ArtifactMade, Noted
 from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.target_defaults import complete
 from scale_sweep.results.store.events import event_of, event_text, plain_event
@@ -21,26 +21,18 @@ SOURCE = Path("host:db1")
 ARTIFACT = {"event": "artifact", "name": "log", "text": "", "content": None}
 
 
-def test_an_event_comes_back_as_it_was(tmp_path):
-    trial = trial_order(tmp_path).trial
-    for event in (
-        PhaseEntered(trial_id=trial.trial_id, phase="measure", monotonic_ns=7),
-        Noted(trial_id=trial.trial_id, sentence="ü"),
-        ArtifactMade(trial_id=trial.trial_id, name="server.log", text="a\n"),
-        ArtifactMade(trial_id=trial.trial_id, name="requests.parquet", content=b"\x00\xff"),
-    ):
-        plain = plain_event(event)
-        assert event_of(json.loads(json.dumps(plain)), trial, SOURCE) == event
-        assert json.loads(event_text(event)) == plain
-
-
 def test_the_events_of_a_trial_come_back_as_they_were():
     facts = load_facts("postgres")
     plan = make_plan(complete(make_sweep(), facts), read_host(), facts)
-    for event in trial_events(plan, plan.trials[0], [90_000] * 3, 2):
+    trial = plan.trials[0]
+    for event in (
+        *trial_events(plan, trial, [90_000] * 3, 2),
+        Noted(trial_id=trial.trial_id, sentence="ü"),
+        ArtifactMade(trial_id=trial.trial_id, name="requests.parquet", content=b"\x00\xff"),
+    ):
         text = event_text(event)
         assert text == json.dumps(plain_event(event), ensure_ascii=False)
-        assert event_of(json.loads(text), plan.trials[0], SOURCE) == event
+        assert event_of(json.loads(text), trial, SOURCE) == event
 
 
 @pytest.mark.parametrize(

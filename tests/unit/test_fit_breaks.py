@@ -11,12 +11,9 @@ from scale_sweep.analysis.fit.derived import level_at_90, level_where_it_falls, 
 from scale_sweep.analysis.fit.models import PARAMETERS, WITH_BREAK, jacobian, rates
 from scale_sweep.analysis.fit.rows import make_rows
 from scale_sweep.model import NUMA_SPREAD, SMT_WITHIN, Confound, KnownBreak, Placement
-from scale_sweep.report.curve import curve_svg
-from scale_sweep.report.figures import fit_again
 from tests.unit.drawn_rows import answered, drawn
 from tests.unit.factories import make_result
 from tests.unit.observing import fit_curve
-from tests.unit.synthetic_run import synthetic_run
 
 TRUTHS = {"linear_break": (2.0, 0.3, 5.0), "amdahl_break": (2.0, 0.08, 0.4, 5.0)}
 LEVELS = np.arange(1.0, 13)
@@ -90,13 +87,6 @@ def broken(curve=smt, noise=0.01, seed=1, **asked):
     return answered(drawn(curve, noise=noise, seed=seed), breaks=(SIBLINGS,), **asked)
 
 
-@pytest.mark.monte_carlo
-def test_siblings_are_named_and_never_a_hard_limit():
-    fits = [broken(noise=noise, seed=seed, samples=100) for noise in (0.01, 0.03) for seed in range(10)]
-    assert not [fit.sentence for fit in fits if fit.verdict == "knee" or "hard limit" in fit.sentence]
-    assert sum(fit.verdict == "break" for fit in fits) >= 18
-
-
 def test_the_sentence_says_what_the_added_cpus_are_and_are_worth():
     fit = broken()
     model = next(m for m in fit.models if m.model == fit.chosen)
@@ -127,18 +117,3 @@ def test_predictions_follow_the_slope_beyond_the_break():
     assert predicted.low < 1e6 * smt(16.0) < predicted.high
     assert predicted.rate == pytest.approx(1e6 * smt(16.0), rel=0.05)
     assert needed.level == pytest.approx(15.0, rel=0.1)
-
-
-def test_a_run_has_the_breaks_of_its_placement():
-    run = synthetic_run()
-    last = max(t.level for t in run.plan.trials)
-    trials = tuple(t if t.level < last else with_sibling(t) for t in run.plan.trials)
-    fit = fit_again(replace(run, fit=None, plan=replace(run.plan, trials=trials)))
-    assert [one.knob for one in fit.breaks] == [SMT_WITHIN]
-    assert "SMT siblings beyond" in curve_svg(replace(run, fit=fit))
-
-
-def with_sibling(trial):
-    """The trial on a placement whose last CPU is a sibling of its first."""
-    placement = replace(trial.placement, smt_cpus=trial.placement.server_cpus[-1:])
-    return replace(trial, resources=replace(trial.resources, placement=placement))

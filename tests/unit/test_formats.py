@@ -7,17 +7,14 @@ import math
 from dataclasses import replace
 
 import pytest
-from typer.testing import CliRunner
 
 from scale_sweep.base.errors import StoreError
-from scale_sweep.cli import app
 from scale_sweep.model import KnobColumn, KnobRole
 from scale_sweep.results.formats import as_csv, as_json, as_parquet, columns_of
 from scale_sweep.results.store.outside import write_outside
 from scale_sweep.results.store.texts import point_columns
 from tests.needs import module
 from tests.unit.factories import amounts
-from tests.unit.stored import store
 from tests.unit.synthetic_run import mixed_run
 
 parquet = module("pyarrow.parquet")
@@ -72,17 +69,6 @@ def test_what_was_not_measured_or_is_no_number_is_null_and_never_0():
     assert (row["rows_per_s"], row["rows"]) == (None, None)
     bad = replace(RUN.results[0], measurement=replace(RUN.results[0].measurement, rows_per_s=math.inf))
     assert rows_of(replace(RUN, results=(bad,)))[0]["rows_per_s"] is None
-
-
-def test_the_command_writes_several_formats_at_once(tmp_path):
-    path = store(RUN, tmp_path)
-    places = ["--csv", str(tmp_path / "a.csv"), "--parquet", str(tmp_path / "a.parquet")]
-    done = CliRunner().invoke(app, ["export", str(path), *places, "--what", "timeseries"])
-    assert done.exit_code == 0, done.output
-    ticks = sum(len(s) for s in RUN.timeseries.values())
-    assert parquet.read_table(tmp_path / "a.parquet").num_rows == ticks
-    assert len((tmp_path / "a.csv").read_text().splitlines()) == ticks + 1
-    assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
 
 
 def test_a_place_that_cannot_be_written_is_said(tmp_path):

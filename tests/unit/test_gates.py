@@ -183,13 +183,6 @@ def test_the_codes_of_the_gates(stored, slower, noise, codes):
         assert f"{gate.flag}: " in done.stdout.splitlines()[-1], "one sentence, the last"
 
 
-def test_a_level_without_valid_trials_is_not_compared(wording):
-    plan = plan_of(3)
-    found = compare_variants(run_of(plan, spoilt={t.trial_id for t in plan.trials if t.level == 2}), PROVE)
-    assert found.gate.answer == "not shown"
-    wording(found.gate.sentence)
-
-
 @pytest.mark.parametrize("command", [("compare", "a", "b"), ("ab", "cpu", "--cores", "1", "--target", "null")])
 @pytest.mark.parametrize("flag", ["--fail-if-slower", "--same-within", "--prove-not-slower"])
 @pytest.mark.parametrize("word", ["5", "0%", "100%", "-5%", "five", ""])

@@ -13,8 +13,7 @@ from scale_sweep.agent.serve import request_of
 from scale_sweep.base.errors import ProvisionError, UsageError
 from scale_sweep.hosts.check import MOVED_NS, ClockSeen, HostClock, measure_clocks
 from scale_sweep.hosts.inventory import HostEntry
-from scale_sweep.hosts.package import Kind, copied_servers, names_of, refuse_other_machine, to_have_on
-from scale_sweep.hosts.setup import Found
+from scale_sweep.hosts.package import copied_servers, names_of, refuse_other_machine, to_have_on
 from scale_sweep.judge.figures.taken import HostSeries, host_figures, taken_on_hosts
 from scale_sweep.judge.verdict.bottleneck import bottleneck_of, judge_standing
 from scale_sweep.judge.verdict.diagnose import diagnose
@@ -27,7 +26,7 @@ from scale_sweep.results.store.codec import plain
 from scale_sweep.server.pinned.pins import corrupt_servers, keep_digest
 from scale_sweep.server.targets import load_facts
 from scale_sweep.server.targets.installations import installed
-from tests.unit.factories import make_sweep
+from tests.unit.factories import executable, make_sweep
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
 
 ELSEWHERE = replace(GIVEN, generator_cpus=0, is_elsewhere=True, round_trips_ms={"near": 0.1, "far": 0.4})
@@ -157,11 +156,6 @@ def test_what_is_measured_on_one_machine_only_is_refused_by_its_flag():
             refuse_elsewhere(replace(sweep, **more))
 
 
-def named(name, cpus, machine="boot:1", home="/root/.scale-host"):
-    entry = HostEntry(name=name, address="10.0.0.1", cpus=cpus, home=home)
-    return Found(entry=entry, kind=Kind(python="3.11", machine="x86_64"), machine=machine)
-
-
 class Answering:
     """A link whose host answers when so many have been asked, from a thread as the reader's. ahead_ns: of its clock."""
 
@@ -200,10 +194,9 @@ def test_the_clocks_of_all_hosts_are_measured_at_once_and_a_load_there_begins_wh
 def one_server(tmp_path, monkeypatch):
     """A directory with an installed server of one file."""
     home = tmp_path / "here/postgres-18.6"
-    for part in ("bin", "lib", "share"):
+    for part in ("lib", "share"):
         (home / part).mkdir(parents=True)
-    (home / "bin/postgres").write_text("#!/bin/sh\n")
-    (home / "bin/postgres").chmod(0o755)
+    executable(home / "bin/postgres", "")
     (home / "lib/libpq.so").symlink_to("libpq.so.5")
     for part in ("bin", "lib", "share"):
         keep_digest(home, part)

@@ -9,7 +9,7 @@ from scale_sweep.base.errors import TargetError
 from scale_sweep.model import Site
 from scale_sweep.server.targets import Address, load_facts, load_target
 from scale_sweep.server.targets.records import ACKNOWLEDGED, IN_LOG, ON_DISK
-from tests.unit.factories import make_trial
+from tests.unit.factories import executable, make_trial
 from tests.unit.web_server import Answer, web_server
 
 TARGET = load_target("influxdb2")
@@ -17,14 +17,6 @@ KNOBS = {"connections": "4", "shard_duration": "1d", "storage_wal_fsync_delay": 
 TRIAL = make_trial(knobs=KNOBS)
 SECRET = "made-for-this-test"
 SITE = Site(data_dir="/d", port=7001, bind_address="127.0.0.1", home="/h")
-
-
-def server_in(home, says):
-    """A program that says its version like an influxd."""
-    (home / "bin").mkdir()
-    (home / "bin" / "influxd").write_text(f"#!/bin/sh\necho '{says}'\n")
-    (home / "bin" / "influxd").chmod(0o755)
-    return str(home)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +28,8 @@ def server_in(home, says):
     ],
 )
 def test_each_target_takes_its_version_only(tmp_path, says, taken_by, version):
-    home = server_in(tmp_path, says)
+    home = str(tmp_path)
+    executable(tmp_path / "bin" / "influxd", f"echo '{says}'")
     found = {name: load_target(name).find(home) for name in ("influxdb", "influxdb2")}
     assert [name for name, one in found.items() if one] == [taken_by]
     assert (found[taken_by].home, found[taken_by].version) == (home, version)

@@ -11,6 +11,7 @@ import pytest
 
 from scale_sweep.server.pinned.registry_clients import run_client
 from tests.offenders import assert_none
+from tests.unit.factories import executable
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(path for folder in ("runner", "tools", "bench") for path in (ROOT / folder).rglob("*.py"))
@@ -50,8 +51,7 @@ def test_programs_are_started_beside_no_file_of_another_user(tmp_path):
     (tmp_path / ".mvn").mkdir()
     place, program = tmp_path / "place", tmp_path / "mvn"
     place.mkdir()
-    program.write_text("#!/bin/sh\nwhile [ ! -d .mvn ]; do cd ..; done; pwd\n")
-    program.chmod(0o755)
+    executable(program, "while [ ! -d .mvn ]; do cd ..; done; pwd")
     assert run_client([str(program)], 10.0, str(place)).strip() == str(place)
     ran, theirs = tmp_path / "ran", tmp_path / "theirs" / "pip"
     theirs.mkdir(parents=True)
@@ -67,9 +67,6 @@ def test_programs_are_started_beside_no_file_of_another_user(tmp_path):
     assert "not fetched" in done.stdout and not ran.exists()
 
 
-TOOLS = Path(__file__).resolve().parents[2] / "tools"
-
-
 @pytest.mark.parametrize(
     ("tool", "word", "code"),
     [
@@ -82,7 +79,7 @@ TOOLS = Path(__file__).resolve().parents[2] / "tools"
     ],
 )
 def test_help_and_unknown_words_run_no_check_and_ask_no_registry(tool, word, code):
-    command = [sys.executable, str(TOOLS / tool), word]
+    command = [sys.executable, str(ROOT / "tools" / tool), word]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == code
     assert {"check.py": "--fix", "versions.py": "usage:"}[tool] in (done.stderr if code else done.stdout)

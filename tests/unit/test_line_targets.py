@@ -96,17 +96,6 @@ def test_questdb_reports_nothing_and_has_a_volume_on_each_disk(monkeypatch):
     assert (part.path, part.disk) == ("/d/questdb/db/measurement_p1~4", 1)
 
 
-def test_victoriametrics_is_written_where_each_method_says():
-    wanted = {
-        "http": ("lines", "/write?precision=ms"),
-        "remote-write": ("samples", "/api/v1/write"),
-        "import": ("samples", "/api/v1/import"),
-    }
-    specs = [session_of("victoriametrics", method=method).load_spec() for method in wanted]
-    assert {spec["method"]: (spec["driver"], spec["write_path"]) for spec in specs} == wanted
-    assert {spec["port"] for spec in specs} == {"7001"}
-
-
 def test_questdb_takes_inserts_with_the_secret_of_the_trial_and_waits_for_its_disk_only_where_asked():
     target, trial = load_target("questdb"), trial_of("questdb", method="pgwire", workload__tags="groupid:int")
     spec = target.server(trial, SITE, "a secret")
