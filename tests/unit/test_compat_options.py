@@ -14,6 +14,9 @@ from scale_sweep.taosbenchmark.objects import load_document
 from scale_sweep.taosbenchmark.options import OPTIONS
 from scale_sweep.taosbenchmark.run_inserts import aggregate_spec, statements
 from tests.offenders import assert_none
+from tests.unit.test_compat_queries import SPECIFIED, STABLE
+from tests.unit.test_compat_queries import document as queries
+from tests.unit.test_compat_subscriptions import document as subscription
 
 NOW = datetime(2026, 1, 2, 3, 4, 5)
 
@@ -72,39 +75,15 @@ def test_long_names_are_in_full_the_last_of_two_counts_and_vgroups_are_automatic
         assert not read(words).vgroups_auto, words
 
 
-# JSON keys that taosBenchmark 3.3 reads, by place, each with a value that has an effect there.
-TOP = (
-    dict.fromkeys("continue_if_fail check_sql chinese escape_character".split(), "yes")
-    | dict.fromkeys("host user password result_file dsn".split(), "x")
-    | dict.fromkeys("thread_count keep_trying trying_interval create_table_thread_count prepared_rand".split(), 3)
-    | dict.fromkeys("port insert_interval connection_pool_size".split(), 7)
-    | {"filetype": "other", "confirm_parameter_prompt": "no", "insert_mode": "stmt", "streams": [{}]}
-    | {"num_of_records_per_req": 3}
-)
-INFO = {"name": "other", "drop": "no", "flush_each_batch": "yes", "precision": "us", "vgroups": 4, "bogus": 1}
-YES = "auto_create_table child_table_exists tcp_transfer use_sample_ts non_stop_mode random_write_future"
-TEXTS = "childtable_sample_file sample_file tags_file binary_prefix nchar_prefix rollup max_delay watermark name"
-NUMBERS = (
-    "batch_create_tbl_num timestamp_step angle_step keep_trying trying_interval max_sql_len interlace_rows insert_rows "
-    "disorder_ratio disorder_range disorder_fill_interval update_ratio update_fill_interval delete_ratio "
-    "generate_row_rule check_correct_interval insert_interval partial_col_num delay file_factor ttl repeat_ts_min "
-    "repeat_ts_max"
-)
-ONES = "childtable_limit childtable_offset childtable_from childtable_to start_timestamp partial_col_from primary_key"
-TABLE = (
-    dict.fromkeys(YES.split(), "yes")
-    | dict.fromkeys(TEXTS.split(), "x")
-    | dict.fromkeys(NUMBERS.split(), 2)
-    | dict.fromkeys(ONES.split(), 1)
-    | {"batch_create_tbl_numbers": "5", "batch_create_tbl_intervals": "5", "childtable_count": 3}
-    | {"columns": [{"type": "FLOAT"}], "tags": [{"type": "FLOAT"}], "sqls": ["x"], "tsmas": [{}]}
-    | {"data_source": "sample", "insert_mode": "stmt", "line_protocol": "telnet", "continue_if_fail": "smart"}
-    | {"childtable_prefix": "z", "start_fillback_time": "now"}
-)
-COLUMN = dict.fromkeys("name fun encode compress level".split(), "x")
-COLUMN |= {"type": "FLOAT", "len": 9, "count": 2, "min": 1, "max": 2, "values": ["x"]}
-COLUMN |= {"gen": "order", "fillNull": "false", "sma": "yes"}
-PLACES = {"top": TOP, "info": INFO, "table": TABLE, "column": COLUMN}
+# JSON keys without a row in KEYS, each with a value that has an effect there.
+TOP, INFO = {"create_table_thread_count": 3}, {"name": "other", "vgroups": 4, "bogus": 1}
+TABLE = dict.fromkeys("keep_trying insert_interval childtable_count childtable_limit start_timestamp".split(), 1)
+TABLE |= {"insert_rows": 2, "name": "x", "childtable_prefix": "z"}
+TABLE |= {"columns": [{"type": "FLOAT"}], "tags": [{"type": "FLOAT"}]}
+COLUMN = {"fun": "x", "gen": "order", "min": 1, "max": 2, "values": ["x"]}
+TOPICS = dict.fromkeys("enable.auto.commit enable.heartbeat.background experimental.snapshot.enable".split(), "true")
+TOPICS |= {"expect_rows": 5, "auto.commit.interval.ms": 5, "msg.with.table.name": "true", "client.id": "c"}
+TOPICS |= {"auto.offset.reset": "earliest", "group.id": "other", "topic_list": [{"name": "x", "sql": "y"}]}
 
 
 def document():
@@ -123,21 +102,46 @@ def read_file(tmp_path, content, *options):
     return job, job.password
 
 
-@pytest.mark.parametrize(
-    ("place", "key", "value"), [(place, k, v) for place, keys in PLACES.items() for k, v in keys.items()]
-)
-def test_a_json_key_changes_the_job_or_is_noted_or_is_refused_by_its_path(tmp_path, place, key, value):
-    plain, changed = document(), document()
-    for content in (plain, changed):
-        table = content["databases"][0]["super_tables"][0]
-        table |= {"line_protocol": {"line_protocol": "json"}, "prepared_rand": {"insert_mode": "stmt"}}.get(key, {})
-    info = changed["databases"][0]["dbinfo"]
-    where = {"top": changed, "info": info, "table": table, "column": table["columns"][0]}[place]
-    where[key] = value
-    try:
-        assert read_file(tmp_path, changed) != read_file(tmp_path, plain)
-    except UsageError as error:
-        assert key in error.message or f"{place}s" in error.message
+def table_of(content):
+    return content["databases"][0]["super_tables"][0]
+
+
+PLACES = {  # where keys stand in a file, and those without a row
+    ("connection", "insert"): (document, lambda content: content, TOP),
+    ("dbinfo",): (document, lambda content: content["databases"][0]["dbinfo"], INFO),
+    ("super_table",): (document, table_of, TABLE),
+    ("column",): (document, lambda content: table_of(content)["columns"][0], COLUMN),
+    ("connection", "query"): (queries, lambda content: content, {"databases": "other"}),
+    ("asking", "specified"): (queries, lambda content: content[SPECIFIED], {"mixed_query": "yes"}),
+    ("asking", "stable"): (queries, lambda content: content[STABLE], {"stblname": "other"}),
+    ("tmq_info",): (subscription, lambda content: content["tmq_info"], TOPICS),
+}
+
+
+def other_value(key):
+    """One that is not the default."""
+    if key.how == "yes":
+        return "no" if key.default == "yes" else "yes"
+    if key.how == "number":
+        return 1 if key.name == "partial_col_from" else 4
+    return key.choices[1] if len(key.choices) > 1 else "/"
+
+
+@pytest.mark.parametrize("place", PLACES, ids=" ".join)
+def test_a_json_key_changes_the_job_or_is_noted_or_is_refused_by_its_path(tmp_path, place):
+    make, where, more = PLACES[place]
+    rows = {key.name: other_value(key) for part in place for key in KEYS.get(part, ())}
+    if "query" in place:
+        del rows["confirm_parameter_prompt"]  # no file of queries is asked about
+    for key, value in (rows | more).items():
+        plain, changed = make(), make()
+        if key == "prepared_rand":
+            table_of(plain)["insert_mode"] = table_of(changed)["insert_mode"] = "stmt"
+        where(changed)[key] = value
+        try:
+            assert read_file(tmp_path, changed) != read_file(tmp_path, plain), key
+        except UsageError as error:
+            assert key in error.message or f"{place[-1]}s" in error.message, key
 
 
 def test_names_of_keys_are_compared_without_case_as_taosbenchmark_does(tmp_path):

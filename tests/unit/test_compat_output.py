@@ -1,17 +1,19 @@
 """The two result lines, read back by regular expressions as users' scripts have them, and the JSON document."""
 
 import re
+from collections import Counter
 from datetime import datetime
 
 import pytest
 
-from scale_sweep.loadgen.merge import HdrHistogram
-from scale_sweep.model import Latency, LoadSummary
+from scale_sweep.model import Latency
 from scale_sweep.taosbenchmark import loading as output
 from scale_sweep.taosbenchmark.command import read_given, read_job
 from scale_sweep.taosbenchmark.job import ScaleOptions
 from scale_sweep.taosbenchmark.loading import stamped
 from scale_sweep.taosbenchmark.run_inserts import JobResult, document, settings_lines
+from tests.unit.raw_run import encoded
+from tests.unit.test_loadgen import summary
 
 # As scripts have them for taosBenchmark 3.3.0.0.
 SPENT = re.compile(
@@ -30,28 +32,20 @@ NOW = datetime(2026, 11, 21, 4, 43, 29, 114484)
 
 
 def latency(values_us):
-    histogram = HdrHistogram(1, 3_600_000_000_000, 3)
-    for value in values_us:
-        histogram.record_value(int(value * 1000))
-    percentiles = dict.fromkeys("p50_us p90_us p95_us p99_us p999_us".split())
     ends = {"min_us": min(values_us, default=None), "max_us": max(values_us, default=None)}
     mean_us = sum(values_us) / len(values_us) if values_us else None
-    hdr = histogram.encode().decode("ascii")
-    return Latency(count=len(values_us), mean_us=mean_us, hdr=hdr, **ends, **percentiles)
+    unknown = dict.fromkeys("p50_us p90_us p95_us p99_us p999_us".split())
+    hdr = encoded(1000, 3, Counter(int(value * 1000) for value in values_us))
+    return Latency(count=len(values_us), mean_us=mean_us, hdr=hdr, **ends, **unknown)
 
 
 def loaded(values_us, rows=10_000, window_s=2.0):
-    figures = dict.fromkeys("window_start_ns rows_failed errors retries".split(), 0)
-    figures |= dict.fromkeys("window_end_ns last_ack_ns send_s make_s".split(), 1)
-    figures |= {"window_s": window_s, "rows_per_s": rows / window_s if window_s else None, "cpu_window_s": 0.5}
+    figures = {"window_s": window_s, "rows_per_s": rows / window_s if window_s else None, "cpu_window_s": 0.5}
     figures |= {"rows_window": rows, "rows_acked": rows, "partitions": (rows,), "requests": len(values_us)}
-    response = latency(values_us)
-    summary = LoadSummary(
-        outcome="ok", threads=2, offered_rows_per_s=None, response=response, service=response, **figures
-    )
+    figures |= {"send_s": 1, "make_s": 1, **dict.fromkeys(("response", "service"), latency(values_us))}
     database = job().databases[0]
-    table = database.tables[0]
-    return output.TableLoad(database=database, table=table, threads=2, vgroups=2, summary=summary, troubles=())
+    made = {"database": database, "table": database.tables[0], "threads": 2, "vgroups": 2}
+    return output.TableLoad(summary=summary([1], **figures), troubles=(), **made)
 
 
 def job():

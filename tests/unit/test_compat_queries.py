@@ -1,4 +1,4 @@
-"""taosBenchmark's query files: no key is dropped in silence, the load generator's specs, and the lines told."""
+"""taosBenchmark's query files: the load generator's specs, and the lines told. Keys are those of test_compat_options."""
 
 import functools
 import json
@@ -43,34 +43,6 @@ def read(content, tmp_path, *options) -> QueryJob:
 @pytest.fixture(autouse=True)
 def _folder(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-
-
-TOP = {
-    **dict.fromkeys("host user password databases result_file".split(), "other"),
-    **dict.fromkeys("continue_if_fail reset_query_cache".split(), "yes"),
-    **dict.fromkeys("port query_times response_buffer telnet_tcp_port connection_pool_size".split(), 5),
-    **dict.fromkeys("kill_slow_query_threshold kill_slow_query_interval".split(), 5),
-    "query_mode": "rest",
-}
-PART = {
-    **dict.fromkeys("query_interval query_times concurrent threads interval".split(), 5),
-    **dict.fromkeys("subscribe_interval subscribe_times endAfterConsume resubAfterConsume".split(), 5),
-} | {"mode": "async", "restart": "no", "keepProgress": "yes"}
-PLACES = {
-    "top": TOP,
-    SPECIFIED: PART | {"mixed_query": "yes", "sqls": [{"sql": "x"}]},
-    STABLE: PART | {"stblname": "other", "sqls": [{"sql": "xxxx"}]},
-}
-
-
-@pytest.mark.parametrize(
-    ("place", "key", "value"), [(place, k, v) for place, keys in PLACES.items() for k, v in keys.items()]
-)
-def test_a_key_changes_the_job_or_is_noted(tmp_path, place, key, value):
-    plain, changed = document(), document()
-    (changed if place == "top" else changed[place])[key] = value
-    before, after = read(plain, tmp_path), read(changed, tmp_path)
-    assert (after, after.password) != (before, before.password)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""taosBenchmark's subscribe files: no key is dropped in silence, the load generator's specs, and the lines told."""
+"""taosBenchmark's subscribe files: the load generator's specs, and the lines told. Keys: test_compat_options."""
 
 import json
 import re
@@ -48,18 +48,6 @@ def document(**more):
 def read(content) -> SubscribeJob:
     Path("s.json").write_text(json.dumps(content))
     return read_job(*read_given(["-f", "s.json"]), ScaleOptions(), {}, NOW)
-
-
-INFO = dict.fromkeys("concurrent poll_delay expect_rows auto.commit.interval.ms".split(), 5)
-INFO |= dict.fromkeys("enable.auto.commit enable.manual.commit enable.heartbeat.background".split(), "true")
-INFO |= dict.fromkeys("experimental.snapshot.enable msg.with.table.name".split(), "true")
-INFO |= {"create_mode": "sequential", "group_mode": "independent", "auto.offset.reset": "earliest"}
-INFO |= {"group.id": "other", "client.id": "c", "rows_file": "rows", "topic_list": [{"name": "x", "sql": "y"}]}
-
-
-@pytest.mark.parametrize(("key", "value"), INFO.items())
-def test_a_key_changes_the_job_or_is_noted(key, value):
-    assert read(document(**{key: value})) != read(document())
 
 
 def test_consumers_share_a_group_unless_they_are_independent():

@@ -2,10 +2,10 @@
 
 import json
 import re
+from collections import Counter
 from dataclasses import asdict
 
 import pytest
-from hdrh.histogram import HdrHistogram
 
 from scale_sweep.base.errors import LoadError
 from scale_sweep.judge.figures.resource_use import in_flight, workers_busy
@@ -14,44 +14,23 @@ from scale_sweep.loadgen.protocol import Phase, parse_line
 from scale_sweep.loadgen.spec import ceiling_spec, spec_text, trial_spec
 from scale_sweep.model import Latency, LoadSummary
 from tests.unit.factories import make_sweep, make_trial
+from tests.unit.raw_run import encoded
 
 
 def latency(values_us):
-    histogram = HdrHistogram(1, 3_600_000_000, 3)
-    for value in values_us:
-        histogram.record_value(value)
-    return Latency(
-        count=len(values_us),
-        min_us=min(values_us),
-        mean_us=sum(values_us) / len(values_us),
-        max_us=max(values_us),
-        hdr=histogram.encode().decode("ascii"),
-        **dict.fromkeys(("p50_us", "p90_us", "p95_us", "p99_us", "p999_us")),
-    )
+    ends = {"min_us": min(values_us), "mean_us": sum(values_us) / len(values_us), "max_us": max(values_us)}
+    unknown = dict.fromkeys(("p50_us", "p90_us", "p95_us", "p99_us", "p999_us"))
+    return Latency(count=len(values_us), hdr=encoded(1, 3, Counter(values_us)), **ends, **unknown)
 
 
 def summary(values_us, **fields):
-    base = {
-        "outcome": "ok",
-        "window_s": 10.0,
-        "window_start_ns": 0,
-        "window_end_ns": 10**10,
-        "last_ack_ns": 10**10,
-        "rows_window": 1000,
-        "rows_per_s": 100.0,
-        "rows_acked": 1200,
-        "requests": 10,
-        "cpu_window_s": 1.0,
-        "offered_rows_per_s": None,
-        "threads": 2,
-        "send_s": 1.0,
-        "make_s": 0.1,
-        "response": latency(values_us),
-        "service": latency(values_us),
-        "partitions": (600, 600),
-        **dict.fromkeys(("rows_failed", "errors", "retries"), 0),
-    }
-    return LoadSummary(**{**base, **fields})
+    """Of a load with a window of 10 s."""
+    base = {"outcome": "ok", "threads": 2, "cpu_window_s": 1.0, "send_s": 1.0, "make_s": 0.1}
+    base |= {"window_s": 10.0, "window_start_ns": 0, "window_end_ns": 10**10, "last_ack_ns": 10**10}
+    base |= {"rows_window": 1000, "rows_per_s": 100.0, "rows_acked": 1200, "partitions": (600, 600), "requests": 10}
+    base |= {"offered_rows_per_s": None, "rows_failed": 0, "errors": 0, "retries": 0}
+    base |= dict.fromkeys(("response", "service"), latency(values_us))
+    return LoadSummary(**base | fields)
 
 
 def test_summaries_of_processes_are_merged_without_averaging_a_percentile():
