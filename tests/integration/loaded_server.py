@@ -18,7 +18,7 @@ from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.protocol import ReportedAnswer
 from scale_sweep.loadgen.spec import preload_of, query_lines, spec_text, trial_spec
 from scale_sweep.loadgen.verbs import rows_of, tables_of
-from scale_sweep.measure.trial.answers_within import Within
+from scale_sweep.measure.trial.answers_within import why_wrong
 from scale_sweep.model import Drawn
 from scale_sweep.server.targets import Session, Target
 from tests.integration.real_server import RealServer, real_server
@@ -61,7 +61,7 @@ class Loaded:
             held = {one[0]: rows for one, rows in zip(some, self._rows(some), strict=True)}
             came = self.session.rows_handed(query, self.text, drawn, tables.names, content_of(answer))
             right = right_answer(query, drawn, held)
-            yield Within(query=query, answer=answer, right=right, came=came, names=tables.names, written=0).wrong()
+            yield why_wrong(query, answer, right, came, tables.names, written=0)
 
     def assert_lies_are_found(self, proxy: Proxy, *, is_honest: bool) -> None:
         """Each answer that the proxy falsifies is wrong, and none is if it falsifies none.

@@ -19,7 +19,7 @@ from scale_sweep.loadgen.kept_files import content_of
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.protocol import ReportedAnswer, parse_line
 from scale_sweep.loadgen.verbs import rows_of
-from scale_sweep.measure.trial.answers_within import Within
+from scale_sweep.measure.trial.answers_within import why_wrong
 from scale_sweep.model import Drawn, Operation, Query, Work
 from scale_sweep.server.targets.records import in_ms
 from tests.unit.factories import make_trial
@@ -66,7 +66,7 @@ def wrong_of(outcome: Any, right: Callable[[ReportedAnswer], Any]) -> Iterator[s
         asked = parse_line(json.dumps(event, separators=(",", ":")))
         assert isinstance(asked, ReportedAnswer)
         came = in_ms(QUERY, content_of(asked))
-        yield Within(query=QUERY, answer=asked, right=right(asked), came=came, names=(), written=0).wrong()
+        yield why_wrong(QUERY, asked, right(asked), came, (), written=0)
 
 
 @pytest.mark.parametrize("lie", [*LIES, "nothing"])

@@ -12,7 +12,7 @@ from scale_sweep.experiment.work import queries_of
 from scale_sweep.experiment.work.answers import difference, is_nothing, right_answer
 from scale_sweep.experiment.work.columns import TableRows
 from scale_sweep.loadgen.protocol import ReportedAnswer
-from scale_sweep.measure.trial.answers_within import Within
+from scale_sweep.measure.trial.answers_within import why_wrong
 from scale_sweep.model import FILLS, Drawn, Query
 from scale_sweep.model.questions import FURTHER, PERCENTILE, is_function, percent_of, wants_number
 from scale_sweep.server.targets import all_facts, load_facts
@@ -120,7 +120,7 @@ def test_optional_rows_may_be_missing_in_an_answer_of_the_load():
     asked = {"query": query, "right": right, "came": None, "names": (), "written": 0}
     for rows, is_right in ((4, False), (5, True), (8, True), (9, False)):
         answer = ReportedAnswer(**place, from_ms=START, to_ms=START, value=None, rows=rows)
-        assert (Within(answer=answer, **asked).wrong() == "") is is_right, rows
+        assert (why_wrong(answer=answer, **asked) == "") is is_right, rows
 
 
 VALUES = [1.0, 5.0, 3.0, 2.0, 4.0, 6.0, 4.0]

@@ -163,9 +163,8 @@ def test_what_happens_on_other_cpus_of_a_large_host_hides_no_full_disk_and_no_ho
 
 def test_each_cpu_is_read_and_the_shares_of_the_waits_are_of_the_window(tmp_path):
     (tmp_path / "stat").write_text("cpu 4 0 0 9 9 0 0 0\ncpu0 300 0 100 9 9 0 0 7\ncpu1 100 0 0 9 9 0 0 0\nintr 5\n")
-    assert machine.each_cpu_busy_s(tmp_path) == {"0": 4.0, "1": 1.0}
-    assert machine.each_cpu_stolen_s(tmp_path) == {"0": 0.07, "1": 0.0}
-    assert machine.each_cpu_busy_s(tmp_path / "none") == machine.each_cpu_stolen_s(tmp_path / "none") == {}
+    assert machine.cpu_times(tmp_path) == {"": (0.04, 0.0), "0": (4.0, 0.07), "1": (1.0, 0.0)}
+    assert machine.cpu_times(tmp_path / "none") == {}
 
     def at(second, **totals):
         return replace(sample(second, {0: float(second)}, float(second)), waits_total=totals)

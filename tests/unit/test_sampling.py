@@ -145,12 +145,10 @@ def test_disks_memory_pressure_and_cpu_of_this_machine_and_stolen_time_is_not_bu
     assert none.written_bytes_total is None
     assert machine.disk_samples([]) == {}
     assert kernel_bytes("MemAvailable") > 10**6
-    assert machine.cpu_busy_s() > 0
-    assert machine.cpu_stolen_s() >= 0
+    assert machine.cpu_times()[""].busy_s > 0
     assert machine.pressure_s(Path("/nonexistent")) == {}
     (tmp_path / "stat").write_text("cpu  100 20 30 9000 40 5 6 700 3 0\ncpu0 1 2 3 4 5 6 7 8 9 0\n")
-    assert (machine.cpu_busy_s(tmp_path), machine.cpu_stolen_s(tmp_path)) == (1.61, 7.0)
-    assert machine.cpu_stolen_s(tmp_path / "none") is None
+    assert machine.cpu_times(tmp_path)[""] == (1.61, 7.0)
 
 
 def test_threads_by_name():

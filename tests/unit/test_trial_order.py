@@ -17,7 +17,7 @@ from scale_sweep.base.interrupts import Stop, Stopped
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.loadgen.split import split_spec
 from scale_sweep.measure.executing.execute import server_facts
-from scale_sweep.measure.trial.loading import LOCAL, Loading, LoadSampling
+from scale_sweep.measure.trial.loading import Loading, LoadSampling
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.measure.trial.stages import LoadSeen
@@ -202,7 +202,7 @@ def test_the_line_that_came_with_the_sample_that_ended_the_load_is_kept(tmp_path
     address = Address(host="", port=0, secret="")
     server, events = WatchedServer(), []
     reached = Reached(server=server, address=address, session=NullSession(order.trial, address))
-    loading = Loading(order, reached, two_lines(server), Stop(), LOCAL, server.sampling)
+    loading = Loading(order, reached, two_lines(server), Stop(), server.sampling)
     with pytest.raises(LoadError, match="about to fill"):
         events.extend(loading.events())
     assert [i.t_s for i in loading.loaded().intervals] == [1.0, 2.0]

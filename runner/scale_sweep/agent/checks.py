@@ -31,6 +31,8 @@ def facts(talk: Talk, line: Mapping[str, Any]) -> dict[str, Any]:
         program, lacks = loadgen_path(), ""
     except ScaleError as error:
         program, lacks = "", error.message
+    there = {name: load_target(name) for name in TARGETS.names()}
+    servers = {name: target.find("") for name, target in there.items() if target.facts.to_install}
     return {
         "host": asdict(read_host()),
         "machine": machine_identity(),
@@ -38,22 +40,11 @@ def facts(talk: Talk, line: Mapping[str, Any]) -> dict[str, Any]:
         "root": os.geteuid() == 0,
         "program": program,
         "lacks": lacks,
-        "servers": _servers(),
+        "servers": {name: installed.version for name, installed in servers.items() if installed is not None},
     }
 
 
-def _servers() -> dict[str, str]:
-    versions = {}
-    for name in TARGETS.names():
-        target = load_target(name)
-        installed = target.find("") if target.facts.to_install else None
-        if installed is not None:
-            versions[name] = installed.version
-    return versions
-
-
 def clock(talk: Talk, line: Mapping[str, Any]) -> int:
-    """The host's monotonic clock in nanoseconds."""
     return time.monotonic_ns()
 
 
@@ -97,8 +88,7 @@ ROUND_TRIPS = 50
 
 
 def listen(talk: Talk, line: Mapping[str, Any]) -> float:
-    """Takes another host's connections on an address. Says its port and token. Returns the bytes per second that
-    arrived."""
+    """Says its port and token. Returns the bytes per second that arrived."""
     token = secrets.token_bytes(TOKEN_BYTES)
     with socket.create_server((str(line["address"]), 0)) as server:
         server.settimeout(ACCEPT_S)
@@ -114,7 +104,7 @@ def listen(talk: Talk, line: Mapping[str, Any]) -> float:
 
 
 def send(talk: Talk, line: Mapping[str, Any]) -> dict[str, float]:
-    """Connects to a host that listens. Returns the bytes per second that came from it, and the median round trip."""
+    """Returns the bytes per second that came from the host that listens, and the median round trip."""
     place, token = (str(line["address"]), int(line["port"])), bytes.fromhex(str(line["token"]))
     with _connected(place, token) as trips:
         round_trip_s = statistics.median(_round_trip_s(trips) for _ in range(ROUND_TRIPS))

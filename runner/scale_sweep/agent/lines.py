@@ -35,7 +35,7 @@ class SharedWriter:
 
 
 def parsed(text: str) -> dict[str, Any]:
-    """The object of a line. Raises ValueError."""
+    """Raises ValueError."""
     if len(text) > LINE_MAX:
         raise ValueError(f"a line of {len(text):,} characters")
     value = json.loads(text)
@@ -79,6 +79,5 @@ class Talk:
             self.on_line(line)
 
     def close(self, why: str) -> None:
-        """Requests the end."""
         self.stop.request()
         self.on_line({"closed": why})

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
-from typing import IO, Any
+from typing import Any
 
 from scale_sweep.agent.lines import Talk
 from scale_sweep.base.spawning import spawn
@@ -26,16 +26,15 @@ _ALLOWED = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGKILL)
 def load(talk: Talk, line: Mapping[str, Any]) -> dict[str, Any]:
     """Runs the process to its end. Returns its exit code and the end of its standard error."""
     spec = {str(key): str(value) for key, value in dict(line["spec"]).items()}
+    if not os.path.exists(spec.get("library", "")):
+        spec.pop("library", None)  # the load generator then looks for this host's own
     cpus = tuple(int(cpu) for cpu in line["cpus"]) or tuple(sorted(os.sched_getaffinity(0)))
     environment = {key: value for key, value in os.environ.items() if not key.startswith("TAOS_")}
     environment["SCALE_PASSWORD"] = str(line["secret"])
-    with (
-        scratch("load") as folder,
-        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
-    ):
+    with scratch("load") as folder, tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         spec = written(spec, dict(line["folders"]), folder)
         with tempfile.TemporaryFile("w+", encoding="utf-8") as spec_file:
-            spec_file.write(spec_text(_own(spec)))
+            spec_file.write(spec_text(spec))
             spec_file.seek(0)
             process = spawn(
                 (loadgen_path(), "load", "-"),
@@ -55,15 +54,11 @@ def load(talk: Talk, line: Mapping[str, Any]) -> dict[str, Any]:
             assert process.stdout is not None
             for text in process.stdout:
                 talk.put(text=text)
-            return {"code": process.wait(timeout=STOP_S), "errors": _last_words(errors)}
+            code = process.wait(timeout=STOP_S)
+            errors.seek(0)
+            return {"code": code, "errors": errors.read()[-ERRORS_MAX:]}
         finally:
             _end(process)
-
-
-def _own(spec: Mapping[str, str]) -> dict[str, str]:
-    """The spec without a client library that is not here: the load generator then looks for this host's own."""
-    library = spec.get("library", "")
-    return {key: value for key, value in spec.items() if key != "library" or os.path.exists(library)}
 
 
 def _signalled(process: subprocess.Popen[str], heard: Mapping[str, Any]) -> None:
@@ -73,11 +68,6 @@ def _signalled(process: subprocess.Popen[str], heard: Mapping[str, Any]) -> None
         process.kill()
     elif int(heard.get("signal") or 0) in _ALLOWED:
         process.send_signal(int(heard["signal"]))
-
-
-def _last_words(errors: IO[str]) -> str:
-    errors.seek(0)
-    return errors.read()[-ERRORS_MAX:]
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import platform
 import signal
@@ -15,6 +14,7 @@ from typing import Any
 from scale_sweep.agent import checks, loads
 from scale_sweep.agent.lines import BEAT_S, LEASE_S, READY, SharedWriter, Talk, parsed, plain_error
 from scale_sweep.base.interrupts import Stopped
+from scale_sweep.machine.host.host_facts import text_of
 
 END_S = 90.0  # a server's clean stop, and the removal of its data
 DIGEST_FILE = "digest"
@@ -24,7 +24,7 @@ REQUESTS: Mapping[str, Request] = {**checks.REQUESTS, **loads.REQUESTS}
 
 
 def request_of(name: str) -> Request:
-    """The function that answers a request. Raises ValueError for a name that is none."""
+    """Raises ValueError for a name that is none."""
     if name in REQUESTS:
         return REQUESTS[name]
     from scale_sweep.agent import trials  # 40 MB and most of the start, which a load host does not need
@@ -35,7 +35,6 @@ def request_of(name: str) -> Request:
 
 
 def main() -> None:
-    """Serves until the controller ends."""
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # the end of standard input says so
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -46,8 +45,6 @@ def main() -> None:
 
 
 class Agent:
-    """The requests of one controller."""
-
     def __init__(self, writer: SharedWriter) -> None:
         self._writer, self._talks, self._heard = writer, dict[int, Talk](), time.monotonic()
         self._threads: list[threading.Thread] = []
@@ -114,6 +111,4 @@ class Agent:
 
 def own_digest() -> str:
     """The digest of the agent's files, as `scale hosts prepare` recorded it; "" in a checkout."""
-    with contextlib.suppress(OSError):
-        return (Path(__file__).resolve().parents[3] / DIGEST_FILE).read_text(encoding="utf-8").strip()
-    return ""
+    return text_of(Path(__file__).resolve().parents[3] / DIGEST_FILE)

@@ -20,9 +20,9 @@ from scale_sweep.loadgen.spec import PROTOCOL
 from scale_sweep.loadgen.split import begun_together, delay_elsewhere_ns, group_specs, split_spec, start_ns
 from scale_sweep.machine.host.child_programs import measure_new_pages, speed_now
 from scale_sweep.machine.host.host_facts import Host
+from scale_sweep.machine.state.records import remove_recorded
 from scale_sweep.measure.machine_setup import MachineSetup, machine_ready, supports_tiers
 from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.measure.trial.preload import remove
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import HostSample, Plan
@@ -43,7 +43,7 @@ _ONE_ROW = {"protocol": PROTOCOL, "driver": "null", "rows": "1", "rows_per_reque
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The server that a sweep asks for; "auto" and "" leave the choice open."""
+    """ "auto" and "" leave the choice open."""
 
     target: str
     runtime: str
@@ -54,8 +54,7 @@ class Request:
 
 
 def chosen(talk: Talk, line: Mapping[str, Any]) -> dict[str, str]:
-    """The server that this host has for a request. Raises as `choose`, also with what keeps installed files from
-    running."""
+    """Raises as `choose`, also with what keeps installed files from running."""
     request = from_plain(line["request"], Request, _CONTROLLER)
     try:
         return plain_choice(choose(request))
@@ -65,7 +64,7 @@ def chosen(talk: Talk, line: Mapping[str, Any]) -> dict[str, str]:
 
 
 def lacking(talk: Talk, line: Mapping[str, Any]) -> list[str]:
-    """The reasons why servers whose files are here do not run, such as a missing Java."""
+    """Why servers whose files are here do not run, such as a missing Java."""
     reasons = {str(name): lacking_of(str(name)) for name in line["names"] if installed(str(name))}
     return [f"{name}: {reason.sentence}" for name, reason in reasons.items() if reason]
 
@@ -76,7 +75,7 @@ def plain_choice(choice: ServerChoice) -> dict[str, str]:
 
 
 def choice_of(plain: Mapping[str, Any]) -> ServerChoice:
-    """The choice of a value. Raises KeyError, UsageError for a target that is not known here."""
+    """Raises KeyError, UsageError for a target that is not known here."""
     words = {str(key): str(value) for key, value in plain.items() if key != "target"}
     return ServerChoice(target=load_target(str(plain["target"])), **words)
 
@@ -93,9 +92,8 @@ def findings(talk: Talk, line: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def removed(talk: Talk, line: Mapping[str, Any]) -> None:
-    """Removes the rows that trials of a run shared."""
     for name in line["names"]:
-        remove(str(name))
+        remove_recorded(str(name))
 
 
 def trial(talk: Talk, line: Mapping[str, Any]) -> None:
@@ -213,7 +211,7 @@ def set_up(talk: Talk, line: Mapping[str, Any]) -> None:
 
 
 def tiers(talk: Talk, line: Mapping[str, Any]) -> tuple[bool, str]:
-    """Whether the server of an order supports several data directories, and the observation in words."""
+    """The observation in words, too."""
     order = from_plain(line["order"], TrialOrder, _CONTROLLER)
     return supports_tiers(replace(order, program=loadgen_path()), talk.stop)
 

@@ -42,8 +42,6 @@ class ScaleError(Exception):
 
 
 class UsageError(ScaleError):
-    """A flag, key or file is wrong; nothing was started."""
-
     exit_code = 2
     usual_remedy = "the command with --help explains every flag; scale init shows the keys of a sweep file"
 
@@ -53,35 +51,25 @@ class CannotAsk(UsageError):
 
 
 class PreflightError(ScaleError):
-    """This machine does not meet the requirements; nothing was started."""
-
     exit_code = 3
     usual_remedy = "scale doctor shows what this machine can do"
 
 
 class ProvisionError(ScaleError):
-    """The server did not start, or is not what the plan says."""
-
     exit_code = 4
     usual_remedy = "scale doctor shows what this machine can do; the server's log has details"
 
 
 class LoadError(ScaleError):
-    """The load generator refused its spec, or failed."""
-
     exit_code = 5
     usual_remedy = "scale doctor shows whether the load generator works; docs/loadgen.md explains its input"
 
 
 class StoreError(ScaleError):
-    """Results cannot be written, or read back."""
-
     exit_code = 6
     usual_remedy = "scale verify RUN names the files that were changed; give another run, or another directory"
 
 
 class TargetError(ScaleError):
-    """The database refused what the trial needs."""
-
     exit_code = 7
     usual_remedy = "change the setting or the query; the message is the database's"

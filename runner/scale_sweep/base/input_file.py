@@ -16,7 +16,7 @@ _KINDS = {stat.S_IFDIR: "a directory", stat.S_IFCHR: "a device", stat.S_IFBLK: "
 
 
 def open_input(path: str | Path, name: str) -> BinaryIO:
-    """Opens a file or a pipe. name: what the message calls it, like "--iot". Raises UsageError."""
+    """A file or a pipe. name: what the message calls it, like "--iot". Raises UsageError."""
     where = _where(path, name)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
@@ -33,7 +33,7 @@ def open_input(path: str | Path, name: str) -> BinaryIO:
 
 
 def read_input(path: str | Path, name: str, bytes_max: int) -> bytes:
-    """The content of a file of at most that many bytes. Raises UsageError."""
+    """Raises UsageError, also for more than that many bytes."""
     where = _where(path, name)
     try:
         with open_input(path, name) as file:

@@ -24,9 +24,8 @@ class Stop:
     end of the outermost `deferred` block; a signal's at once in the main thread."""
 
     def __init__(self) -> None:
-        self._requested = self._again = self._waits = (
-            False  # plain flags: a signal may arrive while this thread sets one
-        )
+        # Plain flags: a signal may arrive while this thread sets one.
+        self._requested = self._again = self._waits = False
         self._blocks = 0
         self._wakes: list[Callable[[], None]] = []
 

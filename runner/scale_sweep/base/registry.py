@@ -22,9 +22,8 @@ def _places_of_others() -> Mapping[str, Mapping[str, str]]:
     places: dict[str, dict[str, str]] = defaultdict(dict)
     for distribution in distributions():
         for point in distribution.entry_points:
-            places[point.group].setdefault(
-                point.name, point.value
-            )  # the first on the path hides others, as in an import
+            # The first on the path hides others, as in an import.
+            places[point.group].setdefault(point.name, point.value)
     return places
 
 
@@ -46,7 +45,7 @@ class Registry:
         return name in self._ours or name in self._places
 
     def load(self, name: str) -> Any:
-        """Imports and returns the implementation. Raises KeyError for a name that is not registered."""
+        """Raises KeyError for a name that is not registered."""
         module, _, attribute = (self._ours.get(name) or self._places[name]).partition(":")
         loaded = importlib.import_module(module)
         return getattr(loaded, attribute) if attribute else loaded

@@ -14,7 +14,7 @@ _REFUSED = {"Cc": "a control character", "Cs": "a byte that is not UTF-8"}
 
 
 def plain_text(text: str) -> str:
-    """The text, if it can be stored and shown. Raises ValueError."""
+    """Raises ValueError for a text that cannot be stored or shown."""
     if not text.strip():
         raise ValueError("the value is empty")
     if len(text) > CHARACTERS_MAX:

@@ -44,12 +44,16 @@ def parse_seconds(text: str) -> float:
     return _quantity(text, _SECONDS, "a duration", '"30s" or "5m"')
 
 
+def _percent(text: str) -> float:
+    match = _PERCENT.fullmatch(text)
+    return float(match.group(1)) if match else math.nan
+
+
 def parse_percent(text: str) -> float:
     """Percent from "5%" or "0.5 %": above 0 and below 100."""
-    match = _PERCENT.fullmatch(text)
-    if match is None or not 0 < float(match.group(1)) < 100:
+    if not 0 < (percent := _percent(text)) < 100:
         raise ValueError(f'{text!r} is not a percentage above 0 and below 100; write it like "5%"')
-    return float(match.group(1))
+    return percent
 
 
 HEADROOM_MAX_PERCENT = 10_000.0
@@ -57,12 +61,11 @@ HEADROOM_MAX_PERCENT = 10_000.0
 
 def parse_headroom(text: str) -> float:
     """A share from "30%" or "0%": 0 or more, and 100 % is as much again."""
-    match = _PERCENT.fullmatch(text)
-    if match is None:
+    if math.isnan(percent := _percent(text)):
         raise ValueError(f'{text!r} is not a percentage of 0 or more; write it like "30%"')
-    if float(match.group(1)) > HEADROOM_MAX_PERCENT:
+    if percent > HEADROOM_MAX_PERCENT:
         raise ValueError(f"{text!r} is above {HEADROOM_MAX_PERCENT:g} %")
-    return float(match.group(1)) / 100
+    return percent / 100
 
 
 def parse_count(text: str) -> int:
@@ -199,12 +202,15 @@ def moved_words(percent: float) -> str:
     return f"{verb} from {max(0.0, 100 - percent / 2):.0f} % to {max(0.0, 100 + percent / 2):.0f} % of its mean"
 
 
-def common_multiple(levels: tuple[float, ...], at_least: int, at_most: int = 240) -> int:
-    """The smallest number of parts, at least at_least, that every level divides: ((1, 2, 3), 8) → 12; above at_most, a
-    multiple of the greatest level."""
+PARTS_MAX = 240
+
+
+def common_multiple(levels: tuple[float, ...], at_least: int) -> int:
+    """The smallest number of parts, at least at_least, that every level divides: ((1, 2, 3), 8) → 12; above PARTS_MAX,
+    a multiple of the greatest level."""
     whole = [int(level) for level in levels]
     step = math.lcm(*whole)
-    step = step if step <= at_most else max(whole)
+    step = step if step <= PARTS_MAX else max(whole)
     return -(-at_least // step) * step
 
 

@@ -18,7 +18,7 @@ _TIME = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(\S*)")
 
 
 def parse_objective(text: str) -> Objective:
-    """The objective of a text. Raises ValueError that names the condition."""
+    """Raises ValueError that names the condition."""
     clauses = [_clause(part.strip()) for part in text.split(",")]
     names = [clause.name for clause in clauses]
     if twice := next((name for name in names if names.count(name) > 1), ""):

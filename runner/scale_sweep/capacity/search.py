@@ -33,7 +33,6 @@ class Tried(Protocol):
 @dataclass(frozen=True, kw_only=True)
 class Crossing:
     at: float  # ln(rate)
-    slope: float  # there
     spread: float  # standard deviation of the excess around the line
     error: float  # standard error of `at`
     worth: float  # the number of probes that the weights come to
@@ -75,7 +74,7 @@ def _fitted(points: Sequence[tuple[float, float]], at: float) -> Crossing:
     spread = math.sqrt(sum(rests) / total * worth / max(1.0, worth - 2.0))
     root = middle - mean / slope
     error = spread / slope * math.sqrt(1 / worth + (root - middle) ** 2 / (squares + SLOPE_WEIGHT) * total / worth)
-    return Crossing(at=root, slope=slope, spread=spread, error=error, worth=worth)
+    return Crossing(at=root, spread=spread, error=error, worth=worth)
 
 
 OPENING_S: Final = 5.0  # seconds of the closed loop that a search begins with, after its warm-up
@@ -199,7 +198,7 @@ def held_words(tried: Sequence[Tried], unit: str, seconds: float) -> str:
 
 
 def answer_of(probes: Sequence[Probe]) -> Capacity:
-    """The answer from all probes of a search."""
+    """From all probes of a search."""
     usable = believed(probes)
     holding = [probe.holds for probe in usable]
     none = Capacity(rate=None, low=None, high=None, probes=len(usable))

@@ -30,7 +30,6 @@ FLAG = "--cluster"
 CONNECT_S = 10.0
 ANSWER_S = 60.0
 PLAN_S = on_worker.PLAN_S + 30.0
-STOPPED = -1
 _TLS = "use tls://HOST:8786"
 _LIMITS = "without root there are no fractional cores and no memory limit; scale doctor on that host shows what it has"
 _REMEDY = "docs/hosts.md lists the conditions; tools/dask makes a cluster"
@@ -42,7 +41,7 @@ _ONE_START = {"pure": False, "retries": 0, "allow_other_workers": False}
 
 @contextmanager
 def opened(address: str, say: Say) -> Iterator[ClusterFleet]:
-    """The hosts of a cluster until the end of the block. Raises UsageError."""
+    """Raises UsageError."""
     require_extra("dask", FLAG)
     refuse_open(address)
     with _connected(address) as client:
@@ -97,7 +96,7 @@ def _connected(address: str) -> Iterator[Any]:
 
 
 class ClusterFleet:
-    """The hosts of a cluster. The constructor raises UsageError for one that could start a trial twice."""
+    """Raises UsageError for a cluster that could start a trial twice."""
 
     def __init__(self, client: Any, address: str, say: Say) -> None:
         self._client, self._address = client, address
@@ -156,14 +155,14 @@ class ClusterFleet:
         return self._client.submit(function, *words, workers=[worker], **_ONE_START)
 
     def _answer(self, future: Any, limit_s: float) -> bytes:
-        """The bytes of an answer. Raises ProvisionError."""
+        """Raises ProvisionError."""
         try:
             return bytes(future.result(timeout=limit_s))
         except Exception as error:  # whatever Dask raises, or what arrives in another form
             raise ProvisionError(f"{FLAG} {self._address}: {_line(error)}") from None
 
     def tasks(self, order: FleetOrder) -> Sequence[ClusterTask]:
-        """A task for each host. Raises UsageError or PreflightError that names the host."""
+        """Raises UsageError or PreflightError that names the host."""
         return [self._task(order, number) for number in range(len(self.hosts))]
 
     def _task(self, order: FleetOrder, number: int) -> ClusterTask:
@@ -178,12 +177,11 @@ class ClusterFleet:
 
 
 def _announced(answer: Mapping[str, Any], host: str) -> Announced:
-    """The plan that a host made. Raises UsageError or PreflightError with the host's own first line."""
+    """Raises UsageError or PreflightError with the host's own first line."""
     if answer["code"] != 0:
         lines = [line.strip() for line in str(answer["words"]).splitlines() if line.strip()]
-        line = next(
-            (line for line in lines if line.startswith(("scale:", "Cannot start:"))), (lines or ["no plan"])[-1]
-        )
+        own = [line for line in lines if line.startswith(("scale:", "Cannot start:"))]
+        line = (own or lines[-1:] or ["no plan"])[0]
         message = f"{host}: {line.partition(': ')[2] or line}"
         raise (UsageError if answer["code"] == UsageError.exit_code else PreflightError)(message, remedy=_LIMITS)
     document = json.loads(answer["plan"])
@@ -233,10 +231,10 @@ class ClusterTask:
         self._is_stopped.set()
         if self._future is not None:
             with contextlib.suppress(Exception):
-                self._lease.set(STOPPED)
+                self._lease.set(-1)  # negative: ends it
 
     def finished_run(self) -> Path:
-        """The directory of the run, here. Raises ProvisionError, StoreError."""
+        """Its directory here. Raises ProvisionError, StoreError."""
         if self._future is None:
             raise ProvisionError(f"{self.host}: the run was not started")
         try:

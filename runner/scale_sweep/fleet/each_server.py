@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from scale_sweep.base.errors import ProvisionError, ScaleError
@@ -24,7 +23,7 @@ from scale_sweep.plan.summary import plan_sentence
 
 @contextmanager
 def opened(address: str, say: Say) -> Iterator[InventoryFleet]:
-    """The servers of an inventory, with an agent on each host until the end of the block. Raises UsageError."""
+    """With an agent on each host. Raises UsageError."""
     inventory = read_inventory(Path(address))
     say(f"reaching {counted(len(inventory.hosts), 'host')}")
     with ExitStack() as stack:
@@ -33,7 +32,7 @@ def opened(address: str, say: Say) -> Iterator[InventoryFleet]:
 
 
 class InventoryFleet:
-    """The servers of an inventory. stack: ends what is started for them."""
+    """stack: ends what is started for the servers."""
 
     def __init__(self, inventory: Inventory, links: dict[str, AgentLink], stack: ExitStack) -> None:
         self._inventory, self._links, self._stack = inventory, links, stack
@@ -46,7 +45,7 @@ class InventoryFleet:
             yield HostsPlace(own, {host.name: self._links[host.name] for host in own.hosts}, self._stack)
 
     def tasks(self, order: FleetOrder) -> Sequence[ServerTask]:
-        """A task for each server. Raises UsageError or PreflightError that names the server."""
+        """Raises UsageError or PreflightError that names the server."""
         places = list(self._places())
         prepared = [_prepared(place, order) for place in places]
         turns = {host.name: Turn() for host in self._inventory.load}
@@ -54,7 +53,7 @@ class InventoryFleet:
         for number, (place, plan) in enumerate(zip(places, prepared, strict=True)):
             trial_s = plan.plan.seconds_estimated / max(1, len(plan.plan.trials))
             before, turn = out_of_step(number, len(places), trial_s), turns[place.load[0]]
-            made.append(ServerTask(_Run(place=place, prepared=plan, order=order, before_trial=before, turn=turn)))
+            made.append(ServerTask(place, plan, order, before, turn))
         return made
 
 
@@ -65,31 +64,23 @@ def _prepared(place: HostsPlace, order: FleetOrder) -> Prepared:
         raise type(error)(f"{place.server}: {error.message}", remedy=error.remedy) from None
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Run:
-    """One server's run."""
-
-    place: HostsPlace
-    prepared: Prepared
-    order: FleetOrder
-    before_trial: Callable[[], None]
-    turn: Turn  # held while it measures, by one server of a load host at a time
-
-
 class ServerTask:
-    """The run of one server, in a thread."""
+    """The run of one server, in a thread. turn: held while it measures, by one server of a load host at a time."""
 
-    def __init__(self, run: _Run) -> None:
-        self._run, self._stop = run, Stop()
+    def __init__(
+        self, place: HostsPlace, prepared: Prepared, order: FleetOrder, before_trial: Callable[[], None], turn: Turn
+    ) -> None:
+        self._place, self._prepared, self._order = place, prepared, order
+        self._before_trial, self._turn, self._stop = before_trial, turn, Stop()
         self._path: Path | None = None
         self._error: ScaleError | None = None
         self._thread: threading.Thread | None = None
-        plan = run.prepared.plan
-        choices = tuple(choice.sentence for choice in run.prepared.choices.values())
-        self.host = run.place.server
+        plan = prepared.plan
+        choices = tuple(choice.sentence for choice in prepared.choices.values())
+        self.host = place.server
         self.announced = Announced(
-            sentences=(*choices, plan_sentence(plan), f"load from {', '.join(run.place.load)}"),
-            findings=run.prepared.findings,
+            sentences=(*choices, plan_sentence(plan), f"load from {', '.join(place.load)}"),
+            findings=prepared.findings,
             seconds=plan.seconds_estimated,
             trials=len(plan.trials),
         )
@@ -111,18 +102,17 @@ class ServerTask:
         return self._path
 
     def _work(self, say: Say) -> None:
-        run = self._run
         try:
-            with self._stop.here(), run.turn.held(lambda: say("waits for its load hosts, which another server uses")):
+            with self._stop.here(), self._turn.held(lambda: say("waits for its load hosts, which another server uses")):
                 here = HereRun(
                     host=self.host,
-                    place=run.place,
-                    prepared=run.prepared,
-                    fleet=run.order.fleet,
-                    before_trial=run.before_trial,
+                    place=self._place,
+                    prepared=self._prepared,
+                    fleet=self._order.fleet,
+                    before_trial=self._before_trial,
                     say=say,
                 )
-                self._path = run.order.campaign(here)
+                self._path = self._order.campaign(here)
         except Stopped:
             self._error = ProvisionError("interrupted", remedy="scale resume RUN continues it")
         except ScaleError as error:

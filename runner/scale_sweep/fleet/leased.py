@@ -17,7 +17,6 @@ CHUNK = 4096
 
 
 def main() -> int:
-    """Runs the words to their end. Returns their exit code."""
     limit_s, words = float(sys.argv[1]), sys.argv[2:]
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL)
     signal.signal(signal.SIGTERM, lambda *_: process.send_signal(signal.SIGTERM))

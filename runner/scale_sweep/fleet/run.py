@@ -29,8 +29,6 @@ SayOf = Callable[[str, str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class RunEnding:
-    """How the run of a host ended."""
-
     host: str
     path: Path | None  # of its directory; None if it did not come to its end
     error: ScaleError | None = None  # why
@@ -63,7 +61,7 @@ def run_all(tasks: Sequence[Task], say: SayOf) -> tuple[RunEnding, ...]:
     except BaseException:
         _stop(begun)
         raise
-    return tuple(_ending(task) for task in tasks)
+    return tuple(map(_ending, tasks))
 
 
 def _stop(tasks: Sequence[Task]) -> None:
@@ -171,7 +169,7 @@ BYTES_MAX = 1 << 20
 
 
 def words_of(order: FleetOrder, host: Host) -> tuple[str, ...]:
-    """The sweep as this host measures it, without the place of its results."""
+    """Without the place of its results."""
     sweep = order.resolve(host)
     own = {axis_of(sweep.axis).key: format_levels(sweep.levels), "method.order_seed": str(sweep.seed_of_order)}
     words = [Path(order.what).name if os.path.isfile(order.what) else order.what]
@@ -185,7 +183,7 @@ def words_of(order: FleetOrder, host: Host) -> tuple[str, ...]:
 
 
 def files_of(order: FleetOrder) -> Mapping[str, str]:
-    """The text of the sweep file by its name, if the sweep is in a file here. Raises UsageError."""
+    """By its name, if the sweep is in a file here. Raises UsageError."""
     if not os.path.isfile(order.what):
         return {}
     return {Path(order.what).name: read_input_text(Path(order.what), "the sweep file", BYTES_MAX)}

@@ -24,8 +24,6 @@ from scale_sweep.results.store.codec import from_plain
 
 @dataclass(frozen=True, kw_only=True)
 class HostFacts:
-    """A host as its agent describes it."""
-
     name: str
     role: str
     host: Host
@@ -39,7 +37,7 @@ class HostFacts:
 
 
 def check(inventory: Inventory, links: Mapping[str, AgentLink]) -> tuple[HostFacts, ...]:
-    """The facts of every host, the servers' first. Raises ProvisionError that names the host."""
+    """The servers' first. Raises ProvisionError that names the host."""
     facts: dict[str, HostFacts] = {}
     for part in by_server(inventory):
         for network in networks(part, links):
@@ -50,7 +48,7 @@ def check(inventory: Inventory, links: Mapping[str, AgentLink]) -> tuple[HostFac
 
 
 def facts_of(link: AgentLink, role: str, network: HostNetwork) -> HostFacts:
-    """The facts of one host. Raises ProvisionError, and StoreError for an answer that is none."""
+    """Raises ProvisionError, and StoreError for an answer that is none."""
     raw: Mapping[str, Any] = link.ask("facts").answer()
     return HostFacts(
         name=link.host.name,
@@ -70,37 +68,22 @@ STREAM_S = 60.0
 
 
 def networks(inventory: Inventory, links: Mapping[str, AgentLink]) -> tuple[HostNetwork, ...]:
-    """The network of every host, the server's first. Raises ProvisionError that names the host."""
+    """The server's first. Raises ProvisionError that names the host."""
     server, address = links[inventory.server.name], inventory.server.address
-    load, together = [links[host.name] for host in inventory.load], []
-    alone = [_path(link, server, address) for link in load]
+    load, together = [links[host.name] for host in inventory.load], list[HostNetwork]()
+    alone = [_network_of(link, server, address) for link in load]
     if len(load) > 1:
         with ThreadPoolExecutor(max_workers=len(load)) as pool:
-            together = list(pool.map(lambda link: _path(link, server, address), load))
+            together = list(pool.map(lambda link: _network_of(link, server, address), load))
     own = HostNetwork(
         host=inventory.server.name,
-        sent_bytes_per_s=sum(path.from_server for path in together) or None,
-        received_bytes_per_s=sum(path.to_server for path in together) or None,
+        sent_bytes_per_s=sum(one.received_bytes_per_s or 0.0 for one in together) or None,
+        received_bytes_per_s=sum(one.sent_bytes_per_s or 0.0 for one in together) or None,
     )
-    return own, *(path.network(link.host.name) for path, link in zip(alone, load, strict=True))
+    return own, *alone
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Path:
-    to_server: float  # bytes per second
-    from_server: float
-    round_trip_s: float
-
-    def network(self, host: str) -> HostNetwork:
-        return HostNetwork(
-            host=host,
-            sent_bytes_per_s=self.to_server,
-            received_bytes_per_s=self.from_server,
-            round_trip_ms=1e3 * self.round_trip_s,
-        )
-
-
-def _path(link: AgentLink, server: AgentLink, address: str) -> _Path:
+def _network_of(link: AgentLink, server: AgentLink, address: str) -> HostNetwork:
     taking = server.ask("listen", address=address)
     seen: Mapping[str, float] = {}
     for line in taking.events(STREAM_S):
@@ -115,10 +98,11 @@ def _path(link: AgentLink, server: AgentLink, address: str) -> _Path:
                     remedy="is scale_address on the load's network, and does a firewall let it pass?",
                 ) from None
         elif "answer" in line:
-            return _Path(
-                to_server=float(line["answer"]),
-                from_server=float(seen["received"]),
-                round_trip_s=float(seen["round_trip_s"]),
+            return HostNetwork(
+                host=link.host.name,
+                sent_bytes_per_s=float(line["answer"]),
+                received_bytes_per_s=float(seen["received"]),
+                round_trip_ms=1e3 * float(seen["round_trip_s"]),
             )
     raise ProvisionError(f"{server.host.name} did not measure the network of {link.host.name}")
 
@@ -137,8 +121,6 @@ class HostClock:
 
 @dataclass(frozen=True, kw_only=True)
 class ClockSeen:
-    """The clock of a host before and after a trial."""
-
     trial_id: str
     host: str
     before: HostClock
@@ -146,7 +128,7 @@ class ClockSeen:
 
     @property
     def moved_ns(self) -> int:
-        """By how much it moved, beyond the errors of both measurements."""
+        """Beyond the errors of both measurements."""
         moved = abs(self.after.offset_ns - self.before.offset_ns)
         return max(0, moved - self.before.error_ns - self.after.error_ns)
 
@@ -170,8 +152,6 @@ def measure_clocks(links: Mapping[str, AgentLink]) -> dict[str, HostClock]:
 
 
 class _Trips:
-    """The round trips to one host."""
-
     def __init__(self, link: AgentLink) -> None:
         self._link = link
         self._arrived: queue.SimpleQueue[tuple[int, Line]] = queue.SimpleQueue()

@@ -61,8 +61,6 @@ class HostEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class Inventory:
-    """The hosts of a sweep, or of a fleet of sweeps."""
-
     path: Path  # of the file
     servers: tuple[HostEntry, ...]  # one; more in a fleet
     load: tuple[HostEntry, ...]
@@ -109,7 +107,7 @@ def by_server(inventory: Inventory) -> tuple[Inventory, ...]:
 
 
 def read_inventory(path: Path) -> Inventory:
-    """The hosts of a file. Raises UsageError with Ansible's line, or one that names the group or variable."""
+    """Raises UsageError with Ansible's line, or one that names the group or variable."""
     if not path.is_file():
         raise _wrong(path, "there is no such file")
     raw = _listed(path)
@@ -172,7 +170,7 @@ def _entry(path: Path, name: str, has: Mapping[str, Any]) -> HostEntry:
 
 
 def _address(path: Path, name: str, has: Mapping[str, Any]) -> str:
-    """The numeric address: a server listens on it, and clients reach it there."""
+    """Numeric: a server listens on it, and clients reach it there."""
     local = has.get("ansible_connection") == "local"
     text = str(has.get("scale_address") or has.get("ansible_host") or ("127.0.0.1" if local else name))
     with contextlib.suppress(ValueError):

@@ -18,6 +18,7 @@ from typing import IO, Any
 from scale_sweep.agent.lines import BEAT_S, LEASE_S, READY, SharedWriter, error_of, parsed
 from scale_sweep.base.errors import ProvisionError, UsageError
 from scale_sweep.base.interrupts import current, deferred
+from scale_sweep.base.spawning import run_within
 from scale_sweep.hosts.inventory import HostEntry
 from scale_sweep.hosts.package import FOLDER
 from scale_sweep.machine.disks.limits import DISK_LIMIT_SWITCH
@@ -43,7 +44,7 @@ class AgentRequest:
         self._on_line = on_line or self.lines.put
 
     def take(self, line: Line) -> None:
-        """A line of the host, in the reader's thread."""
+        """In the reader's thread."""
         self.is_over = self.is_over or "answer" in line or "error" in line
         self._on_line(line)
 
@@ -51,7 +52,6 @@ class AgentRequest:
         self.link.put(to=self.number, **line)
 
     def stop(self) -> None:
-        """Asks the host to end the request."""
         self.tell(stop=True)
 
     def events(self, limit_s: float) -> Iterator[Line]:
@@ -135,37 +135,28 @@ class AgentLink:
         self.close()
 
     def greet(self) -> None:
-        """Waits for the first line of the agent, then keeps its lease. Raises UsageError."""
-        self._await_hello()
-        threading.Thread(target=self._beat, name=f"beat {self.host.name}", daemon=True).start()
-
-    def _await_hello(self) -> None:
-        stop, deadline = current(), time.monotonic() + READY_S
+        """Waits for the agent's first line, then keeps its lease. Raises UsageError."""
+        stop, deadline, hello = current(), time.monotonic() + READY_S, dict[str, Any]()
         with stop.waking(partial(self._hello.put, {})):
-            while time.monotonic() < deadline:
+            while not hello:
                 stop.look()
                 if self.broken:
-                    raise UsageError(f"--hosts: {self.host.name}: {self.broken}", remedy=TO_PREPARE)
-                with contextlib.suppress(queue.Empty):
-                    hello = self._hello.get(timeout=max(0.0, deadline - time.monotonic()))
-                    if not hello:
-                        continue
-                    if hello.get("digest") != self._digest:
-                        raise UsageError(
-                            f"--hosts: {self.host.name}: its files are {hello.get('digest')}, this scale's are "
-                            f"{self._digest}",
-                            remedy=TO_PREPARE,
-                        )
-                    return
-        raise UsageError(
-            f"--hosts: {self.host.name}: its agent did not start within {READY_S:.0f} s", remedy=TO_PREPARE
-        )
+                    raise self._unprepared(self.broken)
+                try:
+                    hello = dict(self._hello.get(timeout=max(0.0, deadline - time.monotonic())))
+                except queue.Empty:
+                    raise self._unprepared(f"its agent did not start within {READY_S:.0f} s") from None
+        if (digest := hello.get("digest")) != self._digest:
+            raise self._unprepared(f"its files are {digest}, this scale's are {self._digest}")
+        threading.Thread(target=self._beat, name=f"beat {self.host.name}", daemon=True).start()
+
+    def _unprepared(self, sentence: str) -> UsageError:
+        return UsageError(f"--hosts: {self.host.name}: {sentence}", remedy=TO_PREPARE)
 
     def put(self, **line: Any) -> None:
         self._writer.put(**line)
 
     def ask(self, what: str, /, on_line: Callable[[Line], None] | None = None, **words: Any) -> AgentRequest:
-        """Starts a request on the host."""
         request = AgentRequest(self, next(self._numbers), on_line)
         with self._lock:
             if not self.broken:
@@ -250,31 +241,28 @@ TO_PREPARE = "scale hosts prepare HOSTS.ini, then scale hosts check HOSTS.ini"
 
 
 def switches() -> str:
-    """The switches of this process that its agents have too, as words of the shell."""
+    """Switches of this process that its agents have too, as words of the shell."""
     there = [(name, os.environ[name]) for name in (NEW_PAGES_SWITCH, DISK_LIMIT_SWITCH) if name in os.environ]
     return "".join(f"{name}={shlex.quote(value)} " for name, value in there)
 
 
 def shell_path(path: str) -> str:
-    """A path as a word of the shell, below the home directory if it is not absolute."""
+    """As a word of the shell, below the home directory if it is not absolute."""
     return shlex.quote(path) if path.startswith("/") else f'"$HOME"/{shlex.quote(path)}'
 
 
-def run_line(host: HostEntry, line: str, limit_s: float = READY_S) -> str:
-    """Runs a line of the shell on a host and returns its output. Raises UsageError that names the host."""
-    from scale_sweep.base.spawning import run_within
-
+def run_line(host: HostEntry, line: str) -> str:
+    """The output of a line of the shell on a host. Raises UsageError that names the host."""
     try:
-        done = run_within(limit_s, host.command(line))
+        done = run_within(READY_S, host.command(line))
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UsageError(f"--hosts: {host.name}: {error}", remedy="does ssh reach it?") from None
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
-        raise UsageError(f"--hosts: {host.name}: {last}", remedy=_remedy(last))
+        remedy = "try it by hand: ssh HOST"
+        if "verification failed" in last:
+            remedy = (
+                "its host key is unknown or another: log in once by hand (ssh HOST), or ssh-keyscan it to known_hosts"
+            )
+        raise UsageError(f"--hosts: {host.name}: {last}", remedy=remedy)
     return done.stdout
-
-
-def _remedy(line: str) -> str:
-    if "verification failed" in line:
-        return "its host key is unknown or another: log in once by hand (ssh HOST), or ssh-keyscan it to known_hosts"
-    return "try it by hand: ssh HOST"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib
 import io
@@ -47,53 +46,49 @@ SITE = "site"
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """A kind of host."""
-
     python: str  # like "3.11"
     machine: str  # as uname(1) names it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Package:
-    """Files by their path in the archive."""
-
-    kind: Kind
-    files: tuple[tuple[str, Path], ...]
+    files: tuple[tuple[str, Path], ...]  # by their path in the archive; a folder stands for all in it
     digest: str  # of all paths and contents
+    servers: tuple[str, ...] = ()  # the names of database servers, if these are their files
 
     def write(self, archive: Path) -> None:
         """Writes the archive; the digest's file is the last one in it."""
-        with _archive(archive, self.digest) as made:
+        with tarfile.open(archive, "w:gz", compresslevel=1) as made:
             for name, path in self.files:
-                made.add(path, arcname=name, recursive=False, filter=_plain)
+                made.add(path, arcname=name, filter=_of_nobody if self.servers else _plain)
+            content = f"{self.digest}\n".encode()
+            last = tarfile.TarInfo(DIGEST_FILE)
+            last.size, last.mode = len(content), 0o644
+            made.addfile(last, io.BytesIO(content))
 
     @property
     def bytes(self) -> int:
-        """The size of the files."""
-        return sum(path.stat().st_size for _, path in self.files)
+        return sum(one.lstat().st_size for _, path in self.files for one in (path, *path.rglob("*")))
 
 
-@contextlib.contextmanager
-def _archive(path: Path, digest: str) -> Iterator[tarfile.TarFile]:
-    with tarfile.open(path, "w:gz", compresslevel=1) as made:
-        yield made
-        content = f"{digest}\n".encode()
-        last = tarfile.TarInfo(DIGEST_FILE)
-        last.size, last.mode = len(content), 0o644
-        made.addfile(last, io.BytesIO(content))
-
-
-def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
-    info.uid = info.gid = info.mtime = 0
+def _of_nobody(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    info.uid = info.gid = 0
     info.uname = info.gname = ""
-    info.mode = 0o755 if info.mode & 0o100 else 0o644
+    info.mode &= 0o755
     return info
 
 
+def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    info.mtime, info.mode = 0, 0o755 if info.mode & 0o100 else 0o644
+    return _of_nobody(info)
+
+
 def package_for(kind: Kind, scratch: Path) -> Package:
-    """The package for a kind of host. scratch: for fetched wheels. Raises PreflightError."""
+    """scratch: for fetched wheels. Raises PreflightError."""
     program = Path(loadgen_path()).resolve()
-    own = [(f"{SITE}/scale_sweep/{path.relative_to(PACKAGE)}", path) for path in sorted(_own_files())]
+    left_out = {*LEFT_OUT, "cli", "playbooks", "provisioned"}
+    inside = {path.relative_to(PACKAGE): path for path in PACKAGE.rglob("*") if path.is_file()}
+    own = [(f"{SITE}/scale_sweep/{at}", path) for at, path in inside.items() if not set(at.parts) & left_out]
     programs = [(f"bin/{name}", program.parent / name) for name in (program.name, LOOPBACK)]
     playbook, folder = scratch / "ansible-playbook", playbook_path().parent
     playbook.write_text(ANSIBLE, encoding="ascii")
@@ -107,14 +102,7 @@ def package_for(kind: Kind, scratch: Path) -> Package:
     digest = hashlib.sha256()
     for name, path in files:
         digest.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
-    return Package(kind=kind, files=files, digest=digest.hexdigest()[:16])
-
-
-def _own_files() -> Iterator[Path]:
-    for path in PACKAGE.rglob("*"):
-        inside = path.relative_to(PACKAGE).parts
-        if path.is_file() and not set(inside) & {*LEFT_OUT, "cli", "playbooks", "provisioned"}:
-            yield path
+    return Package(files=files, digest=digest.hexdigest()[:16])
 
 
 def _installed() -> Iterator[tuple[str, Path]]:
@@ -165,35 +153,8 @@ FOLDER = "servers"  # in the home of a host
 DIGITS = 16
 
 
-@dataclass(frozen=True, kw_only=True)
-class CopiedServers:
-    """Database servers in one archive."""
-
-    names: tuple[str, ...]
-    homes: tuple[Path, ...]
-    digest: str
-
-    def write(self, archive: Path) -> None:
-        """Writes the archive; the digest's file is the last one in it."""
-        with _archive(archive, self.digest) as made:
-            for home in self.homes:
-                made.add(home, arcname=home.name, filter=_of_nobody)
-
-    @property
-    def bytes(self) -> int:
-        """The size of the files."""
-        return sum(path.lstat().st_size for home in self.homes for path in home.rglob("*"))
-
-
-def _of_nobody(info: tarfile.TarInfo) -> tarfile.TarInfo:
-    info.uid = info.gid = 0
-    info.uname = info.gname = ""
-    info.mode &= 0o755
-    return info
-
-
-def copied_servers(names: Iterable[str]) -> CopiedServers:
-    """Servers of this machine. Raises UsageError for a name that is not installed, PreflightError for changed files."""
+def copied_servers(names: Iterable[str]) -> Package:
+    """Raises UsageError for a name that is not installed, PreflightError for changed files."""
     pins = read_pins().servers
     wanted = sorted(set(names))
     for name in wanted:
@@ -207,7 +168,8 @@ def copied_servers(names: Iterable[str]) -> CopiedServers:
     for wrong in corrupt_servers(map(str, homes)):
         raise PreflightError(f"--servers: {wrong.name}: {wrong.sentence}", remedy=wrong.command)
     digest = hashlib.sha256("".join(f"{home.name}\0{tree_digest(home)}\n" for home in homes).encode())
-    return CopiedServers(names=tuple(wanted), homes=homes, digest=digest.hexdigest()[:DIGITS])
+    files = tuple((home.name, home) for home in homes)
+    return Package(files=files, digest=digest.hexdigest()[:DIGITS], servers=tuple(wanted))
 
 
 def refuse_other_machine(host: str, machine: str, own: str) -> None:
@@ -227,7 +189,7 @@ def to_have_on(host: str, inventory: Path, target: str, remedies: str) -> str:
 
 
 def names_of(text: str) -> Sequence[str]:
-    """The names of a list with commas. Raises UsageError for an empty name."""
+    """Raises UsageError for an empty name."""
     names = [name.strip() for name in text.split(",")] if text else []
     if "" in names:
         raise UsageError(f"--servers {text}: a name is empty", remedy="like --servers postgres,questdb")

@@ -65,7 +65,7 @@ class HostsPlace:
 
     @property
     def described(self) -> Mapping[str, Any]:
-        """The hosts, for the manifest."""
+        """For the manifest."""
         return {
             "inventory": str(self._inventory.path),
             "server": self._inventory.server.name,
@@ -74,7 +74,6 @@ class HostsPlace:
         }
 
     def manifest(self) -> Mapping[str, Any]:
-        """The hosts, their network, and their clocks so far."""
         clocks = [{**asdict(seen), "moved_ns": seen.moved_ns} for seen in self._seen]
         network = [asdict(one) for one in self._networks]
         return {"hosts": {**self.described, "network": network, "clocks": clocks}}
@@ -86,7 +85,7 @@ class HostsPlace:
     # What a plan needs (plan/preparing/on_hosts.py).
 
     def choose(self, request: RequestedServer) -> ServerChoice:
-        """The server that the host has. Raises as its own `choose`, with how the host gets one."""
+        """Raises as its own `choose`, with how the host gets a server."""
         words = {name: getattr(request, name) for name in _WORDS}
         try:
             return choice_of(self._server.ask("choose", request=words).answer())
@@ -95,7 +94,7 @@ class HostsPlace:
             raise PreflightError(error.message, remedy=remedy) from None
 
     def data(self, requested: str, least: int = 0, most: int = 0) -> DataPlace:
-        """The place for data on the server's host: the inventory's, unless the user names one."""
+        """On the server's host: the inventory's, unless the user names one."""
         named = self._inventory.server.data_dir
         data_dir = named if named and requested in ("", AUTO) else requested
         answer = self._server.ask("data", data_dir=data_dir, least=least, most=most).answer()
@@ -112,8 +111,8 @@ class HostsPlace:
     def findings(self, plan: Plan, choices: Mapping[str, ServerChoice], data: DataPlace) -> tuple[Finding, ...]:
         plain = {key: plain_choice(choice) for key, choice in choices.items()}
         words: dict[str, Any] = {"plan": asdict(plan), "host": asdict(self.host), "data": asdict(data)}
-        plain_findings = self._server.ask("findings", choices=plain, **words).answer()
-        return tuple(from_plain(one, Finding, self._source) for one in plain_findings)
+        answer = self._server.ask("findings", choices=plain, **words).answer()
+        return tuple(from_plain(one, Finding, self._source) for one in answer)
 
     # What a run needs (measure/executing/place.py).
 
@@ -131,19 +130,19 @@ class HostsPlace:
         say("measuring the network, two seconds for each load host, then two for all")
         self._networks = networks(self._inventory, self._links)
         held = self._held = HeldSetup(setup, say)
+
+        def before_trial() -> None:
+            self._reach_again()
+            held.before_trial()
+
         try:
-            yield MachineReady(disks=held.begin(self._server), before_trial=self._before_trial)
+            yield MachineReady(disks=held.begin(self._server), before_trial=before_trial)
         finally:
             self._held = None
             held.end()
             if (setup.ram or setup.plan.sweep.disks) and self._server.broken:
                 with contextlib.suppress(ScaleError):  # else the next agent unmounts them, or `scale hosts clean`
                     self._start_again(self.server)
-
-    def _before_trial(self) -> None:
-        self._reach_again()
-        if self._held is not None:
-            self._held.before_trial()
 
     def supports_tiers(self, order: TrialOrder, stop: Stop) -> tuple[bool, str]:
         with stop.here():
@@ -155,7 +154,7 @@ class HostsPlace:
             self._server.ask("remove", names=[name]).answer()
 
     def run(self, order: TrialOrder, stop: Stop) -> Generator[Event, None, None]:
-        """Runs one trial. Raises ProvisionError if a host is gone and does not come back."""
+        """Raises ProvisionError if a host is gone and does not come back."""
         self._reach_again()
         before = self._clocks = measure_clocks(self._links)
         events = self._trial(replace(order, networks=self._networks))
@@ -184,16 +183,14 @@ class HostsPlace:
         """Starts a new agent on each lost host, removes what the lost one left, and sets it up again."""
         for name in self._links:
             deadline = time.monotonic() + AGAIN_S
-            while self._links[name].broken or not self._holds(name):
+            held = self._held if name == self.server else None
+            while self._links[name].broken or (held is not None and not held.is_held_by(self._links[name])):
                 try:
                     self._start_again(name)
                 except ScaleError:
                     if time.monotonic() > deadline:
                         raise
                     time.sleep(1.0)
-
-    def _holds(self, name: str) -> bool:
-        return name != self.server or self._held is None or self._held.is_held_by(self._links[name])
 
     def _start_again(self, name: str) -> None:
         if self._links[name].broken:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,25 +20,21 @@ from scale_sweep.results.store.codec import from_plain
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProcessOrder:
-    """One process of the load generator."""
-
-    spec: Mapping[str, str]
-    secret: str = ""
-    folders: Folders = field(default_factory=dict)  # files of the folders that the spec names
-    offset_ns: int = 0  # the clock of who wrote the spec and reads the lines, minus this machine's
-
-
-@dataclass(frozen=True, kw_only=True)
 class LoadHost:
-    """A host and its clock."""
-
     link: AgentLink
     clock: HostClock
 
-    def start(self, order: ProcessOrder, on_line: Callable[[Mapping[str, Any]], None]) -> AgentRequest:
-        """Starts one process. on_line: gets {"text"}, then {"code", "errors"}, or {"lost"}."""
-        by_ns = order.offset_ns - self.clock.offset_ns
+    def start(
+        self,
+        on_line: Callable[[Mapping[str, Any]], None],
+        spec: Mapping[str, str],
+        secret: str,
+        folders: Folders,
+        offset_ns: int = 0,
+    ) -> AgentRequest:
+        """One process. on_line: gets {"text"}, then {"code", "errors"}, or {"lost"}. folders: files of those that the
+        spec names. offset_ns: the clock of who wrote the spec and reads the lines, minus this machine's."""
+        by_ns = offset_ns - self.clock.offset_ns
 
         def take(line: Line) -> None:
             if "text" in line:
@@ -49,13 +45,13 @@ class LoadHost:
             elif "error" in line:
                 on_line({"lost": f"{self.link.host.name}: {line['error'].get('message')}"})
 
-        words = {"secret": order.secret, "folders": order.folders, "cpus": list(self.link.host.cpus)}
-        return self.link.ask("load", on_line=take, spec=shifted_spec(order.spec, -by_ns), **words)
+        words = {"secret": secret, "folders": folders, "cpus": list(self.link.host.cpus)}
+        return self.link.ask("load", on_line=take, spec=shifted_spec(spec, -by_ns), **words)
 
     def watch(
         self, server: str, reader_offset_ns: int, on_sample: Callable[[Mapping[str, Any]], None], *, makes_load: bool
     ) -> AgentRequest:
-        """Samples the host once a second, on the clock of the reader. server: the address of the server's host."""
+        """Once a second, on the clock of the reader. server: the address of the server's host."""
         by_ns, source = reader_offset_ns - self.clock.offset_ns, Path(f"host:{self.link.host.name}")
 
         def take(line: Line) -> None:
@@ -78,7 +74,7 @@ class OfController:
         request: list[AgentRequest] = []
         process = RemoteProcess(lambda number: request[0].tell(signal=number), errors)
         host = self._hosts[index % len(self._hosts)]
-        request.append(host.start(ProcessOrder(spec=spec, secret=secret), process.hear))
+        request.append(host.start(process.hear, spec, secret, {}))
         return process
 
 
@@ -115,16 +111,11 @@ class TrialLoads:
             if self.request is not None:
                 self.request.tell(load=number, **heard)
 
-        order = ProcessOrder(
-            spec={str(key): str(value) for key, value in dict(line["spec"]).items()},
-            secret=str(line["secret"]),
-            folders=dict(line["folders"]),
-            offset_ns=self._clock.offset_ns,
-        )
-        self._loads[number] = host.start(order, back)
+        spec = {str(key): str(value) for key, value in dict(line["spec"]).items()}
+        secret, folders = str(line["secret"]), dict(line["folders"])
+        self._loads[number] = host.start(back, spec, secret, folders, self._clock.offset_ns)
 
     def stop(self) -> None:
-        """Ends every process of the load that may still run."""
         for load in self._loads.values():
             load.stop()
 

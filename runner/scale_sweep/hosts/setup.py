@@ -16,14 +16,7 @@ from scale_sweep.agent.serve import DIGEST_FILE
 from scale_sweep.base.errors import ProvisionError, UsageError
 from scale_sweep.hosts.inventory import HostEntry, Inventory
 from scale_sweep.hosts.link import AgentLink, run_line
-from scale_sweep.hosts.package import (
-    FOLDER,
-    CopiedServers,
-    Kind,
-    copied_servers,
-    package_for,
-    refuse_other_machine,
-)
+from scale_sweep.hosts.package import FOLDER, Kind, Package, copied_servers, package_for, refuse_other_machine
 from scale_sweep.machine.disks.playbook import environment_of, listener, play
 
 LEAST_PYTHON = (3, 11)
@@ -32,15 +25,13 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A host as it answers: what files it needs, and its home directory."""
-
     entry: HostEntry  # with an absolute home for the files
     kind: Kind
     machine: str  # a text that two names of one machine share
 
 
 def ask_all(inventory: Inventory) -> tuple[Found, ...]:
-    """Every host, asked at the same time. Raises UsageError with the line of the first that does not answer."""
+    """All at the same time. Raises UsageError with the line of the first that does not answer."""
     with ThreadPoolExecutor(max_workers=len(inventory.hosts)) as pool:
         answers = tuple(pool.map(_answer_of, inventory.hosts))
     refuse_shared(answers)
@@ -87,8 +78,6 @@ def each_place(answers: Sequence[Found]) -> tuple[Found, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedHost:
-    """A host with its files."""
-
     entry: HostEntry
     digest: str
     changes: int  # of this preparation
@@ -97,7 +86,7 @@ class PreparedHost:
 
 
 def prepare(inventory: Inventory, say: Say, names: Sequence[str] = ()) -> tuple[PreparedHost, ...]:
-    """Puts the files on every host that lacks them, and the named servers on those of [server]. Raises UsageError,
+    """The files on every host that lacks them, the named servers on those of [server]. Raises UsageError,
     PreflightError or ProvisionError."""
     servers = copied_servers(names)
     answers = ask_all(inventory)
@@ -120,8 +109,7 @@ def prepare(inventory: Inventory, say: Say, names: Sequence[str] = ()) -> tuple[
         for one in each_place(answers):
             name, digest = one.entry.name, packages[one.kind].digest
             packed, of_servers = archives.get(one.kind, ""), archives_of_servers.get(name, "")
-            made = HostFiles(home=one.entry.home, digest=digest, archive=packed, servers=of_servers)
-            files[name] = (one.entry, made)
+            files[name] = _variables(one.entry, digest, packed, of_servers)
         changes = run_playbook(files, "present")
     return tuple(
         PreparedHost(
@@ -135,11 +123,11 @@ def prepare(inventory: Inventory, say: Say, names: Sequence[str] = ()) -> tuple[
     )
 
 
-def _archives_of_servers(servers: CopiedServers, hosts: Sequence[Found], folder: Path, say: Say) -> dict[str, str]:
+def _archives_of_servers(servers: Package, hosts: Sequence[Found], folder: Path, say: Say) -> dict[str, str]:
     lacking = [one.entry.name for one in hosts if not _has(one.entry, FOLDER, servers.digest)]
     archive = folder / "servers.tar.gz"
     if lacking:
-        say(f"packing {servers.bytes / 1e6:.0f} MB of {', '.join(servers.names)}")
+        say(f"packing {servers.bytes / 1e6:.0f} MB of {', '.join(servers.servers)}")
         servers.write(archive)
     return dict.fromkeys(lacking, str(archive))
 
@@ -148,14 +136,14 @@ def _has(host: HostEntry, folder: str, digest: str) -> bool:
     return run_line(host, f"cat '{host.home}/{folder}/{DIGEST_FILE}' 2>/dev/null || true").strip() == digest
 
 
-def _lacks(host: HostEntry, digest: str, servers: CopiedServers) -> tuple[str, ...]:
+def _lacks(host: HostEntry, digest: str, servers: Package) -> tuple[str, ...]:
     with AgentLink(host, digest) as link:
-        return tuple(str(words) for words in link.ask("lacking", names=servers.names).answer())
+        return tuple(str(words) for words in link.ask("lacking", names=servers.servers).answer())
 
 
 @contextmanager
 def linked(inventory: Inventory) -> Iterator[dict[str, AgentLink]]:
-    """The agents of all hosts by name until the end of the block. Raises UsageError that names the host."""
+    """The agents by the names of their hosts. Raises UsageError that names the host."""
     answers = ask_all(inventory)
     with tempfile.TemporaryDirectory(prefix="scale-hosts-") as folder, ExitStack() as links:
         digests = {kind: package_for(kind, Path(folder)).digest for kind in {one.kind for one in answers}}
@@ -177,8 +165,7 @@ def clean(inventory: Inventory, say: Say) -> dict[str, int]:
     for one in answers:
         for words in _clean_leftovers(one):
             say(f"{one.entry.name}: removed {words}")
-    files = {one.entry.name: (one.entry, HostFiles(home=one.entry.home)) for one in each_place(answers)}
-    return run_playbook(files, "absent")
+    return run_playbook({one.entry.name: _variables(one.entry) for one in each_place(answers)}, "absent")
 
 
 def _clean_leftovers(one: Found) -> list[str]:
@@ -193,17 +180,9 @@ def _clean_leftovers(one: Found) -> list[str]:
 PLAYBOOK_S = 900
 
 
-@dataclass(frozen=True, kw_only=True)
-class HostFiles:
-    home: str  # absolute
-    digest: str = ""
-    # archive, servers: of the files and of database servers, on this machine; "" where the host has them, or needs none
-    archive: str = ""
-    servers: str = ""
-
-
-def run_playbook(hosts: Mapping[str, tuple[HostEntry, HostFiles]], state: str) -> dict[str, int]:
-    """Makes the files `present` or `absent`. Returns the number of changes by host. Raises ProvisionError."""
+def run_playbook(hosts: Mapping[str, Mapping[str, Any]], state: str) -> dict[str, int]:
+    """Makes the files `present` or `absent` on hosts, by name with their variables. Returns the number of changes by
+    host. Raises ProvisionError."""
     failures: list[str] = []
     changes = dict.fromkeys(hosts, 0)
     listen = listener(failures)
@@ -223,7 +202,7 @@ def run_playbook(hosts: Mapping[str, tuple[HostEntry, HostFiles]], state: str) -
         result, last = play(
             Path(folder),
             "hosts.yml",
-            {name: _variables(host, files) for name, (host, files) in hosts.items()},
+            hosts,
             PLAYBOOK_S,
             extravars={"hosts_state": state},
             envvars=environment,
@@ -235,8 +214,15 @@ def run_playbook(hosts: Mapping[str, tuple[HostEntry, HostFiles]], state: str) -
     return changes
 
 
-def _variables(host: HostEntry, files: HostFiles) -> dict[str, Any]:
-    own = {"scale_home": files.home, "scale_digest": files.digest, "scale_archive": files.archive}
-    own["scale_servers"] = files.servers
-    own["ansible_remote_tmp"] = f"{files.home}/ansible"  # nothing stays elsewhere
-    return {**host.variables, **own, "ansible_python_interpreter": host.python}
+def _variables(host: HostEntry, digest: str = "", archive: str = "", servers: str = "") -> dict[str, Any]:
+    """archive, servers: of the files and of database servers, on this machine; "" where the host has them, or needs
+    none."""
+    return {
+        **host.variables,
+        "scale_home": host.home,
+        "scale_digest": digest,
+        "scale_archive": archive,
+        "scale_servers": servers,
+        "ansible_remote_tmp": f"{host.home}/ansible",  # nothing stays elsewhere
+        "ansible_python_interpreter": host.python,
+    }

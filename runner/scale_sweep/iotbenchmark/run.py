@@ -32,7 +32,6 @@ from scale_sweep.measure.trial.waiting import (
     closed_at_last,
     count_s,
     flush_s,
-    until_ready,
     wait_for,
 )
 from scale_sweep.model import Interval, ServerOrder, ServerSpec, SiteRequest, Trial
@@ -98,7 +97,7 @@ def run_job(job: IotJob, program: str, say: Say, stop: Stop) -> IotResult:
         reached = _reach(job, order, home, facts.accepts, cleanup)
         unready = f"{job.database} at {job.host}:{job.port} is not ready"
         with closed_at_last(reached):
-            wait_for(reached.server, until_ready(reached, reached.session.not_ready), unready, stop, READY_S)
+            wait_for(reached, reached.session.not_ready, unready, stop, READY_S)
             schema_s = _schema(job, reached, stop)
             present = 0 if job.writes else _present(job, reached)
             spec = load_spec(job, trial, reached.session.load_spec(), texts, present)
@@ -167,7 +166,7 @@ def _schema(job: IotJob, reached: Reached, stop: Stop) -> float:
             if not job.drops or time.monotonic() > begun + DROPPED_S:
                 raise
         stop.sleep(PAUSE_S)
-    wait_for(reached.server, until_ready(reached, session.schema_pending), "the schema was not ready", stop)
+    wait_for(reached, session.schema_pending, "the schema was not ready", stop)
     ask(reached, session.create_tables, TABLES_S)
     return time.monotonic() - begun
 

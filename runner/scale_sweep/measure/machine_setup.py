@@ -20,16 +20,7 @@ from scale_sweep.machine.state.places import make_ready
 from scale_sweep.measure.trial.disks import check_placement
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import provision, reached_by
-from scale_sweep.measure.trial.waiting import (
-    ANSWER_S,
-    SCHEMA_S,
-    ask,
-    closed_at_last,
-    last_words,
-    until_ready,
-    wait_for,
-    with_cause,
-)
+from scale_sweep.measure.trial.waiting import ANSWER_S, SCHEMA_S, ask, closed_at_last, last_words, wait_for, with_cause
 from scale_sweep.model import CEILING_S, DataDisk, DiskCeiling, Finding, Plan, Trial
 from scale_sweep.server.runtimes import load_runtime
 from scale_sweep.server.runtimes.data_dir import made_directory, mounted
@@ -107,10 +98,12 @@ def disks_of_run(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[
     with prepared(sweep.disks, count, run_id, data_dir) as disks:
         say("measuring the disks' own ceilings (fio: each alone, then all together)")
         ceilings = measure_ceilings(disks, CEILING_S, BLOCK_BYTES)
-        stage = PreparedDisks(disks=disks, ceilings=ceilings, shared=shares_bottleneck(ceilings))
-        for sentence in ceiling_sentences(stage):
-            say(sentence)
-        yield stage
+        shared = shares_bottleneck(ceilings)
+        for one in ceilings:
+            say(f"{' + '.join(one.disks)}: {one.write_mb_per_s:.1f} MB/s sequential writes")
+        if shared is not None:
+            say(f"{shared.sentence}: {shared.remedy}")
+        yield PreparedDisks(disks=disks, ceilings=ceilings, shared=shared)
 
 
 def _only_disk(plan: Plan, data_dir: Path, say: Say) -> PreparedDisks:
@@ -121,13 +114,6 @@ def _only_disk(plan: Plan, data_dir: Path, say: Say) -> PreparedDisks:
     writes = any(load_facts(trial.subject.target).has_files for trial in plan.trials)
     limit = limit_of(only_disk, data_dir, BLOCK_BYTES, time.time(), say) if only_disk and writes else None
     return PreparedDisks(disks=(only_disk,) if only_disk else (), ceilings=(limit,) if limit else ())
-
-
-def ceiling_sentences(stage: PreparedDisks) -> list[str]:
-    sentences = [f"{' + '.join(c.disks)}: {c.write_mb_per_s:.1f} MB/s sequential writes" for c in stage.ceilings]
-    if stage.shared is not None:
-        sentences.append(f"{stage.shared.sentence}: {stage.shared.remedy}")
-    return sentences
 
 
 @contextlib.contextmanager
@@ -148,8 +134,8 @@ def memory_of_run(wanted_bytes: int, cpus: Sequence[int], say: Say) -> Iterator[
 def placement_of(
     plan: Plan, order: Callable[[Trial, str], TrialOrder], tried: Callable[[TrialOrder], tuple[bool, str]], say: Say
 ) -> tuple[str, str]:
-    """The placement, and the reason. Tiers are tried once on the server. Raises PreflightError if the user asked for
-    tiers in vain; Stopped."""
+    """The reason too. Tiers are tried once on the server. Raises PreflightError if the user asked for tiers in vain;
+    Stopped."""
     requested = plan.sweep.disk_placement
     most: Trial = max(plan.trials, key=lambda t: t.resources.disks)
     if not most.resources.disks:
@@ -192,9 +178,9 @@ def _try(order: TrialOrder, stop: Stop, cleanup: ExitStack) -> list[int]:
     server, address, session = reached.server, reached.address, reached.session
     with closed_at_last(reached):
         try:
-            wait_for(server, until_ready(reached, session.not_ready), "the server was not ready", stop)
+            wait_for(reached, session.not_ready, "the server was not ready", stop)
             ask(reached, session.create_schema, SCHEMA_S)
-            wait_for(server, until_ready(reached, session.schema_pending), "the schema was not ready", stop)
+            wait_for(reached, session.schema_pending, "the schema was not ready", stop)
             placed = check_placement(ask(reached, session.parts, ANSWER_S), order.disks, address.disks)
         except TargetError as error:
             cause = with_cause(error, server, order)

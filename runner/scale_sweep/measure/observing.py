@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import queue
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,6 @@ from scale_sweep.results.store.stored import MANIFEST, make_folder, new_file, ne
 from scale_sweep.results.store.texts import TIMESERIES_HEADER, samples_text, series_text, timeseries_part
 from scale_sweep.sweep.resolve import resolve_sweep
 
-__all__ = ["Observed", "Watched", "accounting_of", "plan_of", "record"]
 LOOK_S = 0.1
 FOREVER_S = 10 * 365 * 86_400.0
 _GIGA = 1e9
@@ -127,44 +127,41 @@ class _Writer:
         self._run = new_folder(path)
         self._samples: list[Sample] = []
         self._manifest: dict[str, Any] = {"run": path.name, **identity(), **facts, "created_utc": _now()}
-        try:
+        with self._errors_named():
             make_folder(self._run, _OF_TRIAL)
             self._file = new_file(self._run, f"{_OF_TRIAL}/samples.jsonl")
             self._write_manifest("running")
-        except OSError as error:
-            raise self._refused(error) from None
 
     def take(self, sample: Sample) -> None:
         """Raises StoreError."""
         self._samples.append(sample)
-        try:
+        with self._errors_named():
             self._file.write(samples_text([sample]))
             self._file.flush()
-        except OSError as error:
-            raise self._refused(error) from None
 
     def finish(self, cost: SamplerCost, *, interrupted: bool) -> Observed:
         """Raises StoreError."""
         seen = _summed(self._run.path, self._samples, cost, interrupted=interrupted)
-        try:
+        with self._errors_named():
             self._file.close()
             series = series_text((), self._samples, 0)
             write(self._run, f"{_OF_TRIAL}/series.csv", series.encode())
             write(self._run, "timeseries.csv", (TIMESERIES_HEADER + timeseries_part(TRIAL, series)).encode())
             self._manifest |= {"ended_utc": _now(), "observed": asdict(seen)}
             self._write_manifest("interrupted" if interrupted else "done")
-        except OSError as error:
-            raise self._refused(error) from None
         return seen
 
     def _write_manifest(self, status: str) -> None:
         text = json.dumps({**self._manifest, "status": status}, indent=1, ensure_ascii=False, default=str)
         write(self._run, MANIFEST, text.encode())
 
-    def _refused(self, error: OSError) -> StoreError:
-        return StoreError(
-            f"samples cannot be written to {self._run}: {error.strerror}", remedy="give another folder with --to DIR"
-        )
+    @contextlib.contextmanager
+    def _errors_named(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            sentence = f"samples cannot be written to {self._run}: {error.strerror}"
+            raise StoreError(sentence, remedy="give another folder with --to DIR") from None
 
 
 def _now() -> str:
@@ -197,13 +194,11 @@ def _summed(folder: Path, samples: Sequence[Sample], cost: SamplerCost, *, inter
 
 def accounting_of(pids: Sequence[int], ports: Sequence[int]) -> Accounting | None:
     """None: the machine alone. Raises UsageError for a process that is not there, or a port where nobody listens."""
-    watched = list(pids)
     for pid in pids:
         if not 0 < pid <= PID_MAX or not psutil.pid_exists(pid):
             raise UsageError(f"--pid {pid}: there is no such process")
-    for port in ports:
-        watched += _listeners(port)
-    return Accounting(kind="processes", root_pids=tuple(dict.fromkeys(watched))) if watched else None
+    watched = dict.fromkeys([*pids, *(pid for port in ports for pid in _listeners(port))])
+    return Accounting(kind="processes", root_pids=tuple(watched)) if watched else None
 
 
 def _listeners(port: int) -> list[int]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from scale_sweep.base.spawning import run_within
 from scale_sweep.machine.disks.playbook import search_path
 from scale_sweep.machine.host.block_devices import number_of, read_mounts, source_number
+from scale_sweep.machine.host.host_facts import text_of
 
 SYS = Path("/sys/dev/block")
 SIGNATURES_S = 30.0  # a few blocks of a disk that has been asleep
@@ -32,7 +33,7 @@ class Device:
 
 
 def whole_disk(number: str) -> str:
-    """The kernel's name of the disk that a device is or is a partition of; the number if /sys does not say."""
+    """The kernel's name of a disk, or of a partition's disk; the number if /sys does not say."""
     folder = SYS / number
     if not folder.exists():
         return number
@@ -51,17 +52,10 @@ def look_at(path: str) -> Device | None:
         number=number,
         name=folder.name,
         whole=whole_disk(number),
-        size_bytes=_size(folder),
+        size_bytes=int(text_of(folder / "size") or 0) * 512,
         holds=signatures(path, folder),
         used_by=_used_by(path, number, folder),
     )
-
-
-def _size(folder: Path) -> int:
-    try:
-        return int((folder / "size").read_text(encoding="utf-8")) * 512
-    except (OSError, ValueError):
-        return 0
 
 
 def signatures(path: str, folder: Path) -> tuple[str, ...]:
@@ -77,7 +71,7 @@ def signatures(path: str, folder: Path) -> tuple[str, ...]:
 
 
 def parse_wipefs(text: str) -> tuple[str, ...]:
-    """The types in `wipefs --json`, each once. Raises ValueError for text that is no such JSON."""
+    """Each once. Raises ValueError for text that is no such JSON."""
     if not text.strip():
         return ()
     try:
@@ -87,7 +81,8 @@ def parse_wipefs(text: str) -> tuple[str, ...]:
 
 
 def _used_by(path: str, number: str, folder: Path) -> str:
-    points = _mounts({number, *_partition_numbers(folder)})
+    own = {number, *_partition_numbers(folder)}
+    points = [mount.point for mount in read_mounts() if not own.isdisjoint({mount.device, source_number(mount)})]
     if points:
         return f"mounted at {', '.join(points)}"
     holders = sorted(p.name for p in folder.glob("holders/*"))
@@ -113,8 +108,7 @@ def open_by(numbers: set[str]) -> list[str]:
         with contextlib.suppress(OSError):  # the process has ended meanwhile
             links = [f"/proc/{pid}/fd/{number}" for number in os.listdir(f"/proc/{pid}/fd")]
             if any(_leads_to(link, numbers) for link in links):
-                name = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
-                holders.append(f"process {pid} ({name})")
+                holders.append(f"process {pid} ({text_of(Path(f'/proc/{pid}/comm'))})")
     return sorted(holders)
 
 
@@ -127,8 +121,4 @@ def _leads_to(link: str, numbers: set[str]) -> bool:
 
 
 def _partition_numbers(folder: Path) -> list[str]:
-    return [(p / "dev").read_text(encoding="utf-8").strip() for p in folder.glob("*") if (p / "partition").exists()]
-
-
-def _mounts(numbers: set[str]) -> list[str]:
-    return [mount.point for mount in read_mounts() if not numbers.isdisjoint({mount.device, source_number(mount)})]
+    return [text_of(p / "dev") for p in folder.glob("*") if (p / "partition").exists()]

@@ -21,8 +21,6 @@ FILE_BYTES_MAX = 2**30
 
 @dataclass(frozen=True, kw_only=True)
 class Writing:
-    """One fio job: how a file in `path` is written."""
-
     name: str
     path: str
     block_bytes: int
@@ -43,7 +41,7 @@ class FioRates:
 
 
 def run_fio(writings: Sequence[Writing], label: str = "") -> Mapping[str, FioRates]:
-    """Runs all jobs at the same time. Returns results by name. Raises ProvisionError with fio's message."""
+    """All jobs at the same time; results by name. Raises ProvisionError with fio's message."""
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(_nameless(w.path, w.file_bytes, w.fsync_each)) for w in writings]
         command = ["fio", "--output-format=json", "--thread", "--refill_buffers"]
@@ -103,7 +101,7 @@ def _nameless(folder: str, size: int, filled: bool) -> Iterator[int]:
 
 
 def parse(out: str, err: str = "") -> Mapping[str, FioRates]:
-    """fio's JSON by job. Raises ProvisionError for a job with an error, and for text that is not fio's."""
+    """By job. Raises ProvisionError for a job with an error, and for text that is not fio's."""
     try:
         jobs = json.loads(out[out.index("{") :])["jobs"]
         errors = [f"{j['jobname']}: {os.strerror(int(j['error']))}" for j in jobs if j["error"]]

@@ -23,7 +23,6 @@ SYNC_BLOCK_BYTES = 4096
 SYNC_FILE_BYTES = 2**20
 SYNC_PART = 0.5  # of the seconds for sequential writes
 SHARED_BELOW = 0.85  # of the sum; fio's own scatter stays above it
-_Rates = Mapping[str, FioRates]
 
 
 def measure_ceilings(disks: Sequence[DataDisk], seconds: float, block_bytes: int) -> tuple[DiskCeiling, ...]:
@@ -32,7 +31,9 @@ def measure_ceilings(disks: Sequence[DataDisk], seconds: float, block_bytes: int
     return tuple(_measure(group, seconds, block_bytes) for group in groups)
 
 
-def _rates(disks: Sequence[DataDisk], size: Callable[[DataDisk], int], label: str = "", **how: Any) -> _Rates:
+def _rates(
+    disks: Sequence[DataDisk], size: Callable[[DataDisk], int], label: str = "", **how: Any
+) -> Mapping[str, FioRates]:
     """Writes to all disks at the same time. size: of the file, if there is room. how: as fields of Writing."""
     sizes = [file_bytes(d.free_bytes, size(d)) for d in disks]
     writings = [Writing(name=d.name, path=d.path, file_bytes=n, **how) for d, n in zip(disks, sizes, strict=True)]
@@ -144,19 +145,14 @@ class Off:
         return f"{self.disk} does {seen} of {self.what}, not the requested {requested}"
 
 
-def join_root_group() -> None:
-    """On cgroup v1, moves this process into the group that has the limits: a session's own group has none."""
-    if _ROOT_GROUP.exists():
-        with contextlib.suppress(OSError):  # the measurement shows whether it was needed
-            _ROOT_GROUP.write_text(str(os.getpid()), encoding="utf-8")
-
-
 def verify_caps(disks: Sequence[DataDisk], label: str) -> None:
-    """Measures all disks together, and those that seem too slow again alone. Raises ProvisionError."""
+    """All disks together, then those that seem too slow again alone. Raises ProvisionError."""
     capped = [d for d in disks if d.cap_bytes_per_s or d.cap_iops]
     if not capped:
         return
-    join_root_group()
+    if _ROOT_GROUP.exists():  # cgroup v1: it has the limits, a session's own group has none
+        with contextlib.suppress(OSError):  # the measurement shows whether it was needed
+            _ROOT_GROUP.write_text(str(os.getpid()), encoding="utf-8")
     off = _direct(capped, label)
     slow = [d for d in capped if any(o.disk == d.name and o.seen < o.requested for o in off)]
     off = [o for o in off if o.seen > o.requested]
@@ -171,27 +167,23 @@ def verify_caps(disks: Sequence[DataDisk], label: str) -> None:
     raise ProvisionError(f"limits do not hold: {'; '.join(o.sentence for o in off)}", remedy=remedy)
 
 
-def expected(disk: DataDisk, block_bytes: int) -> tuple[float, float]:
-    """Bytes and writes per second that both limits together allow for writes of that size."""
+def expected(disk: DataDisk, block_bytes: int) -> float:
+    """Bytes per second that both limits together allow."""
     unlimited = float("inf")
-    allowed = min(disk.cap_bytes_per_s or unlimited, (disk.cap_iops or unlimited) * block_bytes)
-    return allowed, allowed / block_bytes
+    return min(disk.cap_bytes_per_s or unlimited, (disk.cap_iops or unlimited) * block_bytes)
 
 
 def _direct(disks: Sequence[DataDisk], label: str) -> list[Off]:
     blocks = [BLOCK_BYTES] if any(d.cap_bytes_per_s for d in disks) else []
     blocks += [SMALL_BLOCK_BYTES] if any(d.cap_iops for d in disks) else []
-    return [off for block in blocks for off in _direct_in(block, disks, label)]
-
-
-def _direct_in(block: int, disks: Sequence[DataDisk], label: str) -> list[Off]:
-    seen = _rates(disks, lambda _: 2**28, label, block_bytes=block, seconds=CAP_S)
-    rates = {d.name: (expected(d, block)[0], seen[d.name].bytes_per_s) for d in disks}
-    return [
-        Off(disk=name, what=f"direct writes of {block} B", requested=requested, seen=rate)
-        for name, (requested, rate) in rates.items()
-        if abs(rate / requested - 1) > CAP_TOLERANCE
-    ]
+    off = []
+    for block in blocks:
+        seen = _rates(disks, lambda _: 2**28, label, block_bytes=block, seconds=CAP_S)
+        for disk in disks:
+            requested, rate = expected(disk, block), seen[disk.name].bytes_per_s
+            if abs(rate / requested - 1) > CAP_TOLERANCE:
+                off.append(Off(disk=disk.name, what=f"direct writes of {block} B", requested=requested, seen=rate))
+    return off
 
 
 def _buffered(disks: Sequence[DataDisk], label: str) -> list[Off]:

@@ -22,7 +22,7 @@ _CHECKOUT = Path(__file__).resolve().parents[4] / "playbooks"
 
 
 def playbook_path(name: str = "disks.yml") -> Path:
-    """A playbook, installed or in the checkout. Raises ProvisionError if it is missing."""
+    """Installed or in the checkout. Raises ProvisionError."""
     for folder in (_CHECKOUT, _SHIPPED):
         if (folder / name).is_file():
             return folder / name
@@ -58,8 +58,8 @@ def variables(disk_set: DiskSet, state: str) -> dict[str, Any]:
 def play(
     private: Path, name: str, hosts: Mapping[str, Mapping[str, Any]], limit_s: int, **options: Any
 ) -> tuple[Any, list[str]]:
-    """Runs a playbook on hosts, which have their variables. private: for its files. Returns ansible-runner's result,
-    and the last line of the output if it failed."""
+    """Hosts have their variables. private: for files of the play. Returns ansible-runner's result, and the last line of
+    the output if it failed."""
     import ansible_runner  # the import takes half a second
 
     (private / "ansible.cfg").write_text("[defaults]\n", encoding="utf-8")
@@ -113,7 +113,7 @@ _REMEDY = {
 
 
 def environment_of(name: str, private: Path) -> dict[str, str]:
-    """Ansible's environment: with the mark of a set, and without the user's own configuration."""
+    """With the mark of a set, and without the user's own configuration."""
     return {
         MARK: name,
         "PATH": search_path(),
@@ -127,7 +127,7 @@ def environment_of(name: str, private: Path) -> dict[str, str]:
 
 
 def listener(failures: list[str]) -> Callable[[Mapping[str, Any]], bool]:
-    """A listener to Ansible's events that adds the message of each failed step."""
+    """Adds the message of each failed step."""
 
     def listen(event: Mapping[str, Any]) -> bool:
         if event.get("event") == "runner_on_failed":

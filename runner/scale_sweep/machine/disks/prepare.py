@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from scale_sweep.base.errors import PreflightError, ProvisionError, ScaleError, UsageError
 from scale_sweep.base.interrupts import deferred
@@ -28,8 +29,9 @@ from scale_sweep.machine.disks.sets import (
     save,
 )
 from scale_sweep.machine.disks.source import check_source
-from scale_sweep.machine.host.block_devices import disk_of
-from scale_sweep.model import DataDisk, DiskKind, DiskSource, Finding
+from scale_sweep.machine.host.block_devices import data_disk, disk_of
+from scale_sweep.machine.host.host_facts import text_of
+from scale_sweep.model import DataDisk, DiskSource, Finding
 
 
 @contextlib.contextmanager
@@ -104,22 +106,10 @@ def _make(disk_set: DiskSet) -> tuple[DataDisk, ...]:
 
 def _disk(name: str, path: str, source: DiskSource) -> DataDisk:
     disk = disk_of(Path(path))
-    kind: DiskKind = source.kind
-    if disk is None or (kind != "dir" and disk.mount_point != path):
+    if disk is None or (source.kind != "dir" and disk.mount_point != path):
         raise ProvisionError(f"{name}: {path} is not mounted", remedy="see docs/disks.md")
-    usage = shutil.disk_usage(path)
-    return DataDisk(
-        name=name,
-        kind=kind,
-        path=path,
-        device=disk.device,
-        block_name=disk.name,
-        file_system=disk.file_system,
-        size_bytes=usage.total,
-        free_bytes=usage.free,
-        cap_bytes_per_s=source.cap_bytes_per_s,
-        cap_iops=source.cap_iops,
-    )
+    caps: dict[str, Any] = {"cap_bytes_per_s": source.cap_bytes_per_s, "cap_iops": source.cap_iops}
+    return replace(data_disk(disk), name=name, kind=source.kind, path=path, **caps)
 
 
 def undo(disk_set: DiskSet) -> None:
@@ -136,7 +126,7 @@ def undo(disk_set: DiskSet) -> None:
 
 
 def remove_disks(wanted: Sequence[str] = (), *, everything: bool = False) -> tuple[DiskSet, ...]:
-    """Removes sets by name, or all. Returns them. Raises UsageError before anything is removed."""
+    """By name, or all. Raises UsageError before anything is removed."""
     there = list_disks()
     sets = there if everything else tuple(s for name in wanted if (s := find_set(name)))
     unknown = [name for name in wanted if find_set(name) is None]
@@ -155,7 +145,7 @@ def leftover_sets() -> tuple[DiskSet, ...]:
 
 
 def remove_sets(sets: Sequence[DiskSet]) -> None:
-    """Removes these sets, whoever made them. Raises PreflightError."""
+    """Whoever made them. Raises PreflightError."""
     if sets and os.geteuid() != 0:
         raise PreflightError("removing disks needs root", remedy="run with sudo")
     for disk_set in sets:
@@ -169,13 +159,13 @@ _INSTEAD = "--disk-placement spread, which puts each vgroup or partition on one 
 
 
 def check_stripe(source: DiskSource) -> tuple[Finding, ...]:
-    """Everything that prevents an array on this machine. Reads only."""
+    """Reads only."""
     has_mdadm = shutil.which("mdadm", path=search_path()) is not None
     return unstripable(source, has_md=_has_md(), has_mdadm=has_mdadm)
 
 
 def unstripable(source: DiskSource, *, has_md: bool, has_mdadm: bool) -> tuple[Finding, ...]:
-    """The decision of check_stripe, from its inputs alone. Pure."""
+    """The decision of `check_stripe`, from its inputs alone."""
     reasons = []
     if source.kind == "dir":
         sentence = "--dir are file systems already, and an array is made of devices"
@@ -229,8 +219,7 @@ def _on_array(striped: DiskSet, members: Sequence[DataDisk]) -> tuple[DataDisk, 
 
 
 def members_of(array: Path) -> list[str]:
-    """The kernel's names of the devices of a RAID-0 array, sorted; empty if the folder is not on one."""
-    level = array / "md/level"
-    if not level.exists() or level.read_text(encoding="utf-8").strip() != "raid0":
+    """The kernel's names of a RAID-0 array's devices, sorted; empty if the folder is not on one."""
+    if text_of(array / "md/level") != "raid0":
         return []
     return sorted(p.name for p in (array / "slaves").iterdir())

@@ -33,8 +33,6 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 @dataclass(frozen=True, kw_only=True)
 class DiskSet:
-    """Disks made together."""
-
     name: str
     folder: str  # holds mount points d1, d2, ... and image files
     label: str  # the start of the file systems' labels, and the array's name
@@ -49,12 +47,11 @@ class DiskSet:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The mount points, in order."""
+        """In order."""
         return tuple(f"{self.folder}/d{i + 1}" for i in range(1 if self.stripe else self.count))
 
     @property
     def in_use(self) -> bool:
-        """Whether its maker still runs."""
         return alive(self.maker_pid, self.maker_started)
 
 
@@ -92,7 +89,7 @@ def folder_of(name: str) -> Path:
 
 
 def save(disk_set: DiskSet) -> None:
-    """Replaces the set's file. Raises PreflightError if the register cannot be written, or is not root's alone."""
+    """Raises PreflightError if the register cannot be written, or is not root's alone."""
     folder = folder_of(disk_set.name)
     try:
         own_directory(REGISTER, makes=True)
@@ -152,7 +149,7 @@ def _lock(folder: int, name: str) -> None:
 
 
 def list_disks() -> tuple[DiskSet, ...]:
-    """All sets that were begun and not removed. Other files are ignored."""
+    """All that were begun and not removed. Other files are ignored."""
     return tuple(disk_set for path in sorted(REGISTER.glob("*/state.json")) if (disk_set := _read(path)))
 
 
@@ -172,7 +169,6 @@ def _read(path: Path) -> DiskSet | None:
 
 
 def state_of(disk_set: DiskSet) -> str:
-    """The state of a set, in words."""
     if not disk_set.kept and disk_set.in_use:
         return "in use by a sweep"
     if not (disk_set.kept and disk_set.ready):

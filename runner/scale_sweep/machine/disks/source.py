@@ -13,6 +13,7 @@ from scale_sweep.base.units import counted, format_bytes
 from scale_sweep.machine.disks.device import look_at, whole_disk
 from scale_sweep.machine.disks.playbook import search_path
 from scale_sweep.machine.host.block_devices import disk_of
+from scale_sweep.machine.host.host_facts import text_of
 from scale_sweep.machine.state.trusted import distrust
 from scale_sweep.model import DiskSource, Finding
 
@@ -31,7 +32,10 @@ def check_source(source: DiskSource, count: int, base: Path = Path("/var/tmp")) 
     """Everything that is wrong, at once. base: the directory for loop devices' files and all mount points."""
     if source.kind == "dir":
         return _blocking(*_dirs(source, count), *_tools(("fio",)))
-    mistakes = list(_file_system(source))
+    mistakes = []
+    if source.file_system not in FILE_SYSTEMS:
+        unknown = f"unknown file system {source.file_system!r}"
+        mistakes.append(("--file-system", unknown, f"one of {' or '.join(FILE_SYSTEMS)}"))
     if os.geteuid() != 0:
         return _blocking(*mistakes, _not_root(source, count))
     makers = ("losetup", "wipefs", f"mkfs.{source.file_system}", "fio", "ansible-playbook")
@@ -65,11 +69,6 @@ def _tools(programs: Sequence[str]) -> Iterator[_Mistake]:
     lacks_runner = "ansible-playbook" in programs and importlib.util.find_spec("ansible_runner") is None
     if "ansible-playbook" in missing or lacks_runner:
         yield "disks", "Ansible is not installed", "pip install ansible-core ansible-runner"
-
-
-def _file_system(source: DiskSource) -> Iterator[_Mistake]:
-    if source.file_system not in FILE_SYSTEMS:
-        yield "--file-system", f"unknown file system {source.file_system!r}", f"one of {' or '.join(FILE_SYSTEMS)}"
 
 
 def _not_root(source: DiskSource, count: int) -> _Mistake:
@@ -135,7 +134,7 @@ def _or_more(source: DiskSource) -> str:
 
 
 def too_small(source: DiskSource, needed: Mapping[int, int]) -> tuple[Finding, ...]:
-    """A finding if the disks of a level cannot hold the rows of a trial. needed: bytes by the number of disks."""
+    """Disks of a level that cannot hold the rows of a trial. needed: bytes by the number of disks."""
     each = {count: _room(source, count) for count in needed}
     lacking = [count for count, size in needed.items() if size > each[count]]
     if not lacking:
@@ -180,7 +179,7 @@ def _loops(source: DiskSource, count: int, base: Path) -> Iterator[_Mistake]:
 def _caps(source: DiskSource) -> Iterator[_Mistake]:
     if not _is_capped(source):
         return
-    if not (_V1.exists() or _V2.exists() and "io" in _V2.read_text(encoding="utf-8").split()):
+    if not (_V1.exists() or "io" in text_of(_V2).split()):
         remedy = "mount the blkio controller (cgroup v1) or io (v2); or real disks with --dir"
         yield "--cap", "no cgroup hierarchy that limits disks is mounted", remedy
     if source.cap_bytes_per_s and source.cap_bytes_per_s < CAP_BYTES_PER_S_MIN:

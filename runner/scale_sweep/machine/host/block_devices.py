@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scale_sweep.base.units import format_bytes, parse_bytes
-from scale_sweep.machine.host.host_facts import memory_left_bytes
+from scale_sweep.machine.host.host_facts import memory_left_bytes, text_of
 from scale_sweep.machine.host.processes import started_ticks
 from scale_sweep.model import DataDisk
 
@@ -104,12 +104,8 @@ def _name(root: Path, device: str) -> str:
 
 def _rotational(root: Path, device: str) -> bool | None:
     folder = root / "sys/dev/block" / device
-    for place in (folder / "queue/rotational", folder / "../queue/rotational"):
-        try:
-            return place.read_text(encoding="utf-8").strip() == "1"
-        except OSError:
-            continue
-    return None
+    text = text_of(folder / "queue/rotational") or text_of(folder / "../queue/rotational")
+    return text == "1" if text else None
 
 
 _ESCAPED = re.compile(rb"\\([0-7]{3})")  # the kernel's form of blanks, line ends and backslashes
@@ -149,7 +145,7 @@ def mount_of(path: Path, device: str, root: Path = Path("/")) -> Mount | None:
 
 
 def number_of(path: str) -> str | None:
-    """major:minor of a block device's file; None for any other file."""
+    """major:minor; None if it is not that of a block device."""
     try:
         status = os.stat(path)
     except OSError:
@@ -170,8 +166,6 @@ _SYS_ADMIN = 21  # CAP_SYS_ADMIN, which mounting needs
 
 @dataclass(frozen=True, kw_only=True)
 class RamDirectory:
-    """A data directory in memory."""
-
     path: Path
     size_bytes: int  # the most that may be written there
     is_mounted: bool  # scale mounts it for the run; else it is a directory on an existing tmpfs
@@ -211,7 +205,7 @@ def is_shared(path: Path) -> bool:
 
 
 def shortage(directory: RamDirectory) -> str:
-    """A sentence if the directory has less space than requested; else ""."""
+    """ "" if there is enough."""
     there = room(mounts=directory.is_mounted)
     if directory.size_bytes <= there.free_bytes:
         return ""

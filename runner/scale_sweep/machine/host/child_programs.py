@@ -39,7 +39,7 @@ class LineChild:
             self._process = spawn(self._command, self._cpus, stdin=pipe, stdout=pipe, stderr=nothing)
 
     def write(self, line: str) -> bool:
-        """Whether the line could be written."""
+        """Whether it could be written."""
         if self._process is None or self._process.stdin is None:
             return False
         try:
@@ -49,7 +49,7 @@ class LineChild:
         return True
 
     def new_lines(self) -> list[bytes]:
-        """The whole lines since the last call, without waiting."""
+        """Whole ones since the last call, without waiting."""
         return self._read(0.0) or []
 
     def lines(self, end_s: float) -> Iterator[bytes]:
@@ -57,7 +57,7 @@ class LineChild:
             yield from lines
 
     def _read(self, within_s: float) -> list[bytes] | None:
-        """The whole lines of one read; None if nothing came in time, or the child has ended."""
+        """Whole lines; None if nothing came in time, or the child has ended."""
         if self._process is None or self._process.stdout is None:
             return None
         output = self._process.stdout.fileno()
@@ -95,7 +95,6 @@ class CpuWorkReader:
             self._child.start()
 
     def read(self) -> tuple[CpuWork, ...]:
-        """The totals since the last call, in the order of time."""
         totals = tuple(_total(line) for line in self._child.new_lines())
         if totals:
             self.cpu_s = totals[-1].cpu_us_total / 1e6
@@ -136,11 +135,11 @@ _TIMES, _MORE_US = 2.0, 1.0  # pages are dear from twice the cheap cost on, and 
 _TOUCHING = Path(__file__).with_name("touch_pages.py")
 
 
-def measure_new_pages(wanted_bytes: int, root: Path = Path("/"), limit_s: float = NEW_PAGES_S) -> NewPages | None:
+def measure_new_pages(wanted_bytes: int, limit_s: float = NEW_PAGES_S) -> NewPages | None:
     """The cost of the first pages and of those after so many bytes; None if too few were touched, or switched off."""
     if os.environ.get(NEW_PAGES_SWITCH) == "off":
         return None
-    available = memory_left_bytes(root)
+    available = memory_left_bytes()
     costs: list[float] = []
     for cost in _touched_costs(min(wanted_bytes, MOST_BYTES, int(NEW_PAGES_SHARE * available)), limit_s):
         costs.append(cost)

@@ -51,19 +51,18 @@ class Host:
 
     @property
     def cpus_max(self) -> float:
-        """The CPUs that this process may keep busy at once."""
         return float(len(self.allowed)) if self.cpu_quota is None else min(len(self.allowed), self.cpu_quota)
 
 
 def read_host(root: Path = Path("/")) -> Host:
-    """The facts, from the files below `root`."""
+    """root: where /proc, /sys and /etc are."""
     cgroup = cgroup_version(root)
     return Host(
         hostname=platform.node(),
-        os=_os_name(root),
+        os=_first(r'^PRETTY_NAME="?([^"\n]*)', root / "etc/os-release", platform.system()),
         kernel=platform.release(),
         arch=platform.machine(),
-        cpu_model=_cpu_model(root),
+        cpu_model=_first(r"^(?:model name|Model)\s*:\s*(.+)$", root / "proc/cpuinfo", platform.machine()),
         cpus=_cpus(root),
         allowed=tuple(sorted(os.sched_getaffinity(0))),
         governor=text_of(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
@@ -90,14 +89,10 @@ def _cgroup_writable(root: Path, version: str) -> bool:
     return version != "none" and os.access(place, os.W_OK) and not os.statvfs(place).f_flag & os.ST_RDONLY
 
 
-def _os_name(root: Path) -> str:
-    match = re.search(r'^PRETTY_NAME="?([^"\n]*)', text_of(root / "etc/os-release"), re.MULTILINE)
-    return match.group(1) if match else platform.system()
-
-
-def _cpu_model(root: Path) -> str:
-    match = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text_of(root / "proc/cpuinfo"), re.MULTILINE)
-    return match.group(1) if match else platform.machine()
+def _first(pattern: str, path: Path, default: str) -> str:
+    """The group of the first match."""
+    match = re.search(pattern, text_of(path), re.MULTILINE)
+    return match.group(1) if match else default
 
 
 def _cpus(root: Path) -> tuple[Cpu, ...]:
@@ -147,7 +142,7 @@ def _kinds(root: Path, ids: tuple[int, ...]) -> dict[int, int]:
 
 
 def cpu_quota(root: Path = Path("/")) -> float | None:
-    """The CPUs that this process may keep busy at once; None without a quota."""
+    """CPUs that this process may keep busy at once; None without a quota."""
     quotas = []
     for group in _groups(root, "cpu"):
         v1 = f"{text_of(group / 'cpu.cfs_quota_us')} {text_of(group / 'cpu.cfs_period_us')}"
@@ -158,24 +153,24 @@ def cpu_quota(root: Path = Path("/")) -> float | None:
 
 
 def memory_bytes(root: Path = Path("/")) -> int:
-    """The memory that this process may use; 0 if the kernel does not say."""
+    """The limit of this process; 0 if the kernel does not say."""
     return min([kernel_bytes("MemTotal", root / "proc") or 0, *(limit for limit, _ in _memory_groups(root))])
 
 
 def memory_left_bytes(root: Path = Path("/")) -> int:
-    """The memory that it can take without pushing anything out; 0 if the kernel does not say."""
+    """Without pushing anything out; 0 if the kernel does not say."""
     left = (max(0, limit - used) for limit, used in _memory_groups(root))
     return min([kernel_bytes("MemAvailable", root / "proc") or 0, *left])
 
 
 def kernel_bytes(name: str, proc: Path = Path("/proc")) -> int | None:
     """A figure of /proc/meminfo, of the whole machine."""
-    match = re.search(rf"^{name}:\s+(\d+) kB", text_of(proc / "meminfo"), re.MULTILINE)
-    return int(match.group(1)) * 1024 if match else None
+    kilobytes = _first(rf"^{name}:\s+(\d+) kB", proc / "meminfo", "")
+    return int(kilobytes) * 1024 if kilobytes else None
 
 
 def text_of(path: Path) -> str:
-    """The text of a file; "" if it cannot be read."""
+    """ "" if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:

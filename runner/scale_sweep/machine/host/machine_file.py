@@ -34,7 +34,7 @@ class Machine:
 
 
 def read_machine(path: Path) -> Host:
-    """The machine of a file. Raises UsageError that names the file and each wrong key."""
+    """Raises UsageError that names the file and each wrong key."""
     text = read_input_text(path, "--machine", FILE_BYTES_MAX)
     document = toml_document(text, f"--machine {path}")
     mistakes: list[str] = []
@@ -136,7 +136,7 @@ def _host(name: str, machine: Machine) -> Host:
 
 
 def _cpus(machine: Machine) -> list[Cpu]:
-    """The CPUs, numbered as Linux does."""
+    """Numbered as Linux does."""
     m = machine
     in_node = m.cores // m.nodes
     in_l3 = m.cores_per_l3 or in_node

@@ -66,7 +66,7 @@ def _cache(cpu: Cpu) -> tuple[int, int, int]:
 
 
 def _threads(cpus: Iterable[Cpu]) -> dict[int, int]:
-    """Which CPU of its core each one is, counted from 0."""
+    """Counted from 0 in each core."""
     seen: dict[Core, int] = {}
     numbers = {}
     for cpu in cpus:

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import psutil
 
+from scale_sweep.machine.host.host_facts import text_of
+
 
 def started_ticks(pid: int) -> int:
-    """The start time in clock ticks since boot; 0 if there is no such process."""
+    """Clock ticks since boot; 0 if there is no such process."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19])
     except (OSError, IndexError):
@@ -40,7 +42,7 @@ def may_live(pid: int, started: int, namespace: int) -> bool:
 
 
 def pid_namespace() -> int:
-    """The inode of this process' PID namespace; 0 if the kernel has none."""
+    """Its inode; 0 if the kernel has none."""
     try:
         return os.stat("/proc/self/ns/pid").st_ino
     except OSError:
@@ -49,19 +51,12 @@ def pid_namespace() -> int:
 
 def boot_id() -> str:
     """Differs from one start of the machine to the next; "" if the kernel has none."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
-    except OSError:
-        return ""
+    return text_of(Path("/proc/sys/kernel/random/boot_id"))
 
 
 def machine_identity() -> str:
     """Differs from machine to machine and from start to start; "" if nothing is known."""
-    try:
-        machine = Path("/etc/machine-id").read_text(encoding="ascii").strip()
-    except (OSError, ValueError):
-        machine = ""
-    return " ".join(filter(None, (machine, boot_id())))
+    return " ".join(filter(None, (text_of(Path("/etc/machine-id")), boot_id())))
 
 
 LOOK_S = 0.5
@@ -93,7 +88,7 @@ def open_files_limit() -> int:
 
 
 def is_open_files_error(error: OSError) -> bool:
-    """Whether the error is this process' limit of open files, or the machine's."""
+    """The limit of this process, or of the machine."""
     return error.errno in (errno.EMFILE, errno.ENFILE)
 
 

@@ -22,7 +22,6 @@ def piece_us() -> float:
 
 
 def main(cpus: Sequence[int]) -> None:
-    """Works until nobody reads."""
     total_us, pieces, speed, due = 0.0, 0, 0.0, time.monotonic_ns()
     while True:
         for cpu in cpus:

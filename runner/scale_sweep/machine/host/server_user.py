@@ -15,6 +15,7 @@ from pathlib import Path
 
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.spawning import run_within
+from scale_sweep.machine.host.host_facts import text_of
 
 NAMES = ("scale", "nobody")
 SETPRIV = "setpriv"  # of util-linux; minimal images of containers lack it
@@ -89,7 +90,7 @@ def rights_of(user: pwd.struct_passwd | None) -> Iterator[None]:
 
 
 def refuse_unexecutable(program: str, user: pwd.struct_passwd | None) -> None:
-    """Raises ProvisionError if the user may not run the program."""
+    """Raises ProvisionError."""
     if user is None or not (path := shutil.which(program)):
         return  # without the program, the launch reports it
     with rights_of(user):
@@ -119,12 +120,7 @@ def privileges(pids: Sequence[int], needs_root: str) -> Mapping[str, str]:
 
 
 def _status(pid: int) -> dict[str, str]:
-    try:
-        return dict(
-            re.findall(r"^(\w+):\s+(.*)$", Path(f"/proc/{pid}/status").read_text(encoding="utf-8"), re.MULTILINE)
-        )
-    except OSError:
-        return {}
+    return dict(re.findall(r"^(\w+):\s+(.*)$", text_of(Path(f"/proc/{pid}/status")), re.MULTILINE))
 
 
 def _name(uid: int) -> str:

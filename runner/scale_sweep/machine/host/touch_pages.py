@@ -14,7 +14,7 @@ FIRST = 8  # pieces that are freed once, and touched again at once: what a page 
 
 
 def cost_us(kept: list[mmap.mmap]) -> float:
-    """Touches each page of one more piece. Returns the CPU time of a page in microseconds."""
+    """Touches each page of one more piece. Returns the CPU time of a page."""
     pages = PIECE_BYTES // mmap.PAGESIZE
     zeros = bytes(pages)
     begun_s = time.process_time()
@@ -28,7 +28,7 @@ def cost_us(kept: list[mmap.mmap]) -> float:
 
 
 def main(wanted_bytes: int, limit_s: float) -> None:
-    """Prints the cost of a page on a line for each piece."""
+    """A line for each piece."""
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     end_s = time.monotonic() + limit_s

@@ -10,6 +10,8 @@ import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from scale_sweep.machine.host.host_facts import text_of
+
 _CALL = {"x86_64": 298, "aarch64": 241, "riscv64": 241}  # the number of the system call, from each asm/unistd.h
 _HARDWARE, _RAW = 0, 4  # PERF_TYPE_HARDWARE, PERF_TYPE_RAW
 _CYCLES, _INSTRUCTIONS, _MISSES = (_HARDWARE, 0), (_HARDWARE, 1), (_HARDWARE, 3)  # PERF_COUNT_HW_* in perf_event.h
@@ -57,10 +59,7 @@ class CpuCounters:
 
 def events(proc: Path = Path("/proc")) -> Mapping[str, tuple[int, int]]:
     """Type and number of each event on this machine's processors, by name."""
-    try:
-        about = (proc / "cpuinfo").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        about = ""
+    about = text_of(proc / "cpuinfo")
     family = re.search(r"^vendor_id\s*: AuthenticAMD\ncpu family\s*: (\d+)$", about, re.MULTILINE)
     misses = _AMD_MISSES if family and int(family.group(1)) >= _AMD_FAMILY else _MISSES
     return {"cycles": _CYCLES, "instructions": _INSTRUCTIONS, "llc_misses": misses}

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from scale_sweep.machine.host.host_facts import text_of
 from scale_sweep.model import DataDisk, DiskSample
@@ -15,9 +16,9 @@ _SECTOR_BYTES = 512  # /proc/diskstats counts in these, whatever the device's ow
 _PSI = re.compile(r"^some .*total=(\d+)", re.MULTILINE)
 
 
-def disk_samples(disks: Sequence[DataDisk], proc: Path = Path("/proc")) -> Mapping[str, DiskSample]:
+def disk_samples(disks: Sequence[DataDisk]) -> Mapping[str, DiskSample]:
     """Counters of each disk by its name; None for figures of a device that the kernel does not list."""
-    lines = (line.split() for line in text_of(proc / "diskstats").splitlines())
+    lines = (line.split() for line in text_of(Path("/proc/diskstats")).splitlines())
     counters = {fields[2]: [int(f) for f in fields[3:14]] for fields in lines if len(fields) >= 14}
     return {disk.name: _disk_sample(counters.get(disk.block_name), disk.path) for disk in disks}
 
@@ -65,53 +66,26 @@ def cpu_mhz(cpus: Sequence[int], root: Path = Path("/")) -> Mapping[str, float]:
 
 def pressure_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
     """Seconds in which some task waited, by resource; empty if the kernel has no PSI."""
-    seconds = {}
-    for name in ("cpu", "io", "memory"):
-        match = _PSI.search(text_of(proc / "pressure" / name))
-        if match:
-            seconds[name] = int(match.group(1)) / 1e6
-    return seconds
+    matches = {name: _PSI.search(text_of(proc / "pressure" / name)) for name in ("cpu", "io", "memory")}
+    return {name: int(match.group(1)) / 1e6 for name, match in matches.items() if match}
 
 
-def cpu_busy_s(proc: Path = Path("/proc")) -> float | None:
-    """CPU seconds of this machine that were neither idle, nor waiting for I/O, nor stolen."""
-    if (ticks := _cpu_ticks(proc)) is None:
-        return None
-    user, nice, system, _, _, irq, softirq, _ = ticks
-    return (user + nice + system + irq + softirq) / _TICKS_PER_S
+class CpuTime(NamedTuple):
+    busy_s: float  # neither idle, nor waiting for I/O, nor stolen
+    stolen_s: float  # the hypervisor ran something else (steal time, proc(5))
 
 
-def cpu_stolen_s(proc: Path = Path("/proc")) -> float | None:
-    """CPU seconds in which the hypervisor ran something else (steal time, proc(5))."""
-    ticks = _cpu_ticks(proc)
-    return ticks[-1] / _TICKS_PER_S if ticks is not None else None
-
-
-def each_cpu_busy_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
-    """cpu_busy_s by the CPU's number as text; empty if the kernel does not list them."""
-    busy_s = {}
-    for name, (user, nice, system, _, _, irq, softirq, _) in _each_cpu_ticks(proc).items():
-        busy_s[name] = (user + nice + system + irq + softirq) / _TICKS_PER_S
-    return busy_s
-
-
-def each_cpu_stolen_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
-    return {name: ticks[-1] / _TICKS_PER_S for name, ticks in _each_cpu_ticks(proc).items()}
-
-
-def _each_cpu_ticks(proc: Path) -> Mapping[str, tuple[int, ...]]:
-    ticks = {}
-    for line in text_of(proc / "stat").splitlines()[1:]:
+def cpu_times(proc: Path = Path("/proc")) -> dict[str, CpuTime]:
+    """By the CPU's number as text, "" for the whole machine; empty if the kernel does not list them."""
+    times = {}
+    for line in text_of(proc / "stat").splitlines():
         name, *fields = line.split()
         if not name.startswith("cpu") or len(fields) < 8:
             break
-        ticks[name.removeprefix("cpu")] = tuple(int(field) for field in fields[:8])
-    return ticks
-
-
-def _cpu_ticks(proc: Path) -> tuple[int, ...] | None:
-    fields = text_of(proc / "stat").partition("\n")[0].split()
-    return tuple(int(f) for f in fields[1:9]) if len(fields) >= 9 else None
+        user, nice, system, _, _, irq, softirq, stolen = map(int, fields[:8])
+        busy = user + nice + system + irq + softirq
+        times[name.removeprefix("cpu")] = CpuTime(busy / _TICKS_PER_S, stolen / _TICKS_PER_S)
+    return times
 
 
 _BYTES_PER_MBIT = 1e6 / 8
@@ -131,14 +105,13 @@ def network_speeds(
 
 
 def network_bytes_total(speeds: Mapping[str, float], net: Path = Path("/sys/class/net")) -> Mapping[str, float]:
-    """Bytes so far of the interfaces that have a speed, as "eth0 sent" and "eth0 received"."""
-    totals = {}
-    for name in speeds:
-        for direction, counter in _DIRECTIONS.items():
-            total = _figure(net / name / "statistics" / counter)
-            if total is not None:
-                totals[f"{name} {direction}"] = total
-    return totals
+    """So far, of the interfaces that have a speed, as "eth0 sent" and "eth0 received"."""
+    totals = {
+        f"{name} {direction}": _figure(net / name / "statistics" / counter)
+        for name in speeds
+        for direction, counter in _DIRECTIONS.items()
+    }
+    return {name: total for name, total in totals.items() if total is not None}
 
 
 def _figure(path: Path) -> float | None:

@@ -22,7 +22,7 @@ ELSEWHERE = SubjectSample(cpu_s_total=0.0, throttled_s_total=None, memory_bytes=
 Reader = Callable[[], SubjectSample]
 
 
-def subject_reader(accounting: Accounting | None, proc: Path = Path("/proc")) -> Reader:
+def subject_reader(accounting: Accounting | None) -> Reader:
     """A function that reads the subject's counters. One without processes runs on another host."""
     if accounting is None:
         return lambda: NOTHING
@@ -32,7 +32,7 @@ def subject_reader(accounting: Accounting | None, proc: Path = Path("/proc")) ->
         return lambda: _cgroup2(accounting)
     if not accounting.root_pids:
         return lambda: ELSEWHERE
-    return ProcessTree(accounting.root_pids, proc).read
+    return ProcessTree(accounting.root_pids).read
 
 
 def _keys(text: str | None) -> dict[str, int]:

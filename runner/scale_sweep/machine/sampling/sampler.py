@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from scale_sweep.machine.host.child_programs import CpuWorkReader
-from scale_sweep.machine.host.host_facts import kernel_bytes
+from scale_sweep.machine.host.host_facts import kernel_bytes, text_of
 from scale_sweep.machine.sampling import machine
 from scale_sweep.machine.sampling.counters import CpuCounters
 from scale_sweep.machine.sampling.machine import EnergyReader
@@ -106,6 +106,8 @@ class Sampler:
         now = time.monotonic_ns()
         threads = self._threads.read(self._pids() if self._pids else ())
         of_generator = self._generator_threads.read(self._generator_pids)
+        cpus = machine.cpu_times()
+        whole = cpus.pop("", None)
         return Sample(
             monotonic_ns=now,
             server=self._server(),
@@ -117,14 +119,14 @@ class Sampler:
             thread_median_cores=threads.median_cores,
             thread_switches_total=threads.switches_total,
             generator_peak_cores=of_generator.peak_cores,
-            cpu_busy_s_total=machine.each_cpu_busy_s(),
-            cpu_stolen_s_total=machine.each_cpu_stolen_s(),
+            cpu_busy_s_total={cpu: one.busy_s for cpu, one in cpus.items()},
+            cpu_stolen_s_total={cpu: one.stolen_s for cpu, one in cpus.items()},
             waits_total=self._waits.totals(),
             network_bytes_total=machine.network_bytes_total(self._speeds),
             network_bytes_per_s=self._speeds,
             cpu_counters_total=self._counters.read(),
-            host_cpu_busy_s_total=machine.cpu_busy_s(),
-            host_cpu_stolen_s_total=machine.cpu_stolen_s(),
+            host_cpu_busy_s_total=whole.busy_s if whole else None,
+            host_cpu_stolen_s_total=whole.stolen_s if whole else None,
             disks=machine.disk_samples(self._disks),
             cpu_mhz=machine.cpu_mhz(self._cpus),
             cpu_work=self._work.read(),
@@ -147,26 +149,24 @@ class HostReader:
     def read(self) -> HostSample:
         """One sample, now, on this host's clock."""
         moved = machine.network_bytes_total({self._interface: 0.0}) if self._interface else {}
-        segments = tcp_segments()
+        segments, cpus = tcp_segments(), machine.cpu_times()
+        own = [cpus[cpu] for cpu in self._cpus if cpu in cpus]
+        are_all = len(own) == len(self._cpus)
         return HostSample(
             monotonic_ns=time.monotonic_ns(),
             cpus=len(self._cpus),
             load_cpu_s_total=self._load.read().cpu_s_total,
-            busy_cpu_s_total=self._sum(machine.each_cpu_busy_s()),
-            stolen_cpu_s_total=self._sum(machine.each_cpu_stolen_s()),
+            busy_cpu_s_total=sum(one.busy_s for one in own) if are_all else None,
+            stolen_cpu_s_total=sum(one.stolen_s for one in own) if are_all else None,
             sent_bytes_total=moved.get(f"{self._interface} sent"),
             received_bytes_total=moved.get(f"{self._interface} received"),
             segments_total=segments.get("OutSegs"),
             segments_again_total=segments.get("RetransSegs"),
         )
 
-    def _sum(self, seconds: Mapping[str, float]) -> float | None:
-        known = [seconds[cpu] for cpu in self._cpus if cpu in seconds]
-        return sum(known) if len(known) == len(self._cpus) else None
-
 
 def interface_towards(server: str) -> str:
-    """The interface that reaches an address; "" if none does."""
+    """ "" if no interface reaches the address."""
     family = socket.AF_INET6 if ":" in server else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
@@ -178,10 +178,7 @@ def interface_towards(server: str) -> str:
     return next((name for name, address in addresses if address == own), "")
 
 
-def tcp_segments(proc: Path = Path("/proc")) -> Mapping[str, float]:
-    """The kernel's TCP counters of this network namespace (proc(5), /proc/net/snmp); empty if it has none."""
-    try:
-        lines = _TCP.search((proc / "net/snmp").read_text(encoding="ascii"))
-    except OSError:
-        return {}
+def tcp_segments() -> Mapping[str, float]:
+    """Of this network namespace (proc(5), /proc/net/snmp); empty if it has none."""
+    lines = _TCP.search(text_of(Path("/proc/net/snmp")))
     return dict(zip(lines[1].split(), map(float, lines[2].split()), strict=False)) if lines else {}

@@ -73,7 +73,7 @@ def reachable(home: str) -> str:
 
 
 def keep_file(content: bytes, key: str, inside: str, name: str) -> Path:
-    """Keeps a file under a key of its source and its digest in the folder `name`; `kept_file` finds it again."""
+    """Under a key of its source and its digest in the folder `name`; `kept_file` finds it again."""
     directory = f"{key}-{hashlib.sha256(content).hexdigest()[:DIGITS]}"
 
     def fill(made: Path) -> None:
@@ -89,7 +89,7 @@ def keep_file(content: bytes, key: str, inside: str, name: str) -> Path:
 
 
 def kept_file(key: str, inside: str, name: str) -> Path | None:
-    """The file that was kept under this key and still has its digest; None if there is none."""
+    """Under this key, and with its digest; None if there is none."""
     for there in sorted(folder(name).glob(f"{key}-*")):
         if (there / inside).is_file() and there.name == f"{key}-{_file_digest(there / inside)[:DIGITS]}":
             return there / inside

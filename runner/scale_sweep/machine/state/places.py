@@ -31,7 +31,7 @@ def folder_path(name: str) -> Path:
 
 
 def folder(name: str) -> Path:
-    """A folder, made if it is missing, and checked. Raises PreflightError."""
+    """Made if it is missing, and checked. Raises PreflightError."""
     os.close(open_folder(name))
     return folder_path(name)
 
@@ -62,7 +62,7 @@ def _unusable(reason: str) -> PreflightError:
 
 @contextlib.contextmanager
 def folder_held(name: str, *, makes: bool = True) -> Iterator[int]:
-    """The same descriptor for the block, closed after it."""
+    """`open_folder` for a block."""
     at = open_folder(name, makes=makes)
     try:
         yield at
@@ -100,7 +100,7 @@ def ready(path: Path) -> int:
 
 
 def make_ready(path: Path) -> None:
-    """Makes a directory for data with its parents, and checks it. Raises PreflightError, OSError."""
+    """With its parents. Raises PreflightError, OSError."""
     try:
         os.close(ready(path))
     except FileNotFoundError:

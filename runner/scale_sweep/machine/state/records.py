@@ -13,7 +13,7 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Any
 
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.machine.host.processes import boot_id, may_live, pid_namespace, started_ticks
-from scale_sweep.machine.state.places import folder_held, folder_path, open_folder, refusals_named
+from scale_sweep.machine.state.places import folder_held, folder_path, refusals_named
 from scale_sweep.machine.state.trusted import PARTIAL, read_at, replace_at, unlink_at
 
 SERVER_VARIABLE = "SCALE_SERVER"  # in the environment of each server process: the name of its record
@@ -31,8 +31,6 @@ SUFFIX = ".json"
 
 @dataclass(frozen=True, kw_only=True)
 class Directory:
-    """A directory that a run made."""
-
     path: str
     device: int = 0  # until it is made
     inode: int = 0
@@ -89,7 +87,7 @@ def directory_at(path: str, now_at: str = "") -> Directory:
 
 
 def save(record: Record) -> None:
-    """Replaces the record's file. Raises PreflightError for a folder that is not trusted or cannot be written."""
+    """Raises PreflightError for a folder that is not trusted or cannot be written."""
     with refusals_named(), folder_held(FOLDER) as at:
         replace_at(at, record.name + SUFFIX, json.dumps(asdict(record)))
 
@@ -110,7 +108,7 @@ def read_record(name: str) -> Record | None:
 
 
 def read_records() -> Records:
-    """All records of this user. A file that is not believed is named with the reason."""
+    """A file that is not believed is named with the reason."""
     records, ignored = [], []
     with contextlib.suppress(FileNotFoundError), folder_held(FOLDER, makes=False) as at:
         for name in sorted(os.listdir(at)):
@@ -131,13 +129,7 @@ def is_running(record: Record) -> bool:
 
 def _read(name: str, at: int) -> Record:
     """Raises OSError for a file that cannot be opened, ValueError for one that is not believed."""
-    record = _parsed(read_at(at, name))
-    if record.name + SUFFIX != name:
-        raise ValueError(f"is a record of the name {record.name!r}")
-    return record
-
-
-def _parsed(text: bytes) -> Record:
+    text = read_at(at, name)
     try:
         raw: dict[str, Any] = json.loads(text)
         directories = tuple(Directory(**one) for one in raw.pop("directories"))
@@ -148,6 +140,8 @@ def _parsed(text: bytes) -> Record:
     texts = (record.name, record.kind, record.boot, *record.paths, *record.cgroup_paths)
     if not all(isinstance(n, int) for n in numbers) or not all(isinstance(t, str) for t in texts):
         raise ValueError("is not a record of this version")
+    if record.name + SUFFIX != name:
+        raise ValueError(f"is a record of the name {record.name!r}")
     return record
 
 
@@ -157,33 +151,22 @@ _READ_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def remove_recorded(name: str) -> bool:
-    """Removes the directories of a record, then the record. False if something is left: the record then stays."""
+    """Directories, then the record. False if something is left: the record then stays."""
     with deferred():
         record = read_record(name)
         if record is None:
             return True
-        is_gone = _remove_directories(record)
-        if is_gone:
+        same_boot = record.boot == boot_id()
+        left = [directory for directory in record.directories if not _remove(directory, same_boot)]
+        if not left:
             forget(name)
-        return is_gone
-
-
-def _remove_directories(record: Record) -> bool:
-    same_boot = record.boot == boot_id()
-    return _all(_remove(directory, same_boot) for directory in record.directories)
+        return not left
 
 
 def remove_folder(name: str) -> bool:
     """Empties one of this user's own folders. Returns whether it is empty."""
-    at = open_folder(name)
-    try:
+    with folder_held(name) as at:
         return _emptied(at)
-    finally:
-        os.close(at)
-
-
-def _all(results: Iterable[bool]) -> bool:
-    return not [result for result in results if not result]
 
 
 def _remove(directory: Directory, same_boot: bool) -> bool:
@@ -250,17 +233,9 @@ def scratch(what: str) -> Iterator[Path]:
     try:
         with deferred():
             save(record_of(name, (str(path),), kind=SCRATCH))
-            _make_scratch(name)
+            with folder_held(SCRATCH) as at, refusals_named():
+                os.mkdir(name, 0o700, dir_fd=at)
             save(record_of(name, (str(path),), kind=SCRATCH))
         yield path
     finally:
         remove_recorded(name)
-
-
-def _make_scratch(name: str) -> None:
-    at = open_folder(SCRATCH)
-    try:
-        with refusals_named():
-            os.mkdir(name, 0o700, dir_fd=at)
-    finally:
-        os.close(at)

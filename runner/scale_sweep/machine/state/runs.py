@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from scale_sweep.machine.host.host_facts import text_of
 from scale_sweep.machine.state.places import folder_held, refusals_named
 from scale_sweep.machine.state.trusted import read_at, replace_at, unlink_at
 
@@ -15,7 +16,7 @@ KEPT_MAX = 10_000  # of a few hundred bytes; then the one that was written first
 
 
 def remember_run(run: str, digests: Sequence[str]) -> None:
-    """Replaces what is known of the run. Raises PreflightError if it cannot be written."""
+    """Raises PreflightError if it cannot be written."""
     with refusals_named(), folder_held(RUNS) as at:
         replace_at(at, _run_file(run), "\n".join(digests))
         names = os.listdir(at)
@@ -45,11 +46,7 @@ _FIRST_WORDS = 6  # the interpreter and its options come before the name
 
 def flocks(proc: Path = PROC) -> Iterator[tuple[int, str]]:
     """The process and file ("device:inode") of each exclusive flock(2); none if the kernel's table cannot be read."""
-    try:
-        rows = [line.split() for line in (proc / "locks").read_text(encoding="ascii").splitlines()]
-    except (OSError, ValueError):
-        return
-    for row in rows:
+    for row in map(str.split, text_of(proc / "locks").splitlines()):
         if len(row) > 5 and row[1] == "FLOCK" and row[3] == "WRITE" and row[4].isdigit() and int(row[4]):
             yield int(row[4]), row[5]
 
@@ -70,10 +67,7 @@ def other_sweeps(run: str = "", proc: Path = PROC) -> tuple[str, ...]:
 
 
 def _is_sweep(process: Path) -> bool:
-    try:
-        words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
-    except OSError:
-        return False
+    words = text_of(process / "cmdline").split("\0")
     names = [os.path.basename(word) for word in words[:_FIRST_WORDS]]
     return any(name in _NAMES and command in _SWEEPS for name, command in zip(names, words[1:], strict=False))
 

@@ -79,7 +79,7 @@ def _replace(at: int, there: int) -> None:
 
 
 def _sudo_user() -> int | None:
-    """The user who became root by sudo; None for any other process."""
+    """Who became root by sudo; None for any other process."""
     uid = os.environ.get("SUDO_UID", "")
     return int(uid) if os.geteuid() == 0 and uid.isdecimal() else None
 
@@ -111,7 +111,7 @@ def _is_own_group(status: os.stat_result) -> bool:
 
 
 def named(uid: int) -> str:
-    """A user for people: the name if it has one, and the number."""
+    """A name if it has one, and the number."""
     with contextlib.suppress(KeyError):
         return f"{pwd.getpwuid(uid).pw_name} ({uid})"
     return f"user {uid}"
@@ -136,7 +136,7 @@ _READ_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def write_own(path: Path, text: str) -> None:
-    """Writes a new file that only this user may read. Raises OSError if one is there."""
+    """A new file that only this user may read. Raises OSError if one is there."""
     with os.fdopen(os.open(path, _NEW_FILE, 0o600), "w", encoding="utf-8") as file:
         file.write(text)
 
@@ -162,7 +162,7 @@ def replace_at(at: int, name: str, text: str) -> None:
 
 
 def unlink_at(at: int, name: str) -> None:
-    """Removes a file of a directory, if it is there."""
+    """If it is there."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(name, dir_fd=at)
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from scale_sweep.base.errors import StoreError
-from scale_sweep.base.interrupts import Stop, current
+from scale_sweep.base.interrupts import current
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.machine.host.block_devices import RamDirectory
 from scale_sweep.measure.executing.place import Ceilings, Here, Place, data_of_run
@@ -54,20 +54,19 @@ class Execution:
     before_stored: Sink = field(default=lambda event: None)  # before the run's files have them
 
     def setup(self, run_id: str) -> MachineSetup:
+        generator_cpus = (trial.placement.generator_cpus for trial in self.plan.trials)
         return MachineSetup(
             plan=self.plan,
             run_id=run_id,
             data_dir=str(self.data_dir),
             ram=self.ram,
             held_bytes=self.held_bytes,
-            cpus=_last_cpus(self.plan),
+            cpus=next(filter(None, generator_cpus), ()),
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Orders:
-    """Shared by all orders of one run."""
-
     execution: Execution
     run_id: str
     program: str
@@ -123,10 +122,7 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
     stop = current()
     try:
         run_id = writer.path.name
-        with (
-            place.set_up(execution.setup(run_id), say) as ready,
-            data_of_run(plan, run_id, place.remove_data) as data,
-        ):
+        with place.set_up(execution.setup(run_id), say) as ready, data_of_run(plan, run_id, place.remove_data) as data:
             stage = ready.disks
             writer.update_manifest(**stage.manifest())
             orders = Orders(
@@ -138,9 +134,14 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
             by_trial = {t.trial_id: rate for t in plan.trials if (rate := ceilings.of(t)) is not None}
             writer.update_manifest(disk_placement=why, trial_ceilings=by_trial)
             dispatch(CeilingsMeasured(rows_per_s=by_trial, disks=stage.ceilings), sinks)
-            run_trial_of = _runner(orders, ceilings, placement, stop, ready.before_trial)
+
+            def run(trial: Trial) -> Generator[Event, None, None]:
+                ceilings.measure([trial])  # planned later
+                ready.before_trial()
+                return place.run(orders.order(trial, placement), stop)
+
             all_sinks: list[Sink] = [execution.before_stored, writer, *sinks]
-            run_campaign(plan, planner_of(plan), run_trial_of, all_sinks, writer.results, say, place.now_ns)
+            run_campaign(plan, planner_of(plan), run, all_sinks, writer.results, say, place.now_ns)
             writer.update_manifest(**place.manifest())
     except BaseException:
         with contextlib.suppress(StoreError):  # reported already
@@ -148,19 +149,6 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
         raise
     writer.update_manifest(status="complete", server=server_facts(writer.results))
     return report(writer)
-
-
-def _last_cpus(plan: Plan) -> tuple[int, ...]:
-    return next((t.placement.generator_cpus for t in plan.trials if t.placement.generator_cpus), ())
-
-
-def _runner(orders: Orders, ceilings: Ceilings, placement: str, stop: Stop, before: Callable[[], None]) -> TrialRunner:
-    def run(trial: Trial) -> Generator[Event, None, None]:
-        ceilings.measure([trial])  # planned later
-        before()
-        return orders.execution.place.run(orders.order(trial, placement), stop)
-
-    return run
 
 
 def server_facts(results: Sequence[TrialResult]) -> dict[str, str]:
@@ -195,22 +183,16 @@ def run_campaign(
             dispatch(PlanGrew(plan=plan), sinks)
         for trial in block.trials:
             dispatch(_started(plan, trial, now_ns()), sinks)
-            results += _run(trial, run_trial, sinks)
+            with closing(run_trial(trial)) as events:
+                for event in events:
+                    dispatch(event, sinks)
+                    if isinstance(event, TrialFinished):
+                        results.append(event.result)
 
 
 def _started(plan: Plan, trial: Trial, now_ns: int) -> TrialStarted:
     place = next(at for at, t in enumerate(plan.trials, start=1) if t.trial_id == trial.trial_id)
     return TrialStarted(trial=trial, position=place, total=len(plan.trials), unix_s=time.time(), monotonic_ns=now_ns)
-
-
-def _run(trial: Trial, run_trial: TrialRunner, sinks: Sequence[Sink]) -> list[TrialResult]:
-    finished: list[TrialResult] = []
-    with closing(run_trial(trial)) as events:
-        for event in events:
-            dispatch(event, sinks)
-            if isinstance(event, TrialFinished):
-                finished.append(event.result)
-    return finished
 
 
 def dispatch(event: Event, sinks: Sequence[Sink]) -> None:
@@ -219,7 +201,7 @@ def dispatch(event: Event, sinks: Sequence[Sink]) -> None:
 
 
 def report(writer: RunWriter) -> StoredRun:
-    """Writes fit.json, report.md and report.html. Raises StoreError."""
+    """Raises StoreError."""
     writer.update_manifest(reported_by=identity())
     run = read_run(writer.run)
     made = documents(run, read_reference(run.plan.sweep.reference))

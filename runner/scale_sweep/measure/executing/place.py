@@ -18,9 +18,9 @@ from scale_sweep.loadgen.ceiling import (
     means_of,
     measure_ceiling,
 )
+from scale_sweep.machine.state.records import remove_recorded
 from scale_sweep.measure.machine_setup import MachineReady, MachineSetup, Say, machine_ready, supports_tiers
 from scale_sweep.measure.trial.order import DataSet, TrialOrder
-from scale_sweep.measure.trial.preload import remove
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import LOOPBACK, Event, Plan, Trial
 from scale_sweep.plan.data_sets import data_key, makers
@@ -29,53 +29,28 @@ from scale_sweep.server.targets.planned import planned_spec
 
 
 class Place(Protocol):
-    """address: of the server's machine, for the load."""
+    """Each function does what that of `Here` does. address: of the server's machine, for the load."""
 
     @property
     def address(self) -> str: ...
-
-    def ceiling(self, program: str, key: CeilingKey) -> float | None:
-        """Raises LoadError."""
-
-    def set_up(self, setup: MachineSetup, say: Say) -> contextlib.AbstractContextManager[MachineReady]:
-        """See `machine_setup.machine_ready`."""
-
-    def supports_tiers(self, order: TrialOrder, stop: Stop) -> tuple[bool, str]:
-        """See `machine_setup.supports_tiers`."""
-
-    def remove_data(self, name: str) -> None:
-        """Removes rows that trials shared."""
-
-    def run(self, order: TrialOrder, stop: Stop) -> Generator[Event, None, None]:
-        """See `run_trial`."""
-
-    def now_ns(self) -> int:
-        """The clock of the trials' events."""
-
-    def manifest(self) -> Mapping[str, Any]:
-        """About the hosts."""
+    def ceiling(self, program: str, key: CeilingKey) -> float | None: ...
+    def set_up(self, setup: MachineSetup, say: Say) -> contextlib.AbstractContextManager[MachineReady]: ...
+    def supports_tiers(self, order: TrialOrder, stop: Stop) -> tuple[bool, str]: ...
+    def remove_data(self, name: str) -> object: ...
+    def run(self, order: TrialOrder, stop: Stop) -> Generator[Event, None, None]: ...
+    def now_ns(self) -> int: ...  # the clock of the trials' events
+    def manifest(self) -> Mapping[str, Any]: ...  # about the hosts
 
 
 class Here:
     address = LOOPBACK
 
-    def ceiling(self, program: str, key: CeilingKey) -> float | None:
-        return measure_ceiling(program, key)
-
-    def set_up(self, setup: MachineSetup, say: Say) -> contextlib.AbstractContextManager[MachineReady]:
-        return machine_ready(setup, say)
-
-    def supports_tiers(self, order: TrialOrder, stop: Stop) -> tuple[bool, str]:
-        return supports_tiers(order, stop)
-
-    def remove_data(self, name: str) -> None:
-        remove(name)
-
-    def run(self, order: TrialOrder, stop: Stop) -> Generator[Event, None, None]:
-        return run_trial(order, stop)
-
-    def now_ns(self) -> int:
-        return time.monotonic_ns()
+    ceiling = staticmethod(measure_ceiling)
+    set_up = staticmethod(machine_ready)
+    supports_tiers = staticmethod(supports_tiers)
+    remove_data = staticmethod(remove_recorded)
+    run = staticmethod(run_trial)
+    now_ns = staticmethod(time.monotonic_ns)
 
     def manifest(self) -> Mapping[str, Any]:
         return {}
@@ -83,23 +58,20 @@ class Here:
 
 @contextlib.contextmanager
 def data_of_run(
-    plan: Plan, run_id: str, remove: Callable[[str], None] = remove
+    plan: Plan, run_id: str, remove: Callable[[str], object] = remove_recorded
 ) -> Iterator[Callable[[Trial], DataSet | None]]:
     """The data set that a trial gets a copy of, None if it loads its own rows; all are removed at the end."""
-    by_key = makers(plan.trials)
-
-    def name_of(key: str) -> str:
-        return f"{run_id[-6:]}-data-{key}"
+    by_key, prefix = makers(plan.trials), f"{run_id[-6:]}-data-"
 
     def data_set(trial: Trial) -> DataSet | None:
         key = data_key(trial)
-        return DataSet(name=name_of(key), maker=by_key.setdefault(key, trial)) if key else None
+        return DataSet(name=prefix + key, maker=by_key.setdefault(key, trial)) if key else None
 
     try:
         yield data_set
     finally:
         for key in by_key:
-            remove(name_of(key))
+            remove(prefix + key)
 
 
 class Ceilings:
@@ -130,7 +102,7 @@ class Ceilings:
         return self._rates.get(self._key(trial))
 
     def described(self) -> dict[str, float | str]:
-        """For people: the rate, or why there is none."""
+        """The rate, or why there is none."""
         return {_words(key): rate if rate is not None else key.means.value for key, rate in self._rates.items()}
 
     def _key(self, trial: Trial) -> CeilingKey:

@@ -3,7 +3,7 @@ operation with its own draws."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from scale_sweep.experiment.work import queries_of
@@ -49,7 +49,8 @@ def checked_before(
         all_drawn = [resolved(query, one, tables) for one in draws(query, work, times, order.trial.seed, place)]
         place += times * query.devices
         drawn = affordable(query, work, all_drawn)
-        came = ask(reached, _question(reached, texts[name], drawn, tables.names), ASK_S)
+        question = partial(reached.session.answers, [(texts[name], one) for one in drawn], tables.names)
+        came = ask(reached, question, ASK_S)
         right, (tested_rows, passed_rows) = right_of(made, query, work, drawn)
         wrong = [
             _sentence(name, one, answer, rows, tables.names, query)
@@ -76,12 +77,6 @@ def _times(queries: Iterable[Query], work: Work) -> int:
     """So that all together query every device, TIMES_MAX at most."""
     devices = sum(query.devices for query in queries)
     return min(TIMES_MAX, max(TIMES, -(-work.data.tables // devices))) if devices else TIMES
-
-
-def _question(
-    reached: Reached, text: str, drawn: Sequence[Drawn], names: Sequence[str]
-) -> Callable[[], tuple[tuple[Cells, ...], ...]]:
-    return partial(reached.session.answers, [(text, one) for one in drawn], names)
 
 
 def resolved(query: Query, drawn: Drawn, tables: Tables) -> Drawn:

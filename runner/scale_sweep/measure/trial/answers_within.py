@@ -101,12 +101,12 @@ class _Comparing:
     def _wrong(self, answer: ReportedAnswer, drawn: Drawn, right: Right) -> str:
         came = None
         if is_compared(self.query, answer, has_writes=self.has_writes):
-            came = _handed(self.reached, self.query, self.text, drawn, self.names, answer)
-        if isinstance(came, str):
-            return came
-        return Within(
-            query=self.query, answer=answer, right=right, came=came, names=self.names, written=self.written
-        ).wrong()
+            session, content = self.reached.session, content_of(answer)
+            try:
+                came = session.rows_handed(self.query, self.text, drawn, self.names, content)
+            except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+                return f"an answer that came while the load ran cannot be read: {error}"
+        return why_wrong(self.query, answer, right, came, self.names, self.written)
 
 
 def _portions(query: Query, work: Work, reported: Sequence[Asked]) -> Iterator[Sequence[Asked]]:
@@ -134,40 +134,22 @@ def _drawn(query: Query, answer: ReportedAnswer, work: Work) -> Drawn:
     return Drawn(devices=answer.devices, from_ms=start, to_ms=end, value=answer.value or 0.0)
 
 
-def _handed(
-    reached: Reached, query: Query, text: str, drawn: Drawn, names: Sequence[str], answer: ReportedAnswer
-) -> Sequence[Cells] | str:
-    try:
-        return reached.session.rows_handed(query, text, drawn, names, content_of(answer))
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        return f"an answer that came while the load ran cannot be read: {error}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Within:
-    query: Query
-    answer: ReportedAnswer
-    right: Right
-    came: Sequence[Cells] | None  # None: not compared
-    names: Sequence[str]  # of the tables
-    written: int  # rows that an answer may contain
-
-    def wrong(self) -> str:
-        """ "" if the answer is right."""
-        more = self.right.optional_rows + (self.written if grows(self.query) else 0)
-        least = rows_of(self.query, self.right) - self.right.optional_rows
-        if not 0 <= self.answer.rows - least <= more and not is_nothing(self.query, self.right):
-            return f"{self.answer.rows:,} rows came while the load ran, {_right_count(least, more)}"
-        if self.came is None:
-            return ""
-        why = difference(self.query, self.right, numbered(self.query, self.came, self.names))
-        return f"{why} (while the load ran)" if why else ""
+def why_wrong(
+    query: Query, answer: ReportedAnswer, right: Right, came: Sequence[Cells] | None, names: Sequence[str], written: int
+) -> str:
+    """ "" if the answer is right. came: its rows; None: not compared. names: of the tables. written: rows that it may
+    contain."""
+    more = right.optional_rows + (written if grows(query) else 0)
+    least = rows_of(query, right) - right.optional_rows
+    if not 0 <= answer.rows - least <= more and not is_nothing(query, right):
+        are_right = f"{least:,} to {least + more:,} are right" if more else f"{least:,} are right"
+        return f"{answer.rows:,} rows came while the load ran, {are_right}"
+    if came is None:
+        return ""
+    why = difference(query, right, numbered(query, came, names))
+    return f"{why} (while the load ran)" if why else ""
 
 
 def is_compared(query: Query, answer: ReportedAnswer, *, has_writes: bool) -> bool:
     """The content is known, and no write of the load may change it."""
     return bool(answer.content) and (query.when != "always" or not has_writes)
-
-
-def _right_count(least: int, more: int) -> str:
-    return f"{least:,} to {least + more:,} are right" if more else f"{least:,} are right"

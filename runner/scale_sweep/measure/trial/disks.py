@@ -127,12 +127,8 @@ def _disk_words(name: str, disks: Sequence[DataDisk]) -> str:
     disk = next((disk for disk in disks if disk.name == name), None)
     if disk is not None and disk.kind == "ram":
         return f"the memory for the data ({disk.path}, {format_bytes(disk.size_bytes)}; --data-dir ram:SIZE)"
-    return f"disk {_together(name, disks)} ({disk.path if disk else '?'})"
-
-
-def _together(name: str, disks: Sequence[DataDisk]) -> str:
-    path = next((disk.path for disk in disks if disk.name == name), None)
-    return "+".join(disk.name for disk in disks if disk.path == path) or name
+    together = "+".join(one.name for one in disks if disk is not None and one.path == disk.path)
+    return f"disk {together or name} ({disk.path if disk else '?'})"
 
 
 def bytes_at_rest(folders: Sequence[str]) -> int | None:

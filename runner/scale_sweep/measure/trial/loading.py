@@ -46,19 +46,6 @@ ROWS_PER_S_SLOWEST = 500.0
 BYTES_PER_S_SLOWEST = 5e5
 
 
-@dataclass(frozen=True, kw_only=True)
-class Clock:
-    """offset_ns converts to the collector's clock, error_ns is its greatest error; 0 on its machine."""
-
-    offset_ns: int = 0
-    error_ns: int = 0
-
-    def now_ns(self) -> int:
-        """On the clock of the load's lines and of the samples."""
-        return time.monotonic_ns()
-
-
-LOCAL = Clock()
 HostSamples = Callable[[], Mapping[str, HostSample]]
 
 
@@ -79,11 +66,11 @@ class Loading:
     """Iterate `events` to its end or failure; `loaded` then has everything."""
 
     def __init__(
-        self, order: TrialOrder, reached: Reached, load: LoadHandle, stop: Stop, clock: Clock, sampling: LoadSampling
+        self, order: TrialOrder, reached: Reached, load: LoadHandle, stop: Stop, sampling: LoadSampling
     ) -> None:
         self._order, self._trial_id, self._load = order, order.trial.trial_id, load
         self._reached, self._server, self._session = reached, reached.server, reached.session
-        self._stop, self._clock, self._sampling = stop, clock, sampling
+        self._stop, self._sampling = stop, sampling
         self._sampler: Sampler | None = None
         self._taken: queue.SimpleQueue[Sample] = queue.SimpleQueue()
         self._samples: list[Sample] = []
@@ -134,6 +121,8 @@ class Loading:
 
     def _sampled(self, *, flushes: bool) -> Generator[Event, None, ScaleError | None]:
         """With the sampler. Returns why the load failed."""
+        trial = self._order.trial
+        placement = trial.placement
         self._sampler = Sampler(
             server=self._server.accounting(),
             generator=Accounting(kind="processes", root_pids=tuple(self._load.pids)),
@@ -142,10 +131,11 @@ class Loading:
             network_bits_per_s=self._order.network_bits_per_s,
             on_sample=self._taken.put,
             pids=self._server.pids if self._sampling.by_thread else None,
-            cpus=_cpus(self._order.trial),
-            server_cpus=self._order.trial.placement.server_cpus,
-            worked_cpus=_worked_cpus(self._order.trial),
-            waits=self._session.wait_events if self._sampling.waits else self._lock_waits,
+            cpus=tuple(sorted({*placement.server_cpus, *placement.generator_cpus})),
+            server_cpus=placement.server_cpus,
+            worked_cpus=_worked_cpus(trial),
+            # A database that reports none of its connections' waits: waits of its threads.
+            waits=self._session.wait_events if self._sampling.waits else lambda: lock_waits(self._server.pids()),
         )
         try:
             with self._sampler:
@@ -155,15 +145,13 @@ class Loading:
                         yield from self.flush()
                 except ScaleError as error:
                     self._load.stop()
-                    yield from self._rest()
+                    with contextlib.suppress(LoadError):
+                        for line in self._load.lines(REST_S):  # above all its summary
+                            yield from self._take(line)
                     raise self._named(error) from None
         except ScaleError as error:
             return error
         return None
-
-    def _lock_waits(self) -> Mapping[str, int]:
-        """Waits of threads, for a database that reports none of its connections."""
-        return lock_waits(self._server.pids())
 
     def _named(self, error: ScaleError) -> ScaleError:
         """If a load waited in vain, an error that names for whom."""
@@ -183,7 +171,8 @@ class Loading:
             self._refuse_full(new)
             if isinstance(line, Phase) and line.phase == STEADY_PHASE:
                 self._commits_before = self._commits()
-                self._record_stacks()
+                if self.stacks is not None:  # now: perf knows no files of a process that is forked while it records
+                    self.stacks.start(self._server.pids, self._order.trial.placement.generator_cpus)
             elif isinstance(line, Phase) and self._measure_start_ns is not None:
                 self._look_at_the_end()
             elif isinstance(line, Interval) and self._measure_start_ns is None:
@@ -205,11 +194,6 @@ class Loading:
         if not self._is_looked_at:
             self._look_at_the_end()
 
-    def _record_stacks(self) -> None:
-        """When the window begins: perf knows no files of a process that is forked while it records."""
-        if self.stacks is not None:
-            self.stacks.start(self._server.pids, self._order.trial.placement.generator_cpus)
-
     def _take(self, line: Phase | Interval | None) -> Iterator[Event]:
         if isinstance(line, Phase):
             self._load_start_ns = self._load_start_ns or line.monotonic_ns
@@ -220,12 +204,6 @@ class Loading:
             self._intervals.append(line)
             self._rated += rated_intervals([line], self._order.trial.work)
             yield IntervalSeen(trial_id=self._trial_id, interval=line)
-
-    def _rest(self) -> Iterator[Event]:
-        """The output of an ended load, above all its summary."""
-        with contextlib.suppress(LoadError):
-            for line in self._load.lines(REST_S):
-                yield from self._take(line)
 
     def _look_at_the_end(self) -> None:
         self._is_looked_at = True
@@ -240,13 +218,13 @@ class Loading:
 
     def flush(self) -> Iterator[Event]:
         """Until the server has written what it acknowledged."""
-        yield PhaseEntered(trial_id=self._trial_id, phase="flush", monotonic_ns=self._clock.now_ns())
+        yield PhaseEntered(trial_id=self._trial_id, phase="flush", monotonic_ns=time.monotonic_ns())
         summary = self._load.summary()
         limit = flush_s((summary.rows_acked if summary else 0) * logical_bytes(self._order.trial.work))
         self._sync(limit)
         ask(self._reached, self._session.flush, limit, self._order.disks)
         self._sync(limit)
-        self._flush_end_ns = self._clock.now_ns()
+        self._flush_end_ns = time.monotonic_ns()
 
     def _sync(self, limit_s: float) -> None:
         sync_disks(self._order.disks if self._order.is_on_disks else (), limit_s)
@@ -266,10 +244,6 @@ class Loading:
 
 def _worked_cpus(trial: Trial) -> tuple[int, ...]:
     return () if trial.subject.endpoint else trial.placement.server_cpus
-
-
-def _cpus(trial: Trial) -> tuple[int, ...]:
-    return tuple(sorted({*trial.placement.server_cpus, *trial.placement.generator_cpus}))
 
 
 def limit_s(trial: Trial) -> float:

@@ -6,12 +6,12 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from scale_sweep.base.errors import LoadError, ScaleError
 from scale_sweep.base.units import format_rate
-from scale_sweep.experiment.axes import AxisFacts
+from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.searched import judged_step, next_step_rate, opening_of, step_of
 from scale_sweep.judge.figures.trial_facts import STEP_LINES, StepSeen, TrialFacts
 from scale_sweep.loadgen.foreign import ForeignLoad
@@ -88,21 +88,18 @@ def _kept(trial: Trial, load: LoadHandle, folder: str) -> Iterator[Event]:
 PHASE = "step"  # after those of the first load
 
 
-@dataclass(frozen=True, kw_only=True)
-class Doors:
-    """A search's needs of its trial."""
-
-    load: Callable[[TrialOrder, Mapping[str, str]], LoadHandle]  # not started
-    loading: Callable[[TrialOrder, LoadHandle], Loading]
-
-
 class Searching:
-    """Iterate `events` to its end or failure; `seen` then has everything."""
+    """Iterate `events` to its end or failure; `seen` then has everything. load: makes one, not started."""
 
     def __init__(
-        self, order: TrialOrder, axis: AxisFacts, spec: Mapping[str, str], facts: TrialFacts, doors: Doors
+        self,
+        order: TrialOrder,
+        spec: Mapping[str, str],
+        facts: TrialFacts,
+        load: Callable[[TrialOrder, Mapping[str, str]], LoadHandle],
+        loading: Callable[[TrialOrder, LoadHandle], Loading],
     ) -> None:
-        self._order, self._axis, self._spec, self._doors = order, axis, spec, doors
+        self._order, self._spec, self._load, self._loading = order, spec, load, loading
         self._facts = replace(facts, steps=())
         self._first: Loading | None = None
         self._samples = list(facts.samples)
@@ -112,8 +109,8 @@ class Searching:
     def events(self) -> Iterator[Event]:
         """Raises LoadError, TargetError or Stopped; every load has then ended."""
         opening = replace(self._order, trial=opening_of(self._order.trial))
-        self.first_load = self._doors.load(opening, search_spec(self._spec, opening.trial.load))
-        self._first = last = self._doors.loading(opening, self.first_load)
+        self.first_load = self._load(opening, search_spec(self._spec, opening.trial.load))
+        self._first = last = self._loading(opening, self.first_load)
         yield from last.events(flushes=False)
         self._take(last)
         seen = last.loaded()
@@ -126,8 +123,8 @@ class Searching:
         """Keeps its lines as a file. The Loading can flush."""
         order = replace(self._order, trial=step_of(self._order.trial, rate))
         loads = (self._facts.summary, *(step.summary for step in self._facts.steps))
-        load = self._doors.load(order, search_spec(self._spec, order.trial.load, loads[-1], len(loads)))
-        loading = self._doors.loading(order, load)
+        load = self._load(order, search_spec(self._spec, order.trial.load, loads[-1], len(loads)))
+        loading = self._loading(order, load)
         yield StepBegan(trial_id=order.trial.trial_id, rate=rate)
         for event in loading.events(flushes=False):  # a trial's phases are those of its first load
             yield replace(event, phase=PHASE) if isinstance(event, PhaseEntered) else event
@@ -138,7 +135,7 @@ class Searching:
             self._facts = replace(self._facts, steps=(*self._facts.steps, step))
             trial_id, number = self._order.trial.trial_id, len(self._facts.steps)
             yield ArtifactMade(trial_id=trial_id, name=STEP_LINES.format(number), text=seen.generator_log)
-            judged = judged_step(self._axis, self._order.trial, self._facts, step)
+            judged = judged_step(load_axis(self._order.axis), self._order.trial, self._facts, step)
             self._judged.append(judged)
             yield StepEnded(trial_id=trial_id, step=judged)
             yield Noted(trial_id=trial_id, sentence=f"step {number}: {step_words(judged)}")

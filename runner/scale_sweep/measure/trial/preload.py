@@ -81,7 +81,7 @@ def preload(order: TrialOrder, reached: Reached, facts: Facts, stop: Stop) -> Pr
 
 def _sizes(reached: Reached, log_folders: Sequence[str]) -> tuple[int | None, int | None]:
     """And of its log; None: not visible."""
-    folders = [folder for folder in (reached.address.data_dir, *reached.address.disks) if folder]
+    folders = folders_of(reached)
     logs = [str(path) for folder in folders for pattern in log_folders for path in Path(folder).glob(pattern)]
     return (
         answer_within(SIZE_S, lambda: bytes_at_rest(folders)),
@@ -102,7 +102,7 @@ class Kept:
 
 def kept_before(order: TrialOrder, data: DataSet) -> Kept | None:
     """If this run has it, also before it was resumed: a record must say that this user's run made the directory."""
-    folder, record = _folder(order, data), read_record(data.name)
+    folder, record = Path(order.data_dir, data.name), read_record(data.name)
     if record is None or directory_at(str(folder)) not in record.directories:
         return None
     try:
@@ -110,7 +110,7 @@ def kept_before(order: TrialOrder, data: DataSet) -> Kept | None:
         kept = Kept(**{**stored, "folder": folder, "preloaded": Preloaded(**stored["preloaded"])})
     except (OSError, ValueError, TypeError, KeyError):
         return None
-    _mark(folder)
+    save(record_of(folder.name, (str(folder),), kind="data"))
     return kept
 
 
@@ -129,7 +129,7 @@ def make(order: TrialOrder, data: DataSet, stop: Stop) -> Kept:
             end_cleanly(reached, there)
         except ScaleError as error:
             raise with_cause(error, started.server, order) from error
-        return _keep(started, _folder(order, data), there)
+        return _keep(started, Path(order.data_dir, data.name), there)
 
 
 def end_cleanly(reached: Reached, there: Preloaded) -> None:
@@ -172,18 +172,6 @@ def prove_rows(reached: Reached, rows: int) -> None:
         raise LoadError(f"the copy of the data holds {counted.rows:,} rows, {rows:,} were loaded{gaps}")
 
 
-def remove(name: str) -> None:
-    remove_recorded(name)
-
-
-def _folder(order: TrialOrder, data: DataSet) -> Path:
-    return Path(order.data_dir) / data.name
-
-
-def _mark(folder: Path) -> None:
-    save(record_of(folder.name, (str(folder),), kind="data"))
-
-
 def _keep(started: Provisioned, folder: Path, there: Preloaded) -> Kept:
     """By a rename: complete at once, or not there."""
     site = Path(started.order.site.data_dir)
@@ -199,7 +187,7 @@ def _keep(started: Provisioned, folder: Path, there: Preloaded) -> Kept:
     with deferred():
         try:
             write_own(site / _COMPLETE, json.dumps(stored))  # the secret is in it
-            remove(folder.name)
+            remove_recorded(folder.name)
             moved = directory_at(str(folder), now_at=str(site))
             save(replace(record_of(folder.name, (), kind="data"), directories=(moved,)))
             os.rename(site, folder)
@@ -226,7 +214,7 @@ def cooled(
     """Started again, on files that were not in memory. Raises ProvisionError, Stopped."""
     end_cleanly(reached, there)
     forget_logs(started.order)
-    folders = _folders(reached)
+    folders = folders_of(reached)
     drop_files(folders)
     left = resident_percent(folders)
     if left is None or left > COLD_PERCENT_MAX:
@@ -240,17 +228,12 @@ def cooled(
 
 def warmed(reached: Reached) -> str:
     """Reads the files once. A sentence if they do not all stay in memory."""
-    count = read_files(_folders(reached))
-    percent = cached_percent(reached)
+    count = read_files(folders_of(reached))
+    percent = resident_percent(folders_of(reached))
     if percent is None or percent >= WARM_PERCENT_LEAST:
         return ""
     return f"only {percent:.0f} % of the {count / 1e9:.3g} GB of data stay in the page cache after they were read"
 
 
-def cached_percent(reached: Reached) -> float | None:
-    """None where this cannot be read."""
-    return resident_percent(_folders(reached))
-
-
-def _folders(reached: Reached) -> list[str]:
+def folders_of(reached: Reached) -> list[str]:
     return [path for path in (reached.address.data_dir, *reached.address.disks) if path]

@@ -75,12 +75,7 @@ def provision(
         files.fill(site)
         spec = replace(spec, setup=())
     server_order = ServerOrder(
-        spec=spec,
-        site=site,
-        resources=trial.resources,
-        run_id=order.run_id,
-        trial_id=name,
-        level=order.level_words,
+        spec=spec, site=site, resources=trial.resources, run_id=order.run_id, trial_id=name, level=order.level_words
     )
     server = runtime.start(server_order, cleanup)
     address = Address(

@@ -10,30 +10,19 @@ from typing import Any
 
 from scale_sweep.base.errors import ScaleError
 from scale_sweep.base.interrupts import Stop, undone
-from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.window_bounds import with_summary
 from scale_sweep.loadgen.binary import kept_by
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.spec import query_lines, trial_spec
 from scale_sweep.loadgen.split import group_specs, specs_text
 from scale_sweep.machine.state.runs import other_sweeps
+from scale_sweep.measure.trial import preload
 from scale_sweep.measure.trial.answers import checked_before
 from scale_sweep.measure.trial.answers_within import checked_within
 from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement
-from scale_sweep.measure.trial.loading import LOCAL, Clock, HostSamples, Loading, LoadSampling, no_hosts
-from scale_sweep.measure.trial.loads import Doors, LoadMaker, Searching, load_of, trace_folder, traced
+from scale_sweep.measure.trial.loading import HostSamples, Loading, LoadSampling, no_hosts
+from scale_sweep.measure.trial.loads import LoadMaker, Searching, load_of, trace_folder, traced
 from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.measure.trial.preload import (
-    Kept,
-    cached_percent,
-    cooled,
-    copied,
-    kept_before,
-    make,
-    preload,
-    prove_rows,
-    warmed,
-)
 from scale_sweep.measure.trial.provision import Provisioned, Reached, mismatches, provision, reached_by
 from scale_sweep.measure.trial.stages import ended, facts_at_first
 from scale_sweep.measure.trial.stored_rows import rows_summed
@@ -51,7 +40,8 @@ from scale_sweep.measure.trial.waiting import (
     with_cause,
 )
 from scale_sweep.model import FOLDED, ArtifactMade, Event, Noted, PhaseEntered, Preloaded
-from scale_sweep.server.runtimes import Server, load_runtime
+from scale_sweep.server.runtimes import load_runtime
+from scale_sweep.server.runtimes.data_files import resident_percent
 from scale_sweep.server.targets import load_target
 from scale_sweep.server.targets.planned import texts_of
 
@@ -59,23 +49,19 @@ SIZE_S = 10.0  # for the sizes of the server's files
 
 
 def run_trial(
-    order: TrialOrder,
-    stop: Stop,
-    clock: Clock = LOCAL,
-    make_load: LoadMaker = load_of,
-    hosts: HostSamples = no_hosts,
+    order: TrialOrder, stop: Stop, make_load: LoadMaker = load_of, hosts: HostSamples = no_hosts
 ) -> Generator[Event, None, None]:
     """TrialFinished comes last. Raises only what ends the run (Stopped, defects). Rows before the load are always
     loaded from here. When the iterator is exhausted or closed, the server is gone."""
     with stop.here():
-        yield from _RunningTrial(order, stop, clock, make_load, hosts).events()
+        yield from _RunningTrial(order, stop, make_load, hosts).events()
 
 
 class _RunningTrial:
     """Each stage adds a frozen part to the facts."""
 
-    def __init__(self, order: TrialOrder, stop: Stop, clock: Clock, make_load: LoadMaker, hosts: HostSamples) -> None:
-        self._order, self._trial, self._stop, self._clock = order, order.trial, stop, clock
+    def __init__(self, order: TrialOrder, stop: Stop, make_load: LoadMaker, hosts: HostSamples) -> None:
+        self._order, self._trial, self._stop = order, order.trial, stop
         self._make_load, self._hosts = make_load, hosts
         self._target = load_target(order.trial.subject.target)
         self._runtime = load_runtime(order.trial.subject.runtime)
@@ -94,9 +80,12 @@ class _RunningTrial:
         yield from ended(self._order, self._facts, self._server_facts, started, wall_s)
 
     def _walk(self) -> Iterator[Event]:
-        kept = yield from self._prepared()
+        data, kept = self._order.data, None  # kept: the data set that the trial gets a copy of
+        if data is not None and (kept := preload.kept_before(self._order, data)) is None:
+            yield self._enter("preload")
+            kept = preload.make(self._order, data, self._stop)
         yield self._enter("provision")
-        files = copied(self._order, kept, self._rows_there) if kept else None
+        files = preload.copied(self._order, kept, self._rows_there) if kept else None
         name = self._trial.trial_id
         self._started = provision(self._order, self._target, self._runtime, name, self._cleanup, files)
         try:
@@ -104,18 +93,10 @@ class _RunningTrial:
         except ScaleError as error:
             raise with_cause(error, self._started.server, self._order) from error
         finally:
-            self._add_ending(self._started.server)
-
-    def _prepared(self) -> Generator[Event, None, Kept | None]:
-        """The data set that the trial gets a copy of; None where it loads its own rows."""
-        data = self._order.data
-        if data is None:
-            return None
-        kept = kept_before(self._order, data)
-        if kept is None:
-            yield self._enter("preload")
-            kept = make(self._order, data, self._stop)
-        return kept
+            server = self._started.server
+            log_tail, killed = server.log_tail(LOG_LINES), killed_for_memory(server, self._order)
+            suspicious = (*filter(None, [killed]), *self._target.suspicious(log_tail))
+            self._add(log_tail=log_tail, suspicious=suspicious)
 
     def _stages(self, started: Provisioned, *, is_copy: bool) -> Iterator[Event]:
         reached, is_cold = reached_by(self._target, self._trial, started), self._trial.work.cache == "cold"
@@ -126,7 +107,7 @@ class _RunningTrial:
                 yield from self._measured(reached, spec)
         if is_cold and self._facts.preloaded is not None:
             yield self._enter("provision")
-            self._started = cooled(started, reached, self._facts.preloaded, self._runtime, self._cleanup)
+            self._started = preload.cooled(started, reached, self._facts.preloaded, self._runtime, self._cleanup)
             again = reached_by(self._target, self._trial, self._started)
             with closed_at_last(again):
                 yield self._enter("ready")
@@ -145,9 +126,9 @@ class _RunningTrial:
             return
         yield self._enter("preload")
         if is_copy:
-            prove_rows(reached, self._trial.work.preload_rows)
+            preload.prove_rows(reached, self._trial.work.preload_rows)
         else:
-            self._rows_there(preload(self._order, reached, self._target.facts, self._stop))
+            self._rows_there(preload.preload(self._order, reached, self._target.facts, self._stop))
 
     def _rows_there(self, there: Preloaded) -> None:
         self._add(preloaded=there)
@@ -155,9 +136,10 @@ class _RunningTrial:
     def _measured(self, reached: Reached, spec: Mapping[str, str]) -> Iterator[Event]:
         """On the rows as they are in memory; then the count."""
         if (there := self._facts.preloaded) is not None:
-            if self._trial.work.cache == "warm" and (note := warmed(reached)):
+            if self._trial.work.cache == "warm" and (note := preload.warmed(reached)):
                 yield Noted(trial_id=self._trial.trial_id, sentence=note)
-            self._rows_there(replace(there, cached_percent=answer_within(SIZE_S, lambda: cached_percent(reached))))
+            percent = answer_within(SIZE_S, lambda: resident_percent(preload.folders_of(reached)))
+            self._rows_there(replace(there, cached_percent=percent))
         yield from self._load(reached, spec)
         yield self._enter("verify")
         summary = self._facts.of_all_loads
@@ -181,7 +163,7 @@ class _RunningTrial:
         self._add(effective=effective, mismatches=mismatches(session.expected(), effective))
 
     def _checked(self, reached: Reached) -> Generator[Event, None, Mapping[str, str]]:
-        texts = self._texts()
+        texts = texts_of(self._trial, self._target.facts)
         whole_spec = trial_spec(self._trial, {**reached.session.load_spec(), **query_lines(texts)})
         spec = kept_by(self._order.program, whole_spec)
         yield self._artifact("spec", specs_text(group_specs(spec, self._trial.work)))
@@ -212,15 +194,17 @@ class _RunningTrial:
     def _loading(self, reached: Reached, order: TrialOrder, load: LoadHandle) -> Loading:
         facts = self._target.facts
         sampling = LoadSampling(by_thread=facts.thread_names, waits=facts.wait_events, hosts=self._hosts)
-        return Loading(order, reached, load, self._stop, self._clock, sampling)
+        return Loading(order, reached, load, self._stop, sampling)
 
     def _search(self, reached: Reached, spec: Mapping[str, str]) -> Iterator[Event]:
         threads = self._target.facts.threads_per_process
-        doors = Doors(
+        searching = Searching(
+            self._order,
+            spec,
+            self._facts,
             load=lambda order, of_load: self._make_load(order, of_load, threads, reached, ""),
             loading=lambda order, load: self._loading(reached, order, load),
         )
-        searching = Searching(self._order, load_axis(self._order.axis), spec, self._facts, doors)
         try:
             yield from searching.events()
         finally:
@@ -228,27 +212,20 @@ class _RunningTrial:
         self._answers_within(reached, spec, searching.first_load)
 
     def _answers_within(self, reached: Reached, spec: Mapping[str, str], load: LoadHandle | None) -> None:
-        summary, texts = self._facts.summary, self._texts()
+        summary = self._facts.summary
         if load is None or summary is None or not self._facts.answers:
             return
         written = summary.rows_acked + summary.rows_failed + summary.rows_unanswered
+        texts = texts_of(self._trial, self._target.facts)
         within = checked_within(self._order, reached, spec, texts, load.answers, self._facts.answers, written)
         self._add(answers=within)
-
-    def _add_ending(self, server: Server) -> None:
-        log_tail, killed = server.log_tail(LOG_LINES), killed_for_memory(server, self._order)
-        suspicious = (*filter(None, [killed]), *self._target.suspicious(log_tail))
-        self._add(log_tail=log_tail, suspicious=suspicious)
-
-    def _texts(self) -> dict[str, str]:
-        return texts_of(self._trial, self._target.facts)
 
     def _add(self, **facts: Any) -> None:
         self._facts = replace(self._facts, **facts)
 
     def _enter(self, phase: str) -> PhaseEntered:
         self._stop.look()
-        return PhaseEntered(trial_id=self._trial.trial_id, phase=phase, monotonic_ns=self._clock.now_ns())
+        return PhaseEntered(trial_id=self._trial.trial_id, phase=phase, monotonic_ns=time.monotonic_ns())
 
     def _artifact(self, name: str, text: str) -> ArtifactMade:
         return ArtifactMade(trial_id=self._trial.trial_id, name=name, text=text)

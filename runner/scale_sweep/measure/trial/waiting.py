@@ -49,8 +49,7 @@ T = TypeVar("T")
 
 def wait_until_ready(reached: Reached, placement: Placement, within_s: float, stop: Stop) -> None:
     """And on its CPUs. Raises ProvisionError, Stopped."""
-    pending = until_ready(reached, reached.session.not_ready)
-    wait_for(reached.server, pending, "the server was not ready", stop, within_s)
+    wait_for(reached, reached.session.not_ready, "the server was not ready", stop, within_s)
     prove_pinning(reached.server, placement)
 
 
@@ -59,24 +58,21 @@ def wait_for_schema(reached: Reached, stop: Stop) -> None:
     session, is_there = reached.session, reached.address.holds_data
     if not is_there:
         ask(reached, session.create_schema, SCHEMA_S)
-    wait_for(reached.server, until_ready(reached, session.schema_pending), "the schema was not ready", stop)
+    wait_for(reached, session.schema_pending, "the schema was not ready", stop)
     if not is_there:
         ask(reached, session.create_tables, TABLES_S)
 
 
-def wait_for(server: Server, pending: Callable[[], str], what: str, stop: Stop, within_s: float = READY_S) -> None:
-    """Until pending returns "". Raises ProvisionError after within_s, or when the server ends; Stopped."""
-    deadline = time.monotonic() + within_s
-    while why := pending():
+def wait_for(reached: Reached, pending: Callable[[], str], what: str, stop: Stop, within_s: float = READY_S) -> None:
+    """Until the session's `pending` returns "". Raises ProvisionError after within_s, or when the server ends;
+    TargetError, Stopped."""
+    server, deadline = reached.server, time.monotonic() + within_s
+    while why := ask(reached, pending, READY_S):
         if not server.alive():
             raise ProvisionError(f"the server ended while starting{ended_words(server)}: {last_words(server)}")
         if time.monotonic() > deadline:
             raise ProvisionError(f"{what} after {within_s:.0f} s: {why}")
         stop.sleep(LOOK_S)
-
-
-def until_ready(reached: Reached, pending: Callable[[], str]) -> Callable[[], str]:
-    return lambda: ask(reached, pending, READY_S)
 
 
 def idle_cores(
@@ -110,7 +106,7 @@ def ask(reached: Reached, request: Callable[[], T], limit_s: float, disks: Seque
     if answer is not None:
         return answer.value
     what = session.asking or (request.func if isinstance(request, partial) else request).__name__
-    words = f"{reached.who} did not answer {what} within {work.waited_s():.0f} s"
+    words = f"{reached.who} did not answer {what} within {time.monotonic() - work.begun:.0f} s"
     raise TargetError(
         words + (", in which it used no CPU and wrote next to nothing" if work.silent_s() > SILENT_S else ""),
         remedy="see the server's log; was it stopped, or does its disk hang?",
@@ -141,11 +137,8 @@ class _Activity:
     def __init__(self, reached: Reached, disks: Sequence[DataDisk]) -> None:
         self._disks = tuple(disks)
         self._read = subject_reader(reached.server.accounting())
-        self._begun = self._looked = self._worked = time.monotonic()
+        self.begun = self._looked = self._worked = time.monotonic()
         self._cpu_s, self._written = self._now()
-
-    def waited_s(self) -> float:
-        return time.monotonic() - self._begun
 
     def silent_s(self) -> float:
         """0 if the CPU time cannot be read."""
