@@ -85,7 +85,7 @@ def test_pages_are_measured_until_their_cost_is_known(measured, monkeypatch):
 
 @pytest.mark.parametrize(("left", "pieces"), [(40, 20), (20, 10)])
 def test_half_of_the_memory_that_is_left_is_touched(measured, monkeypatch, left, pieces):
-    monkeypatch.setattr(child_programs, "memory_left_bytes", lambda root: left * PIECE_BYTES)
+    monkeypatch.setattr(child_programs, "memory_left_bytes", lambda: left * PIECE_BYTES)
     found = measure_new_pages(GB * 100, limit_s=BUSY_S)
     assert found is not None
     assert found.touched_bytes <= pieces * PIECE_BYTES
