@@ -195,6 +195,16 @@ def test_the_report_begins_with_the_answer_and_its_picture(wording):
     assert marks == 6, "one for each block at each level"
 
 
+def test_a_report_of_blocks_that_never_hold_both_variants_has_no_ratio_and_no_picture():
+    plan = plan_of(2)
+    spoilt = {t.trial_id for t in plan.trials if (t.variant[VARIANT] == "B") == bool(t.block % 2)}
+    run = run_of(plan, spoilt=spoilt)
+    found, pages = compare_variants(run), documents(run).pages
+    assert [p.ratio for p in found.points] == [None, None] and found.overall is None
+    assert found.sentence in pages["report.md"] and "no block has VALID trials of both variants" in pages["report.html"]
+    assert "B against A in each block" not in pages["report.html"]
+
+
 def test_a_stored_run_is_shown_and_judged_again(monkeypatch, tmp_path):
     stored = run_of(plan_of(5), slower=math.log(0.9))
     reader = "scale_sweep.results.store.reader"
