@@ -215,6 +215,15 @@ def test_a_figure_changed_in_a_table_is_found_even_with_new_digests(run):
     assert [(d.file, d.figure) for d in found] == [("points.csv", f"{cells[0]}.rows_per_s")]
 
 
+def test_a_column_that_earlier_versions_of_the_method_wrote_is_no_fault(run):
+    rows = (run / "points.csv").read_text().splitlines()
+    cells = ("psi_io_percent", *["1.5"] * (len(rows) - 1))
+    (run / "points.csv").write_text("".join(f"{row},{cell}\n" for row, cell in zip(rows, cells, strict=True)))
+    bless(run)
+    found = verify_run(run)
+    assert found.agrees and any("compared without psi_io_percent" in note for note in found.notes)
+
+
 @pytest.fixture
 def ramped(originals, tmp_path):
     """The window of each trial is the 10 s after those in which the rate rises."""

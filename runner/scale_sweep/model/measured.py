@@ -59,8 +59,6 @@ class Measurement:
     disk_busy_percent: float | None = None
     memory_used_gb: float | None = None
     memory_available_gb: float | None = None
-    psi_cpu_percent: float | None = None
-    psi_io_percent: float | None = None
     response_ms_p50: float | None = None
     response_ms_p95: float | None = None
     response_ms_p99: float | None = None
@@ -71,11 +69,7 @@ class Measurement:
     service_ms_p99: float | None = None
     service_ms_p999: float | None = None
     service_ms_max: float | None = None
-    late_ms_p50: float | None = None
-    late_ms_p95: float | None = None
     late_ms_p99: float | None = None
-    late_ms_p999: float | None = None
-    late_ms_max: float | None = None
     requests: int | None = None
     errors: int | None = None
     retries: int | None = None
@@ -104,7 +98,6 @@ class Measurement:
     disks: Mapping[str, DiskFigures] = field(default_factory=dict)
     hosts: Mapping[str, HostFigures] = field(default_factory=dict)  # by name; not in points.csv
     server_cpu_mhz: float | None = None
-    generator_cpu_mhz: float | None = None
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)  # by CPU
     data_gb: float | None = None  # of the server's files after the flush
     rate_correlation: float | None = None  # between neighbouring seconds
@@ -119,7 +112,6 @@ class Measurement:
     cpu_speed_slope: float | None = None  # percent of rate for each percent of speed
     # rate_cv_percent to rate_halves_percent are at an equal speed, because only that was steady
     steady_at_equal_speed: bool | None = None
-    server_instructions_per_cycle: float | None = None
     server_cycles_per_miss: float | None = None
     requests_per_s: float | None = None  # without operations that have a rate of their own
     preload_rows: int | None = None

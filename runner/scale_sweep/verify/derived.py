@@ -21,6 +21,10 @@ from scale_sweep.verify.digests import Disagreement, OtherMethod, differences, f
 from scale_sweep.verify.trial import TrialAgain
 
 POINTS = "points.csv"
+_GONE = set(  # columns that earlier versions with today's method wrote
+    "late_ms_p50 late_ms_p95 late_ms_p999 late_ms_max generator_cpu_mhz psi_cpu_percent psi_io_percent "
+    "server_instructions_per_cycle".split()
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,14 +59,14 @@ def check_derived(folder: Folder, run: StoredRun, again: Mapping[str, TrialAgain
 
 
 def _columns_of_one(folder: Folder, run: StoredRun, made: str) -> tuple[str, ...]:
-    if run.manifest.get("method") == method.METHOD:
-        return ()
     try:
         stored = next(csv.reader(io.StringIO(read_text(folder, POINTS))), [])
     except StoreError:  # found again where the rows are compared
         return ()
     both = (stored, next(csv.reader(io.StringIO(made))))
-    return tuple(name for names, others in (both, both[::-1]) for name in names if name not in others)
+    apart = (name for names, others in (both, both[::-1]) for name in names if name not in others)
+    is_other = run.manifest.get("method") != method.METHOD
+    return tuple(name for name in apart if is_other or name in _GONE)
 
 
 def _points(folder: Folder, made: str, apart: Sequence[str]) -> Iterator[Disagreement]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -54,11 +54,9 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         disk_busy_percent=max(use.disk_busy_percent.values(), default=None),
         memory_used_gb=_giga(use.memory_used_bytes_max),
         memory_available_gb=_giga(use.memory_available_bytes_min),
-        psi_cpu_percent=use.cpu_waiting_percent,
-        psi_io_percent=use.io_waiting_percent,
         **_times("response", s.response),
         **_times("service", s.service),
-        **(_times("late", s.late) if s.late is not None else {}),
+        late_ms_p99=milliseconds(s.late, ("p99",))["p99"] if s.late is not None else None,
         requests=s.requests,
         errors=s.errors,
         retries=s.retries,
@@ -138,20 +136,13 @@ def _busiest(threads: Mapping[str, float]) -> dict[str, Any]:
 
 
 def _processors(use: ResourceUse, trial: Trial) -> dict[str, Any]:
-    rates = use.cpu_mhz
+    mhz = [use.cpu_mhz[str(cpu)] for cpu in trial.placement.server_cpus if str(cpu) in use.cpu_mhz]
     return {
         "server_switches_per_s": sum(use.switches_per_s.values()) if use.switches_per_s else None,
-        "server_instructions_per_cycle": use.instructions_per_cycle,
         "server_cycles_per_miss": use.cycles_per_miss,
-        "cpu_mhz": rates,
-        "server_cpu_mhz": _mean_mhz(rates, trial.placement.server_cpus),
-        "generator_cpu_mhz": _mean_mhz(rates, trial.placement.generator_cpus),
+        "cpu_mhz": use.cpu_mhz,
+        "server_cpu_mhz": sum(mhz) / len(mhz) if mhz else None,
     }
-
-
-def _mean_mhz(rates: Mapping[str, float], cpus: Sequence[int]) -> float | None:
-    known = [rates[str(cpu)] for cpu in cpus if str(cpu) in rates]
-    return sum(known) / len(known) if known else None
 
 
 def _rate_figures(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:

@@ -185,15 +185,12 @@ def _disk_totals(at: tuple[str, str], first: Sample, disk: str, now: DiskSample)
     begun = first.disks.get(disk, _NO_DISK)
     yield "disk_written_bytes_total", at, _grown(begun.written_bytes_total, now.written_bytes_total)
     yield "disk_read_bytes_total", at, _grown(begun.read_bytes_total, now.read_bytes_total)
-    yield "disk_writes_total", at, _grown(begun.writes_total, now.writes_total)
-    yield "disk_busy_seconds_total", at, _grown(begun.busy_s_total, now.busy_s_total)
 
 
 def points_kept(state: LiveState) -> Iterator[Point]:
     """Values that change only when a trial begins or ends: the run, every trial that began, the curve."""
     sweep = state.plan.sweep
     yield "run_info", (sweep.target, sweep.runtime, sweep.axis, sweep.method, sweep.work.rate_counts), 1.0
-    yield "run_start_time_seconds", (), state.began_unix_s or None
     yield "run_planned_trials", (), float(state.total or len(state.plan.trials))
     for kind in VerdictKind:
         count = sum(r.verdict.kind is kind for r in state.results)
@@ -236,19 +233,12 @@ def _trial(state: LiveState, result: TrialResult) -> Iterator[Point]:
     yield "trial_rows_per_second", at, m.rows_per_s
     yield "trial_durable_rows_per_second", at, m.durable_rows_per_s
     yield f"trial_{trial.work.rate_counts}_per_cpu_second", at, rate_per_cpu_s(result)
-    yield "trial_rows_acknowledged", (name,), m.rows_acked
     yield "trial_rows_counted", (name,), m.rows_counted
-    yield "trial_rows_compared", (name,), m.rows_compared
     yield "trial_cpu_used_cores", (name, "server"), m.server_cpu_cores
     yield "trial_cpu_used_cores", (name, "generator"), m.generator_cpu_cores
-    yield "trial_cpu_given_cores", (name, "server"), trial.cores
-    yield "trial_cpu_given_cores", (name, "generator"), float(len(trial.placement.generator_cpus))
-    yield "trial_disk_write_bytes_per_second", (name,), _scaled(m.disk_write_mb_per_s, 1e6)
     response = {"0.5": m.response_ms_p50, "0.95": m.response_ms_p95, "0.99": m.response_ms_p99, "1": m.response_ms_max}
     for quantile, ms in response.items():
         yield "trial_response_time_seconds", (name, quantile), _scaled(ms, 1e-3)
-    for quantile, ms in (("0.5", m.service_ms_p50), ("0.99", m.service_ms_p99)):
-        yield "trial_service_time_seconds", (name, quantile), _scaled(ms, 1e-3)
 
 
 def _operations(at: tuple[str, ...], m: Measurement) -> Iterator[Point]:

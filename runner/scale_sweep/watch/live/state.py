@@ -82,7 +82,6 @@ class LiveState:
     results: tuple[TrialResult, ...] = ()
     before: int = 0
     began_ns: int = 0
-    began_unix_s: float = 0.0
     ceilings: Mapping[str, float] = field(default_factory=dict)
     disk_ceilings: tuple[DiskCeiling, ...] = ()
     total: int = 0
@@ -102,7 +101,7 @@ def take(state: LiveState, event: Event) -> LiveState:
             offered=event.trial.load.rate or None,
         )
         if not state.began_ns:
-            state = replace(state, began_ns=event.monotonic_ns, began_unix_s=event.unix_s, before=len(state.results))
+            state = replace(state, began_ns=event.monotonic_ns, before=len(state.results))
         return replace(state, running=running, total=event.total)
     if isinstance(event, events.PlanGrew):
         return replace(state, plan=event.plan)
