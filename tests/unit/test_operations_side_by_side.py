@@ -4,9 +4,9 @@ that differ."""
 from dataclasses import replace
 
 from scale_sweep.model import Operation, OperationFigures
-from scale_sweep.report import subjects
+from scale_sweep.report import several as shown
 from scale_sweep.report.documents import documents
-from scale_sweep.report.subjects import mixes_words, operations_table
+from scale_sweep.report.operations import mixes_words, several_operations_table
 from tests.unit.test_several_databases import measured, several
 
 MIX = tuple(Operation(name=name, kind="range", unit="requests") for name in ("hourly", "daily"))
@@ -28,19 +28,19 @@ def asked(run, *, only_first=()):
 
 
 def test_operations_of_several_databases_are_compared_where_their_mixes_are_equal(wording):
-    table = operations_table(asked(measured(several(), wrong=("postgres",)), only_first=("victoriametrics",)))
+    table = several_operations_table(asked(measured(several(), wrong=("postgres",)), only_first=("victoriametrics",)))
     assert table.headers == ("operation", "cores", "questdb p50 ms", "victoriametrics p50 ms", "postgres p50 ms")
     assert table.rows[0] == ("hourly", "1", "2.00", "2.00", "2.00 †")
     assert table.rows[3] == ("daily", "2", "40.0", "cannot", "40.0 †")
     assert len(table.rows) == 4
     run = asked(measured(several()), only_first=("victoriametrics",))
     wording(mixes_words(run))
-    assert not [note for note in subjects.rates_table(run).notes if "interval" in note and "At 1 core" in note]
+    assert not [note for note in shown.rates_table(run).notes if "interval" in note and "At 1 core" in note]
     for page in ("report.html", "report.md"):
         text = documents(run).pages[page]
         places = [text.index(words) for words in ("are VALID", "different operations", "speedup", "cannot")]
         assert places[:3] == sorted(places[:3])
     one = measured(several())
-    assert operations_table(one).rows == ()
+    assert several_operations_table(one).rows == ()
     assert mixes_words(asked(one)) == ""
-    assert [note for note in subjects.rates_table(asked(one)).notes if "interval" in note and "At 1 core" in note]
+    assert [note for note in shown.rates_table(asked(one)).notes if "interval" in note and "At 1 core" in note]

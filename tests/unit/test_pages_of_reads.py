@@ -8,7 +8,8 @@ import pytest
 from scale_sweep.analysis.compare import compare_runs, compare_sessions
 from scale_sweep.base.errors import UsageError
 from scale_sweep.report.comparison import comparison_html, ratio_table
-from scale_sweep.report.documents import comparison_table, documents
+from scale_sweep.report.documents import documents
+from scale_sweep.report.several import comparison_table
 from scale_sweep.report.soak import soak_of
 from tests.unit.factories import reading
 from tests.unit.synthetic_run import synthetic_run

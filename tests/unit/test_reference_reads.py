@@ -14,11 +14,12 @@ from scale_sweep.experiment.work import queries_of
 from scale_sweep.model import DiskFigures, OperationFigures, StoredRun, VerdictKind
 from scale_sweep.plan.target_defaults import complete, left_out
 from scale_sweep.report.disk_tables import ceiling_points, disk_table, shares_svg
-from scale_sweep.report.documents import comparison_table, documents
+from scale_sweep.report.documents import documents
 from scale_sweep.report.operation_pictures import response_curve, trials_by_level
 from scale_sweep.report.operations import operations_table, quantiles_table
 from scale_sweep.report.reference import compare, reference_table, speedup_svg
 from scale_sweep.report.reference_reads import reads_tables
+from scale_sweep.report.several import comparison_table
 from scale_sweep.results.store.outside import read_reference
 from scale_sweep.server.targets import load_facts
 from scale_sweep.sweep.resolve import resolve_sweep

@@ -7,7 +7,7 @@ import pytest
 from scale_sweep.base.errors import UsageError
 from scale_sweep.model import DEFAULTS, LOADING
 from scale_sweep.plan.target_defaults import complete
-from scale_sweep.report import subjects
+from scale_sweep.report import several as shown
 from scale_sweep.report.conditions import quota_words
 from scale_sweep.report.documents import documents
 from scale_sweep.report.headlines import eyebrow_of
@@ -76,11 +76,11 @@ def test_the_report_has_a_row_for_each_setting_that_differs_as_read_back():
     assert "--settings defaults" in table.notes[0]
     page = documents(run).pages["report.html"]
     assert page.index(table.title) < page.index("Report of each variant")  # on the first page
-    assert "(--settings defaults)" in subjects.terms_table(run).notes[0]
+    assert "(--settings defaults)" in shown.terms_table(run).notes[0]
     stored = tuple(replace(t, settings=LOADING) for t in run.plan.trials)  # without a set: it was that for loading
     old = replace(run, plan=replace(run.plan, trials=stored), manifest={})
     assert settings_table(old) is None
-    assert "for loading" in subjects.terms_table(old).notes[0]
+    assert "for loading" in shown.terms_table(old).notes[0]
 
 
 def test_a_caution_names_the_settings_for_loading_and_where_rows_were(wording):

@@ -10,7 +10,7 @@ from scale_sweep.cli.running import has_failed
 from scale_sweep.model import Operation, StoredRun, VerdictKind
 from scale_sweep.plan.make import PlannedArm, plan_arms
 from scale_sweep.plan.target_defaults import complete
-from scale_sweep.report import subjects
+from scale_sweep.report import several as shown
 from scale_sweep.report.documents import documents
 from scale_sweep.report.reference import reference_table, rows_of
 from scale_sweep.report.run_facts import server_name
@@ -69,7 +69,7 @@ def test_every_database_is_in_every_block():
 
 def test_the_tables_have_rates_by_level_their_cost_and_their_terms(wording):
     run = measured(several())
-    rates, cost, terms = subjects.tables(run)
+    rates, cost, terms = shown.tables(run)
     assert [row[:2] for row in rates.rows] == [(level, name) for level in "12" for name in NAMES]
     around = "4 M quick"
     assert rates.rows[4] == ("2", NAMES[1], "3 VALID (short window)", around, "2 M", "2.00×", "–", "–")
@@ -78,7 +78,7 @@ def test_the_tables_have_rates_by_level_their_cost_and_their_terms(wording):
     assert terms.rows[0][:5] == ("questdb", "1.0", "where questdb says", "not said", "http")
     assert [row[-1] for row in terms.rows] == ["4", "4", "4"]
     wording(rates.notes[0], " | ".join(cost.headers), " | ".join(terms.headers))
-    assert "logarithmic" not in subjects.figure_html(run)
+    assert "logarithmic" not in shown.figure_html(run)
     assert sorted(server_name(run).split(", ")) == sorted(f"{name} 1.0" for name in NAMES)
     assert server_name(replace(run, results=run.results[:1])) == f"{run.results[0].trial.subject.target} 1.0"
     assert not has_failed(run)
@@ -86,7 +86,8 @@ def test_the_tables_have_rates_by_level_their_cost_and_their_terms(wording):
     assert all(
         header in pages[name] for name in ("report.md", "report.html") for header in (cost.headers[3], terms.headers[2])
     )
-    assert subjects.tables(measured(several(("questdb",)))) == ()
+    (table,) = shown.tables(measured(several(("questdb",))))
+    assert table.title == "The variants side by side"
 
 
 def first_drawing(page):
@@ -97,7 +98,7 @@ def first_drawing(page):
 
 def test_reads_are_compared_by_requests_and_not_by_rows(wording):
     run = reading(measured(several()), Operation(name="latest", unit="requests"))
-    rates, each, cost, terms = subjects.tables(run)
+    rates, each, cost, terms = shown.tables(run)
     assert {row[0] for row in each.rows} == {"range", "latest"}
     assert rates.rows[4][3:5] == ("4 M quick", "2.00×")
     assert cost.rows[3] == ("victoriametrics", "2", "2 M", "0.500", "0.250", "25.0")
@@ -109,11 +110,11 @@ def test_reads_are_compared_by_requests_and_not_by_rows(wording):
 
 
 def test_a_mix_is_compared_by_requests_with_the_rows_that_it_wrote_and_disks_by_durable_rows(wording):
-    mix, *_, terms = subjects.tables(reading(measured(several()), Operation(), rows_per_s=3_000_000.0))
+    mix, *_, terms = shown.tables(reading(measured(several()), Operation(), rows_per_s=3_000_000.0))
     assert mix.rows[4][3:5] == ("4 M quick", "3 M")
     run = measured(several())
     run = replace(run, plan=replace(run.plan, sweep=replace(run.plan.sweep, axis="disks")))
-    disks, cost, _ = subjects.tables(run)
+    disks, cost, _ = shown.tables(run)
     assert disks.rows[4][3:5] == ("2 M quick", "4 M")
     wording(*(" | ".join(table.headers) for table in (mix, terms, disks, cost)))
 
@@ -121,7 +122,7 @@ def test_a_mix_is_compared_by_requests_with_the_rows_that_it_wrote_and_disks_by_
 def test_a_database_without_a_trial_that_counts_has_no_line_and_is_compared_with_nothing(wording):
     run = measured(several(), wrong=("postgres",))
     assert has_failed(run)
-    rates, cost, _ = subjects.tables(run)
+    rates, cost, _ = shown.tables(run)
     speedups = {row[:2]: row[5] for row in rates.rows}
     assert (speedups["2 †", "postgres"], speedups["2", "questdb"]) == ("–", "2.00×")
     assert [row[1] for row in cost.rows] == ["1", "2", "1", "2", "1 †", "2 †"]
@@ -139,9 +140,9 @@ def test_a_database_without_a_trial_that_counts_has_no_line_and_is_compared_with
 def test_no_order_is_stated_where_intervals_overlap_and_a_wide_axis_is_logarithmic(wording):
     noisy = {(name, at): factor for name in NAMES for at, factor in enumerate((0.8, 1.0, 1.25))}
     run = measured(several(), around=noisy)
-    wording(*(note for note in subjects.rates_table(run).notes if note.startswith("At 1 core: ")))
+    wording(*(note for note in shown.rates_table(run).notes if note.startswith("At 1 core: ")))
     slow = {("questdb", n): 0.02 for n in (1, 2, 3)}
-    assert "logarithmic" in subjects.figure_html(measured(several(), around=slow))
+    assert "logarithmic" in shown.figure_html(measured(several(), around=slow))
 
 
 def test_each_variant_stands_beside_its_own_published_rows():

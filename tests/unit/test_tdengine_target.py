@@ -12,7 +12,9 @@ from scale_sweep.loadgen.split import split_spec
 from scale_sweep.model import Piece, Rule, Site, StoredRun
 from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.target_defaults import complete
-from scale_sweep.report.documents import comparison_table, labels_of, only
+from scale_sweep.report.documents import only
+from scale_sweep.report.several import comparison_table
+from scale_sweep.report.several_curves import labels_of
 from scale_sweep.server.targets import Address, Surroundings, load_target
 from scale_sweep.server.targets.tdengine import admission, config, genuine
 from scale_sweep.server.targets.tdengine.tdengine_session import TdengineSession

@@ -245,7 +245,8 @@ def _compare_servers(request: CompareRequest, gates: GateFlags) -> None:
     """Shows every server's facts, its ratio to the first, and its rate for the money."""
     from scale_sweep.analysis.compare import compare_with_first
     from scale_sweep.cli import console
-    from scale_sweep.report import side_by_side
+    from scale_sweep.report import several
+    from scale_sweep.report.run_facts import servers_table
     from scale_sweep.results.store.outside import write_outside
 
     if gate_of(gates) is not None:
@@ -257,10 +258,10 @@ def _compare_servers(request: CompareRequest, gates: GateFlags) -> None:
         )
     runs = [run for name in names for run in read_runs(request.results, name)]
     comparisons = compare_with_first(runs)
-    prices, money = _prices(request.prices, {side_by_side.host_name(run) for run in runs})
-    hosts = side_by_side.host_runs(runs, comparisons, prices)
+    prices, money = _prices(request.prices, {several.host_name(run) for run in runs})
+    hosts = several.host_runs(runs, comparisons, prices)
     if request.html is not None:
-        write_outside(request.html, side_by_side.side_by_side_html(hosts, money).encode())
+        write_outside(request.html, several.side_by_side_html(hosts, money).encode())
     if request.as_json:
         console.show_json(
             [
@@ -274,10 +275,10 @@ def _compare_servers(request: CompareRequest, gates: GateFlags) -> None:
             ]
         )
         return
-    console.show_report_table(side_by_side.facts_table(hosts))
-    console.show_report_table(side_by_side.ratio_table(hosts))
-    console.show_report_table(side_by_side.money_table(hosts, money))
-    for caution in side_by_side.cautions(hosts):
+    console.show_report_table(servers_table([(host.name, host.run) for host in hosts]))
+    console.show_report_table(several.ratio_table(hosts))
+    console.show_report_table(several.money_table(hosts, money))
+    for caution in several.cautions(hosts):
         console.show_line(f"  but: {caution}", "yellow")
     if request.html is not None:
         console.show_line(f"page: {request.html}")

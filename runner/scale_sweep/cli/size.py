@@ -135,7 +135,8 @@ def _read(results: Path, names: list[str]) -> list[StoredRun]:
 
 def _of_variant(run: StoredRun, name: str | None) -> StoredRun:
     """The run with the trials of the variant alone. Raises UsageError for several variants without a name."""
-    from scale_sweep.report.documents import labels_of, only
+    from scale_sweep.report.documents import only
+    from scale_sweep.report.several_curves import labels_of
 
     labels = labels_of(run)
     if len(labels) < 2:

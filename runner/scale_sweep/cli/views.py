@@ -19,12 +19,14 @@ from scale_sweep.model import FitReport, StoredRun, TrialResult, VerdictKind, co
 from scale_sweep.report import console_table
 from scale_sweep.report.bottlenecks import remedies
 from scale_sweep.report.curve import with_fit
-from scale_sweep.report.documents import comparison_table, labels_of, only
+from scale_sweep.report.documents import only
 from scale_sweep.report.figures import fit_again
 from scale_sweep.report.fitted import asked_table, interval_words
 from scale_sweep.report.headlines import headline_of, headline_of_variants
 from scale_sweep.report.noise import noise_of, noise_sentences
 from scale_sweep.report.offered_rates import capacity_table, has_objective, is_open_loop, response_table
+from scale_sweep.report.several import comparison_table
+from scale_sweep.report.several_curves import labels_of
 from scale_sweep.report.table import Table
 from scale_sweep.results.store.run_lock import status_of
 from scale_sweep.results.store.stored import Folder, is_there

@@ -140,12 +140,19 @@ def _row(p: PointRatio, name: str) -> tuple[str, ...]:
         name,
         format_rate(p.rate_a),
         format_rate(p.rate_b),
-        f"{p.ratio:.3f} ({p.low:.3f} to {p.high:.3f})" if known else f"{p.ratio:.3f}",
+        ratio_cell(p),
         _p(p.p_holm),
         smallest_words(p.smallest_percent) if p.smallest_percent is not None else ABSENT,
         f"{p.trials_a} / {p.trials_b}",
         called or ("not significantly different" if known else "not known"),
     )
+
+
+def ratio_cell(point: PointRatio | None) -> str:
+    if point is None or point.ratio is None:
+        return ABSENT
+    known = point.low is not None and point.high is not None
+    return f"{point.ratio:.3f} ({point.low:.3f} to {point.high:.3f})" if known else f"{point.ratio:.3f}"
 
 
 def _p(value: float | None) -> str:

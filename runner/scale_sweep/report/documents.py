@@ -5,36 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from scale_sweep.base.units import format_rate
-from scale_sweep.model import Agreement, FitReport, StoredRun, TrialResult, counted_verdicts
-from scale_sweep.report import run_facts, subjects
+from scale_sweep.model import FitReport, StoredRun
+from scale_sweep.report import run_facts, several
 from scale_sweep.report.comparison import ab_sections
-from scale_sweep.report.figures import agreement_in, axis_facts, cpu_cost, fit_again
+from scale_sweep.report.figures import fit_again
 from scale_sweep.report.forms import Form, Headline, Markdown, Page, Section
 from scale_sweep.report.headlines import headline_of_ab, headline_of_variants
 from scale_sweep.report.markup import escape
 from scale_sweep.report.reference import Reference
 from scale_sweep.report.reference_reads import reads_tables
-from scale_sweep.report.replicates import beside_verdicts
 from scale_sweep.report.run_facts import settings_table
 from scale_sweep.report.sections import Facts, body_of, facts_html, html, markdown
+from scale_sweep.report.several_curves import labels_of
 from scale_sweep.report.shared_values import once
-from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, marked, mean, short, shown_trials
+from scale_sweep.report.table import Table
 from scale_sweep.sweep.vary import label, slug
-
-
-def labels_of(run: StoredRun) -> list[str]:
-    order = sorted(run.plan.trials, key=lambda t: t.order)
-    names = dict.fromkeys(slug(t.variant) for t in order)
-    wanted = [slug(dict(zip(run.plan.sweep.vary, values, strict=True))) for values in _products(run)]
-    return [n for n in wanted if n in names] if run.plan.sweep.vary else list(names)
-
-
-def _products(run: StoredRun) -> list[tuple[str, ...]]:
-    combinations: list[tuple[str, ...]] = [()]
-    for values in run.plan.sweep.vary.values():
-        combinations = [(*c, v) for c in combinations for v in values]
-    return combinations
 
 
 def only(run: StoredRun, name: str) -> StoredRun:
@@ -43,60 +28,6 @@ def only(run: StoredRun, name: str) -> StoredRun:
     sweep = replace(run.plan.sweep, name=f"{run.plan.sweep.name}: {variant}", vary={})
     results = tuple(r for r in run.results if slug(r.trial.variant) == name)
     return replace(run, plan=replace(run.plan, sweep=sweep, trials=trials), results=results, fit=None)
-
-
-def comparison_table(run: StoredRun) -> Table:
-    """A row for each level and variant: means over the trials that count, else over all, marked and without a ratio."""
-    levels, work, agreement = sorted({r.trial.level for r in run.on_curve}), run.plan.sweep.work, agreement_in(run)
-    rows = []
-    for level in levels:
-        by_name = {name: _of_variant(run, level, name) for name in labels_of(run)}
-        base = next(_base(results) for results in by_name.values())
-        rows += [_row(level, results, base, agreement) for results in by_name.values() if results]
-    headers = (
-        axis_facts(run).name,
-        "variant",
-        "verdicts",
-        work.rate_words,
-        "of the first",
-        "server cores",
-        "load generator cores",
-        f"load generator CPU-s / M {work.unit}",
-        "response p99 ms",
-    )
-    return Table(
-        title="The variants side by side",
-        headers=headers,
-        rows=tuple(rows),
-        words=(1, 2),
-        notes=("The figures are means over the VALID trials. † No trial is VALID: the mean is over all.",),
-    )
-
-
-def _of_variant(run: StoredRun, level: float, name: str) -> list[TrialResult]:
-    return [r for r in run.on_curve if r.trial.level == level and slug(r.trial.variant) == name]
-
-
-def _base(results: Sequence[TrialResult]) -> float | None:
-    trials, is_counted = shown_trials(results)
-    return mean(r.achieved_per_s for r in trials) if is_counted else None
-
-
-def _row(level: float, results: list[TrialResult], base: float | None, agreement: Agreement | None) -> tuple[str, ...]:
-    trials, is_counted = shown_trials(results)
-    used = [r.measurement for r in trials]
-    speed = mean(r.achieved_per_s for r in trials)
-    return (
-        level_cell(level, is_counted),
-        label(results[0].trial.variant),
-        counted_verdicts(results) + beside_verdicts(agreement, results),
-        marked(format_rate(speed), trials),
-        f"{speed / base:.2f}×" if speed and base and is_counted else ABSENT,
-        fixed(mean(m.server_cpu_cores for m in used), 2),
-        fixed(mean(m.generator_cpu_cores for m in used), 2),
-        short(mean(cpu_cost(r.measurement.generator_cpu_cores, r) for r in trials)),
-        short(mean(m.response_ms_p99 for m in used)),
-    )
 
 
 def _headline(run: StoredRun, fits: Mapping[str, FitReport]) -> Headline:
@@ -126,7 +57,7 @@ def _index(
 def _first_sections(run: StoredRun, form: Form) -> tuple[Section, ...]:
     if run.plan.sweep.variants_ab:
         return ab_sections(run, form)
-    return (Section("curves", "The curves", form.on_page(lambda: subjects.figure_html(run))),)
+    return (Section("curves", "The curves", form.on_page(lambda: several.figure_html(run))),)
 
 
 def _as_one(table: Table, form: Form) -> str:
@@ -134,13 +65,8 @@ def _as_one(table: Table, form: Form) -> str:
 
 
 def _tables(run: StoredRun, reference: Reference | None) -> tuple[Table, ...]:
-    """Several databases have their own tables: a ratio to the first would not say whether it is a difference."""
     settings = settings_table(run)
-    return (
-        *reads_tables(run, reference),
-        *(subjects.tables(run) or (comparison_table(run),)),
-        *((settings,) if settings else ()),
-    )
+    return (*reads_tables(run, reference), *several.tables(run), *((settings,) if settings else ()))
 
 
 def _variant_words(run: StoredRun, name: str) -> str:

@@ -25,11 +25,10 @@ from scale_sweep.report.figures import (
 from scale_sweep.report.fitted import interval_words
 from scale_sweep.report.forms import Headline, Tile, valid_tile, valid_words
 from scale_sweep.report.load_words import work_words
-from scale_sweep.report.operations import cautions_of_answers
+from scale_sweep.report.operations import cautions_of_answers, mixes_words
 from scale_sweep.report.run_facts import cautions_of, created, server_name, settings_words
 from scale_sweep.report.several_curves import SubjectCurve, curves
 from scale_sweep.report.shared_values import joined_cautions
-from scale_sweep.report.subjects import mixes_words
 from scale_sweep.report.table import marked, mean
 
 

@@ -1,10 +1,10 @@
-"""The operations of a load on the page: their rates, response times, and cautions on their answers."""
+"""The operations of a load on the page: their rates, response times, also of several databases, and cautions."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from scale_sweep.base.units import counted, format_rate
+from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.report.figures import axis_facts
 from scale_sweep.report.forms import Form, figure_html
@@ -30,8 +30,9 @@ from scale_sweep.report.operation_questions import (
     preload_words,
     unchecked_words,
 )
+from scale_sweep.report.several_curves import SubjectCurve, curves
 from scale_sweep.report.shared_values import once
-from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, short
+from scale_sweep.report.table import ABSENT, MARK, Table, fixed, level_cell, short
 
 
 def operations_table(run: StoredRun) -> Table:
@@ -132,3 +133,52 @@ def _empty(trials: list[TrialResult], name: str) -> str:
         return ABSENT
     share = 100 * sum(e for e, _ in counts) / sum(n for _, n in counts)
     return f"{short(share)} %"
+
+
+CANNOT = "cannot"  # the cell of an operation that a database cannot express
+_TIMES_NOTE = (
+    "The times are milliseconds, means of the medians of the trials that count (†: of all trials, because none counts; "
+    "–: too few requests for a median). cannot: the database cannot express the query; its report gives the reason."
+)
+_SHARED_NOTE = (
+    "The operations of a mix share the server, so the time of one depends on the others: --mix NAME=1 runs one alone."
+)
+
+
+def mixes_words(run: StoredRun) -> str:
+    operations = {curve.name: operation_names(curve) for curve in curves(run)}
+    if len({frozenset(names) for names in operations.values()}) < 2:
+        return ""
+    each = ", ".join(f"{name} {len(names)}" for name, names in operations.items())
+    return f"The databases had different operations ({each}), so the rates of their mixes cannot be compared."
+
+
+def several_operations_table(run: StoredRun) -> Table:
+    """A row for each operation and level, and a column for each database; no row where there is one operation."""
+    databases = curves(run)
+    names = dict.fromkeys(name for curve in databases for name in operation_names(curve))
+    levels = sorted({point.level for curve in databases for point in curve.points})
+    rows = [
+        (name, format_number(level), *(_cell(curve, name, level) for curve in databases))
+        for name in names
+        for level in levels
+    ]
+    return Table(
+        title="The response times of each operation",
+        headers=("operation", axis_facts(run).name, *(f"{curve.name} p50 ms" for curve in databases)),
+        rows=tuple(rows) if len(names) > 1 else (),
+        words=(0,),
+        notes=(_TIMES_NOTE, _SHARED_NOTE),
+    )
+
+
+def operation_names(curve: SubjectCurve) -> tuple[str, ...]:
+    return tuple(operation.name for operation in curve.results[0].trial.work.operations)
+
+
+def _cell(curve: SubjectCurve, name: str, level: float) -> str:
+    if name not in operation_names(curve):
+        return CANNOT
+    point = next((point for point in curve.points if point.level == level), None)
+    median = mean_of(point.used, name, response(MIDDLE)) if point else None
+    return short(median) + ("" if point is None or point.is_counted or median is None else MARK)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.model import StoredRun
 from scale_sweep.report.figures import axis_facts
+from scale_sweep.report.operations import CANNOT, operation_names
 from scale_sweep.report.several_curves import SubjectCurve, SubjectPoint, curves
-from scale_sweep.report.subjects import CANNOT, operation_names
 from scale_sweep.report.table import ABSENT, MARK, Table, mean, short
 
 Reference = Sequence[Mapping[str, str]]

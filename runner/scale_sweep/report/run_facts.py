@@ -15,7 +15,7 @@ from scale_sweep.report.disk_tables import limit_words
 from scale_sweep.report.load_words import ceiling_words, load_words, rows_words
 from scale_sweep.report.noise import slow_changes
 from scale_sweep.report.replicates import replicates_words
-from scale_sweep.report.table import Table, fixed, known, mean, unseen_words
+from scale_sweep.report.table import ABSENT, Table, fixed, known, mean, unseen_words
 
 Fact = tuple[str, str]
 
@@ -270,3 +270,15 @@ def load_hosts(run: StoredRun) -> tuple[Fact, ...]:
     hosts = run.manifest.get("hosts")
     names = hosts.get("load") if isinstance(hosts, Mapping) else None
     return (("Load hosts", ", ".join(map(str, names))),) if isinstance(names, (list, tuple)) and names else ()
+
+
+def servers_table(named: Sequence[tuple[str, StoredRun]]) -> Table:
+    """The facts of the machines of several runs, with the mean clock rate where the kernel counts it."""
+    facts = []
+    for _, run in named:
+        mhz = mean(result.measurement.server_cpu_mhz for result in run.results)
+        clock = (("Clock rate", f"{mhz / 1000:.2f} GHz"),) if mhz is not None else ()
+        facts.append(dict((*machine_facts(run), *clock, *load_hosts(run))))
+    kept = [one for one in dict.fromkeys(one for of in facts for one in of) if one not in ("Host", "Chosen because")]
+    rows = tuple((name, *(of.get(one, ABSENT) for one in kept)) for (name, _), of in zip(named, facts, strict=True))
+    return Table(title="Servers", headers=("Host", *kept), rows=rows, words=tuple(range(len(kept) + 1)))

@@ -54,11 +54,16 @@ class SubjectCurve:
         return self.reported.get(key) or UNKNOWN
 
 
+def labels_of(run: StoredRun) -> list[str]:
+    """The short names of the variants, in the order asked for."""
+    names = dict.fromkeys(slug(t.variant) for t in sorted(run.plan.trials, key=lambda t: t.order))
+    vary = run.plan.sweep.vary
+    wanted = [slug(dict(zip(vary, values, strict=True))) for values in itertools.product(*vary.values())]
+    return [name for name in wanted if name in names] if vary else list(names)
+
+
 def curves(run: StoredRun) -> tuple[SubjectCurve, ...]:
-    variants = [
-        dict(zip(run.plan.sweep.vary, v, strict=True)) for v in itertools.product(*run.plan.sweep.vary.values())
-    ]
-    by_name: dict[str, list[TrialResult]] = {slug(variant): [] for variant in variants}
+    by_name: dict[str, list[TrialResult]] = {name: [] for name in labels_of(run)}
     for result in run.on_curve:
         by_name.setdefault(slug(result.trial.variant), []).append(result)
     intervals = {(i.level, i.variant): i for i in noise_of(run).levels}
@@ -134,10 +139,12 @@ def stored_bytes(m: Measurement) -> float | None:
     return m.data_gb * 1e9 / m.rows_counted if m.data_gb is not None and m.rows_counted else None
 
 
-def curves_rows(run: StoredRun) -> list[tuple[object, ...]]:
-    """The curves as data, for a file: headers, then a row for each database and level."""
-    headers = ("database", run.plan.sweep.axis, *(r.field for r in shown_rates(run)), "low", "high", "is_fitted")
-    rows = [(c.name, p.level, *p.rates, p.low, p.high, p.is_counted) for c in curves(run) for p in c.points]
+def curves_rows(
+    run: StoredRun, drawn: Sequence[SubjectCurve], kind: str, rates: Sequence[str]
+) -> list[tuple[object, ...]]:
+    """The curves as data, for a file: headers, then a row for each curve and level. rates: the headers of the first."""
+    headers = (kind, run.plan.sweep.axis, *rates, "low", "high", "is_fitted")
+    rows = [(c.name, p.level, *p.rates[: len(rates)], p.low, p.high, p.is_counted) for c in drawn for p in c.points]
     return [headers, *rows]
 
 
@@ -165,18 +172,8 @@ def _overlap(a: tuple[float, float], b: tuple[float, float]) -> bool:
     return a[0] <= b[1] and b[0] <= a[1]
 
 
-SHAPES = (
-    "circle",
-    "square",
-    "triangle",
-    "diamond",
-    "down",
-    "right",
-    "bar",
-    "left",
-    "hexagon",
-    "hourglass",
-)  # each with a dash of its own, in style.py
+# Each has a dash of its own, in plot.css.
+SHAPES = tuple("circle square triangle diamond down right bar left hexagon hourglass".split())
 _PANEL_LEAST = 300  # pixels of a panel's width, so that its axes can be read
 _MOST = 10.0  # between rates that a linear axis can show together
 

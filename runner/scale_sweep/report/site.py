@@ -11,11 +11,11 @@ from scale_sweep.base.texts import visible
 from scale_sweep.base.units import counted, format_levels, format_number, format_rate
 from scale_sweep.model import FitReport, StoredRun
 from scale_sweep.report import run_facts
-from scale_sweep.report.documents import HTML, documents, labels_of, only
+from scale_sweep.report.documents import HTML, documents, only
 from scale_sweep.report.figures import axis_facts, fit_of, shown_rates
 from scale_sweep.report.forms import shell
 from scale_sweep.report.markup import escape
-from scale_sweep.report.several_curves import SubjectCurve, SubjectPoint, curves
+from scale_sweep.report.several_curves import SubjectCurve, SubjectPoint, curves, labels_of
 from scale_sweep.report.style import part
 from scale_sweep.report.svg import Frame, drawing, line
 from scale_sweep.report.table import ABSENT
