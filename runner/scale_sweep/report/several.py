@@ -81,6 +81,7 @@ def _level(p: SubjectPoint) -> str:
 
 
 def rates_table(run: StoredRun) -> Table:
+    """A row for each level and database."""
     shown, databases = shown_rates(run), curves(run)
     compared = (mixed,) if (mixed := mixes_words(run)) else overlaps(run, databases)
     cells: list[tuple[str, Say]] = [
@@ -101,6 +102,7 @@ def rates_table(run: StoredRun) -> Table:
 
 
 def cost_table(run: StoredRun) -> Table:
+    """A row for each database and level. Bytes written where rows are."""
     unit, stored = run.plan.sweep.work.unit, stores(run.plan.sweep.work)
     cells: list[tuple[str, Say]] = [
         (f"{shown_rates(run)[0].words} per core", lambda p: format_rate(p.rate_per_core)),
