@@ -36,8 +36,9 @@ def main() -> None:
     began = time.perf_counter()
     import numpy as np
 
-    from scale_sweep.analysis.fit import Terms, fit_rows
     from scale_sweep.analysis.fit.candidates import SAMPLES
+    from scale_sweep.analysis.fit.curve import fit_rows
+    from scale_sweep.analysis.fit.words import Terms
 
     print(f"import: {time.perf_counter() - began:.2f} s; {points} points, 6 models, {SAMPLES} samples each")
     print("| curve | verdict | wall clock, s | CPU, s |\n|---|---|---|---|")

@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from scale_sweep.analysis.connections_check import with_checks
-from scale_sweep.analysis.fit import Terms, fit_curve, value_at
+from scale_sweep.analysis.fit.curve import fit_curve, value_at
+from scale_sweep.analysis.fit.words import Terms
 from scale_sweep.analysis.observations import observations
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.verdict.diagnose import diagnose
@@ -110,9 +111,14 @@ def judged(truth: Truth, trial: Trial, noise: float, chance: random.Random) -> T
     figures = {name: value for name, value in truth.use.items() if name != "others"}
     others = trial.cores - used if truth.use.get("others") else 0.0
     use = ResourceUse(
-        seconds=10.0, rate_per_s=rate, server_cores=0.97 * used, generator_cores=0.5, other_cores=others, **figures
+        seconds=10.0,
+        rate_per_s=rate,
+        server_cpu_cores=0.97 * used,
+        generator_cpu_cores=0.5,
+        other_cpu_cores=others,
+        **figures,
     )
-    m = Measurement(rows=9, rows_per_s=rate, window_s=10.0, server_cpu_cores=use.server_cores)
+    m = Measurement(rows=9, rows_per_s=rate, window_s=10.0, server_cpu_cores=use.server_cpu_cores)
     given = TrialResources(
         cores=trial.cores, quota=False, generator_cpus=4, shared_cpus=(), threads=trial.load.connections
     )

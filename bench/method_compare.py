@@ -16,7 +16,7 @@ from scale_sweep.analysis.compare.blocks import tested_differences
 from scale_sweep.analysis.compare.pairs import PointLogs, compare_points, family, window_spread
 from scale_sweep.analysis.compare.ratios import Side, Tested, side
 from scale_sweep.analysis.compare.sessions import Sessions, adjusted, tested_sessions
-from scale_sweep.analysis.noise import without_drift
+from scale_sweep.analysis.noise.drift_test import without_drift
 from scale_sweep.model import Observation
 
 SEED = 20260811

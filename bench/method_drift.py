@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 
 from scipy import special
 
-from scale_sweep.analysis.noise import intervals, noise_report, rates_of, trend_of
-from scale_sweep.analysis.noise.spread import drift_of
+from scale_sweep.analysis.noise.drift_test import trend_of
+from scale_sweep.analysis.noise.spread import drift_of, intervals, noise_report, rates_of
 from scale_sweep.model import Observation
 
 PLANS = ((8, 3, True), (8, 3, False), (4, 3, True), (12, 3, True), (4, 5, True), (2, 3, True), (2, 3, False))

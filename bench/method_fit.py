@@ -23,7 +23,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(ROOT / "runner"))
 
-from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows  # noqa: E402
+from scale_sweep.analysis.fit.curve import FitQuestions, fit_rows  # noqa: E402
+from scale_sweep.analysis.fit.words import Terms  # noqa: E402
 from scale_sweep.model import FitReport  # noqa: E402
 
 Curve = Callable[[float], float]

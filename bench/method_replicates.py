@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from scale_sweep.analysis.noise import agreement_of, parts_of
+from scale_sweep.analysis.noise.agreement import agreement_of
+from scale_sweep.analysis.noise.parts import parts_of
 from scale_sweep.model import Observation
 
 if __package__:

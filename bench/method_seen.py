@@ -22,9 +22,15 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "runner"))
 
 from scale_sweep.analysis.confidence import SOUGHT_PERCENT, smallest_of  # noqa: E402
-from scale_sweep.analysis.fit import Terms, fit_curve, smallest_percent  # noqa: E402
-from scale_sweep.analysis.noise import rates_of, replicates_for_drift, trend_of, without_drift  # noqa: E402
-from scale_sweep.analysis.noise.spread import ratio_of  # noqa: E402
+from scale_sweep.analysis.fit.cautions import smallest_percent  # noqa: E402
+from scale_sweep.analysis.fit.curve import fit_curve  # noqa: E402
+from scale_sweep.analysis.fit.words import Terms  # noqa: E402
+from scale_sweep.analysis.noise.drift_test import trend_of, without_drift  # noqa: E402
+from scale_sweep.analysis.noise.spread import (  # noqa: E402
+    rates_of,
+    ratio_of,
+    replicates_for_drift,
+)
 from scale_sweep.model import Observation  # noqa: E402
 from scale_sweep.report.noise import is_within  # noqa: E402
 

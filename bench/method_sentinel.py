@@ -16,7 +16,7 @@ import random
 from collections.abc import Callable
 from statistics import fmean
 
-from scale_sweep.analysis.noise import noise_report
+from scale_sweep.analysis.noise.spread import noise_report
 from scale_sweep.analysis.observations import SENTINEL
 from scale_sweep.judge.verdict.steady import steadiness
 from scale_sweep.model import Observation, WindowNoise

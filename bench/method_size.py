@@ -28,8 +28,8 @@ sys.path.insert(0, str(ROOT / "runner"))
 
 from bench.method_beyond import GRIDS, Job, jobs  # noqa: E402
 from bench.method_fit import markdown, share  # noqa: E402
-from scale_sweep.analysis.fit import Terms  # noqa: E402
 from scale_sweep.analysis.fit.curve import known_of_rows  # noqa: E402
+from scale_sweep.analysis.fit.words import Terms  # noqa: E402
 from scale_sweep.analysis.sizing.levels import held  # noqa: E402
 from scale_sweep.model.sizing import LevelNeed  # noqa: E402
 

@@ -15,8 +15,9 @@ import random
 import statistics
 
 from scale_sweep.analysis.equal_speed import equal_speed
-from scale_sweep.analysis.fit import Terms, fit_curve
-from scale_sweep.analysis.noise import without_drift
+from scale_sweep.analysis.fit.curve import fit_curve
+from scale_sweep.analysis.fit.words import Terms
+from scale_sweep.analysis.noise.drift_test import without_drift
 from scale_sweep.analysis.observations import observations
 from scale_sweep.judge.figures.window import rate_and_speed
 from scale_sweep.model import (

@@ -16,7 +16,7 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
-from scale_sweep.analysis.noise import intervals, rates_of
+from scale_sweep.analysis.noise.spread import intervals, rates_of
 from scale_sweep.analysis.observations import observations
 from scale_sweep.machine.host.host_facts import Cpu, Host
 from scale_sweep.model import Measurement, Plan, Trial, TrialResult, Verdict, VerdictKind

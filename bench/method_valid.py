@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from scale_sweep.analysis.noise import noise_report
+from scale_sweep.analysis.noise.spread import noise_report
 from scale_sweep.analysis.observations import window_noise
 from scale_sweep.judge.verdict.steady import steadiness
 from scale_sweep.judge.verdict.window_start import claimed_window, is_level, quick_window

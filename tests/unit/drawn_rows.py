@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows
+from scale_sweep.analysis.fit.curve import FitQuestions, fit_rows
 from scale_sweep.analysis.fit.rows import Rows, make_rows
+from scale_sweep.analysis.fit.words import Terms
 from scale_sweep.model import FitReport
 
 Curve = Callable[[float], float]

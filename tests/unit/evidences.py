@@ -32,8 +32,8 @@ def evidence_of(
     window = ResourceUse(
         seconds=m.window_s or 10.0,
         rate_per_s=m.rows_per_s,
-        server_cores=part(m.server_cpu_percent, trial.cores),
-        generator_cores=part(m.generator_cpu_percent, len(cpus)) if clients is None else clients,
+        server_cpu_cores=part(m.server_cpu_percent, trial.cores),
+        generator_cpu_cores=part(m.generator_cpu_percent, len(cpus)) if clients is None else clients,
         throttled=m.throttled_s / m.window_s if m.throttled_s is not None and m.window_s else None,
         load_disks=m.disks if given.prepared_disks else None,
     )

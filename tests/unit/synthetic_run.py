@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from scale_sweep import model
-from scale_sweep.analysis.fit import rate_at
+from scale_sweep.analysis.fit.models import rate_at
 from scale_sweep.results.store.codec import SCHEMA
 from tests.unit.factories import KNOB_COLUMNS, make_sweep, make_trial, with_trials
 from tests.unit.observing import fit_curve

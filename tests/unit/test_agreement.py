@@ -9,8 +9,9 @@ import pytest
 
 from bench.method_replicates import Truth, flagged, simulated, split
 from bench.method_valid import LONG, QUICK, SHAPES, Counts, run
-from scale_sweep.analysis.noise import agreement_of, noise_report, parts_of
-from scale_sweep.analysis.noise.parts import pooled_parts
+from scale_sweep.analysis.noise.agreement import agreement_of
+from scale_sweep.analysis.noise.parts import parts_of, pooled_parts
+from scale_sweep.analysis.noise.spread import noise_report
 from scale_sweep.analysis.observations import window_noise
 from scale_sweep.model import Measurement, NoisePart, NoiseParts, Observation, WindowNoise
 

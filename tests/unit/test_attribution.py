@@ -23,9 +23,9 @@ GIVEN = TrialResources(
 )
 IDLE = ResourceUse(
     rate_per_s=1e6,
-    server_cores=2.0,
-    generator_cores=0.5,
-    other_cores=0.0,
+    server_cpu_cores=2.0,
+    generator_cpu_cores=0.5,
+    other_cpu_cores=0.0,
     throttled=0.0,
     in_flight=0.3,
     disk_busy_percent={"d1": 20.0},
@@ -36,15 +36,21 @@ IDLE = ResourceUse(
 
 ALONE = {"threads": 1}
 RULES = {
-    BottleneckKind.UNKNOWN: [({}, {}), ({"server_cores": 2.0, "other_cores": 0.5}, {})],
-    BottleneckKind.SERVER_CPU: [({"server_cores": 3.7}, {}), ({"workers_busy": 0.83, "server_cores": 3.9}, {})],
+    BottleneckKind.UNKNOWN: [({}, {}), ({"server_cpu_cores": 2.0, "other_cpu_cores": 0.5}, {})],
+    BottleneckKind.SERVER_CPU: [({"server_cpu_cores": 3.7}, {}), ({"workers_busy": 0.83, "server_cpu_cores": 3.9}, {})],
     BottleneckKind.GENERATOR_CEILING: [({"rate_per_s": 0.9e9}, {})],
-    BottleneckKind.GENERATOR_CPU: [({"generator_cores": 1.9}, {}), ({"in_flight": 0.15, "workers_busy": 0.83}, ALONE)],
-    BottleneckKind.QUOTA: [({"throttled": 0.3, "server_cores": 3.9}, {"quota": True})],
+    BottleneckKind.GENERATOR_CPU: [
+        ({"generator_cpu_cores": 1.9}, {}),
+        ({"in_flight": 0.15, "workers_busy": 0.83}, ALONE),
+    ],
+    BottleneckKind.QUOTA: [({"throttled": 0.3, "server_cpu_cores": 3.9}, {"quota": True})],
     BottleneckKind.THROTTLING: [({"throttled": 0.3}, {})],
-    BottleneckKind.SHARED_CPU: [({"generator_cores": 0.9, "server_cores": 3.0}, {"shared_cpus": (0, 1)})],
-    BottleneckKind.OTHER_PROCESSES: [({"other_cores": 1.8}, {}), ({"other_cores": 0.9, "stolen_cores": 0.6}, {})],
-    BottleneckKind.HYPERVISOR: [({"other_cores": 0.4, "stolen_cores": 1.4}, {})],
+    BottleneckKind.SHARED_CPU: [({"generator_cpu_cores": 0.9, "server_cpu_cores": 3.0}, {"shared_cpus": (0, 1)})],
+    BottleneckKind.OTHER_PROCESSES: [
+        ({"other_cpu_cores": 1.8}, {}),
+        ({"other_cpu_cores": 0.9, "stolen_cpu_cores": 0.6}, {}),
+    ],
+    BottleneckKind.HYPERVISOR: [({"other_cpu_cores": 0.4, "stolen_cpu_cores": 1.4}, {})],
     BottleneckKind.CONNECTIONS: [
         ({"in_flight": 0.95}, {}),
         ({"in_flight": 0.95}, ALONE),
@@ -69,7 +75,7 @@ def test_each_rule_names_its_own_limit(kind, use, given):
     assert found.sentence and (found.remedy or kind is BottleneckKind.UNKNOWN)
 
 
-CROWDED = {"seconds": 10.0, "stalled_s": 3.0, "server_cores": 0.4, "stalled_cores": 0.1, "stalled_cores_min": 0.02}
+CROWDED = {"seconds": 10.0, "stalled_s": 3.0, "server_cpu_cores": 0.4, "stalled_cores": 0.1, "stalled_cores_min": 0.02}
 CROWDED |= {"stalled_other_cores": 1.83, "stalled_cpu_waiting_percent": 98.0}
 
 
@@ -99,11 +105,11 @@ def test_the_words_of_a_full_disk_and_of_the_load_generators_ceiling(wording):
 
 
 def test_the_shares_are_of_the_seconds_and_what_was_not_read_explains_nothing():
-    seconds = [replace(IDLE, server_cores=3.9)] * 6 + [replace(IDLE, disk_busy_percent={"d1": 99.0})] * 2
-    found = attribute(replace(IDLE, server_cores=3.7), seconds, GIVEN, CORES)
+    seconds = [replace(IDLE, server_cpu_cores=3.9)] * 6 + [replace(IDLE, disk_busy_percent={"d1": 99.0})] * 2
+    found = attribute(replace(IDLE, server_cpu_cores=3.7), seconds, GIVEN, CORES)
     assert (found.kind, found.shares) == (BottleneckKind.SERVER_CPU, {"SERVER_CPU": 75.0, "DISK": 25.0})
     assert bottleneck_of(ResourceUse(), GIVEN, CORES).kind is BottleneckKind.UNREAD
-    assert bottleneck_of(ResourceUse(server_cores=2.0), GIVEN, CORES).kind is BottleneckKind.UNKNOWN
+    assert bottleneck_of(ResourceUse(server_cpu_cores=2.0), GIVEN, CORES).kind is BottleneckKind.UNKNOWN
 
 
 def test_steady_and_stalled():
@@ -119,7 +125,7 @@ BUSY = BottleneckKind.GENERATOR_CPU
     ("use", "kind", "remedy"),
     [
         ({"in_flight": 0.95}, BottleneckKind.CONNECTIONS, "--rows-per-request"),
-        ({"generator_cores": 1.9}, BUSY, "--method"),
+        ({"generator_cpu_cores": 1.9}, BUSY, "--method"),
         ({"hot_generator_thread": ("scale-loadgen", 0.99)}, BUSY, "--method"),
         ({"in_flight": 0.15, "workers_busy": 0.83}, BUSY, "--method"),
     ],

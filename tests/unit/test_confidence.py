@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from scale_sweep.analysis import confidence
-from scale_sweep.analysis.noise import noise_report, replicates_for_drift, with_intervals
+from scale_sweep.analysis.noise.spread import noise_report, replicates_for_drift, with_intervals
 from scale_sweep.judge.verdict.thresholds import STEADY_DRIFT_PERCENT
 from scale_sweep.model import Observation, PointSummary, Ratio, Trend
 from scale_sweep.report.noise import trend_sentence

@@ -36,7 +36,7 @@ from tests.unit.test_plan import planned
 CORES, CLIENTS = load_axis("cores"), load_axis("clients")
 OWN, LACKING = VerdictKind.SOFTWARE_BOTTLENECK, VerdictKind.RESOURCE_NOT_SATURATED
 GIVEN = TrialResources(cores=4.0, quota=False, generator_cpus=2, shared_cpus=(), threads=8)
-IDLE = ResourceUse(rate_per_s=1e6, server_cores=2.0, generator_cores=0.5, other_cores=0.0, in_flight=0.3)
+IDLE = ResourceUse(rate_per_s=1e6, server_cpu_cores=2.0, generator_cpu_cores=0.5, other_cpu_cores=0.0, in_flight=0.3)
 GOOD = Measurement(rows=10, window_s=10.0, rows_per_s=1e6, rate_drift_percent=0.0, rate_cv_percent=2.0)
 
 
@@ -47,9 +47,9 @@ def judged(axis=CORES, given=GIVEN, m=GOOD, **use):
 @pytest.mark.parametrize(
     ("use", "expected"),
     [({"in_flight": 0.95}, OWN), ({"hot_thread": ("vnode-write", 0.98)}, OWN), ({}, OWN)]
-    + [({"generator_cores": cores}, None) for cores in (1.5, 1.9)]
-    + [({"other_cores": cores}, None) for cores in (0.9, 1.9, None)]
-    + [({"disk_busy_percent": {"d1": 97.0}}, None), ({"server_cores": 3.9}, None)]
+    + [({"generator_cpu_cores": cores}, None) for cores in (1.5, 1.9)]
+    + [({"other_cpu_cores": cores}, None) for cores in (0.9, 1.9, None)]
+    + [({"disk_busy_percent": {"d1": 97.0}}, None), ({"server_cpu_cores": 3.9}, None)]
     + [({"in_flight": 0.95, "m": replace(GOOD, rate_cv_percent=60.0)}, VerdictKind.UNSTEADY)]
     + [({"in_flight": 0.95, "m": replace(GOOD, errors=3)}, None), ({"in_flight": 0.95, "axis": CLIENTS}, None)]
     + [({"in_flight": 0.95, "given": replace(GIVEN, offered_per_s=rate)}, None) for rate in (1e6, 2e6)],

@@ -35,7 +35,7 @@ def used(series):
     samples = [replace(one, cpu_counters_total=total) for one, total in zip(idle, totals, strict=True)]
     rates = measure_window(samples, samples[0].monotonic_ns, samples[-1].monotonic_ns).counters_per_s
     figures = {"instructions_per_cycle": per(rates, "instructions", "cycles")}
-    return replace(IDLE, server_cores=3.9, cycles_per_miss=per(rates, "cycles", "llc_misses"), **figures)
+    return replace(IDLE, server_cpu_cores=3.9, server_cycles_per_miss=per(rates, "cycles", "llc_misses"), **figures)
 
 
 @pytest.mark.parametrize("name", ["stream", "gather", "chase", "cache", "compute", "synthetic"])
@@ -45,7 +45,7 @@ def test_full_cores_that_always_have_several_misses_under_way_wait_for_memory(na
     kind = BottleneckKind.MEMORY_BANDWIDTH if waits else BottleneckKind.SERVER_CPU
     assert bottleneck_of(use, GIVEN, CORES).kind is kind
     assert bottleneck_of(use, replace(GIVEN, shared_cpus=(0,)), CORES).kind is BottleneckKind.SERVER_CPU
-    assert bottleneck_of(replace(use, server_cores=2.0), GIVEN, CORES).kind is BottleneckKind.UNKNOWN
+    assert bottleneck_of(replace(use, server_cpu_cores=2.0), GIVEN, CORES).kind is BottleneckKind.UNKNOWN
 
 
 def test_a_rule_reads_any_counter_of_the_samples_by_its_name():
@@ -65,7 +65,7 @@ def test_its_number_is_valid_and_says_why_more_cores_do_not_help(wording):
 
 def test_without_counters_nothing_is_said_and_the_report_says_that(wording):
     without = used([{"t_s": one["t_s"]} for one in SYNTHETIC])
-    assert without.cycles_per_miss is None
+    assert without.server_cycles_per_miss is None
     assert bottleneck_of(without, GIVEN, CORES).kind is BottleneckKind.SERVER_CPU
     busy = Bottleneck(kind=BottleneckKind.SERVER_CPU, sentence="the server used 0.99 of 1 core (99 %)")
     run = synthetic_run()

@@ -82,10 +82,10 @@ def evidences(draw, whole=True):
     use = ResourceUse(
         seconds=10.0,
         rate_per_s=draw(st.sampled_from([1e5, 7.9e5, 8.1e5, 8.83e5, 9e5])),
-        server_cores=draw(maybe(shares.map(lambda share: share * cores))),
-        generator_cores=draw(maybe(shares.map(lambda share: share * clients))),
-        other_cores=draw(maybe(shares)),
-        stolen_cores=draw(maybe(shares)),
+        server_cpu_cores=draw(maybe(shares.map(lambda share: share * cores))),
+        generator_cpu_cores=draw(maybe(shares.map(lambda share: share * clients))),
+        other_cpu_cores=draw(maybe(shares)),
+        stolen_cpu_cores=draw(maybe(shares)),
         throttled=draw(maybe(shares)),
         hot_thread=draw(maybe(st.tuples(st.just("writer"), shares))),
         disk_busy_percent=draw(st.dictionaries(st.sampled_from(names), percents)),
@@ -147,9 +147,11 @@ def test_a_number_that_stands_had_full_cores_or_disks_or_got_what_was_offered(ev
     if CORES in stands and what.offered_per_s:
         assert use.rate_per_s >= 0.98 * what.offered_per_s
     elif CORES in stands:
-        together = (use.server_cores or 0) + (use.generator_cores or 0) * len(what.shared_cpus) / what.generator_cpus
+        together = (use.server_cpu_cores or 0) + (use.generator_cpu_cores or 0) * len(
+            what.shared_cpus
+        ) / what.generator_cpus
         assert together >= 0.9 * what.cores - 1e-9
-        assert use.server_cores >= (0.9 - (0.15 if what.shared_cpus else 0)) * what.cores - 1e-9
+        assert use.server_cpu_cores >= (0.9 - (0.15 if what.shared_cpus else 0)) * what.cores - 1e-9
         assert what.quota or (use.throttled or 0) <= 0.01
         assert not what.ceiling_per_s or use.rate_per_s <= 0.8 * what.ceiling_per_s
     if DISKS in stands and what.prepared_disks and not what.offered_per_s:
@@ -255,7 +257,7 @@ def test_verdict_bottleneck_and_first_reason(swept, wording):
     wording(*dict.fromkeys(told))
 
 
-LACKING = ResourceUse(server_cores=2.0, generator_cores=0.5, in_flight=0.3)
+LACKING = ResourceUse(server_cpu_cores=2.0, generator_cpu_cores=0.5, in_flight=0.3)
 FOUR = TrialResources(cores=4.0, quota=False, generator_cpus=2, shared_cpus=(), threads=8)
 
 
@@ -266,7 +268,7 @@ def diagnosed(use, axis, **given_too):
 
 
 def test_steal_is_not_the_servers_and_disks_that_were_busy_for_a_while_are_not_full(wording):
-    stolen = replace(LACKING, stolen_cores=1.5)
+    stolen = replace(LACKING, stolen_cpu_cores=1.5)
     waited = replace(LACKING, io_waiting_percent=80.0, load_disks=ROOM["disks"])
     kinds, of_cores = diagnosed(stolen, CORES)
     assert kinds == "RESOURCE_NOT_SATURATED HYPERVISOR"
@@ -279,10 +281,10 @@ def test_steal_is_not_the_servers_and_disks_that_were_busy_for_a_while_are_not_f
 
 
 def test_of_two_resources_that_are_full_the_level_is_the_bottleneck():
-    both = replace(LACKING, server_cores=3.9, load_disks=FULL["disks"])
+    both = replace(LACKING, server_cpu_cores=3.9, load_disks=FULL["disks"])
     assert diagnosed(both, DISKS, prepared_disks=1)[0] == "VALID DISK"
     assert bottleneck_of(both, replace(FOUR, prepared_disks=1), CORES).kind is BottleneckKind.SERVER_CPU
-    assert diagnosed(replace(both, server_cores=1.0), CORES, prepared_disks=1)[0] == "RESOURCE_NOT_SATURATED DISK"
+    assert diagnosed(replace(both, server_cpu_cores=1.0), CORES, prepared_disks=1)[0] == "RESOURCE_NOT_SATURATED DISK"
 
 
 def test_the_remedy_of_the_axis_goes_before_the_rules_own():
@@ -293,7 +295,7 @@ def test_the_remedy_of_the_axis_goes_before_the_rules_own():
 
 def test_connections_that_wait_are_named_last_even_where_they_are_swept():
     """All of them wait for a server whose cores are full, too."""
-    assert diagnosed(replace(LACKING, in_flight=0.95, server_cores=3.9), CLIENTS)[0] == "VALID SERVER_CPU"
+    assert diagnosed(replace(LACKING, in_flight=0.95, server_cpu_cores=3.9), CLIENTS)[0] == "VALID SERVER_CPU"
     kinds, verdict = diagnosed(replace(LACKING, in_flight=0.95), CLIENTS)
     assert kinds == "VALID CONNECTIONS"
     assert not any("waited" in reason for reason in verdict.reasons)

@@ -10,7 +10,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse
 
 from scale_sweep import model
-from scale_sweep.analysis.noise import without_drift
+from scale_sweep.analysis.noise.drift_test import without_drift
 from scale_sweep.analysis.observations import observations
 from scale_sweep.capacity.objective import parse_objective
 from scale_sweep.results.store.reader import read_run

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.analysis.fit import rate_at, value_at
+from scale_sweep.analysis.fit.curve import value_at
+from scale_sweep.analysis.fit.models import rate_at
 from scale_sweep.model import Confound, Measurement, TrialResult, VerdictKind
 from scale_sweep.report.curve import drawn_model
 from tests.unit.factories import make_result

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from scale_sweep.analysis.fit import value_at
+from scale_sweep.analysis.fit.curve import value_at
 from scale_sweep.base.errors import UsageError
 from scale_sweep.cli.compose import asked_again
 from scale_sweep.model import FitReport

@@ -5,11 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scale_sweep.analysis.fit import known_breaks, rate_at
 from scale_sweep.analysis.fit.candidates import fit_model
 from scale_sweep.analysis.fit.derived import level_at_90, level_where_it_falls, levels_for
-from scale_sweep.analysis.fit.models import PARAMETERS, WITH_BREAK, jacobian, rates
-from scale_sweep.analysis.fit.rows import make_rows
+from scale_sweep.analysis.fit.models import PARAMETERS, WITH_BREAK, jacobian, rate_at, rates
+from scale_sweep.analysis.fit.rows import known_breaks, make_rows
 from scale_sweep.model import NUMA_SPREAD, SMT_WITHIN, Confound, KnownBreak, Placement
 from tests.unit.drawn_rows import answered, drawn
 from tests.unit.factories import make_result

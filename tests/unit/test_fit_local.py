@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows
 from scale_sweep.analysis.fit.candidates import fit_model
+from scale_sweep.analysis.fit.curve import FitQuestions, fit_rows
 from scale_sweep.analysis.fit.next_level import level_places
 from scale_sweep.analysis.fit.partial_curves import between, misfit_p
 from scale_sweep.analysis.fit.summaries import Usable, pooled_noise
+from scale_sweep.analysis.fit.words import Terms
 from tests.unit.drawn_rows import answered, drawn, law, table
 
 

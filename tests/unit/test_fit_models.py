@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import curve_fit
 
-from scale_sweep.analysis.fit import Terms, fit_rows, rate_at
 from scale_sweep.analysis.fit.candidates import fit_model
-from scale_sweep.analysis.fit.models import MODELS, PARAMETERS, rates
+from scale_sweep.analysis.fit.curve import fit_rows
+from scale_sweep.analysis.fit.models import MODELS, PARAMETERS, rate_at, rates
 from scale_sweep.analysis.fit.rows import make_rows
 from scale_sweep.analysis.fit.squares import solve
+from scale_sweep.analysis.fit.words import Terms
 
 TRUTHS = {
     "linear": (1e6,),

@@ -3,7 +3,8 @@
 import json
 from dataclasses import replace
 
-from scale_sweep.analysis.fit import FitQuestions, Terms, fit_curve
+from scale_sweep.analysis.fit.curve import FitQuestions, fit_curve
+from scale_sweep.analysis.fit.words import Terms
 from scale_sweep.model import FitReport, Observation, VerdictKind
 from scale_sweep.report.anydata import fit_document
 from scale_sweep.report.curve import curve_svg, drawn_range

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
-from scale_sweep.analysis.fit import Terms, fit_rows, rows
+from scale_sweep.analysis.fit import rows
 from scale_sweep.analysis.fit.beyond import Known, predict
 from scale_sweep.analysis.fit.candidates import fit_model
 from scale_sweep.analysis.fit.choice import choose
+from scale_sweep.analysis.fit.curve import fit_rows
 from scale_sweep.analysis.fit.fall_and_limit_tests import _never_falling, bends, falls
 from scale_sweep.analysis.fit.rows import MANY_LEVELS, make_rows
+from scale_sweep.analysis.fit.words import Terms
 from tests.unit.drawn_rows import answered, drawn, law, table
 
 EIGHT, FIVE = range(1, 9), (1.0, 2.0, 4.0, 8.0, 16.0)

@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows, table
+from scale_sweep.analysis.fit import table
+from scale_sweep.analysis.fit.curve import FitQuestions, fit_rows
 from scale_sweep.analysis.fit.rows import far_off
 from scale_sweep.analysis.fit.table import CsvColumns, read_table
+from scale_sweep.analysis.fit.words import Terms
 from scale_sweep.base.errors import UsageError
 from scale_sweep.cli import app
 from scale_sweep.report.anydata import fit_document

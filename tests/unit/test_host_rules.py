@@ -31,7 +31,9 @@ from tests.unit.test_attribution import CORES, GIVEN, IDLE
 
 ELSEWHERE = replace(GIVEN, generator_cpus=0, is_elsewhere=True, round_trips_ms={"near": 0.1, "far": 0.4})
 SERVER = HostUse(name="db1", cpus=0, received_per_s=1e6, received_most_per_s=1e8, sent_per_s=1e5, sent_most_per_s=1e8)
-LOAD = replace(SERVER, name="load1", cpus=4, load_cores=0.5, other_cores=0.1, sent_per_s=1e6, received_per_s=1e4)
+LOAD = replace(
+    SERVER, name="load1", cpus=4, load_cpu_cores=0.5, other_cpu_cores=0.1, sent_per_s=1e6, received_per_s=1e4
+)
 
 
 @pytest.mark.parametrize(
@@ -43,15 +45,15 @@ LOAD = replace(SERVER, name="load1", cpus=4, load_cores=0.5, other_cores=0.1, se
         ({"received_per_s": 1.02e8}, {}, BottleneckKind.NETWORK, "load1 received 102"),
         ({}, {"received_per_s": 0.95e8}, BottleneckKind.NETWORK, "db1 received 95"),
         ({"sent_most_per_s": None}, {}, BottleneckKind.UNKNOWN, ""),
-        ({"load_cores": 3.6}, {}, BottleneckKind.GENERATOR_CPU, "load1 90"),
-        ({"load_cores": 1.0, "other_cores": 2.9}, {}, BottleneckKind.OTHER_PROCESSES, "load1"),
-        ({"load_cores": 1.0, "stolen_cores": 2.9}, {}, BottleneckKind.HYPERVISOR, "load1's"),
-        ({"load_cores": 1.0, "other_cores": 2.0}, {}, BottleneckKind.UNKNOWN, ""),  # one CPU of it was idle
+        ({"load_cpu_cores": 3.6}, {}, BottleneckKind.GENERATOR_CPU, "load1 90"),
+        ({"load_cpu_cores": 1.0, "other_cpu_cores": 2.9}, {}, BottleneckKind.OTHER_PROCESSES, "load1"),
+        ({"load_cpu_cores": 1.0, "stolen_cpu_cores": 2.9}, {}, BottleneckKind.HYPERVISOR, "load1's"),
+        ({"load_cpu_cores": 1.0, "other_cpu_cores": 2.0}, {}, BottleneckKind.UNKNOWN, ""),  # one CPU of it was idle
     ],
 )
 def test_a_host_is_named_by_what_it_lacked(on_load, on_server, kind, words):
     hosts = (replace(SERVER, **on_server), replace(LOAD, **on_load))
-    found = bottleneck_of(replace(IDLE, generator_cores=0.5, hosts=hosts), ELSEWHERE, CORES)
+    found = bottleneck_of(replace(IDLE, generator_cpu_cores=0.5, hosts=hosts), ELSEWHERE, CORES)
     assert found.kind is kind
     assert set(words.split()) <= set(found.sentence.split())
     assert "--generator-cpus" not in found.remedy
@@ -61,11 +63,11 @@ def test_a_full_host_explains_a_pause_a_bound_number_and_late_requests():
     paused = replace(IDLE, seconds=6.0, stalled_s=2.0, stalled_cores=0.0, hosts=(replace(LOAD, sent_per_s=1e8),))
     assert bottleneck_of(paused, ELSEWHERE, CORES).kind is BottleneckKind.NETWORK
     assert bottleneck_of(replace(paused, hosts=(LOAD,)), ELSEWHERE, CORES).kind is BottleneckKind.STALL
-    use = replace(IDLE, server_cores=3.9, hosts=(SERVER, replace(LOAD, load_cores=3.95)))
+    use = replace(IDLE, server_cpu_cores=3.9, hosts=(SERVER, replace(LOAD, load_cpu_cores=3.95)))
     kind, reasons = judge_standing(use, ELSEWHERE, CORES)
     assert kind is VerdictKind.GENERATOR_BOUND and "load1" in reasons[0]
     assert "another" in bottleneck_of(use, ELSEWHERE, CORES).remedy
-    use = replace(IDLE, rate_per_s=1e6, hosts=(LOAD,), taken=taken_on_hosts((replace(LOAD, other_cores=0.5),)))
+    use = replace(IDLE, rate_per_s=1e6, hosts=(LOAD,), taken=taken_on_hosts((replace(LOAD, other_cpu_cores=0.5),)))
     found = bottleneck_of(use, replace(ELSEWHERE, offered_per_s=1e6), CORES)
     assert found.kind is BottleneckKind.OTHER_PROCESSES and "load1's 4" in found.sentence
 
@@ -105,15 +107,15 @@ def test_rates_of_a_host_come_from_its_own_times_though_its_samples_are_late_or_
     series = HostSeries(late, (network,))
     for start, end in ((2, 7), (3, 4), (1, 7)):
         (use,) = series.uses(start * 10**9, end * 10**9)
-        assert use.load_cores == pytest.approx(0.5)
-        assert use.other_cores == pytest.approx(0.75)
+        assert use.load_cpu_cores == pytest.approx(0.5)
+        assert use.other_cpu_cores == pytest.approx(0.75)
         assert use.network == pytest.approx({"sent": 0.5, "received": 0.001})
         assert use.resent == pytest.approx(0.01)
     figures = host_figures([use])["load1"]
     assert figures.network_percent == pytest.approx(50.0) and figures.resent_percent == pytest.approx(1.0)
     silent = [tick(at, load1=seen(min(at, 2))) for at in range(1, 9)]
     (use,) = HostSeries(silent, ()).uses(4 * 10**9, 7 * 10**9)
-    assert (use.load_cores, use.other_cores, use.network, use.resent) == (None, None, {}, None)
+    assert (use.load_cpu_cores, use.other_cpu_cores, use.network, use.resent) == (None, None, {}, None)
     assert HostSeries([tick(1), tick(2)], ()).uses(10**9, 2 * 10**9) == ()
 
 

@@ -29,15 +29,15 @@ from tests.unit.test_open_loop import intervals
 FOUR = replace(GIVEN, generator_cpus=4)
 BACKENDS = {"hot_thread": ("postgres", 0.85)}
 LOCKED = {"lock: tuple": 0.5, "lock: transactionid": 0.25, "": 0.25}
-STOPPED = {"seconds": 8.0, "in_flight": 0.97, "stalled_s": 3.0, "stalled_cores": 0.0, "server_cores": 1.2}
+STOPPED = {"seconds": 8.0, "in_flight": 0.97, "stalled_s": 3.0, "stalled_cores": 0.0, "server_cpu_cores": 1.2}
 
 
 @pytest.mark.parametrize(
     ("given", "use", "kind"),
     [
-        (GIVEN, {"server_cores": 3.8, "generator_cores": 1.9}, BottleneckKind.SERVER_CPU),
-        (FOUR, {"generator_cores": 1.1, "hot_generator_thread": ("x", 0.97)}, BottleneckKind.GENERATOR_CPU),
-        (FOUR, {"generator_cores": 1.1, "hot_generator_thread": ("x", 0.6)}, BottleneckKind.UNKNOWN),
+        (GIVEN, {"server_cpu_cores": 3.8, "generator_cpu_cores": 1.9}, BottleneckKind.SERVER_CPU),
+        (FOUR, {"generator_cpu_cores": 1.1, "hot_generator_thread": ("x", 0.97)}, BottleneckKind.GENERATOR_CPU),
+        (FOUR, {"generator_cpu_cores": 1.1, "hot_generator_thread": ("x", 0.6)}, BottleneckKind.UNKNOWN),
         (GIVEN, {**BACKENDS, "disk_busy_percent": {"d1": 99.0}}, BottleneckKind.DISK),
         (GIVEN, {**BACKENDS, "hot_thread_median": 0.84}, BottleneckKind.UNKNOWN),
         (GIVEN, {"hot_thread": ("vnode-write", 0.95), "hot_thread_median": 0.4}, BottleneckKind.HOT_THREAD),
@@ -57,7 +57,7 @@ def test_what_is_busy_or_waits_beside_the_cpus_is_named(given, use, kind):
 @pytest.mark.parametrize(
     ("use", "kind", "bottleneck", "once_checked"),
     [
-        ({"server_cores": 3.8, "generator_cores": 2.0}, "GENERATOR_BOUND", "GENERATOR_CPU", None),
+        ({"server_cpu_cores": 3.8, "generator_cpu_cores": 2.0}, "GENERATOR_BOUND", "GENERATOR_CPU", None),
         (STOPPED, "RESOURCE_NOT_SATURATED", "STALL", None),
         ({**STOPPED, "stalled_cores": 1.9}, "RESOURCE_NOT_SATURATED", "STALL", None),
         ({"in_flight": 0.95, "waits": LOCKED}, "RESOURCE_NOT_SATURATED", "LOCKS", "SOFTWARE_BOTTLENECK"),
@@ -114,14 +114,14 @@ def test_a_neighbour_on_other_cpus_of_a_large_machine_takes_nothing_from_the_ser
     after = {**before, 0: 5.0, 1: 5.2, 2: 1.0, **dict.fromkeys(range(8, 16), 10.0)}
     samples = (sample(0, before, 0.0), sample(10, after, 10.0, 1.0))
     use = measure_window(samples, 0, 10**10)
-    assert use.other_cores == pytest.approx(8.02)
+    assert use.other_cpu_cores == pytest.approx(8.02)
     assert use.cpus[0] == pytest.approx(0.5)
     own = _others(trial, use, 0.1)
     assert own == pytest.approx(0.02)
-    busy, two = replace(IDLE, server_cores=1.0, disk_busy_percent={"d1": 99.0}), replace(GIVEN, cores=2.0)
-    hidden = bottleneck_of(replace(busy, other_cores=use.other_cores), two, CORES)
+    busy, two = replace(IDLE, server_cpu_cores=1.0, disk_busy_percent={"d1": 99.0}), replace(GIVEN, cores=2.0)
+    hidden = bottleneck_of(replace(busy, other_cpu_cores=use.other_cpu_cores), two, CORES)
     assert hidden.kind is BottleneckKind.OTHER_PROCESSES
-    assert bottleneck_of(replace(busy, other_cores=own), two, CORES).kind is BottleneckKind.DISK
+    assert bottleneck_of(replace(busy, other_cpu_cores=own), two, CORES).kind is BottleneckKind.DISK
 
 
 def large_host(disk_busy=0.0, neighbours=0.0, stolen=0.0, generator=0.3, hot=0.3):

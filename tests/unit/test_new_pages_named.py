@@ -58,7 +58,7 @@ def interval(second, rows, total):
 
 
 def reasons(series, measurement=DRIFTS):
-    full = ResourceUse(seconds=20.0, server_cores=1.0, generator_cores=0.2)
+    full = ResourceUse(seconds=20.0, server_cpu_cores=1.0, generator_cpu_cores=0.2)
     seen = Evidence(resources=GIVEN, measurement=measurement, window=full, halves=halves_of(*series))
     return diagnose(seen, load_axis("cores"))
 

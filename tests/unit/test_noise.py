@@ -10,8 +10,7 @@ from bench.method_until import WANTED, normal
 from bench.method_until import plan_of as plan_until
 from bench.method_until import run_of as run_until
 from scale_sweep.analysis.confidence import student
-from scale_sweep.analysis.noise import intervals
-from scale_sweep.analysis.noise.spread import ratio_of
+from scale_sweep.analysis.noise.spread import intervals, ratio_of
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.measure.executing.execute import run_campaign
 from scale_sweep.model import PlanGrew, StoredRun, TrialFinished, VerdictKind

@@ -22,7 +22,9 @@ from tests.unit.test_loadgen import latency, summary
 
 CORES = load_axis("cores")
 GIVEN = TrialResources(cores=1.0, quota=False, generator_cpus=1, shared_cpus=(), threads=8, offered_per_s=20e3)
-MET = ResourceUse(rate_per_s=20e3, server_cores=0.1, generator_cores=0.1, other_cores=0.0, throttled=0.0, in_flight=0.1)
+MET = ResourceUse(
+    rate_per_s=20e3, server_cpu_cores=0.1, generator_cpu_cores=0.1, other_cpu_cores=0.0, throttled=0.0, in_flight=0.1
+)
 GOOD = Measurement(rows=10, window_s=10.0, rows_per_s=20e3)
 
 
@@ -57,7 +59,7 @@ def judged(use, given):
         (taken(0.42), {}, "RESOURCE_NOT_SATURATED OTHER_PROCESSES"),
         (taken(0.02, 0.04), {}, "RESOURCE_NOT_SATURATED HYPERVISOR"),
         ({**taken(0.42), "rate_per_s": 10e3}, {}, NOT_MET),  # others matter to a rate that was met only
-        ({"generator_cores": 0.86}, {}, "GENERATOR_BOUND GENERATOR_CPU"),
+        ({"generator_cpu_cores": 0.86}, {}, "GENERATOR_BOUND GENERATOR_CPU"),
         ({"late": (LATE,)}, {}, "GENERATOR_BOUND GENERATOR_LATE"),
         ({"late": (replace(LATE, late_ms=2.8),)}, {}, IS_MET),
     ],

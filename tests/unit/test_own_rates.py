@@ -171,7 +171,13 @@ def test_an_operation_that_does_not_achieve_its_rate_is_named(achieved, is_poiss
         is_poisson=is_poisson,
     )
     given = TrialResources(cores=1.0, quota=False, generator_cpus=1, shared_cpus=(), threads=8)
-    used = {"server_cores": 1.0, "generator_cores": 0.1, "other_cores": 0.0, "throttled": 0.0, "in_flight": 0.9}
+    used = {
+        "server_cpu_cores": 1.0,
+        "generator_cpu_cores": 0.1,
+        "other_cpu_cores": 0.0,
+        "throttled": 0.0,
+        "in_flight": 0.9,
+    }
     window, m = ResourceUse(rate_per_s=3.0, **used), Measurement(requests_per_s=3.0, window_s=10.0)
     verdict = diagnose(Evidence(resources=given, measurement=m, window=window, offered=(one,)), load_axis("cores"))
     assert (verdict.kind is VerdictKind.OFFERED_NOT_MET) is not met

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.analysis.fit import holds_median
+from scale_sweep.analysis.fit.summaries import holds_median
 from scale_sweep.base.units import format_rate
 from scale_sweep.model import Measurement
 from scale_sweep.plan.preparing.earlier_runs import repetitions_of

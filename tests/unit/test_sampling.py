@@ -42,7 +42,7 @@ def test_rates_over_a_window_between_the_ticks():
         sample(t, server=0.9 * t, client=0.2 * t, disk=1_000_000 * t, host=1.5 * t, stolen=0.3 * t) for t in range(11)
     ]
     use = measure_window(samples, 2_500_000_000, 7_500_000_000)
-    cores = (use.server_cores, use.generator_cores, use.other_cores, use.stolen_cores)
+    cores = (use.server_cpu_cores, use.generator_cpu_cores, use.other_cpu_cores, use.stolen_cpu_cores)
     assert cores == pytest.approx((0.9, 0.2, 0.4, 0.3))
     assert (use.disk_write_mb_per_s, use.disk_bytes) == pytest.approx((1.0, 5_000_000))
     assert (use.disk_busy_percent, use.disk_queue) == ({"d1": pytest.approx(50)}, {"d1": pytest.approx(3)})
@@ -57,9 +57,9 @@ def test_rates_over_a_window_between_the_ticks():
 
 def test_what_was_not_read_or_covered_is_none_and_never_zero():
     use = measure_window([sample(t) for t in range(5)], 10**9, 3 * 10**9)
-    assert (use.server_cores, use.disk_bytes, use.memory_used_bytes_max, use.io_waiting_percent) == (None,) * 4
-    assert measure_window([], 0, 10**9).server_cores is None
-    assert measure_window([sample(t, server=t) for t in range(3)], 0, 10 * 10**9).server_cores is None
+    assert (use.server_cpu_cores, use.disk_bytes, use.memory_used_bytes_max, use.io_waiting_percent) == (None,) * 4
+    assert measure_window([], 0, 10**9).server_cpu_cores is None
+    assert measure_window([sample(t, server=t) for t in range(3)], 0, 10 * 10**9).server_cpu_cores is None
 
 
 CGROUP1 = {

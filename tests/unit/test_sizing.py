@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scale_sweep.analysis.fit import Terms
 from scale_sweep.analysis.fit.beyond import chances_below, hull, predict
 from scale_sweep.analysis.fit.curve import known_of_rows
+from scale_sweep.analysis.fit.words import Terms
 from scale_sweep.analysis.sizing.levels import ACCEPTED, level_need, own_error
 from scale_sweep.analysis.sizing.machines import sized
 from scale_sweep.model import Objective, VerdictKind

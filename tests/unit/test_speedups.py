@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from scale_sweep.analysis.fit import Terms, fit_curve, fit_rows
+from scale_sweep.analysis.fit.curve import fit_curve, fit_rows
+from scale_sweep.analysis.fit.words import Terms
 from scale_sweep.model import Observation
 
 

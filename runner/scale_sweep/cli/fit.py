@@ -17,9 +17,9 @@ from scale_sweep.cli.arguments import JSON, NEED, PREDICT, asked_of, from_flags
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from scale_sweep.analysis.fit import Terms
     from scale_sweep.analysis.fit.models import Floats
     from scale_sweep.analysis.fit.table import CsvColumns
+    from scale_sweep.analysis.fit.words import Terms
     from scale_sweep.model import FitReport
 
 _EXAMPLE = "Example: scale fit tdengine-cpu --n cores --x rows_per_s --predict 16,24 --need 7M"
@@ -55,8 +55,9 @@ def fit(request: FitRequest) -> None:
 
     Several rows for a level are replicates. Linear, affine, Amdahl, USL, knee and power are fitted by least squares.
     """
-    from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows
+    from scale_sweep.analysis.fit.curve import FitQuestions, fit_rows
     from scale_sweep.analysis.fit.table import CsvColumns
+    from scale_sweep.analysis.fit.words import Terms
     from scale_sweep.cli import console
     from scale_sweep.report.anydata import fit_document
     from scale_sweep.results.store.outside import write_outside

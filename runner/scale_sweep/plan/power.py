@@ -21,7 +21,8 @@ from scale_sweep.analysis.confidence import (
     smallest_of,
     student,
 )
-from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows
+from scale_sweep.analysis.fit.curve import FitQuestions, fit_rows
+from scale_sweep.analysis.fit.words import Terms
 from scale_sweep.analysis.noise.parts import PLACES, pooled_parts
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import counted, format_number, percent_words

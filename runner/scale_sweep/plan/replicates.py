@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from scale_sweep.analysis.noise import intervals, rates_of
+from scale_sweep.analysis.noise.spread import intervals, rates_of
 from scale_sweep.analysis.observations import observations
 from scale_sweep.base.units import counted, format_number
 from scale_sweep.experiment.axes import load_axis

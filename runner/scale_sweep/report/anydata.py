@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from scale_sweep.analysis.fit import NAMES, Terms, model_rate, speedup_words
+from scale_sweep.analysis.fit.curve import model_rate
+from scale_sweep.analysis.fit.models import NAMES
+from scale_sweep.analysis.fit.words import Terms, speedup_words
 from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.model import Estimate, FitReport, ModelFit
 from scale_sweep.report.table import ABSENT, Table

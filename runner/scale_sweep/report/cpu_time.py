@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from scale_sweep.analysis.equal_speed import equal_speed
 from scale_sweep.analysis.fit.summaries import cpu_points
-from scale_sweep.analysis.noise import without_drift
+from scale_sweep.analysis.noise.drift_test import without_drift
 from scale_sweep.analysis.observations import cpu_observations
 from scale_sweep.base.units import EXPLAINED, format_number, format_rate, with_interval
 from scale_sweep.experiment.axes import load_axis

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scale_sweep.analysis.fit import NAMES, model_rate
+from scale_sweep.analysis.fit.curve import model_rate
+from scale_sweep.analysis.fit.models import NAMES
 from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.model import (
     FitReport,

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scale_sweep.analysis.fit import FitQuestions, Terms, another_day, fit_curve, known_breaks
-from scale_sweep.analysis.noise import agreement_of, parts_of, with_intervals, without_drift
+from scale_sweep.analysis.fit.curve import FitQuestions, fit_curve
+from scale_sweep.analysis.fit.rows import known_breaks
+from scale_sweep.analysis.fit.summaries import another_day
+from scale_sweep.analysis.fit.words import Terms
+from scale_sweep.analysis.noise.agreement import agreement_of
+from scale_sweep.analysis.noise.drift_test import without_drift
+from scale_sweep.analysis.noise.parts import parts_of
+from scale_sweep.analysis.noise.spread import with_intervals
 from scale_sweep.analysis.observations import observations
 from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.experiment.axes import AxisFacts, load_axis

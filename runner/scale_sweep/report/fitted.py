@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import math
 
-from scale_sweep.analysis.fit import (
-    NAMES,
-    RATE_UNITS,
-    SYMBOLS,
-    Terms,
-    goes_on,
-    holds_median,
-    model_rate,
-    trials_percent,
-)
+from scale_sweep.analysis.fit.beyond import goes_on
+from scale_sweep.analysis.fit.cautions import trials_percent
+from scale_sweep.analysis.fit.curve import model_rate
+from scale_sweep.analysis.fit.models import NAMES, SYMBOLS
+from scale_sweep.analysis.fit.summaries import holds_median
+from scale_sweep.analysis.fit.words import RATE_UNITS, Terms
 from scale_sweep.base.units import EXPLAINED, counted, format_number, format_rate, with_interval
 from scale_sweep.model import Estimate, FitReport, ModelFit, Need, Prediction, StoredRun
 from scale_sweep.report.curve import drawn_model, rate_of_trial

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from scale_sweep.analysis.compare import compare_variants
 from scale_sweep.analysis.confidence import DIFFERENCE_MAX_PERCENT
-from scale_sweep.analysis.fit import smallest_percent, speedup_words
+from scale_sweep.analysis.fit.cautions import smallest_percent
+from scale_sweep.analysis.fit.words import speedup_words
 from scale_sweep.base.units import EXPLAINED, change_words, format_number, format_rate, percent_words
 from scale_sweep.experiment.axes import axis_of, load_axis
 from scale_sweep.model import FitReport, PointSummary, StoredRun

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from scale_sweep.analysis.fit import speedup_words
+from scale_sweep.analysis.fit.words import speedup_words
 from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.model import Measurement, StoredRun, TrialResult, VerdictKind, common_marks, counted_verdicts, marks
 from scale_sweep.model.derived import SHORT

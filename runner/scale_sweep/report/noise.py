@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import astuple, replace
 
 from scale_sweep.analysis.confidence import SOUGHT_PERCENT
-from scale_sweep.analysis.noise import noise_report, replicates_for_drift
 from scale_sweep.analysis.noise.parts import parts_sentence
+from scale_sweep.analysis.noise.spread import noise_report, replicates_for_drift
 from scale_sweep.analysis.observations import observations
 from scale_sweep.base.units import change_words, counted, format_number, percent_words
 from scale_sweep.experiment.axes import load_axis

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from scale_sweep.analysis.fit import NAMES, model_rate
-from scale_sweep.analysis.fit.models import Floats
+from scale_sweep.analysis.fit.curve import model_rate
+from scale_sweep.analysis.fit.models import NAMES, Floats
 from scale_sweep.model import FitReport, ModelFit, PointSummary, Prediction
 
 _BLUE, _ORANGE, _GREY = "#0067a8", "#b34a00", "#59616b"

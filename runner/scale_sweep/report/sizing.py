@@ -6,7 +6,7 @@ import math
 import shlex
 from collections.abc import Sequence
 
-from scale_sweep.analysis.fit import goes_on
+from scale_sweep.analysis.fit.beyond import goes_on
 from scale_sweep.base.units import counted, format_bytes, format_levels, format_number, format_rate, format_seconds
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import CORES, DISKS, MEMORY, StoredRun

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scale_sweep.analysis.fit import model_rate
+from scale_sweep.analysis.fit.curve import model_rate
 from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.model import ModelFit, StoredRun, VerdictKind
 from scale_sweep.model.sizing import LevelChance, LevelNeed, Offer, Sizing

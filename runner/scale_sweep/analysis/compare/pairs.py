@@ -24,7 +24,7 @@ from scale_sweep.analysis.compare.ratios import (
     variances,
     welch,
 )
-from scale_sweep.analysis.noise import without_drift
+from scale_sweep.analysis.noise.drift_test import without_drift
 from scale_sweep.analysis.observations import achieved, observations
 from scale_sweep.base.errors import UsageError
 from scale_sweep.model import StoredRun, TrialResult, is_taken

@@ -30,8 +30,7 @@ from scale_sweep.analysis.compare.pairs import (
 from scale_sweep.analysis.compare.ratios import Floats, Tested, side, tested
 from scale_sweep.analysis.compare.runs import TestedRatios, assembled, overall_row, plain, with_quick_cautions
 from scale_sweep.analysis.compare.words import Sides, name_of, repeats_of_sessions, untested
-from scale_sweep.analysis.noise import parts_of
-from scale_sweep.analysis.noise.parts import parts_sentence
+from scale_sweep.analysis.noise.parts import parts_of, parts_sentence
 from scale_sweep.analysis.observations import achieved, observations
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import counted as number_of

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 
 from scale_sweep.analysis.confidence import POWER, REPEATS_MAX, half_of_mean, smallest_of, student
 from scale_sweep.analysis.noise.agreement import agreement_of
-from scale_sweep.analysis.noise.drift_test import log_value, steadied
-from scale_sweep.model import AblationSplit, Drift, LevelInterval, Observation, PointSummary, Ratio, Trend
+from scale_sweep.analysis.noise.drift_test import log_value, steadied, trend_of
+from scale_sweep.analysis.noise.parts import parts_of
+from scale_sweep.model import AblationSplit, Drift, LevelInterval, NoiseReport, Observation, PointSummary, Ratio, Trend
 
 Point = tuple[float, str]
 
@@ -205,4 +206,20 @@ def drift_of(observed: Sequence[Observation], rates: PooledRates) -> Drift | Non
         repeat_order=repeat.order,
         ratio=ratio_of([later], [earlier], rates),
         are_valid=not first.mark and not repeat.mark,
+    )
+
+
+def noise_report(observed: Sequence[Observation]) -> NoiseReport:
+    """Spread, intervals, drift, ablations, agreement and parts of a run."""
+    rates = rates_of(observed)
+    return NoiseReport(
+        levels=intervals(rates),
+        noise_percent=100 * rates.std if rates.std is not None else None,
+        smallest_difference_percent=smallest_difference_percent(rates),
+        drift=drift_of(observed, rates),
+        ablations=ablation_splits(steadied(observed)[0], rates),
+        trend=trend_of(observed),
+        later=later_rates(observed, rates),
+        agreement=agreement_of(observed),
+        parts=parts_of([observed]),
     )

@@ -9,12 +9,13 @@ from dataclasses import replace
 import numpy as np
 
 from scale_sweep.analysis.confidence import SIGNIFICANCE, student
-from scale_sweep.analysis.fit import Terms, known_breaks
 from scale_sweep.analysis.fit.beyond import Known, below_mean, chances_below, need, predict, refusal
 from scale_sweep.analysis.fit.curve import known_of
 from scale_sweep.analysis.fit.derived import REACH
 from scale_sweep.analysis.fit.models import Floats
-from scale_sweep.analysis.noise import without_drift
+from scale_sweep.analysis.fit.rows import known_breaks
+from scale_sweep.analysis.fit.words import Terms
+from scale_sweep.analysis.noise.drift_test import without_drift
 from scale_sweep.analysis.observations import observations
 from scale_sweep.analysis.sizing.machines import next_sweep
 from scale_sweep.base.units import format_number

@@ -50,14 +50,18 @@ def _requests(interval: Interval, paced: Container[str]) -> int:
     return sum(count for name, count in interval.operations.items() if name not in paced)
 
 
+def divided(value: float | None, by: float) -> float | None:
+    return value / by if value is not None else None
+
+
 def rows_per_s(summary: LoadSummary, work: Work) -> float | None:
     """None if no operation writes."""
     return summary.rows_per_s if work.writes else None
 
 
 def requests_per_s(summary: LoadSummary, work: Work) -> float | None:
-    """Answered within the window; None if they were not counted. Of operations with a rate of their own the mean rate
-    is subtracted: a settled part of the window has no counts of each."""
+    """Answered within the window; None if they were not counted. Of operations with a rate of their own the mean is
+    subtracted: a settled part of the window has no counts of each."""
     answered = summary.service.count
     if summary.window_s <= 0 or not summary.is_answered or (summary.rows_window and not answered):
         return None
@@ -95,7 +99,7 @@ Row = tuple[float, Mapping[str, float | None]]
 
 
 def time_series(intervals: Sequence[RatedInterval], samples: Sequence[Sample], start_ns: int) -> tuple[Row, ...]:
-    """By time; rows of the load generator and of the sampler stay separate."""
+    """By time; rows of load generator and sampler stay separate."""
     rows = [*_from_intervals(intervals, start_ns), *_from_samples(samples, start_ns)]
     return tuple(sorted(rows, key=lambda row: row[0]))
 
@@ -106,12 +110,11 @@ def _from_intervals(intervals: Sequence[RatedInterval], start_ns: int) -> list[R
     for i in intervals:
         length = i.t_s - (before if i.t_s > before else 0.0)  # a further load counts its time from 0 again
         before = i.t_s
-        p99 = i.response_us_p99 / 1000 if i.response_us_p99 is not None else None
         if length > SHORTEST_S:
             values = {
-                "rows_per_s": i.rows / length if i.rows is not None else None,
-                "requests_per_s": i.requests / length if i.requests is not None else None,
-                "response_ms_p99": p99,
+                "rows_per_s": divided(i.rows, length),
+                "requests_per_s": divided(i.requests, length),
+                "response_ms_p99": divided(i.response_us_p99, 1000),
             }
             rows.append(((i.monotonic_ns - start_ns) / 1e9, values))
     return rows
@@ -128,19 +131,14 @@ def _from_samples(samples: Sequence[Sample], start_ns: int) -> list[Row]:
             return (b - a) / seconds if a is not None and b is not None and b >= a else None
 
         written = rate(old.disk_written_bytes_total, new.disk_written_bytes_total)
-        used, available = new.server.memory_bytes, new.memory_available_bytes
-        rows.append(
-            (
-                (new.monotonic_ns - start_ns) / 1e9,
-                {
-                    "server_cpu_cores": rate(old.server.cpu_s_total, new.server.cpu_s_total),
-                    "generator_cpu_cores": rate(old.generator.cpu_s_total, new.generator.cpu_s_total),
-                    "server_system_cores": rate(old.server.system_s_total, new.server.system_s_total),
-                    "server_page_faults_per_s": rate(old.server.page_faults_total, new.server.page_faults_total),
-                    "disk_write_mb_per_s": written / 1e6 if written is not None else None,
-                    "memory_used_gb": used / 1e9 if used is not None else None,
-                    "memory_available_gb": available / 1e9 if available is not None else None,
-                },
-            )
-        )
+        values = {
+            "server_cpu_cores": rate(old.server.cpu_s_total, new.server.cpu_s_total),
+            "generator_cpu_cores": rate(old.generator.cpu_s_total, new.generator.cpu_s_total),
+            "server_system_cores": rate(old.server.system_s_total, new.server.system_s_total),
+            "server_page_faults_per_s": rate(old.server.page_faults_total, new.server.page_faults_total),
+            "disk_write_mb_per_s": divided(written, 1e6),
+            "memory_used_gb": divided(new.server.memory_bytes, 1e9),
+            "memory_available_gb": divided(new.memory_available_bytes, 1e9),
+        }
+        rows.append(((new.monotonic_ns - start_ns) / 1e9, values))
     return rows

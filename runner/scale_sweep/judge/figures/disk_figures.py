@@ -1,4 +1,4 @@
-"""Figures of each disk of a trial, and its ceiling: rates, shares, stalls. Pure."""
+"""Figures of each disk of a trial, and its ceiling."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from scale_sweep.model import DiskCeiling, DiskFigures, Sample
 
 
 def ceiling_mb_per_s(ceilings: Sequence[DiskCeiling], names: Sequence[str]) -> float | None:
-    """These disks together: as measured, else the sum of each, at most their parts of the largest common
-    measurement, because disks may share a bottleneck."""
+    """Together: as measured, else the sum of each, at most their parts of the largest common measurement, because disks
+    may share a bottleneck."""
     for ceiling in ceilings:
         if set(ceiling.disks) == set(names):
             return ceiling.write_mb_per_s
@@ -26,7 +26,6 @@ def ceiling_mb_per_s(ceilings: Sequence[DiskCeiling], names: Sequence[str]) -> f
 
 
 def own_ceilings(ceilings: Sequence[DiskCeiling]) -> Mapping[str, float]:
-    """Each disk alone."""
     return {c.disks[0]: c.write_mb_per_s for c in ceilings if len(c.disks) == 1}
 
 

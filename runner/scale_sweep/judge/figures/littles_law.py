@@ -32,14 +32,13 @@ class Occupied:
 
     @property
     def sending(self) -> float:
-        """Connections for which no request was made; if they may wait, the most that can be busy."""
+        """If connections may wait, the most that can be busy."""
         making = 0.0 if self.may_wait else self.requests_per_s * self.making_s
         return max(0.0, self.connections - making)
 
     @property
     def error(self) -> float:
-        """How far the two may be apart: the window cuts requests at its edges, and making_s is that of the whole
-        load."""
+        """The window cuts requests at its edges, and making_s is that of the whole load."""
         return self.connections * (LITTLE_OFF + self.longest_s / self.window_s)
 
 
@@ -75,7 +74,7 @@ def occupied_of(trial: Trial, summary: LoadSummary) -> Occupied | None:
         window_s=summary.window_s,
         connections=summary.threads,
         making_s=summary.make_s / summary.requests,
-        may_wait=_may_wait(trial),
+        may_wait=bool(trial.load.rate or trial.work.paced or trial.load.rows is not None),
     )
 
 
@@ -86,7 +85,3 @@ def _requests_per_s(trial: Trial, summary: LoadSummary) -> float | None:
         return summary.service.count / summary.window_s if summary.window_s > 0 else None
     rows = units_of_request(work, work.operations[0])
     return summary.rows_per_s / rows if summary.rows_per_s is not None and rows else None
-
-
-def _may_wait(trial: Trial) -> bool:
-    return bool(trial.load.rate or trial.work.paced or trial.load.rows is not None)

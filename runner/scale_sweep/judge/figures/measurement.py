@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from scale_sweep.experiment.work import stores
-from scale_sweep.judge.figures.counts_per_second import rated_intervals, requests_per_s, rows_per_s
+from scale_sweep.judge.figures.counts_per_second import divided, rated_intervals, requests_per_s, rows_per_s
 from scale_sweep.judge.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
 from scale_sweep.judge.figures.operations import milliseconds, operation_figures
 from scale_sweep.judge.figures.resource_use import in_flight
@@ -16,13 +16,10 @@ from scale_sweep.judge.figures.trial_facts import TrialFacts, whole_intervals
 from scale_sweep.judge.figures.window import WorkTotals, at_equal_speed, measure_window, rate_and_speed
 from scale_sweep.judge.verdict.evidence import ResourceUse
 from scale_sweep.judge.verdict.steady import modes, stalled_percent, steadiness, troubles
-from scale_sweep.model import (
-    DiskFigures,
-    Latency,
-    LoadSummary,
-    Measurement,
-    Trial,
-)
+from scale_sweep.model import DiskFigures, Latency, LoadSummary, Measurement, Trial
+
+# Figures of the samples that are stored as they are: those that both records have.
+_OF_WINDOW = {(f.name, f.type) for f in fields(ResourceUse)} & {(f.name, f.type) for f in fields(Measurement)}
 
 
 def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
@@ -33,9 +30,13 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         missed = cost.missed_ticks if cost else None
         return Measurement(missed_ticks=missed, ceiling_rows_per_s=facts.ceiling_rows_per_s)
     use = measure_window(facts.samples, s.window_start_ns, s.window_end_ns)
-    whole, logical = _whole(facts), facts.logical_bytes_per_row
+    whole, logical = None, facts.logical_bytes_per_row
+    if facts.load_start_ns is not None and facts.flush_end_ns is not None:
+        whole = measure_window(facts.samples, facts.load_start_ns, facts.flush_end_ns)
+    joules = 1e6 * use.energy_j if use.energy_j is not None else None
     per_row = whole.disk_bytes / s.rows_acked if whole and whole.disk_bytes is not None and s.rows_acked else None
-    return Measurement(
+    return replace(
+        Measurement(**{name: getattr(use, name) for name, _ in _OF_WINDOW}),
         rows=s.rows_window if trial.work.writes else None,
         window_s=s.window_s,
         transient_s=facts.transient.seconds if facts.transient else 0.0,
@@ -43,17 +44,12 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         rows_per_s=rows_per_s(s, trial.work),
         requests_per_s=requests_per_s(s, trial.work),
         durable_rows_per_s=_durable(trial, facts, s),
-        server_cpu_cores=use.server_cores,
-        server_cpu_percent=_share(use.server_cores, trial.cores),
+        server_cpu_percent=_share(use.server_cpu_cores, trial.cores),
         **_generator(trial, facts, s),
-        other_cpu_cores=use.other_cores,
-        stolen_cpu_cores=use.stolen_cores,
-        throttled_s=use.throttled_s,
-        disk_write_mb_per_s=use.disk_write_mb_per_s,
         disk_bytes_per_row=per_row,
         disk_busy_percent=max(use.disk_busy_percent.values(), default=None),
-        memory_used_gb=_giga(use.memory_used_bytes_max),
-        memory_available_gb=_giga(use.memory_available_bytes_min),
+        memory_used_gb=divided(use.memory_used_bytes_max, 1e9),
+        memory_available_gb=divided(use.memory_available_bytes_min, 1e9),
         **_times("response", s.response),
         **_times("service", s.service),
         late_ms_p99=milliseconds(s.late, ("p99",))["p99"] if s.late is not None else None,
@@ -75,9 +71,10 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         hot_thread_cores=use.hot_thread[1] if use.hot_thread else None,
         **_disks(facts, whole),
         **_processors(use, trial),
-        data_gb=_giga(facts.data_bytes),
-        joules_per_million_rows=_per_million(use.energy_j, s.rows_window if trial.work.writes else None),
-        **_reads(trial, facts, s),
+        data_gb=divided(facts.data_bytes, 1e9),
+        joules_per_million_rows=divided(joules, s.rows_window) if s.rows_window and trial.work.writes else None,
+        operations=operation_figures(s, facts.answers) if trial.work.counts_requests else {},
+        **_preload(facts),
     )
 
 
@@ -89,18 +86,8 @@ def _generator(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[st
     return {"generator_cpu_cores": cores, "generator_cpu_percent": _share(cores, cpus), "hosts": hosts}
 
 
-def _per_million(energy_j: float | None, rows: int | None) -> float | None:
-    return 1e6 * energy_j / rows if energy_j is not None and rows else None
-
-
 def _times(name: str, times: Latency) -> dict[str, Any]:
     return {f"{name}_ms_{at}": ms for at, ms in milliseconds(times, ("p50", "p95", "p99", "p999", "max")).items()}
-
-
-def _reads(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
-    if not trial.work.counts_requests:
-        return _preload(facts)
-    return {"operations": operation_figures(summary, facts.answers), **_preload(facts)}
 
 
 def _stored_rows(facts: TrialFacts) -> dict[str, Any]:
@@ -115,14 +102,13 @@ def _preload(facts: TrialFacts) -> dict[str, Any]:
         return {}
     size = there.data_bytes - (there.log_bytes or 0) if there.data_bytes is not None else None
     each = size / there.rows if size is not None and there.rows else None
-    ratio = logical / each if each and logical else None
     return {
         "preload_rows": there.rows,
         "preload_bytes_per_row": each,
-        "preload_compression": ratio,
+        "preload_compression": logical / each if each and logical else None,
         "preload_raw_bytes_per_row": float(logical) if logical else None,
-        "preload_gb": _giga(size),
-        "preload_log_gb": _giga(there.log_bytes),
+        "preload_gb": divided(size, 1e9),
+        "preload_log_gb": divided(there.log_bytes, 1e9),
         "preload_s": there.seconds,
         "preload_copied": there.copied or None,
         "preload_copy_s": there.copied_s,
@@ -139,8 +125,6 @@ def _processors(use: ResourceUse, trial: Trial) -> dict[str, Any]:
     mhz = [use.cpu_mhz[str(cpu)] for cpu in trial.placement.server_cpus if str(cpu) in use.cpu_mhz]
     return {
         "server_switches_per_s": sum(use.switches_per_s.values()) if use.switches_per_s else None,
-        "server_cycles_per_miss": use.cycles_per_miss,
-        "cpu_mhz": use.cpu_mhz,
         "server_cpu_mhz": sum(mhz) / len(mhz) if mhz else None,
     }
 
@@ -166,15 +150,15 @@ def _rate_figures(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict
         "rate_correlation": steady.correlation,
         "rate_error_percent": steady.error_percent,
         "rate_halves_percent": steady.halves_percent,
-        "rate_low": two.low if two else None,
-        "rate_high": two.high if two else None,
+        "rate_low": two[0] if two else None,
+        "rate_high": two[1] if two else None,
         "stalled_percent": stalled_percent(rates),
         "in_flight_percent": 100 * waiting if waiting is not None else None,
     }
 
 
 def commits_in_window(facts: TrialFacts) -> int | None:
-    """Inexact by commits before the server's answer, and within a discarded transient; None: not counted."""
+    """Inexact by commits before the server's answer, and within a discarded transient."""
     if facts.commits_before is None or facts.commits_after is None:
         return None
     return facts.commits_after - facts.commits_before
@@ -185,12 +169,6 @@ def _durable(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> float | N
     if trial.work.counts_requests or facts.steps or facts.load_start_ns is None or facts.flush_end_ns is None:
         return None
     return summary.rows_acked / ((facts.flush_end_ns - facts.load_start_ns) / 1e9)
-
-
-def _whole(facts: TrialFacts) -> ResourceUse | None:
-    if facts.load_start_ns is None or facts.flush_end_ns is None:
-        return None
-    return measure_window(facts.samples, facts.load_start_ns, facts.flush_end_ns)
 
 
 def _disks(facts: TrialFacts, whole: ResourceUse | None) -> dict[str, Any]:
@@ -206,17 +184,13 @@ def _share(cores: float | None, available: float) -> float | None:
     return 100 * cores / available if cores is not None and available else None
 
 
-def _giga(amount: float | None) -> float | None:
-    return amount / 1e9 if amount is not None else None
-
-
 def rows_acknowledged(facts: TrialFacts) -> dict[str, Any]:
     s = facts.summary
     return {} if s is None else {"rows_acked" if s.is_answered else "rows_sent": s.rows_acked}
 
 
 def as_counted(facts: TrialFacts) -> TrialFacts:
-    """With the counted rows in the place of acknowledged ones, where requests are not answered."""
+    """With counted rows in the place of acknowledged ones, where requests are not answered."""
     s = facts.summary
     if s is None or s.is_answered:
         return facts

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from scale_sweep.base.units import counted
 from scale_sweep.experiment.work import units_of_request
+from scale_sweep.judge.figures.counts_per_second import divided
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.verdict.evidence import OfferedOperation
 from scale_sweep.judge.verdict.thresholds import COMPARED_LEAST
@@ -35,16 +36,16 @@ def _checked(figures: OperationFigures, answers: AnswersChecked | None) -> Opera
 
 
 def hidden(facts: TrialFacts) -> tuple[str, ...]:
-    """Operations of whose answers so few were compared that many wrong ones may have stayed unseen."""
+    """Operations of whose answers so few were compared that many wrong ones may be unseen."""
     known = {one.operation: one.within for one in facts.answers if one.within is not None}
-    return tuple(_hidden(name, count) for name, count in known.items() if count < COMPARED_LEAST)
-
-
-def _hidden(name: str, count: int) -> str:
-    if not count:
-        return f"{name}: no content of an answer in the window was compared, so all of them may be wrong"
-    share = f"{100 * hidden_share(count):.0f} %"
-    return f"{name}: {counted(count, 'answer')} in the window compared: up to {share} of all may be wrong (95 %)"
+    return tuple(
+        f"{name}: {counted(count, 'answer')} in the window compared: "
+        f"up to {100 * hidden_share(count):.0f} % of all may be wrong (95 %)"
+        if count
+        else f"{name}: no content of an answer in the window was compared, so all of them may be wrong"
+        for name, count in known.items()
+        if count < COMPARED_LEAST
+    )
 
 
 def hidden_share(count: int) -> float:
@@ -86,7 +87,7 @@ def _of(one: OperationSummary) -> OperationFigures:
         rows_per_s=rate(one.units_window) if one.unit != "requests" else None,
         read_rows_per_s=rate(one.rows_window),
         read_values_per_s=rate(one.values_window),
-        read_mb_per_s=_mega(rate(one.bytes_window)),
+        read_mb_per_s=divided(rate(one.bytes_window), 1e6),
         errors=one.errors,
         empty=one.empty_window,
         check_cpu_s=one.check_cpu_s,
@@ -95,13 +96,8 @@ def _of(one: OperationSummary) -> OperationFigures:
     )
 
 
-def _mega(value: float | None) -> float | None:
-    return value / 1e6 if value is not None else None
-
-
 def milliseconds(latency: Latency | None, quantiles: Sequence[str]) -> dict[str, float | None]:
     """By quantile; empty if there are none."""
     if latency is None:
         return {}
-    times = {name: getattr(latency, f"{name}_us") for name in quantiles}
-    return {name: us / 1000 if us is not None else None for name, us in times.items()}
+    return {name: divided(getattr(latency, f"{name}_us"), 1000) for name in quantiles}

@@ -24,7 +24,7 @@ from scale_sweep.model import Measurement, Trial, Verdict
 
 
 def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
-    """m: the trial's own figures. Prepared disks are judged over the whole load, everything else over the window."""
+    """m: the trial's own figures. Prepared disks are judged over the whole load, all else over the window."""
     answers, in_order = facts.answers, not trial.work.data.disorder
     s, resources = facts.summary, resources_of(trial, facts)
     has_window = s is not None and s.window_end_ns > s.window_start_ns
@@ -62,8 +62,8 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
 
 
 def _miscounted(trial: Trial, facts: TrialFacts, m: Measurement) -> str:
-    """Where nothing is acknowledged, the count can only deny rows that were not sent: what a server refuses may be
-    of an earlier request."""
+    """Where nothing is acknowledged, the count can only deny rows that were not sent: what a server refuses may be of
+    an earlier request."""
     s = facts.summary
     uncertain = s.rows_failed + s.rows_unanswered if s is not None else 0
     if m.rows_sent is None:
@@ -94,7 +94,7 @@ def _kept(trial: Trial, facts: TrialFacts, m: Measurement) -> int | None:
 
 
 def _not_level(trial: Trial, intervals: Sequence[RatedInterval]) -> str:
-    """ "" if the rate was level at the end of the warm-up, or the warm-up had a fixed length."""
+    """ "" too if the warm-up had a fixed length."""
     rates = warmup_rates(intervals)
     if trial.load.warmup_least_s is None or not trial.load.warmup_s or is_level(rates):
         return ""

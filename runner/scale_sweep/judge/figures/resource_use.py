@@ -1,11 +1,11 @@
-"""Use of resources over a trial's window, over each second, each half and the longest stall of it: the input of
-attribution."""
+"""Use of resources over a trial's window, its seconds, halves and longest stall: the input of attribution."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from scale_sweep.experiment.work import rate_of
 from scale_sweep.judge.figures.counts_per_second import RatedInterval, rate_per_s
@@ -19,7 +19,8 @@ from scale_sweep.model import LoadSummary, Sample, Trial
 
 def resources_of(trial: Trial, facts: TrialFacts) -> TrialResources:
     """Resources of server and load generator."""
-    placement = trial.placement
+    placement, is_random = trial.placement, trial.load.rate and trial.load.arrival == "poisson"
+    units_of_request = 1 if trial.work.counts_requests else trial.work.data.rows_per_request
     return TrialResources(
         cores=trial.cores,
         quota=placement.quota_cores is not None,
@@ -31,14 +32,10 @@ def resources_of(trial: Trial, facts: TrialFacts) -> TrialResources:
         disk_ceilings_mb_per_s=own_ceilings(facts.disk_ceilings),
         prepared_disks=trial.resources.disks,
         unit=rate_of(trial.work, durable=False).words,
-        random_units=_units_of_request(trial) if trial.load.rate and trial.load.arrival == "poisson" else 0,
+        random_units=units_of_request if is_random else 0,
         is_elsewhere=bool(facts.networks),
         round_trips_ms={one.host: one.round_trip_ms for one in facts.networks if one.round_trip_ms is not None},
     )
-
-
-def _units_of_request(trial: Trial) -> int:
-    return 1 if trial.work.counts_requests else trial.work.data.rows_per_request
 
 
 def window_use(
@@ -57,18 +54,18 @@ def window_use(
         backlog_per_s=backlog_growth(intervals),
         late=lateness(trial, summary),
         stalled_s=stall.seconds if stall else None,
-        stalled_cores=meanwhile.server_cores if meanwhile else None,
+        stalled_cores=meanwhile.server_cpu_cores if meanwhile else None,
         stalled_cores_min=_least_cores(facts.samples, stall) if stall else None,
-        stalled_other_cores=_others(trial, meanwhile, meanwhile.generator_cores) if meanwhile else None,
+        stalled_other_cores=_others(trial, meanwhile, meanwhile.generator_cpu_cores) if meanwhile else None,
         stalled_cpu_waiting_percent=meanwhile.cpu_waiting_percent if meanwhile else None,
     )
 
 
 def _least_cores(samples: Sequence[Sample], stall: Stall) -> float | None:
-    """In the second of the stall with the least; None if fewer than two samples are inside."""
+    """In the least second of the stall; None if fewer than two samples are inside."""
     inside = [s for s in samples if stall.start_ns <= s.monotonic_ns <= stall.end_ns]
     pairs = zip(inside, inside[1:], strict=False)
-    uses = [measure_window(pair, pair[0].monotonic_ns, pair[1].monotonic_ns).server_cores for pair in pairs]
+    uses = [measure_window(pair, pair[0].monotonic_ns, pair[1].monotonic_ns).server_cpu_cores for pair in pairs]
     return min((cores for cores in uses if cores is not None), default=None)
 
 
@@ -85,8 +82,8 @@ def backlog_growth(intervals: Sequence[RatedInterval]) -> float | None:
 
 
 def in_flight(summary: LoadSummary) -> float | None:
-    """Share of the load threads' time spent waiting for answers. Sending includes the driver and the client library,
-    whose CPU time is subtracted if it is known; making rows is not part of sending."""
+    """Share of the load threads' time spent waiting for answers. Sending includes driver and client library, whose CPU
+    time is subtracted if known."""
     total = summary.send_s + summary.make_s
     if total <= 0:
         return None
@@ -96,7 +93,6 @@ def in_flight(summary: LoadSummary) -> float | None:
 
 
 def workers_busy(summary: LoadSummary) -> float | None:
-    """Share of the load threads' time on a CPU."""
     if summary.worker_cores is None or not summary.threads:
         return None
     return summary.worker_cores / summary.threads
@@ -105,7 +101,7 @@ def workers_busy(summary: LoadSummary) -> float | None:
 def second_uses(
     trial: Trial, facts: TrialFacts, summary: LoadSummary, intervals: Sequence[RatedInterval]
 ) -> list[ResourceUse]:
-    """Between each two samples inside the window. intervals: those inside it."""
+    """Between each two samples. intervals: those inside the window."""
     inside = [s for s in facts.samples if summary.window_start_ns <= s.monotonic_ns <= summary.window_end_ns]
     counts = sorted((i.monotonic_ns, i.count) for i in intervals)  # by the intervals' ends
     hosts, uses = HostSeries(facts.samples, facts.networks), []
@@ -114,25 +110,25 @@ def second_uses(
         rate = float(counts[at][1]) if at < len(counts) and counts[at][0] < new.monotonic_ns else None
         use = measure_window([old, new], old.monotonic_ns, new.monotonic_ns)
         there = hosts.uses(old.monotonic_ns, new.monotonic_ns)
-        uses.append(_of_trial(trial, summary, use, rate=rate, client=use.generator_cores, hosts=there))
+        uses.append(_of_trial(trial, summary, use, rate=rate, client=use.generator_cpu_cores, hosts=there))
     return uses
 
 
 def _others(trial: Trial, use: ResourceUse, client: float | None) -> float | None:
-    """Cores of others, on the server's CPUs if the kernel reports each. The load generator's part is subtracted in
-    proportion to the CPUs that it shares."""
+    """On the server's CPUs if the kernel reports each. The load generator's part is subtracted in proportion to the
+    CPUs that it shares."""
     placement = trial.placement
-    if use.server_cores is None or client is None or not set(placement.server_cpus) <= set(use.cpus):
-        return use.other_cores
+    if use.server_cpu_cores is None or client is None or not set(placement.server_cpus) <= set(use.cpus):
+        return use.other_cpu_cores
     busy = sum(use.cpus[cpu] for cpu in placement.server_cpus)
     taken = client * len(placement.shared) / len(placement.generator_cpus) if placement.generator_cpus else 0.0
-    return max(0.0, busy - use.server_cores - taken)
+    return max(0.0, busy - use.server_cpu_cores - taken)
 
 
 def _stolen(trial: Trial, use: ResourceUse) -> float | None:
     placement = trial.placement
     if not set(placement.server_cpus) <= set(use.cpus_stolen):
-        return use.stolen_cores
+        return use.stolen_cpu_cores
     return sum(use.cpus_stolen[cpu] for cpu in placement.server_cpus)
 
 
@@ -149,9 +145,9 @@ def _of_trial(
     return replace(
         use,
         rate_per_s=rate,
-        generator_cores=client,
-        other_cores=_others(trial, use, client),
-        stolen_cores=_stolen(trial, use),
+        generator_cpu_cores=client,
+        other_cpu_cores=_others(trial, use, client),
+        stolen_cpu_cores=_stolen(trial, use),
         taken=(*taken_cpus(trial, use, client), *taken_on_hosts(hosts)),
         throttled=use.throttled_s / use.seconds if use.throttled_s is not None and use.seconds > 0 else None,
         in_flight=in_flight(summary),
@@ -175,15 +171,9 @@ class Stall:
 def longest_stall(intervals: Sequence[RatedInterval]) -> Stall | None:
     """Without any finished unit of the rate, in intervals; to the millisecond if the next longest response time is
     about as long."""
-    stalls: list[Stall] = []
-    at = 0
-    while at < len(intervals):
-        end = at
-        while end < len(intervals) and not intervals[end].count:
-            end += 1
-        if end > at:
-            stalls.append(_stall(intervals, at, end))
-        at = max(end, at + 1)
+    runs = groupby(range(len(intervals)), lambda at: not intervals[at].count)
+    still = [list(places) for is_still, places in runs if is_still]
+    stalls = [_stall(intervals, places[0], places[-1] + 1) for places in still]
     return max(stalls, key=lambda stall: stall.end_ns - stall.start_ns, default=None)
 
 
@@ -222,11 +212,11 @@ def _half(samples: Sequence[Sample], intervals: Sequence[RatedInterval]) -> Load
     start_ns, end_ns = intervals[0].monotonic_ns, intervals[-1].monotonic_ns
     seconds = (end_ns - start_ns) / 1e9
     use = measure_window(samples, start_ns, end_ns)
-    if use.server_cores is None or use.server_system_cores is None or use.server_page_faults_per_s is None:
+    if use.server_cpu_cores is None or use.server_system_cores is None or use.server_page_faults_per_s is None:
         return None
     return LoadHalf(
         count=float(sum(i.count for i in intervals[1:])),
-        cpu_us=use.server_cores * seconds * 1e6,
+        cpu_us=use.server_cpu_cores * seconds * 1e6,
         system_us=use.server_system_cores * seconds * 1e6,
         page_faults=use.server_page_faults_per_s * seconds,
     )

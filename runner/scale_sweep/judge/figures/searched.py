@@ -36,10 +36,8 @@ from scale_sweep.model import (
 
 
 def opening_of(trial: Trial) -> Trial:
-    load = replace(
-        trial.load, objective=None, arrival="constant", duration_s=OPENING_S, window_max_s=None, carries_claim=False
-    )
-    return replace(trial, load=load)
+    load = replace(trial.load, objective=None, arrival="constant", duration_s=OPENING_S, window_max_s=None)
+    return replace(trial, load=replace(load, carries_claim=False))
 
 
 def step_of(trial: Trial, rate: float) -> Trial:
@@ -56,13 +54,7 @@ def step_of(trial: Trial, rate: float) -> Trial:
     return replace(trial, load=load)
 
 
-WRONG = (
-    VerdictKind.ABORTED,
-    VerdictKind.LOST_ROWS,
-    VerdictKind.WRONG_ROWS,
-    VerdictKind.WRONG_ANSWER,
-    VerdictKind.ERRORS,
-)
+_WRONG = set(map(VerdictKind, ("ABORTED", "LOST_ROWS", "WRONG_ROWS", "WRONG_ANSWER", "ERRORS")))
 COUNTS = (VerdictKind.VALID, VerdictKind.SOFTWARE_BOTTLENECK, VerdictKind.UNSTEADY)
 OVER = (VerdictKind.OFFERED_NOT_MET, VerdictKind.ERRORS)  # of a step: over capacity, unless others explain it
 DISTURBED = (
@@ -135,7 +127,7 @@ def _judged(axis: AxisFacts, trial: Trial, facts: TrialFacts, seen: StepSeen) ->
 
 
 def _beside(samples: Sequence[Sample], summary: LoadSummary) -> tuple[Sample, ...]:
-    """The samples of the window, with SPARE around it: samples of other steps take time to read."""
+    """Samples of the window, with SPARE around it: those of other steps take time to read."""
     first = bisect_left(samples, summary.window_start_ns, key=lambda sample: sample.monotonic_ns)
     last = bisect_right(samples, summary.window_end_ns, key=lambda sample: sample.monotonic_ns)
     return tuple(samples[max(0, first - SPARE) : last + SPARE])
@@ -171,7 +163,7 @@ def _is_over(verdict: Verdict, objective: Objective) -> bool:
 
 
 def _why_unusable(verdict: Verdict, objective: Objective, summary: LoadSummary, excess: float | None) -> str:
-    """Why a step that was not over capacity says nothing about the server; "" if it does."""
+    """Why it says nothing about the server, if it was not over capacity; "" if it does."""
     if verdict.kind not in (*COUNTS, VerdictKind.ERRORS):
         if verdict.bottleneck is not None and verdict.bottleneck.kind in DISTURBED:
             return verdict.bottleneck.sentence
@@ -201,7 +193,7 @@ def _verdict(
     axis: AxisFacts, trial: Trial, opening: Verdict, judged: Sequence[tuple[Step, Verdict]], answer: Capacity
 ) -> Verdict:
     """opening: on the closed loop, and on the rows of all loads."""
-    if opening.kind in WRONG:
+    if opening.kind in _WRONG:
         return opening
     steps = [step for step, _ in judged]
     left_out = [verdict for step, verdict in judged if not step.usable]
@@ -220,7 +212,7 @@ def _verdict(
 
 
 def _disturbed(axis: AxisFacts, verdicts: Sequence[Verdict], reasons: tuple[str, ...]) -> Verdict:
-    """On the bottleneck of most steps that were left out; the closed loop's is not the reason."""
+    """On the bottleneck of most steps that were left out."""
     known = [verdict.bottleneck for verdict in verdicts if verdict.bottleneck is not None]
     bottlenecks = [one for one in known if one.kind in DISTURBED]
     if not bottlenecks:
@@ -270,7 +262,7 @@ def _first_again(steps: Sequence[Step], answer: Capacity) -> tuple[str, ...]:
 
 
 def outcome(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outcome:
-    """Judges the search of a trial that searches, the rate of one that confirms, and the load of any other."""
+    """Judges a search, the rate of a trial that confirms, or the load of any other."""
     judged = outcome_of_load if trial.load.objective is None else outcome_of_rate
     come_to = (outcome_of_search if trial.load.searches else judged)(axis, trial, facts)
     beside = (f"another sweep of `scale` ran on this machine: {one}" for one in facts.beside)

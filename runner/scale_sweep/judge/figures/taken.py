@@ -1,10 +1,11 @@
-"""CPU time that others took: CPUs of server and load generator, other hosts; and late requests."""
+"""CPU time that others took, here and on other hosts; and late requests."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 
+from scale_sweep.judge.figures.counts_per_second import divided
 from scale_sweep.judge.figures.window import counter_at
 from scale_sweep.judge.verdict.evidence import HostUse, Lateness, ResourceUse, TakenCpus
 from scale_sweep.model import HostFigures, HostNetwork, HostSample, LoadSummary, Sample, Trial
@@ -14,7 +15,7 @@ PERCENTILES = ("p99", "p95", "p50")  # the first with enough requests
 
 def taken_cpus(trial: Trial, use: ResourceUse, client: float | None) -> tuple[TakenCpus, ...]:
     """client: cores that the load generator used. CPUs that both share are taken together with all CPUs of both."""
-    placement, server = trial.placement, use.server_cores
+    placement, server = trial.placement, use.server_cpu_cores
     if placement.shared:
         both = tuple(sorted({*placement.server_cpus, *placement.generator_cpus}))
         own = server + client if server is not None and client is not None else None
@@ -38,8 +39,8 @@ def _taken(whose: str, cpus: tuple[int, ...], own: float, use: ResourceUse) -> T
 
 
 def lateness(trial: Trial, summary: LoadSummary) -> tuple[Lateness, ...]:
-    """At the objective's percentiles beside their limits; else at the highest percentile with
-    enough requests, beside the response time. Empty in a closed loop."""
+    """At the objective's percentiles, beside their limits; else at the highest with enough requests, beside the
+    response time. Empty in a closed loop."""
     late = summary.late
     if late is None:
         return ()
@@ -98,9 +99,9 @@ def _use(name: str, series: Sequence[HostSample], network: HostNetwork | None, s
     return HostUse(
         name=name,
         cpus=series[-1].cpus,
-        load_cores=load,
-        other_cores=max(0.0, busy - load) if busy is not None and load is not None else None,
-        stolen_cores=rate(lambda s: s.stolen_cpu_s_total),
+        load_cpu_cores=load,
+        other_cpu_cores=max(0.0, busy - load) if busy is not None and load is not None else None,
+        stolen_cpu_cores=rate(lambda s: s.stolen_cpu_s_total),
         sent_per_s=rate(lambda s: s.sent_bytes_total),
         received_per_s=rate(lambda s: s.received_bytes_total),
         sent_most_per_s=network.sent_bytes_per_s if network else None,
@@ -111,9 +112,9 @@ def _use(name: str, series: Sequence[HostSample], network: HostNetwork | None, s
 
 def taken_on_hosts(uses: Sequence[HostUse]) -> tuple[TakenCpus, ...]:
     return tuple(
-        TakenCpus(whose=f"{use.name}'s", cpus=use.cpus, others=use.other_cores, stolen=use.stolen_cores or 0.0)
+        TakenCpus(whose=f"{use.name}'s", cpus=use.cpus, others=use.other_cpu_cores, stolen=use.stolen_cpu_cores or 0.0)
         for use in uses
-        if use.cpus and use.other_cores is not None
+        if use.cpus and use.other_cpu_cores is not None
     )
 
 
@@ -122,17 +123,13 @@ def host_figures(uses: Sequence[HostUse]) -> Mapping[str, HostFigures]:
     return {
         use.name: HostFigures(
             cpus=use.cpus,
-            load_cpu_cores=use.load_cores if use.cpus else None,
-            other_cpu_cores=use.other_cores if use.cpus else None,
-            stolen_cpu_cores=use.stolen_cores if use.cpus else None,
-            sent_mb_per_s=_mega(use.sent_per_s),
-            received_mb_per_s=_mega(use.received_per_s),
+            load_cpu_cores=use.load_cpu_cores if use.cpus else None,
+            other_cpu_cores=use.other_cpu_cores if use.cpus else None,
+            stolen_cpu_cores=use.stolen_cpu_cores if use.cpus else None,
+            sent_mb_per_s=divided(use.sent_per_s, 1e6),
+            received_mb_per_s=divided(use.received_per_s, 1e6),
             network_percent=max((100 * share for share in use.network.values()), default=None),
             resent_percent=100 * use.resent if use.resent is not None else None,
         )
         for use in uses
     }
-
-
-def _mega(per_s: float | None) -> float | None:
-    return per_s / 1e6 if per_s is not None else None

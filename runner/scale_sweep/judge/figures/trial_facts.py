@@ -1,4 +1,4 @@
-"""The raw facts of a finished trial, from which figures and verdict are made, and their JSON (facts.json)."""
+"""The raw facts of a finished trial, and their JSON (facts.json)."""
 
 from __future__ import annotations
 
@@ -138,7 +138,6 @@ def unfinished(summary: LoadSummary) -> str:
     """Why the figures are not those of the requested load; "" if they are."""
     if summary.outcome in FINISHED:
         return ""
-    seconds = max(summary.window_s, 0.0)
-    if summary.outcome == "interrupted":
-        return f"the load was interrupted from outside, {seconds:.1f} s after its window began"
-    return f"the load did not end normally ({summary.outcome}), {seconds:.1f} s after its window began"
+    is_cut = summary.outcome == "interrupted"
+    what = "was interrupted from outside" if is_cut else f"did not end normally ({summary.outcome})"
+    return f"the load {what}, {max(summary.window_s, 0.0):.1f} s after its window began"

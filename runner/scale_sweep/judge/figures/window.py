@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +13,6 @@ from scale_sweep.judge.verdict.evidence import ResourceUse
 from scale_sweep.model import Sample
 
 EDGE_NS = 1_500_000_000  # outside of the samples, where the nearest one counts
-
-
 Counter = Callable[[Sample], float | None]
 
 
@@ -37,14 +34,14 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Res
     if server is not None and client is not None and host is not None:
         others = max(0.0, host - server - client)
     inside = [s for s in samples if start_ns <= s.monotonic_ns <= end_ns]
-    hot = _hot_thread(inside)
+    hot = _hottest([s.thread_peak_cores for s in inside])
     cpus, counters = _rates(samples, rate, "cpu_busy_s_total"), _rates(samples, rate, "cpu_counters_total")
     return ResourceUse(
         seconds=seconds,
-        server_cores=server,
-        generator_cores=client,
-        other_cores=others,
-        stolen_cores=rate(lambda s: s.host_cpu_stolen_s_total),
+        server_cpu_cores=server,
+        generator_cpu_cores=client,
+        other_cpu_cores=others,
+        stolen_cpu_cores=rate(lambda s: s.host_cpu_stolen_s_total),
         throttled_s=grown(lambda s: s.server.throttled_s_total),
         disk_bytes=grown(lambda s: s.disk_written_bytes_total),
         disk_write_mb_per_s=rate(lambda s: s.disk_written_bytes_total, 1e-6),
@@ -57,7 +54,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Res
         ),
         cpu_waiting_percent=rate(lambda s: s.psi_some_s_total.get("cpu"), 100.0),
         io_waiting_percent=rate(lambda s: s.psi_some_s_total.get("io"), 100.0),
-        threads=_threads(samples, rate),
+        threads=_rates(samples, rate, "thread_cpu_s_total", 0.0),
         hot_thread=hot,
         hot_thread_median=_median_of(hot[0], inside) if hot else None,
         hot_generator_thread=_hottest([s.generator_peak_cores for s in inside]),
@@ -66,7 +63,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Res
         switches_per_s=_rates(samples, rate, "thread_switches_total"),
         counters_per_s=counters,
         instructions_per_cycle=per(counters, "instructions", "cycles"),
-        cycles_per_miss=per(counters, "cycles", "llc_misses"),
+        server_cycles_per_miss=per(counters, "cycles", "llc_misses"),
         cpus={int(name): busy for name, busy in cpus.items()},
         cpus_stolen={int(name): stolen for name, stolen in _rates(samples, rate, "cpu_stolen_s_total").items()},
         memory_waiting_percent=rate(lambda s: s.psi_some_s_total.get("memory"), 100.0),
@@ -89,28 +86,14 @@ def _disks(samples: Sequence[Sample], rate: Callable[..., float | None], figure:
     def of(name: str) -> Counter:
         return lambda s: getattr(s.disks.get(name), figure, None)
 
-    rates = {name: rate(of(name), scale) for name in (samples[-1].disks if samples else ())}
-    return {name: value for name, value in rates.items() if value is not None}
+    names = samples[-1].disks if samples else ()
+    return {name: value for name in names if (value := rate(of(name), scale)) is not None}
 
 
 def per(rates: Mapping[str, float], of: str, for_each: str) -> float | None:
     """None if one was not read, or the divisor is 0."""
     counted = rates.get(for_each)
     return rates[of] / counted if of in rates and counted else None
-
-
-def _threads(samples: Sequence[Sample], rate: Callable[[Counter], float | None]) -> Mapping[str, float]:
-    names = {name for s in samples[-1:] for name in s.thread_cpu_s_total}
-    cores = {name: rate(_of_thread(name)) for name in names}
-    return {name: value for name, value in cores.items() if value is not None}
-
-
-def _of_thread(name: str) -> Counter:
-    return lambda s: s.thread_cpu_s_total.get(name, 0.0)
-
-
-def _hot_thread(inside: Sequence[Sample]) -> tuple[str, float] | None:
-    return _hottest([s.thread_peak_cores for s in inside])
 
 
 def _hottest(peaks: Sequence[Mapping[str, float]]) -> tuple[str, float] | None:
@@ -132,14 +115,16 @@ def _network(samples: Sequence[Sample], rate: Callable[[Counter], float | None])
     return {name: used / speed for name, used in moved.items() if (speed := speeds[name])}
 
 
-def _rates(samples: Sequence[Sample], rate: Callable[[Counter], float | None], counters: str) -> Mapping[str, float]:
+def _rates(
+    samples: Sequence[Sample], rate: Callable[[Counter], float | None], counters: str, absent: float | None = None
+) -> Mapping[str, float]:
+    """absent: a sample's counter that it lacks."""
 
     def of(name: str) -> Counter:
-        return lambda sample: getattr(sample, counters).get(name)
+        return lambda sample: getattr(sample, counters).get(name, absent)
 
     names = getattr(samples[-1], counters) if samples else ()
-    rates = {name: rate(of(name)) for name in names}
-    return {name: value for name, value in rates.items() if value is not None}
+    return {name: value for name in names if (value := rate(of(name))) is not None}
 
 
 def _waits(inside: Sequence[Sample]) -> Mapping[str, float]:
@@ -178,13 +163,9 @@ _SECONDS_MIN = 4  # for a slope
 _SECOND_NS = 1_000_000_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class RateAndSpeed:
-    """cv_percent: of the speed from second to second. slope: percent of rate for each percent of speed, by least
-    squares on logarithms."""
-
-    cv_percent: float
-    slope: float
+class RateAndSpeed(NamedTuple):
+    cv_percent: float  # of the speed from second to second
+    slope: float  # percent of rate for each percent of speed, by least squares on logarithms
 
 
 class WorkTotals:

@@ -1,5 +1,4 @@
-"""Decides when a window may begin and end, and which part of the measured time the figures cover: all of it, or the
-part after a discarded transient."""
+"""When a window may begin and end, and which part of the measured time the figures cover."""
 
 from __future__ import annotations
 
@@ -19,8 +18,8 @@ EDGE_S = 1.2  # the window ends with the interval after the deciding one
 
 
 def window_is_enough(load: Load, intervals: Sequence[RatedInterval], measure_start_ns: int | None) -> bool:
-    """Whether a growing window has its requested length and is steady, as a whole or after a discarded transient. A
-    window that carries the claim is checked only at its looks; with too few seconds to decide it is enough."""
+    """Whether a growing window has its requested length and is steady, also after a discarded transient. One that
+    carries the claim is checked only at its looks; with too few seconds to decide it is enough."""
     if load.window_max_s is None or load.duration_s is None or measure_start_ns is None:
         return False
     inside = [i for i in intervals if i.phase == STEADY_PHASE]
@@ -35,7 +34,7 @@ def window_is_enough(load: Load, intervals: Sequence[RatedInterval], measure_sta
 
 
 def warmup_is_enough(load: Load, intervals: Sequence[RatedInterval]) -> bool:
-    """Whether the rate is level: only seconds of the warm-up are looked at, never those of the window."""
+    """Only seconds of the warm-up are looked at, never those of the window."""
     if load.warmup_least_s is None or not intervals or intervals[-1].t_s + EDGE_S < load.warmup_least_s:
         return False
     return is_level(warmup_rates(intervals))
@@ -46,7 +45,7 @@ def warmup_rates(intervals: Sequence[RatedInterval]) -> list[int]:
 
 
 def _new_look(duration_s: float, window_max_s: float, ends_s: Sequence[float]) -> int | None:
-    """The look that the last interval reached, from 1; None between two. ends_s: since the window's start."""
+    """That the last interval reached, from 1; None between two. ends_s: since the window's start."""
     looks = look_seconds(duration_s, window_max_s)
     before = look_at(ends_s[-2] + EDGE_S, looks) if len(ends_s) > 1 else None
     now = look_at(ends_s[-1] + EDGE_S, looks)
@@ -72,14 +71,14 @@ def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load, wor
 
 
 def least_seconds(load: Load) -> int:
-    """0: the start never moves: not with a fixed length, and not in a disk sweep, which need not be steady."""
+    """0: the start never moves: with a fixed length, and in a disk sweep, which need not be steady."""
     if load.window_max_s is None or load.duration_s is None or not load.may_discard:
         return 0
     return round(load.duration_s)
 
 
 def _cut(intervals: Sequence[Interval], last_before: Interval, last: Interval) -> tuple[Interval, list[Interval]]:
-    """The interval that ends at the part's start, and all of the part: none may be lost."""
+    """The interval that ends at the part's start, and all of the part."""
     start, end = intervals.index(last_before), intervals.index(last)
     return intervals[start], list(intervals[start + 1 : end + 1])
 
@@ -105,13 +104,11 @@ def _of_stretch(summary: LoadSummary, start_ns: int, stretch: Sequence[Interval]
 def _passed_over(
     whole: LoadSummary, kept: LoadSummary, inside: Sequence[RatedInterval], passed: int
 ) -> DiscardedTransient:
-    rates = sorted(i.count for i in inside)
-    still = STALLED_SHARE * rates[len(rates) // 2]
-    seconds = (kept.window_start_ns - whole.window_start_ns) / 1e9
-    counts = [i.count for i in inside[:passed]]
+    counts = [i.count for i in inside]
+    still = STALLED_SHARE * sorted(counts)[len(counts) // 2]
     return DiscardedTransient(
-        seconds=seconds,
-        rate=sum(counts) / len(counts),
-        drift_percent=steadiness([i.count for i in inside]).drift_percent or 0.0,
-        stalled=sum(count < still for count in counts),
+        seconds=(kept.window_start_ns - whole.window_start_ns) / 1e9,
+        rate=sum(counts[:passed]) / passed,
+        drift_percent=steadiness(counts).drift_percent or 0.0,
+        stalled=sum(count < still for count in counts[:passed]),
     )

@@ -1,5 +1,5 @@
-"""The bottleneck of a trial, from the rules on the window and on each of its seconds; and its standing: what it means
-on the axis, as a verdict with reasons."""
+"""The bottleneck of a trial, from the rules on the window and on each of its seconds; and its meaning on the axis, as a
+verdict with reasons."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from scale_sweep.model import Bottleneck, BottleneckKind, Standing, VerdictKind
 
 @dataclass(frozen=True, kw_only=True)
 class Explanations:
-    """overruling: the number is not the server's, whatever else was full. first: of all other rules; UNKNOWN if none
-    explains."""
+    """overruling: the number is not the server's. first: of all other rules; UNKNOWN if none explains."""
 
     overruling: tuple[Explanation, ...]
     first: Explanation
@@ -33,10 +32,7 @@ def explanations_of(use: ResourceUse, resources: TrialResources, axis: AxisFacts
     rules = in_order(axis)
     overruling = (rule.explain(use, resources) for rule in rules if rule.precedence is Precedence.OVERRULES)
     others = (rule.explain(use, resources) for rule in rules if rule.precedence is not Precedence.OVERRULES)
-    return Explanations(
-        overruling=tuple(explanation for explanation in overruling if explanation),
-        first=next(explanation for explanation in others if explanation),
-    )
+    return Explanations(overruling=tuple(filter(None, overruling)), first=next(filter(None, others)))
 
 
 def in_order(axis: AxisFacts) -> list[BottleneckRule]:
@@ -105,10 +101,12 @@ def may_be_internal(kind: BottleneckKind, use: ResourceUse, resources: TrialReso
 
 
 def _has_room(use: ResourceUse, resources: TrialResources) -> bool:
-    if use.generator_cores is None or use.server_cores is None or use.other_cores is None:
+    if use.generator_cpu_cores is None or use.server_cpu_cores is None or use.other_cpu_cores is None:
         return False
-    lacks = resources.cores - use.server_cores
-    return use.generator_cores <= GENERATOR_ROOM * resources.generator_cpus and use.taken_cores <= OTHERS_ROOM * lacks
+    lacks = resources.cores - use.server_cpu_cores
+    return (
+        use.generator_cpu_cores <= GENERATOR_ROOM * resources.generator_cpus and use.taken_cores <= OTHERS_ROOM * lacks
+    )
 
 
 def judge_standing(use: ResourceUse, resources: TrialResources, axis: AxisFacts) -> tuple[VerdictKind, tuple[str, ...]]:

@@ -6,22 +6,12 @@ from collections.abc import Mapping
 
 from scale_sweep.base.units import counted, format_rate
 from scale_sweep.experiment.axes import AxisFacts
+from scale_sweep.judge.verdict import thresholds as limit
 from scale_sweep.judge.verdict.bottleneck import attribute, judge_standing, may_be_internal
 from scale_sweep.judge.verdict.evidence import Evidence, LoadHalf
 from scale_sweep.judge.verdict.rules.load import unmet
 from scale_sweep.judge.verdict.rules.server import uses
 from scale_sweep.judge.verdict.steady import Steadiness, troubles
-from scale_sweep.judge.verdict.thresholds import (
-    BUSIEST_NAMED,
-    DISK_BEYOND_PERCENT,
-    PAGES_EXPLAIN,
-    PAGES_FAULTS,
-    PAGES_FAULTS_MIN,
-    PAGES_MORE_US,
-    PAGES_RATE_PERCENT,
-    PAGES_TIMES,
-    ROUND_TRIP,
-)
 from scale_sweep.model import NEW_PAGES, Bottleneck, Measurement, Verdict, VerdictKind, is_buffered
 
 
@@ -41,7 +31,7 @@ def what_is_wrong(evidence: Evidence) -> list[tuple[VerdictKind, str]]:
 
 def _beyond(evidence: Evidence) -> list[str]:
     disks = evidence.measurement.disks
-    beyond = [name for name, disk in disks.items() if (disk.used_percent or 0.0) > DISK_BEYOND_PERCENT]
+    beyond = [name for name, disk in disks.items() if (disk.used_percent or 0.0) > limit.DISK_BEYOND_PERCENT]
     if not evidence.resources.prepared_disks or not beyond:
         return []
     return [f"{' and '.join(beyond)} wrote far more than its ceiling ({uses(disks)}): was its limit lifted?"]
@@ -72,7 +62,7 @@ def _figures(m: Measurement) -> Steadiness:
 
 
 def cautions(evidence: Evidence) -> tuple[str, ...]:
-    """About a steady rate: buffers that were not emptied, two values instead of one, dearer pages."""
+    """About a steady rate: full buffers, two values instead of one, dearer pages."""
     m, sentences = evidence.measurement, []
     if is_buffered(evidence.commits_in_window):
         cycles = "only one" if evidence.commits_in_window else "no"
@@ -106,18 +96,15 @@ def caveats(evidence: Evidence) -> tuple[str, ...]:
     sentences += [*evidence.hidden, *filter(None, [evidence.left_out])]
     if evidence.overdue:
         sentences.append(f"when the window ended, {counted(evidence.overdue, 'due request')} had no answer")
-    if evidence.warmup:
-        sentences.append(evidence.warmup)
-    if evidence.transient:
-        sentences.append(evidence.transient)
+    sentences += filter(None, (evidence.warmup, evidence.transient))
     if m.rate_drift_percent is None and (m.rows or m.requests_per_s):
         sentences.append("the window is too short to show whether the rate was steady")
     if m.stalled_percent:
         sentences.append(f"the rate was under a tenth of its median for {m.stalled_percent:.0f} % of the window")
     if far := _far(evidence):
         sentences.append(far)
-    of_all = m.server_cpu_cores or 0.0
-    if m.busiest_thread and m.busiest_thread_cores is not None and m.busiest_thread_cores < BUSIEST_NAMED * of_all:
+    most = limit.BUSIEST_NAMED * (m.server_cpu_cores or 0.0)
+    if m.busiest_thread and m.busiest_thread_cores is not None and m.busiest_thread_cores < most:
         used = f"{m.busiest_thread_cores:.2f} cores together"
         sentences.append(f"of the server's threads, those named {m.busiest_thread} were busiest: {used}")
     if m.missed_ticks:
@@ -128,7 +115,7 @@ def caveats(evidence: Evidence) -> tuple[str, ...]:
 def _far(evidence: Evidence) -> str:
     p50, trips = evidence.measurement.response_ms_p50, evidence.resources.round_trips_ms
     host = max(trips, key=lambda name: trips[name], default="")
-    if not host or not p50 or trips[host] <= ROUND_TRIP * p50:
+    if not host or not p50 or trips[host] <= limit.ROUND_TRIP * p50:
         return ""
     return (
         f"a round trip between {host} and the server takes {trips[host]:.3g} ms, {100 * trips[host] / p50:.0f} % of "
@@ -137,8 +124,7 @@ def _far(evidence: Evidence) -> str:
 
 
 def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:
-    """The first step that finds something decides; reasons that decide come first, since a list shows the first
-    alone."""
+    """The first step that finds something decides. Reasons that decide come first: a list shows the first alone."""
     if why := evidence.integrity.aborted or evidence.integrity.unfinished:
         return Verdict(kind=VerdictKind.ABORTED, reasons=(why,))
     wrong = what_is_wrong(evidence)
@@ -178,7 +164,7 @@ def new_pages(evidence: Evidence) -> str:
     first, second = evidence.halves
     if min(first.count, second.count, first.cpu_us, second.cpu_us) <= 0:
         return ""
-    if min(first.page_faults, second.page_faults) < PAGES_FAULTS_MIN or not _explains(first, second):
+    if min(first.page_faults, second.page_faults) < limit.PAGES_FAULTS_MIN or not _explains(first, second):
         return ""
     before, after = first.fault_us, second.fault_us
     change = 100 * (second.count / second.cpu_us / (first.count / first.cpu_us) - 1)
@@ -191,7 +177,7 @@ def new_pages(evidence: Evidence) -> str:
 
 def new_pages_between(trials: Mapping[str, LoadHalf]) -> str:
     """With the cheapest and the dearest of a level's trials, by their ids; "" if the cost of pages explains nothing."""
-    counted = {name: one for name, one in trials.items() if one.page_faults >= PAGES_FAULTS_MIN}
+    counted = {name: one for name, one in trials.items() if one.page_faults >= limit.PAGES_FAULTS_MIN}
     if len(counted) < 2 or any(min(one.count, one.cpu_us) <= 0 for one in counted.values()):
         return ""
     low, *_, high = sorted(counted, key=lambda name: counted[name].fault_us)
@@ -208,12 +194,12 @@ def new_pages_between(trials: Mapping[str, LoadHalf]) -> str:
 def _explains(first: LoadHalf, second: LoadHalf) -> bool:
     """A page costs clearly more, a row touches as many, and the system time is most of what a row costs more."""
     cheap, dear = sorted((first, second), key=lambda half: half.fault_us)
-    is_dearer = dear.fault_us >= max(PAGES_TIMES * cheap.fault_us, cheap.fault_us + PAGES_MORE_US)
+    is_dearer = dear.fault_us >= max(limit.PAGES_TIMES * cheap.fault_us, cheap.fault_us + limit.PAGES_MORE_US)
     fewer, more = sorted((first.page_faults / first.count, second.page_faults / second.count))
     extra = dear.cpu_us / dear.count - cheap.cpu_us / cheap.count
     in_system = dear.system_us / dear.count - cheap.system_us / cheap.count
-    slows = 100 * extra >= PAGES_RATE_PERCENT * dear.cpu_us / dear.count
-    return is_dearer and more <= PAGES_FAULTS * fewer and slows and in_system >= PAGES_EXPLAIN * extra
+    slows = 100 * extra >= limit.PAGES_RATE_PERCENT * dear.cpu_us / dear.count
+    return is_dearer and more <= limit.PAGES_FAULTS * fewer and slows and in_system >= limit.PAGES_EXPLAIN * extra
 
 
 def _moved(change: float) -> str:

@@ -14,7 +14,7 @@ class TrialResources:
     quota: bool  # the cores are CPU time
     generator_cpus: int
     shared_cpus: tuple[int, ...]  # of both
-    threads: int  # of the load generator, each with one request in flight at most
+    threads: int  # of the load generator, each with at most one request in flight
     ceiling_per_s: float | None = None
     offered_per_s: float | None = None
     disk_ceilings_mb_per_s: Mapping[str, float] = field(default_factory=dict)
@@ -67,9 +67,9 @@ class HostUse:
 
     name: str
     cpus: int  # for the load generator; 0: it makes no load
-    load_cores: float | None = None  # load_*, other_*, stolen_*: of these CPUs
-    other_cores: float | None = None
-    stolen_cores: float | None = None
+    load_cpu_cores: float | None = None  # load_*, other_*, stolen_*: of these CPUs
+    other_cpu_cores: float | None = None
+    stolen_cpu_cores: float | None = None
     sent_per_s: float | None = None  # bytes to and from the server's host; *_most_per_s: of a stream
     received_per_s: float | None = None
     sent_most_per_s: float | None = None
@@ -87,10 +87,9 @@ class HostUse:
 
     @property
     def busy(self) -> float | None:
-        """The share of the load generator's CPUs that something had."""
-        if not self.cpus or self.load_cores is None or self.other_cores is None:
+        if not self.cpus or self.load_cpu_cores is None or self.other_cpu_cores is None:
             return None
-        return (self.load_cores + self.other_cores + (self.stolen_cores or 0.0)) / self.cpus
+        return (self.load_cpu_cores + self.other_cpu_cores + (self.stolen_cpu_cores or 0.0)) / self.cpus
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,12 +108,12 @@ class ResourceUse:
 
     # as the samples have it (judge/figures/window.py)
     seconds: float = 1.0
-    server_cores: float | None = None
+    server_cpu_cores: float | None = None
     server_system_cores: float | None = None  # in the kernel
     server_page_faults_per_s: float | None = None
-    generator_cores: float | None = None
-    other_cores: float | None = None  # of other programs; of a trial on the server's CPUs, if each is known
-    stolen_cores: float | None = None  # steal time, on the same CPUs
+    generator_cpu_cores: float | None = None
+    other_cpu_cores: float | None = None  # of other programs; of a trial on the server's CPUs, if each is known
+    stolen_cpu_cores: float | None = None  # steal time, on the same CPUs
     cpus: Mapping[int, float] = field(default_factory=dict)  # cpus, cpus_stolen: cores, by CPU
     cpus_stolen: Mapping[int, float] = field(default_factory=dict)
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)
@@ -129,7 +128,7 @@ class ResourceUse:
     switches_per_s: Mapping[str, float] = field(default_factory=dict)
     counters_per_s: Mapping[str, float] = field(default_factory=dict)  # of the server's CPUs
     instructions_per_cycle: float | None = None
-    cycles_per_miss: float | None = None  # of the last-level cache
+    server_cycles_per_miss: float | None = None  # of the last-level cache
     # share of an interface's speed, by interface and direction
     network: Mapping[str, float] = field(default_factory=dict)
     disk_bytes: float | None = None
@@ -163,7 +162,7 @@ class ResourceUse:
 
     @property
     def taken_cores(self) -> float:
-        return (self.other_cores or 0.0) + (self.stolen_cores or 0.0)
+        return (self.other_cpu_cores or 0.0) + (self.stolen_cpu_cores or 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)

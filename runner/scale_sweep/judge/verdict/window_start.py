@@ -1,9 +1,6 @@
 """Which seconds count: when a warm-up may end, what is discarded at the start of a window, and the window that a trial
-would have had on known rates.
-
-The end of the transient is found by MSER-5 (White 1997; White, Cobb and Spratt 2000): of all starts, the one with the
-most exact mean after it.
-"""
+would have had on known rates. The end of the transient is found by MSER-5 (White 1997; White, Cobb and Spratt 2000): of
+all starts, the one with the most exact mean after it."""
 
 from __future__ import annotations
 
@@ -11,22 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from scale_sweep.judge.verdict import thresholds as limit
 from scale_sweep.judge.verdict.steady import Steadiness, look_seconds, steadiness, troubles
-from scale_sweep.judge.verdict.thresholds import (
-    BATCH_S,
-    BATCHES_MIN,
-    CLAIM_LOOKS,
-    LEVEL_LEAST_S,
-    LEVEL_PERCENT,
-    LEVEL_SHARE,
-    MSER_NEAR,
-    STALLED_SHARE,
-    STARTED,
-    STEADY_CV_PERCENT,
-    STEADY_DRIFT_ERRORS,
-    STEADY_DRIFT_PERCENT,
-    STEADY_INTERVALS_MIN,
-)
 
 
 def is_level(rates: Sequence[float]) -> bool:
@@ -36,11 +19,11 @@ def is_level(rates: Sequence[float]) -> bool:
     if len(rates) < 2 * part:
         return False
     before, after = fmean(rates[-2 * part : -part]), fmean(rates[-part:])
-    return after > 0 and abs(after - before) <= LEVEL_PERCENT / 100 * (after + before) / 2
+    return after > 0 and abs(after - before) <= limit.LEVEL_PERCENT / 100 * (after + before) / 2
 
 
 def compared_seconds(seconds: int) -> int:
-    return max(LEVEL_LEAST_S, int(LEVEL_SHARE * seconds))
+    return max(limit.LEVEL_LEAST_S, int(limit.LEVEL_SHARE * seconds))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,30 +37,29 @@ class Transient:
 
 
 def transient(rates: Sequence[float]) -> Transient | None:
-    """The end of the warm-up by MSER-5, for one value each second; None for a series that is too short, or constant. It
-    takes means of five seconds and, for each number d of them discarded, s²(d) / (n - d), which is smallest at the end
-    of the transient. Chance moves that place, so the first start that is nearly as good is taken, none in the last
-    half."""
-    batches = [fmean(rates[i : i + BATCH_S]) for i in range(0, len(rates) - BATCH_S + 1, BATCH_S)]
-    if len(batches) < BATCHES_MIN:
+    """By MSER-5, for one value each second; None for a series that is too short, or constant. It takes means of five
+    seconds and, for each number d of them discarded, s²(d) / (n - d), which is smallest at the end of the transient.
+    Chance moves that place, so the first start that is nearly as good is taken, none in the last half."""
+    batches = [fmean(rates[i : i + limit.BATCH_S]) for i in range(0, len(rates) - limit.BATCH_S + 1, limit.BATCH_S)]
+    if len(batches) < limit.BATCHES_MIN:
         return None
     statistics = [_statistic(batches[d:]) for d in range(len(batches) - 1)]
     if statistics[0] <= 0:
         return None
     least = min(statistics[: (len(batches) + 1) // 2])
-    best = next(d for d, value in enumerate(statistics) if value <= MSER_NEAR * least)
+    best = next(d for d, value in enumerate(statistics) if value <= limit.MSER_NEAR * least)
     return Transient(
-        seconds=best * BATCH_S,
-        by_start=tuple((d * BATCH_S, value / statistics[0]) for d, value in enumerate(statistics)),
-        is_long_enough=least <= MSER_NEAR * min(statistics[:-2]),  # of the last batches it is chance
+        seconds=best * limit.BATCH_S,
+        by_start=tuple((d * limit.BATCH_S, value / statistics[0]) for d, value in enumerate(statistics)),
+        is_long_enough=least <= limit.MSER_NEAR * min(statistics[:-2]),  # of the last batches it is chance
     )
 
 
 def may_be_discarded(rates: Sequence[float], seconds: int) -> bool:
     """After the rate has reached half its median, a second without rows is a stall, which belongs into the number."""
     usual = median(rates)
-    started = next((i for i, r in enumerate(rates) if r >= STARTED * usual), len(rates))
-    return all(r >= STALLED_SHARE * usual for r in rates[started:seconds])
+    started = next((i for i, r in enumerate(rates) if r >= limit.STARTED * usual), len(rates))
+    return all(r >= limit.STALLED_SHARE * usual for r in rates[started:seconds])
 
 
 def _statistic(rest: Sequence[float]) -> float:
@@ -90,20 +72,20 @@ def is_steady(rates: Sequence[float]) -> bool | None:
     figures = steadiness(rates)
     if figures.cv_percent is None:
         return None
-    return figures.cv_percent <= STEADY_CV_PERCENT and not _has_trend(figures)
+    return figures.cv_percent <= limit.STEADY_CV_PERCENT and not _has_trend(figures)
 
 
 def seconds_to_settle(rates: Sequence[float], least: int) -> int | None:
     """For a short window: 0 if the whole is steady, or too short to decide; else all but the last `least` seconds, None
-    if they are not steady either. Only a trend is discarded: a rate that stopped for a moment has none."""
+    if they are not steady either. Only a trend is discarded."""
     if is_steady(rates) is not False:
         return 0
-    if not STEADY_INTERVALS_MIN <= least < len(rates) or not _has_trend(steadiness(rates)):
+    if not limit.STEADY_INTERVALS_MIN <= least < len(rates) or not _has_trend(steadiness(rates)):
         return None
     return len(rates) - least if is_steady(rates[-least:]) else None
 
 
-def seconds_to_claim(rates: Sequence[float], least: int, look: int = CLAIM_LOOKS) -> int | None:
+def seconds_to_claim(rates: Sequence[float], least: int, look: int = limit.CLAIM_LOOKS) -> int | None:
     """For a window that carries the claim: 0 if the whole is steady; else the transient by MSER-5 if the rest is steady
     and at least `least` seconds long. least 0: nothing may be discarded."""
     if not troubles(steadiness(rates), claims=True, look=look):
@@ -117,8 +99,8 @@ def seconds_to_claim(rates: Sequence[float], least: int, look: int = CLAIM_LOOKS
 
 
 def _has_trend(figures: Steadiness) -> bool:
-    noise = STEADY_DRIFT_ERRORS * (figures.drift_error_percent or 0.0)
-    return abs(figures.drift_percent or 0.0) > max(STEADY_DRIFT_PERCENT, noise)
+    noise = limit.STEADY_DRIFT_ERRORS * (figures.drift_error_percent or 0.0)
+    return abs(figures.drift_percent or 0.0) > max(limit.STEADY_DRIFT_PERCENT, noise)
 
 
 def claimed(rates: Sequence[float], duration_s: int, window_max_s: int) -> tuple[float, int] | None:

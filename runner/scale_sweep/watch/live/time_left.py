@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scale_sweep.analysis.fit import Terms, fit_curve, known_breaks, value_at
+from scale_sweep.analysis.fit.curve import fit_curve, value_at
+from scale_sweep.analysis.fit.rows import known_breaks
+from scale_sweep.analysis.fit.words import Terms
 from scale_sweep.analysis.later_trials import with_later_trials
-from scale_sweep.analysis.noise import without_drift
+from scale_sweep.analysis.noise.drift_test import without_drift
 from scale_sweep.analysis.observations import observations
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of

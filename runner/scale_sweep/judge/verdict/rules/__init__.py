@@ -31,9 +31,9 @@ _OVERRULES = (
     # Without idle time it was never faster than the server.
     (BottleneckKind.GENERATOR_CPU, load.generator_spent),
     (BottleneckKind.GENERATOR_CPU, load.host_generator_spent),
-    # The server has fewer cores than the level says, even if they look full.
+    # The server has fewer cores than the level says.
     (BottleneckKind.THROTTLING, server.foreign_quota),
-    # Response times are the server's only if nobody else took part in them.
+    # Response times must be the server's alone.
     (BottleneckKind.HYPERVISOR, machine.delayed_by_hypervisor),
     (BottleneckKind.OTHER_PROCESSES, machine.delayed_by_others),
     (BottleneckKind.GENERATOR_CPU, machine.busy_generator),
@@ -47,7 +47,7 @@ _USED_UP = (
     # Cores that wait for memory are full, and more of them do not help.
     (BottleneckKind.MEMORY_BANDWIDTH, server.memory_bandwidth),
     (BottleneckKind.SERVER_CPU, server.server_cpu),
-    # Without the server's CPU use no later rule on a sweep of cores may answer: each says that cores were idle.
+    # No later rule on a sweep of cores may answer then: each says that cores were idle.
     (BottleneckKind.UNREAD, server.cpu_unread),
     (BottleneckKind.DISK, server.disks_full),
     (BottleneckKind.UNREAD, server.disks_unread),
@@ -59,7 +59,7 @@ _EXPLAINS = (
     (BottleneckKind.OTHER_PROCESSES, machine.crowded_out),
     # In a stall all connections wait, no thread is hot, and other programs find the CPUs idle.
     (BottleneckKind.STALL, machine.stall),
-    # Outside of the server first: a full load generator makes its connections and threads look idle.
+    # A full load generator makes the server's connections and threads look idle.
     (BottleneckKind.GENERATOR_CPU, load.generator_cpu),
     (BottleneckKind.GENERATOR_CPU, load.host_generator_cpu),
     (BottleneckKind.HYPERVISOR, load.host_hypervisor),
@@ -67,7 +67,7 @@ _EXPLAINS = (
     (BottleneckKind.SHARED_CPU, server.shared_cpu),
     (BottleneckKind.HYPERVISOR, machine.hypervisor),
     (BottleneckKind.OTHER_PROCESSES, machine.other_processes),
-    # Threads that work are not waiting connections, although both are inside of a send.
+    # Before waiting connections: both are inside of a send.
     (BottleneckKind.GENERATOR_CPU, load.busy_workers),
     (BottleneckKind.GENERATOR_CPU, load.hot_generator_thread),
     # A thread that flushes to a full disk is busy as well.

@@ -3,24 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from scale_sweep.base.units import format_rate
+from scale_sweep.judge.verdict import thresholds as limit
 from scale_sweep.judge.verdict.evidence import Explanation, HostUse, OfferedOperation, ResourceUse, TrialResources
-from scale_sweep.judge.verdict.thresholds import (
-    BACKLOG_GROWS,
-    CEILING,
-    CHANCE_SIGMAS,
-    GENERATOR_FULL,
-    GENERATOR_HOT_CORES,
-    GENERATOR_SPENT,
-    NETWORK_FULL,
-    OFFERED_MET,
-    OTHERS_CORES,
-    OTHERS_EXPLAIN,
-    RESENT,
-    WORKERS_BUSY,
-)
 from scale_sweep.model import BottleneckKind
 
 
@@ -31,7 +18,7 @@ def more_cpus(resources: TrialResources) -> str:
 def generator_ceiling(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """The rate is near what the load generator makes without a server."""
     ceiling = resources.ceiling_per_s
-    if not ceiling or use.rate_per_s is None or use.rate_per_s <= CEILING * ceiling:
+    if not ceiling or use.rate_per_s is None or use.rate_per_s <= limit.CEILING * ceiling:
         return None
     unit = resources.unit
     where = f" on {' and '.join(resources.round_trips_ms)}" if resources.is_elsewhere else ""
@@ -53,19 +40,17 @@ def _or_method(resources: TrialResources) -> str:
 
 
 def generator_spent(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """It could not ask for more, whatever the server used."""
-    return _busy(use, resources, GENERATOR_SPENT) if use.server_cores is not None else None
+    return _busy(use, resources, limit.GENERATOR_SPENT) if use.server_cpu_cores is not None else None
 
 
 def generator_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """The server had idle cores."""
-    return _busy(use, resources, GENERATOR_FULL)
+    return _busy(use, resources, limit.GENERATOR_FULL)
 
 
 def _busy(use: ResourceUse, resources: TrialResources, least: float) -> Explanation | None:
-    if use.generator_cores is None or not resources.generator_cpus or resources.shared_cpus:
+    if use.generator_cpu_cores is None or not resources.generator_cpus or resources.shared_cpus:
         return None
-    share = use.generator_cores / resources.generator_cpus
+    share = use.generator_cpu_cores / resources.generator_cpus
     if share < least:
         return None
     return Explanation(
@@ -77,8 +62,7 @@ def _busy(use: ResourceUse, resources: TrialResources, least: float) -> Explanat
 
 
 def hot_generator_thread(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """While its other CPUs had idle time: every row passes through that thread."""
-    if use.hot_generator_thread is None or use.hot_generator_thread[1] < GENERATOR_HOT_CORES:
+    if use.hot_generator_thread is None or use.hot_generator_thread[1] < limit.GENERATOR_HOT_CORES:
         return None
     name, cores = use.hot_generator_thread
     return Explanation(
@@ -91,7 +75,7 @@ def hot_generator_thread(use: ResourceUse, resources: TrialResources) -> Explana
 
 def busy_workers(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """No thread could send more."""
-    if use.workers_busy is None or use.workers_busy < WORKERS_BUSY:
+    if use.workers_busy is None or use.workers_busy < limit.WORKERS_BUSY:
         return None
     threads = f"each of the {resources.threads} load threads" if resources.threads > 1 else "the one load thread"
     return Explanation(
@@ -108,15 +92,15 @@ def is_met(use: ResourceUse, resources: TrialResources) -> bool | None:
     offered, units = resources.offered_per_s, resources.random_units
     if not offered or use.rate_per_s is None:
         return None
-    chance = CHANCE_SIGMAS * math.sqrt(offered * units / use.seconds) if units and use.seconds > 0 else 0.0
-    return use.rate_per_s >= OFFERED_MET * offered - chance and not grows(use, resources)
+    chance = limit.CHANCE_SIGMAS * math.sqrt(offered * units / use.seconds) if units and use.seconds > 0 else 0.0
+    return use.rate_per_s >= limit.OFFERED_MET * offered - chance and not grows(use, resources)
 
 
 def grows(use: ResourceUse, resources: TrialResources) -> bool:
     """More than by chance."""
     if use.backlog_per_s is None or not resources.offered_per_s:
         return False
-    return use.backlog_per_s >= BACKLOG_GROWS * resources.offered_per_s
+    return use.backlog_per_s >= limit.BACKLOG_GROWS * resources.offered_per_s
 
 
 def unmet(offered: Sequence[OfferedOperation]) -> tuple[str, ...]:
@@ -124,7 +108,7 @@ def unmet(offered: Sequence[OfferedOperation]) -> tuple[str, ...]:
     return tuple(
         f"{one.name}: {format_rate(one.offered_per_s)} {one.unit}/s offered, {format_rate(one.achieved_per_s)} achieved"
         for one in offered
-        if one.achieved_per_s < OFFERED_MET * one.offered_per_s - _by_chance(one)
+        if one.achieved_per_s < limit.OFFERED_MET * one.offered_per_s - _by_chance(one)
     )
 
 
@@ -133,7 +117,7 @@ def _by_chance(one: OfferedOperation) -> float:
     if one.seconds <= 0:
         return 0.0
     requests = one.offered_per_s * one.seconds / one.units_of_request
-    missing = one.connections + (CHANCE_SIGMAS * math.sqrt(requests) if one.is_poisson else 0.0)
+    missing = one.connections + (limit.CHANCE_SIGMAS * math.sqrt(requests) if one.is_poisson else 0.0)
     return missing * one.units_of_request / one.seconds
 
 
@@ -156,10 +140,10 @@ def host_network(use: ResourceUse, resources: TrialResources) -> Explanation | N
     if not used:
         return None
     share, way, host = max(used, key=lambda one: one[0])
-    if share < NETWORK_FULL:
+    if share < limit.NETWORK_FULL:
         return None
     resent = host.resent or 0.0
-    again = f", and sent {100 * resent:.1f} % of its segments again" if resent >= RESENT else ""
+    again = f", and sent {100 * resent:.1f} % of its segments again" if resent >= limit.RESENT else ""
     return Explanation(
         kind=BottleneckKind.NETWORK,
         sentence=f"the network of {host.name} was full: it {way} {100 * share:.0f} % of the rate of a stream{again}",
@@ -168,15 +152,17 @@ def host_network(use: ResourceUse, resources: TrialResources) -> Explanation | N
 
 
 def host_generator_spent(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """It could not ask for more, whatever the server used."""
-    return _busiest(use, lambda host: (host.load_cores or 0.0) / host.cpus, GENERATOR_SPENT)
+    return _busiest(use, limit.GENERATOR_SPENT)
 
 
 def host_generator_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    return _busiest(use, lambda host: (host.load_cores or 0.0) / host.cpus, GENERATOR_FULL)
+    return _busiest(use, limit.GENERATOR_FULL)
 
 
-def _busiest(use: ResourceUse, share_of: Callable[[HostUse], float], least: float) -> Explanation | None:
+def _busiest(use: ResourceUse, least: float) -> Explanation | None:
+    def share_of(host: HostUse) -> float:
+        return (host.load_cpu_cores or 0.0) / host.cpus
+
     host = max((one for one in use.hosts if one.cpus), key=share_of, default=None)
     if host is None or share_of(host) < least:
         return None
@@ -191,8 +177,8 @@ def _busiest(use: ResourceUse, share_of: Callable[[HostUse], float], least: floa
 def host_hypervisor(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """More than other programs did."""
     host = _crowded(use)
-    stolen = (host.stolen_cores or 0.0) if host is not None else 0.0
-    if host is None or stolen <= (host.other_cores or 0.0):
+    stolen = (host.stolen_cpu_cores or 0.0) if host is not None else 0.0
+    if host is None or stolen <= (host.other_cpu_cores or 0.0):
         return None
     return Explanation(
         kind=BottleneckKind.HYPERVISOR,
@@ -203,8 +189,8 @@ def host_hypervisor(use: ResourceUse, resources: TrialResources) -> Explanation 
 
 def host_other_processes(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     host = _crowded(use)
-    others = (host.other_cores or 0.0) if host is not None else 0.0
-    if host is None or (host.stolen_cores or 0.0) > others:
+    others = (host.other_cpu_cores or 0.0) if host is not None else 0.0
+    if host is None or (host.stolen_cpu_cores or 0.0) > others:
         return None
     return Explanation(
         kind=BottleneckKind.OTHER_PROCESSES,
@@ -214,11 +200,12 @@ def host_other_processes(use: ResourceUse, resources: TrialResources) -> Explana
 
 
 def _crowded(use: ResourceUse) -> HostUse | None:
-    """The load host whose CPUs were full because of others."""
-    full = [host for host in use.hosts if (host.busy or 0.0) >= GENERATOR_FULL and _taken(host) >= OTHERS_CORES]
-    explained = [host for host in full if _taken(host) >= OTHERS_EXPLAIN * (host.cpus - (host.load_cores or 0.0))]
+    full = [h for h in use.hosts if (h.busy or 0.0) >= limit.GENERATOR_FULL and _taken(h) >= limit.OTHERS_CORES]
+    explained = [
+        host for host in full if _taken(host) >= limit.OTHERS_EXPLAIN * (host.cpus - (host.load_cpu_cores or 0.0))
+    ]
     return max(explained, key=_taken, default=None)
 
 
 def _taken(host: HostUse) -> float:
-    return (host.other_cores or 0.0) + (host.stolen_cores or 0.0)
+    return (host.other_cpu_cores or 0.0) + (host.stolen_cpu_cores or 0.0)

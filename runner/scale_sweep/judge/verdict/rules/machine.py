@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from scale_sweep.base.units import counted, part_of
+from scale_sweep.judge.verdict import thresholds as limit
 from scale_sweep.judge.verdict.evidence import Explanation, Lateness, ResourceUse, TakenCpus, TrialResources
 from scale_sweep.judge.verdict.rules.load import generator_cpu, host_generator_cpu, is_met, more_cpus
 from scale_sweep.judge.verdict.rules.server import held_up
-from scale_sweep.judge.verdict.thresholds import (
-    CPU_WAITING_PERCENT,
-    IN_FLIGHT,
-    LATE_LEAST_MS,
-    LATE_SHARE,
-    MEMORY_WAITING_PERCENT,
-    NETWORK_FULL,
-    OTHERS_CORES,
-    OTHERS_EXPLAIN,
-    RAN_CORES,
-    STALL_S,
-    STALL_SHARE,
-    TAKEN_SHARE,
-)
 from scale_sweep.model import BottleneckKind
 
 
 def few_connections(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """Fewer than the server has cores."""
     return connections(use, resources) if resources.threads < resources.cores else None
 
 
 def connections(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """Neither server nor load generator was busy: latency, not resources."""
-    if use.in_flight is None or use.in_flight < IN_FLIGHT:
+    if use.in_flight is None or use.in_flight < limit.IN_FLIGHT:
         return None
     many = part_of(resources.threads, resources.threads, "connection")
     return Explanation(
@@ -41,7 +26,7 @@ def connections(use: ResourceUse, resources: TrialResources) -> Explanation | No
 
 
 def is_stalled(use: ResourceUse) -> bool:
-    return use.stalled_s is not None and use.stalled_s >= max(STALL_S, STALL_SHARE * use.seconds)
+    return use.stalled_s is not None and use.stalled_s >= max(limit.STALL_S, limit.STALL_SHARE * use.seconds)
 
 
 def stall(use: ResourceUse, resources: TrialResources) -> Explanation | None:
@@ -50,7 +35,7 @@ def stall(use: ResourceUse, resources: TrialResources) -> Explanation | None:
         return None
     if held_up(use, resources) or memory(use, resources):
         return None
-    idle = use.stalled_cores is not None and use.stalled_cores < OTHERS_CORES
+    idle = use.stalled_cores is not None and use.stalled_cores < limit.OTHERS_CORES
     did = "the server's threads did not run" if idle else "the server's threads ran without answering"
     sentence = f"no {resources.done} for {use.stalled_s:.1f} s"
     return Explanation(
@@ -61,8 +46,7 @@ def stall(use: ResourceUse, resources: TrialResources) -> Explanation | None:
 
 
 def memory(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """Reclaim or swap."""
-    if use.memory_waiting_percent is None or use.memory_waiting_percent < MEMORY_WAITING_PERCENT:
+    if use.memory_waiting_percent is None or use.memory_waiting_percent < limit.MEMORY_WAITING_PERCENT:
         return None
     return Explanation(
         kind=BottleneckKind.MEMORY,
@@ -72,7 +56,6 @@ def memory(use: ResourceUse, resources: TrialResources) -> Explanation | None:
 
 
 def unknown(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """Always answers."""
     return Explanation(kind=BottleneckKind.UNKNOWN, sentence="no measured quantity explains it")
 
 
@@ -81,8 +64,8 @@ STOP_THEM = "stop them, or use a dedicated machine"
 
 def hypervisor(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """Steal time, more than other programs."""
-    stolen = use.stolen_cores or 0.0
-    if not _explained_by_others(use, resources) or stolen <= (use.other_cores or 0.0):
+    stolen = use.stolen_cpu_cores or 0.0
+    if not _explained_by_others(use, resources) or stolen <= (use.other_cpu_cores or 0.0):
         return None
     return Explanation(
         kind=BottleneckKind.HYPERVISOR,
@@ -96,7 +79,7 @@ def other_processes(use: ResourceUse, resources: TrialResources) -> Explanation 
         return None
     return Explanation(
         kind=BottleneckKind.OTHER_PROCESSES,
-        sentence=f"other processes on this machine used {use.other_cores or 0.0:.2f} cores",
+        sentence=f"other processes on this machine used {use.other_cpu_cores or 0.0:.2f} cores",
         remedy=STOP_THEM,
     )
 
@@ -107,9 +90,9 @@ def crowded_out(use: ResourceUse, resources: TrialResources) -> Explanation | No
     if not is_stalled(use) or cores is None or others is None or waiting is None:
         return None
     if (
-        (use.stalled_cores_min or 0.0) < RAN_CORES
-        or waiting < CPU_WAITING_PERCENT
-        or others < OTHERS_EXPLAIN * (resources.cores - cores)
+        (use.stalled_cores_min or 0.0) < limit.RAN_CORES
+        or waiting < limit.CPU_WAITING_PERCENT
+        or others < limit.OTHERS_EXPLAIN * (resources.cores - cores)
     ):
         return None
     return Explanation(
@@ -121,16 +104,19 @@ def crowded_out(use: ResourceUse, resources: TrialResources) -> Explanation | No
 
 
 def _explained_by_others(use: ResourceUse, resources: TrialResources) -> bool:
-    if use.server_cores is None or max(use.other_cores or 0.0, use.stolen_cores or 0.0) < OTHERS_CORES:
+    if (
+        use.server_cpu_cores is None
+        or max(use.other_cpu_cores or 0.0, use.stolen_cpu_cores or 0.0) < limit.OTHERS_CORES
+    ):
         return False
-    lacks = resources.cores - use.server_cores - (use.generator_cores or 0.0 if resources.shared_cpus else 0.0)
-    return use.taken_cores >= OTHERS_EXPLAIN * lacks
+    lacks = resources.cores - use.server_cpu_cores - (use.generator_cpu_cores or 0.0 if resources.shared_cpus else 0.0)
+    return use.taken_cores >= limit.OTHERS_EXPLAIN * lacks
 
 
 def network(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """In one direction."""
     name = max(use.network, key=lambda one: use.network[one], default="")
-    if not name or use.network[name] < NETWORK_FULL:
+    if not name or use.network[name] < limit.NETWORK_FULL:
         return None
     return Explanation(
         kind=BottleneckKind.NETWORK,
@@ -163,13 +149,13 @@ def _most_taken(use: ResourceUse, resources: TrialResources) -> TakenCpus | None
     if not is_met(use, resources):
         return None
     most = max(use.taken, key=lambda taken: taken.share, default=None)
-    return most if most is not None and most.share > TAKEN_SHARE else None
+    return most if most is not None and most.share > limit.TAKEN_SHARE else None
 
 
 def _took(most: tuple[str, float], least: tuple[str, float], taken: TakenCpus) -> str:
-    """Each is a name with its cores; the second is named if the first alone took an acceptable share."""
+    """The second is named if the first alone took an acceptable share."""
     (who, cores), (also, rest) = most, least
-    beside = f" and {also} {100 * rest / taken.cpus:.0f} %" if cores <= TAKEN_SHARE * taken.cpus else ""
+    beside = f" and {also} {100 * rest / taken.cpus:.0f} %" if cores <= limit.TAKEN_SHARE * taken.cpus else ""
     return f"{who} took {100 * cores / taken.cpus:.0f} %{beside} of {taken.whose} {counted(taken.cpus, 'CPU')}"
 
 
@@ -179,7 +165,6 @@ def _delayed(kind: BottleneckKind, sentence: str, remedy: str) -> Explanation:
 
 
 def busy_generator(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """Requests waited for a CPU."""
     busy = (generator_cpu(use, resources) or host_generator_cpu(use, resources)) if is_met(use, resources) else None
     return _delayed(busy.kind, busy.sentence, busy.remedy) if busy is not None else None
 
@@ -199,5 +184,5 @@ def sent_late(use: ResourceUse, resources: TrialResources) -> Explanation | None
 
 def acceptable_ms(late: Lateness) -> float:
     """The most of a response time that may be the load generator's."""
-    share = LATE_SHARE * late.of_ms
-    return share if late.has_objective else max(LATE_LEAST_MS, share)
+    share = limit.LATE_SHARE * late.of_ms
+    return share if late.has_objective else max(limit.LATE_LEAST_MS, share)

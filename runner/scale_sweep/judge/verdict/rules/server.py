@@ -5,25 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scale_sweep.base.units import counted, format_cpus, format_rate
+from scale_sweep.judge.verdict import thresholds as limit
 from scale_sweep.judge.verdict.evidence import Explanation, ResourceUse, TrialResources
-from scale_sweep.judge.verdict.thresholds import (
-    CORES_FULL,
-    DISK_BUSY_PERCENT,
-    DISK_FULL_PERCENT,
-    HOT_ABOVE_MEDIAN,
-    HOT_CORES,
-    IO_WAITING_PERCENT,
-    LOCK_WAITING,
-    MEMORY_CYCLES_PER_MISS,
-    MEMORY_INSTRUCTIONS_PER_CYCLE,
-    SHARED_TAKE,
-    THROTTLED,
-)
 from scale_sweep.model import BottleneckKind, DiskFigures
 
 
 def used_share(use: ResourceUse, resources: TrialResources) -> float | None:
-    return use.server_cores / resources.cores if use.server_cores is not None and resources.cores else None
+    return use.server_cpu_cores / resources.cores if use.server_cpu_cores is not None and resources.cores else None
 
 
 def cpu_words(use: ResourceUse, resources: TrialResources) -> str:
@@ -31,18 +19,15 @@ def cpu_words(use: ResourceUse, resources: TrialResources) -> str:
     share = used_share(use, resources)
     if share is None:
         return ""
-    return f"the server used {use.server_cores:.2f} of {counted(resources.cores, 'core')} ({100 * share:.0f} %)"
+    return f"the server used {use.server_cpu_cores:.2f} of {counted(resources.cores, 'core')} ({100 * share:.0f} %)"
 
 
 def cpu_unread(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     if used_share(use, resources) is not None:
         return None
     sentence = "the server's CPU could not be read, so nothing proves that its cores were busy"
-    return Explanation(
-        kind=BottleneckKind.UNREAD,
-        sentence=sentence,
-        remedy="use a runtime whose cgroup or processes can be read",
-    )
+    remedy = "use a runtime whose cgroup or processes can be read"
+    return Explanation(kind=BottleneckKind.UNREAD, sentence=sentence, remedy=remedy)
 
 
 def server_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | None:
@@ -51,9 +36,10 @@ def server_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | Non
     if share is None:
         return None
     sentence, taken = cpu_words(use, resources), generator_take(use, resources)
-    if share >= CORES_FULL:
+    if share >= limit.CORES_FULL:
         return Explanation(kind=BottleneckKind.SERVER_CPU, sentence=sentence, remedy="more cores")
-    if taken > SHARED_TAKE * resources.cores or taken + (use.server_cores or 0.0) < CORES_FULL * resources.cores:
+    both = taken + (use.server_cpu_cores or 0.0)
+    if taken > limit.SHARED_TAKE * resources.cores or both < limit.CORES_FULL * resources.cores:
         return None
     sentence += f"; the load generator took {taken:.2f} of them, on shared CPU {format_cpus(resources.shared_cpus)}"
     return Explanation(kind=BottleneckKind.SERVER_CPU, sentence=sentence, remedy="more cores", noted=True)
@@ -62,9 +48,9 @@ def server_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | Non
 def shared_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """Both together filled the CPUs, and the load generator took a large part."""
     taken = generator_take(use, resources)
-    if use.server_cores is None or taken <= SHARED_TAKE * resources.cores:
+    if use.server_cpu_cores is None or taken <= limit.SHARED_TAKE * resources.cores:
         return None
-    if taken + use.server_cores < CORES_FULL * resources.cores - use.taken_cores:
+    if taken + use.server_cpu_cores < limit.CORES_FULL * resources.cores - use.taken_cores:
         return None
     return Explanation(
         kind=BottleneckKind.SHARED_CPU,
@@ -78,7 +64,7 @@ def generator_take(use: ResourceUse, resources: TrialResources) -> float:
     """Its use, in proportion to the shared CPUs."""
     if not resources.shared_cpus or not resources.generator_cpus:
         return 0.0
-    return (use.generator_cores or 0.0) * min(1.0, len(resources.shared_cpus) / resources.generator_cpus)
+    return (use.generator_cpu_cores or 0.0) * min(1.0, len(resources.shared_cpus) / resources.generator_cpus)
 
 
 def foreign_quota(use: ResourceUse, resources: TrialResources) -> Explanation | None:
@@ -93,9 +79,8 @@ def foreign_quota(use: ResourceUse, resources: TrialResources) -> Explanation | 
 
 
 def own_quota(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """By the level's own quota, which was used up."""
     share = used_share(use, resources)
-    if not resources.quota or not _is_throttled(use) or share is None or share < CORES_FULL:
+    if not resources.quota or not _is_throttled(use) or share is None or share < limit.CORES_FULL:
         return None
     cores, held = counted(resources.cores, "core"), _throttled_percent(use)
     return Explanation(
@@ -106,7 +91,7 @@ def own_quota(use: ResourceUse, resources: TrialResources) -> Explanation | None
 
 
 def _is_throttled(use: ResourceUse) -> bool:
-    return use.throttled is not None and use.throttled > THROTTLED
+    return use.throttled is not None and use.throttled > limit.THROTTLED
 
 
 def _throttled_percent(use: ResourceUse) -> str:
@@ -115,10 +100,10 @@ def _throttled_percent(use: ResourceUse) -> str:
 
 def memory_bandwidth(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """Full cores did little in each cycle, with several misses of the last cache always in progress."""
-    share, each, between = used_share(use, resources), use.instructions_per_cycle, use.cycles_per_miss
-    if share is None or share < CORES_FULL or resources.shared_cpus or each is None or between is None:
+    share, each, between = used_share(use, resources), use.instructions_per_cycle, use.server_cycles_per_miss
+    if share is None or share < limit.CORES_FULL or resources.shared_cpus or each is None or between is None:
         return None
-    if each > MEMORY_INSTRUCTIONS_PER_CYCLE or between > MEMORY_CYCLES_PER_MISS:
+    if each > limit.MEMORY_INSTRUCTIONS_PER_CYCLE or between > limit.MEMORY_CYCLES_PER_MISS:
         return None
     return Explanation(
         kind=BottleneckKind.MEMORY_BANDWIDTH,
@@ -131,10 +116,10 @@ def memory_bandwidth(use: ResourceUse, resources: TrialResources) -> Explanation
 
 def hot_thread(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """While cores were idle: more cores cannot help it."""
-    if use.hot_thread is None or use.hot_thread[1] < HOT_CORES:
+    if use.hot_thread is None or use.hot_thread[1] < limit.HOT_CORES:
         return None
     pool, cores = use.hot_thread
-    if cores < HOT_ABOVE_MEDIAN * (use.hot_thread_median or 0.0):
+    if cores < limit.HOT_ABOVE_MEDIAN * (use.hot_thread_median or 0.0):
         return None  # the work is already distributed
     return Explanation(
         kind=BottleneckKind.HOT_THREAD,
@@ -154,12 +139,12 @@ _PARTS = "see what these threads share: more vgroups or partitions (--vgroups, -
 def locks(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """Working connections or threads waited most of their time."""
     total, most = _waited(use, _LOCK)
-    if total >= LOCK_WAITING:
+    if total >= limit.LOCK_WAITING:
         waits, remedy = f"connections waited for locks {100 * total:.0f} % of the time, mostly {most}", _ROWS
     else:
         total, most = _waited(use, _MUTEX)
         waits, remedy = f"threads waited for locks {100 * total:.0f} % of the time, mostly those named {most}", _PARTS
-    if total < LOCK_WAITING:
+    if total < limit.LOCK_WAITING:
         return None
     slept = use.switches_per_s.get("voluntary")
     switches = f"; its threads went to sleep {format_rate(slept)} times a second" if slept else ""
@@ -191,7 +176,7 @@ def disks_of(use: ResourceUse, resources: TrialResources) -> Mapping[str, DiskFi
 
 
 def disk_words(use: ResourceUse, resources: TrialResources) -> str:
-    """And whether the disk that the level adds was used fully; "" if they were not read."""
+    """Also whether the disk that the level adds was used fully; "" if they were not read."""
     disks = disks_of(use, resources)
     if not _known(disks):
         return ""
@@ -228,7 +213,6 @@ def disks_full(use: ResourceUse, resources: TrialResources) -> Explanation | Non
 
 
 def uneven_disks(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """While others had unused capacity."""
     disks = disks_of(use, resources)
     if not resources.prepared_disks or not _known(disks) or not any(map(_full, disks.values())):
         return None
@@ -237,7 +221,6 @@ def uneven_disks(use: ResourceUse, resources: TrialResources) -> Explanation | N
 
 
 def disk_waits(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """For a while, with unused capacity over the whole load."""
     delay = held_up(use, resources)
     if not resources.prepared_disks or not delay:
         return None
@@ -249,7 +232,6 @@ def disk_waits(use: ResourceUse, resources: TrialResources) -> Explanation | Non
 
 
 def disk(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """Busy all the time, near its ceiling, or waited for."""
     delay = held_up(use, resources)
     if resources.prepared_disks or not delay:
         return None
@@ -264,11 +246,11 @@ def held_up(use: ResourceUse, resources: TrialResources) -> str:
     """How a disk made the server wait, in words; "" if none did."""
     for name, busy in use.disk_busy_percent.items():
         written, own = use.disk_mb_per_s.get(name), resources.disk_ceilings_mb_per_s.get(name)
-        if own and written is not None and 100 * written >= DISK_FULL_PERCENT * own:
+        if own and written is not None and 100 * written >= limit.DISK_FULL_PERCENT * own:
             return f"disk {name} wrote {written:.0f} MB/s of the {own:.0f} MB/s that it can by itself"
-        if busy >= DISK_BUSY_PERCENT:
+        if busy >= limit.DISK_BUSY_PERCENT:
             return f"disk {name} was {busy:.0f} % busy"
-    if use.io_waiting_percent is not None and use.io_waiting_percent >= IO_WAITING_PERCENT:
+    if use.io_waiting_percent is not None and use.io_waiting_percent >= limit.IO_WAITING_PERCENT:
         return f"something waited for I/O {use.io_waiting_percent:.0f} % of the time"
     return ""
 
@@ -283,5 +265,5 @@ def _known(disks: Mapping[str, DiskFigures]) -> bool:
 
 def _full(figures: DiskFigures) -> bool:
     if figures.used_percent is not None:
-        return figures.used_percent >= DISK_FULL_PERCENT
-    return (figures.busy_percent or 0.0) >= DISK_BUSY_PERCENT
+        return figures.used_percent >= limit.DISK_FULL_PERCENT
+    return (figures.busy_percent or 0.0) >= limit.DISK_BUSY_PERCENT
