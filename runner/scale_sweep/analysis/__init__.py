@@ -1,1 +1,1 @@
-"""Several trials: spread and drift, the fitted curve, comparisons of runs, the parts of a soak."""
+"""Several trials: noise, the fitted curve, comparisons, soaks."""

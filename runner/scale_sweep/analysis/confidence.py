@@ -21,13 +21,13 @@ REPEATS_MAX = 100  # no advice asks for more replicates, blocks or sessions
 
 
 def student(degrees: float, probability: float = (1 + CONFIDENCE) / 2) -> float:
-    """The quantile of Student's t; by default that of a two-sided 95 % interval."""
+    """By default of a two-sided 95 % interval."""
     return float(stdtrit(degrees, probability))
 
 
 def half_of_mean(count: int, own: float, std: float, degrees: int, leverage: float = 0.0) -> float:
     """Half of the 95 % interval of a mean of ln(rate). own: the trials' own spread, which three or more have if it is
-    larger than the pooled std. leverage: what a removed drift adds to the variance, in units of one trial's."""
+    larger than the pooled std. leverage: what a removed drift adds, in units of one trial's variance."""
     half = student(degrees) * std * math.sqrt(1 / count + leverage)
     if count < OWN_SPREAD_FROM or own <= std:
         return half
@@ -35,8 +35,7 @@ def half_of_mean(count: int, own: float, std: float, degrees: int, leverage: flo
 
 
 def smallest_of(std: float, degrees: int, count: int) -> float:
-    """The difference in percent of two means of n trials that is seen four times in five: (t(97.5 %) + t(80 %)) s
-    √(2/n)."""
+    """The difference in percent of two means of n trials, seen four times in five: (t(97.5 %) + t(80 %)) s √(2/n)."""
     factor = student(degrees) + student(degrees, POWER)
     return 100 * math.expm1(factor * std * math.sqrt(2 / count))
 

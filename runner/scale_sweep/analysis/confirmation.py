@@ -64,7 +64,6 @@ def _mean(rates: Sequence[float | None]) -> float:
 
 
 def windows_of(results: Sequence[TrialResult]) -> dict[Point, tuple[Probe, ...]]:
-    """Without the one with twice the connections."""
     windows: dict[Point, tuple[Probe, ...]] = {}
     for result in sorted(results, key=lambda r: r.trial.replicate):
         step = _step(result) if result.trial.role == ROLE and not _is_of_connections(result) else None
@@ -116,7 +115,6 @@ def _words(step: Step, unit: str) -> str:
 
 
 def _with_connections(capacity: LevelCapacity, at: Step, twice: Step) -> tuple[bool | None, str]:
-    """Whether the percentile fell beyond its error, in words too."""
     if not at.usable or not twice.usable:
         return None, f"there is no answer: {twice.why or at.why}"
     fall = capped(at.excess) - capped(twice.excess)

@@ -133,7 +133,6 @@ def _check(result: TrialResult, observed: Observation, rates: Sequence[_Rate]) -
 
 
 def _judged(verdict: Verdict, check: Check) -> Verdict:
-    """With the check's sentence after the first reason."""
     first = verdict.reasons[:1]
     rest = (reason for reason in verdict.reasons[1:] if reason != check.sentence)
     judged = replace(verdict, reasons=(*first, check.sentence, *rest))

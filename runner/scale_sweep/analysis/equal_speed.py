@@ -79,7 +79,7 @@ def equal_speed(results: Sequence[TrialResult], rate: str | RateOf) -> EqualSpee
 
 
 def _slope(results: Sequence[TrialResult]) -> Slope | None:
-    """The mean by weight; None if it is not clearly above 0."""
+    """None if it is not clearly above 0."""
     weighted = [one for result in results if (one := _weighted(result)) is not None]
     if len(weighted) < TRIALS_MIN:
         return None

@@ -34,7 +34,7 @@ PERCENT_MOST = 1e6  # a stored file may hold any number; nothing is known of a w
 
 
 def observations(results: Sequence[TrialResult], rate: str | RateOf) -> tuple[Observation, ...]:
-    """One for each trial. rate: a field of Measurement (ValueError if unknown), or a function of the trial."""
+    """rate: a field of Measurement (ValueError if unknown), or a function of the trial."""
     if isinstance(rate, str) and rate not in Measurement.__dataclass_fields__:
         raise ValueError(f"{rate!r} is not a figure of a measurement")
     read: RateOf = attrgetter(f"measurement.{rate}") if isinstance(rate, str) else rate

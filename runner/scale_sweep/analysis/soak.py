@@ -43,7 +43,7 @@ class Period:
 
 
 def slow_periods(seconds: Sequence[Second]) -> tuple[Period, ...]:
-    """The slow periods in order of time."""
+    """By time; three seconds at least."""
     if len(seconds) < SHORTEST_S:
         return ()
     usual = median(s.rate for s in seconds)
@@ -59,7 +59,6 @@ def slow_periods(seconds: Sequence[Second]) -> tuple[Period, ...]:
 
 
 def regular_s(periods: Sequence[Period]) -> float | None:
-    """The seconds between starts of periods, if always about the same."""
     distances = [b.start_s - a.start_s for a, b in pairwise(periods)]
     if len(distances) < DISTANCES_MIN:
         return None

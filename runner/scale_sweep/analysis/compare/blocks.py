@@ -24,7 +24,7 @@ ONE_BLOCK = "no level has two blocks with VALID trials of both: the spread betwe
 
 
 def block_points(run: StoredRun) -> tuple[list[PointLogs], list[Unpaired]]:
-    """The levels with a block that has both variants, ascending, and those without one."""
+    """Levels with a block that has both variants, ascending, and those without one."""
     paired, missing = [], []
     cells = _cells(run)
     for level in sorted({t.level for t in run.plan.trials}):
@@ -77,21 +77,20 @@ def side_of(result: TrialResult) -> str:
 
 
 def tested_differences(one: Side) -> Tested:
-    """Student's t on paired differences; their spread is pooled if equal variances allow it."""
+    """Paired; their spread is pooled if equal variances allow it."""
     spread = variance_of(one)
     nothing = np.zeros_like(spread.value)
     return tested(one.mean, spread.value / one.n, nothing, spread.degrees, spread.degrees, spread.own, True)
 
 
 def tested_alone(one: Side) -> Tested:
-    """Each level by its own blocks, for gates: a pooled spread gives 5.5 to 6 % wrong passes
-    (bench/method_gates.py)."""
+    """By a level's own blocks, for gates: a pooled spread gives 5.5 to 6 % wrong passes (bench/method_gates.py)."""
     part, nothing = one.squares / np.maximum(one.degrees, 1) / one.n, np.zeros_like(one.mean)
     return tested(one.mean, part, nothing, one.degrees, one.degrees, np.ones_like(one.mean, dtype=bool), True)
 
 
 def with_block_tests(ratios: TestedRatios, moments: Side, looks: int = 1) -> TestedRatios:
-    """moments: of the differences. looks: how often the run is tested while it goes on."""
+    """moments: of the differences. looks: tests while the run goes on."""
     tested = tested_differences(moments)
     whole = together(tested) if len(moments.mean) > 1 else None
     ratios = ratios.with_tests(tested, whole, family(tested)[0], "blocks", looks)

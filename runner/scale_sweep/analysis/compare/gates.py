@@ -1,9 +1,6 @@
-"""Whether a comparison shows what a script asks for, and the repeats that it needs.
-
-Two one-sided tests at 5 % are one test at 5 % (Schuirmann 1987). Every point must pass, so the gate as a whole passes
-in at most 5 % of the cases in which one point is beyond the margin, without an adjustment for several points
-(intersection-union test, Berger 1982).
-"""
+"""Whether a comparison shows what a script asks for, and the repeats that it needs. Two one-sided tests at 5 % are one
+test at 5 % (Schuirmann 1987). Every point must pass, so the gate passes in at most 5 % of the cases in which one point
+is beyond the margin, without an adjustment for several points (intersection-union test, Berger 1982)."""
 
 from __future__ import annotations
 
@@ -29,17 +26,15 @@ _SURE = "one-sided 95 %"
 class GateInputs:
     axis: str
     points: Sequence[PointRatio]  # the tested points
-    # points where B is slower than allowed, noise does not explain it; all points together may be among them
-    slower: Sequence[PointRatio] = ()
-    not_measured: Sequence[str] = ()  # names of points where only B has no VALID trial
-    disturbed: Sequence[str] = ()  # the same, if others took the CPUs of all trials of B there
-    not_compared: Sequence[str] = ()  # names of the points that A and B planned and that have no ratio
+    slower: Sequence[PointRatio] = ()  # than allowed, beyond noise; all points together may be among them
+    not_measured: Sequence[str] = ()  # points where only B has no VALID trial
+    disturbed: Sequence[str] = ()  # the same, if others took the CPUs of all trials of B
+    not_compared: Sequence[str] = ()  # planned by both, without a ratio
     not_judged_because: str = ""
     repeats: Repeats | None = None  # None if they are not known
 
 
 def slower_points(gate: Gate, points: Sequence[PointRatio]) -> list[PointRatio]:
-    """Those slower than the gate accepts, beyond noise."""
     return [p for p in points if p.differs and (p.ratio or 1.0) < gate.low]
 
 
@@ -129,7 +124,7 @@ def _shown_or_not(gate: Gate, worst: PointRatio, inputs: GateInputs) -> GateResu
 
 
 def repeats_needed(gate: Gate, points: Sequence[PointRatio], repeats: Repeats) -> int | None:
-    """The fewest that pass the gate four times in five if nothing differs; None above REPEATS_MAX."""
+    """The fewest that pass four times in five if nothing differs; None above REPEATS_MAX."""
     known = [(p.error, p.degrees) for p in points if p.error is not None and p.degrees is not None]
     for count in range(2, REPEATS_MAX + 1):
         share = 1.0
@@ -143,8 +138,7 @@ def repeats_needed(gate: Gate, points: Sequence[PointRatio], repeats: Repeats) -
 
 def pass_shares(gate: Gate, truth: float, error: float, degrees: float, tests: int) -> Floats:
     """The probability that a point passes, at 200 equally likely values of the estimated spread. truth: ln(ratio).
-    error: the true standard error, estimated with these degrees. tests: ratios tested together, which only
-    --fail-if-slower adjusts for."""
+    error: the true standard error, estimated with these degrees. tests: those that --fail-if-slower adjusts for."""
     error = max(error, 1e-12)
     free = np.array([degrees])
     spread = error * np.sqrt(chdtri(degrees, 1 - _SPREADS) / degrees)

@@ -21,13 +21,12 @@ _SHOWN = 160
 
 
 def differing(a: StoredRun, b: StoredRun) -> tuple[Differing, ...]:
-    """Everything that differs. What explains most comes first."""
+    """Everything that differs; what explains most comes first."""
     readers = {"server": _server, "settings": _settings, "knobs": _knobs, "sweep": _sweep, "host": _host, "tool": _tool}
     return tuple(one for kind, read in readers.items() for one in _named(kind, read(a), read(b)))
 
 
 def differing_variants(run: StoredRun, side_of: Callable[[TrialResult], str]) -> tuple[Differing, ...]:
-    """Differences of A and B of one run."""
     a, b = (replace(run, results=tuple(r for r in run.results if side_of(r) == side)) for side in ("A", "B"))
     a, b = (replace(one, plan=replace(one.plan, trials=tuple(r.trial for r in one.results))) for one in (a, b))
     readers = {"server": _subject, "settings": _settings, "knobs": _knobs, "load": _load_of}

@@ -35,7 +35,7 @@ _REMEDY = "scale list shows what the runs are"
 
 
 def check_comparable(runs: Sequence[StoredRun]) -> None:
-    """Raises UsageError for runs of different axes, or of rows/s and requests/s."""
+    """Raises UsageError for runs of different axes or units."""
     if len({run.plan.sweep.axis for run in runs}) > 1:
         raise UsageError("the runs do not sweep the same axis", remedy=_REMEDY)
     units = sorted({run.plan.sweep.work.rate_words for run in runs})
@@ -57,7 +57,7 @@ class WindowSpread:
 
 
 def window_spread(rates: Sequence[float]) -> WindowSpread | None:
-    """From the rates of the seconds in the window, in order. None for fewer than five, or without a rate."""
+    """None for fewer than five seconds, or without a rate."""
     x = np.asarray(rates, dtype=float)
     n, mean = len(x), float(np.mean(x)) if len(x) else 0.0
     if n < SECONDS_MIN or mean <= 0:
@@ -102,16 +102,16 @@ class Unpaired:
     trials_b: int
     why: str
     lost: bool  # A has VALID trials; B planned some and has none
-    open_loop: bool = False  # A or B offered a fixed rate there, which is not a capacity
+    open_loop: bool = False  # A or B offered a fixed rate there
     is_planned: bool = True  # by A and by B
-    is_disturbed: bool = False  # others took the CPUs of every trial of B there, so that B was not the reason
+    is_disturbed: bool = False  # others took the CPUs of every trial of B there
 
 
 Key = tuple[float, str]
 
 
 def pair_points(a: StoredRun, b: StoredRun) -> tuple[list[PointLogs], list[Unpaired]]:
-    """The points of both runs by level and variant, and those that only one has."""
+    """By level and variant, and those that only one run has."""
     valid_a, valid_b = counted_trials(a), counted_trials(b)
     planned_a, planned_b = planned_points(a), planned_points(b)
     paired, unpaired = [], []
@@ -160,7 +160,7 @@ def are_disturbed(results: Sequence[TrialResult]) -> bool:
 
 
 def disturbed_sessions(runs: Sequence[StoredRun], key: Key) -> bool:
-    """The same for a point's trials in each run that has no VALID one."""
+    """The same of a point's trials, in each run that has no VALID one."""
     lacking = [run for run in runs if not counted_trials(run).get(key)]
     return bool(lacking) and all(are_disturbed([r for r in run.results if _key(r) == key]) for run in lacking)
 
@@ -187,7 +187,7 @@ def counted_trials(run: StoredRun) -> dict[Key, list[tuple[TrialResult, float]]]
 
 
 def open_points(run: StoredRun) -> set[Key]:
-    """Those whose rate is offered (`--rate`), which is no capacity."""
+    """Their rate is offered (`--rate`), which is no capacity."""
     return {(t.level, label(t.variant)) for t in run.plan.trials if t.role == "point" and t.load.rate}
 
 
@@ -236,7 +236,7 @@ def false_alarms(points: Sequence[PointLogs], alpha: float, allowed: float | Non
 
 
 def family(tested: Tested) -> tuple[Floats, Floats]:
-    """Holm's p-values and the differences of the points and, last, of several together."""
+    """Holm's p-values, and the differences, of the points and, last, of several together."""
     if tested.difference.shape[-1] == 1:
         return tested.p_value, tested.difference
     whole = together(tested)

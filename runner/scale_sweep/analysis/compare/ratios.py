@@ -19,7 +19,7 @@ OUTLIER_LEVEL = 0.05
 
 
 def sides_equal(squares_a: Floats, degrees_a: Floats, squares_b: Floats, degrees_b: Floats) -> Bools:
-    """Whether A and B are equally noisy (F test), on a last axis of length 1."""
+    """F test, on a last axis of length 1."""
     total = [part.sum(axis=-1, keepdims=True) for part in (squares_a, degrees_a, squares_b, degrees_b)]
     a, b = total[0] / np.maximum(total[1], 1), total[2] / np.maximum(total[3], 1)
     larger, smaller = np.maximum(a, b), np.minimum(a, b)
@@ -31,7 +31,7 @@ def sides_equal(squares_a: Floats, degrees_a: Floats, squares_b: Floats, degrees
 
 
 def own_spread(squares: Floats, degrees: Floats) -> Bools:
-    """The points whose spread is not pooled: outliers, or all if the rest differ by Bartlett's test (1937)."""
+    """Points that are not pooled: outliers, or all if the rest differ by Bartlett's test (1937)."""
     outlier = outliers(squares, degrees)
     rest = np.where(outlier, 0.0, degrees)
     differ = bartlett(squares, rest) <= POINTS_LEVEL
@@ -39,7 +39,7 @@ def own_spread(squares: Floats, degrees: Floats) -> Bools:
 
 
 def outliers(squares: Floats, degrees: Floats) -> Bools:
-    """Points clearly noisier than the rest: F test at 5 %, shared among them."""
+    """F test of each against the rest at 5 %, shared among them."""
     rest = squares.sum(axis=-1, keepdims=True) - squares
     rest_degrees = degrees.sum(axis=-1, keepdims=True) - degrees
     comparable = (degrees > 0) & (rest_degrees > 0) & (rest > 0)
@@ -99,7 +99,7 @@ class Tested:
 
 
 def side(logs: Floats, axis: int = -1) -> Side:
-    """The moments of as many replicates at each point, on an axis."""
+    """Moments of as many replicates at each point, on an axis."""
     mean = logs.mean(axis=axis)
     squares = ((logs - np.expand_dims(mean, axis)) ** 2).sum(axis=axis)
     return Side(n=np.full_like(mean, logs.shape[axis]), mean=mean, squares=squares)
@@ -132,13 +132,12 @@ def pooled(squares: Floats, degrees: Floats, own: Bools, joint: Bools) -> Varian
 
 
 def variance_of(one: Side) -> Variance:
-    """The variance of a single sample, pooled over points that are equally noisy."""
     own = own_spread(one.squares, one.degrees)
     return pooled(one.squares, one.degrees, own, np.ones_like(own))
 
 
 def variances(a: Side, b: Side) -> tuple[Variance, Variance] | None:
-    """The variances of A and B; if one has no replicates, both have the other's. None without any."""
+    """If one has no replicates, both have the other's. None without any."""
     degrees_a, degrees_b = float(a.degrees.sum(axis=-1).flat[0]), float(b.degrees.sum(axis=-1).flat[0])
     if degrees_a > 0 and degrees_b > 0:
         return _of_both(a, b)
@@ -191,7 +190,7 @@ def tested(
     own: Bools,
     shared: Bools | bool = False,
 ) -> Tested:
-    """From the variances of both means and their degrees, by Satterthwaite. shared: A and B have one estimate there."""
+    """By Satterthwaite, from the variances of both means. shared: A and B have one estimate there."""
     total = part_a + part_b
     below = part_a**2 / np.maximum(degrees_a, 1e-9) + part_b**2 / np.maximum(degrees_b, 1e-9)
     apart = np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), degrees_a + degrees_b)
@@ -207,7 +206,6 @@ def _student(difference: Floats, error: Floats, degrees: Floats, own: Bools) -> 
 
 
 def quantile(degrees: Floats, probability: float) -> Floats:
-    """A quantile of Student's t distribution."""
     return np.asarray(stdtrit(np.maximum(degrees, 1e-9), probability))
 
 

@@ -43,8 +43,8 @@ SINGLE = "there are single trials: the spread between trials is not known"
 
 
 def compare_runs(a: StoredRun, b: StoredRun, gate: Gate | None = None) -> Comparison:
-    """B against A: a point differs if its p-value is below 5 % after Holm's step-down over all points and their mean.
-    UsageError for runs of different kinds. A gate is not judged: there is one run of each."""
+    """A point differs if its p-value is below 5 % after Holm's step-down over all points and their mean. UsageError for
+    runs of different kinds. A gate is not judged: there is one run of each."""
     check_comparable((a, b))
     paired, unpaired = pair_points(a, b)
     result = compare_points(paired) if paired else None
@@ -104,8 +104,8 @@ class TestedRatios:
     def with_tests(
         self, tested: Tested, whole: Tested | None, adjusted: Floats, spread: Spread, looks: int = 1
     ) -> TestedRatios:
-        """adjusted: the p-value of each point and, last, of whole. looks: how often the test is made; together they
-        have the 5 % (Bonferroni)."""
+        """adjusted: p-values of the points and, last, of whole. looks: tests, which together have the 5 %
+        (Bonferroni)."""
 
         def one(point: PointRatio, tests: Tested, at: int, p_adjusted: float) -> PointRatio:
             difference, error = float(tests.difference[at]), float(tests.error[at])
@@ -134,13 +134,13 @@ class TestedRatios:
         return replace(self, points=points, overall=overall, spread=spread)
 
     def with_ends(self, own: Tested, looks: int = 1) -> TestedRatios:
-        """With the one-sided intervals of other tests."""
+        """One-sided intervals of other tests."""
         points = tuple(_with_ends(p, own, at, looks) for at, p in enumerate(self.points))
         return replace(self, points=points)
 
 
 def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
-    """With the sentence, the cautions and the answer to the gate."""
+    """Adds the sentence, the cautions and the answer to the gate."""
     axis, gate = sides.sweep.axis, sides.gate
     whole = (*ratios.points, ratios.overall) if ratios.overall is not None else ratios.points
     points = sorted([*ratios.points, *map(_missing, ratios.unpaired)], key=lambda p: (p.level or 0.0, p.variant))
@@ -205,7 +205,7 @@ def _missing(point: Unpaired) -> PointRatio:
 
 
 def compare_with_first(runs: Sequence[StoredRun]) -> tuple[Comparison, ...]:
-    """Each later run against the first; UsageError for runs that cannot be compared."""
+    """UsageError for runs that cannot be compared."""
     if len(runs) < 2:
         raise UsageError("one run is named; the first is the base, the others are compared with it")
     if len({run.path for run in runs}) < len(runs):

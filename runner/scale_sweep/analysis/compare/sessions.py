@@ -1,10 +1,7 @@
-"""Compares several runs a side, in the order in which they ran.
-
-At a point the test is always Welch's, because few sessions cannot show that A and B are equally noisy. The p-values are
-therefore adjusted by the smallest p-value of pairs without a difference (Westfall and Young 1993, single step), drawn
-with the share of the spread that sessions have in these runs, for equal noise of A and B and for either being four
-times as noisy.
-"""
+"""Compares several runs a side, in the order in which they ran. At a point the test is always Welch's: few sessions
+cannot show that A and B are equally noisy. The p-values are therefore adjusted by the smallest p-value of pairs without
+a difference (Westfall and Young 1993, single step), drawn with the share of the spread that sessions have in these
+runs, for equal noise and for A or B being four times as noisy."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ NOISES = ((1.0, 1.0), (4.0, 1.0), (1.0, 4.0))
 
 @dataclass(frozen=True, kw_only=True)
 class Sessions:
-    """ln(rate), one row for each session and one column for each point."""
+    """ln(rate): (sessions, points)."""
 
     points: tuple[PointLogs, ...]
     a: Floats
@@ -55,7 +52,7 @@ class Sessions:
 
 
 def session_points(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[Sessions, list[Unpaired]]:
-    """Points that every session has, with the sessions' means, and points that one lacks."""
+    """Those that every session has, with the sessions' means, and those that one lacks."""
     counted = [[counted_trials(run) for run in side] for side in (a, b)]
     planned = [set().union(*(planned_points(run) for run in side)) for side in (a, b)]
     paired, missing = [], []
@@ -107,9 +104,9 @@ def tested_sessions(a: Floats, b: Floats) -> Tested:
 
 
 def careful_degrees(part_a: Floats, part_b: Floats, degrees_a: Floats, degrees_b: Floats) -> Floats:
-    """Satterthwaite's degrees at the worst ratio of the variances within its interval (RATIO_LEVEL). Few sessions show
-    that ratio badly: at the estimate the degrees are too many just where the error is too small. The formula rises and
-    falls, so its least value is at an end."""
+    """Satterthwaite's degrees at the worst ratio of the variances within its interval (RATIO_LEVEL): at the estimate
+    they are too many just where the error is too small. The formula rises and falls, so its least value is at an
+    end."""
     ends: list[Floats] = []
     for probability in ((1 - RATIO_LEVEL) / 2, (1 + RATIO_LEVEL) / 2):
         scaled = fdtri(degrees_a, degrees_b, probability) * part_b
@@ -132,7 +129,6 @@ def session_share(a: Floats, b: Floats) -> float:
 
 
 def adjusted(tested: Tested, sessions: Sessions) -> Floats:
-    """The largest p-values of those for equal noise and for noise that differs (NOISES)."""
     p_values = tested.p_value
     if len(p_values) < 2:
         return p_values
@@ -232,7 +228,6 @@ def order_of(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> str:
 
 
 def start_of(run: StoredRun) -> datetime | None:
-    """From the manifest, UTC if it has no time zone."""
     try:
         start = datetime.fromisoformat(str(run.manifest.get("created_utc") or ""))
     except ValueError:

@@ -63,7 +63,6 @@ def untested(ratios: Sequence[PointRatio], axis: str, why: str) -> str:
 def _not_significant(
     ratios: Sequence[PointRatio], overall: PointRatio | None, whole: str, repeats: Repeats | None
 ) -> str:
-    """With the smallest difference that would show, or the repeats that would show one."""
     seen = sorted(p.smallest_percent or 100.0 for p in ratios)
     together = overall.smallest_percent or 100.0 if overall is not None else 100.0
     measured = whole or f"B against A {ratio_words(ratios[0])}"
@@ -103,7 +102,7 @@ class Sides:
     sessions: tuple[int, int] = (1, 1)  # the number of runs of A and of B
     session_percent: float | None = None
     order: str = ""  # of the sessions, like "ABBA"
-    repeats: Repeats | None = None  # what is measured again and again to know the noise; None if it is not known
+    repeats: Repeats | None = None  # None if they are not known
 
 
 def name_of(run: StoredRun) -> str:

@@ -1,4 +1,4 @@
-"""Answers beyond the points: the rate at a level, its chance, the level for a rate."""
+"""The rate at a level, its chance, the level for a rate, beyond the points."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ class Known:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """The limits of a 95 % interval; wider if only one model is plausible."""
         return LIMITS_OF_A_FALL if self.falls else LIMITS
 
     @property
@@ -219,7 +218,7 @@ def _rejected_at(known: Known, barrier: RejectedLevel, where: str) -> str:
 
 
 def _crossings(candidate: Candidate, parameters: Floats, rate: float) -> tuple[Floats, Floats]:
-    """By parameter set: the lowest level with that rate, and the one from which a falling curve is below."""
+    """By parameter set: the lowest level with that rate, and that from which a falling curve is below."""
     arguments = candidate.model, parameters, rate, candidate.unit_level
     return levels_for(*arguments), level_where_it_falls(*arguments)
 
@@ -236,7 +235,7 @@ assert (LIMITS_OF_A_FALL[1], round(LIMITS[1], 6)) == (99.5, 97.5)
 
 
 def chances_below(known: Known, levels: Floats, rate: float) -> tuple[Floats, Floats]:
-    """(least, most) over the models and chords, by level; NaN without samples."""
+    """(least, most) over models and chords, by level; NaN without samples."""
     parts = [_chances(known, levels[at : at + LEVELS_AT_ONCE], rate) for at in range(0, len(levels), LEVELS_AT_ONCE)]
     if not parts:
         return np.zeros(0), np.zeros(0)
@@ -275,5 +274,4 @@ def _share_below(candidate: Candidate, levels: Floats, rate: float, *, is_wider:
         least = _LEAST * rate
         own = np.maximum(candidate.rates(levels), least)
         curves = own * (np.maximum(curves, least) / own) ** _WIDER_IF_FALLING
-    share: Floats = np.mean(curves < rate, axis=0)
-    return share
+    return np.asarray(np.mean(curves < rate, axis=0))

@@ -1,9 +1,6 @@
-"""One model fitted to the rows, with its errors and its bootstrap.
-
-Residuals of the fitted curve are drawn with replacement and added to it (Efron 1979). Each sample scales the residuals
-again by √(ν/χ²ν), because ν degrees of freedom estimate the noise with an error; this is why Student's t is wider than
-the normal distribution.
-"""
+"""One model fitted to the rows, with its errors and its bootstrap. Residuals of the fitted curve are drawn with
+replacement and added to it (Efron 1979). Each sample scales them again by √(ν/χ²ν), because ν degrees of freedom
+estimate the noise with an error, as in Student's t."""
 
 from __future__ import annotations
 
@@ -88,7 +85,6 @@ def _forms(rows: Rows, fitted: Floats, slopes: Floats, inverse: Floats | None) -
 
 
 def _pool(residuals: Floats, visible: Floats) -> Floats:
-    """Residuals without the effect of the fit, in units of the noise."""
     pool = residuals / np.sqrt(visible)
     size = math.sqrt(float(np.mean(pool**2)))
     pool = pool - pool.mean()
@@ -150,8 +146,7 @@ class Candidate:
         return percentiles(self.samples[:, self.names.index(name)]) if len(self.samples) else (None, None)
 
     def rates(self, levels: Floats) -> Floats:
-        curve: Floats = rates(self.model, self.values[None], levels, self.unit_level)[0]
-        return curve
+        return np.asarray(rates(self.model, self.values[None], levels, self.unit_level)[0])
 
     def curves(self, levels: Floats) -> Floats:
         """(samples, levels)."""
@@ -165,7 +160,7 @@ def percentiles(values: Floats, limits: tuple[float, float] = LIMITS) -> tuple[f
 
 
 def fit_model(model: ModelName, rows: Rows, samples: int = SAMPLES) -> Candidate:
-    """Least squares on the rate, for at least as many levels as parameters."""
+    """By least squares, for at least as many levels as parameters."""
     names = PARAMETERS[model]
     values = solve(model, rows.distinct, rows.weights, rows.means[None] / rows.unit, rows.unit_level, rows.knot)[0]
     curve: Floats = rates(model, values[None], rows.distinct, rows.unit_level)[0]
@@ -216,13 +211,12 @@ def _inverse(slopes: Floats, weights: Floats) -> Floats | None:
     square = (slopes / size).T @ ((slopes / size) * weights[:, None])
     if np.linalg.cond(square) > _SQUARE_MAX:
         return None
-    inverse: Floats = np.linalg.inv(square) / np.outer(size, size)
-    return inverse
+    return np.asarray(np.linalg.inv(square) / np.outer(size, size))
 
 
 def aicc(rss: float, trials: int, parameters: int, unit: float = 1.0) -> float | None:
     """Akaike's criterion for few points (Hurvich and Tsai, 1989), with the variance as a parameter. None if n − k − 1 ≤
-    0. rss is in units of `unit`, the criterion in those of the data."""
+    0. rss is in units of `unit`."""
     k = parameters + 1
     if trials - k - 1 <= 0:
         return None
@@ -254,7 +248,7 @@ def six_digits(value: float) -> float:
 
 
 def document(candidate: Candidate, grid: Floats | None) -> ModelFit:
-    """As it is stored."""
+    """The form that is stored."""
     return ModelFit(
         model=candidate.model,
         parameters={name: candidate.estimate(name) for name in candidate.names},

@@ -171,19 +171,18 @@ def _few(f: FitFindings) -> list[str]:
 
 
 def smallest_percent(points: Sequence[PointSummary], noise_percent: float | None) -> float | None:
-    """The difference of two levels seen four times in five; None for one level, or without replicates."""
+    """Difference of two levels seen four times in five; None for one level, or without replicates."""
     if noise_percent is None or len(points) < 2:
         return None
     return smallest_of(noise_percent / 100, degrees_of(points), min(p.n for p in points))
 
 
 def trials_percent(points: Sequence[PointSummary], noise_percent: float | None) -> float | None:
-    """Half of the range that holds 95 % of a level's trials; None without replicates."""
+    """Half of the range of 95 % of a level's trials; None without replicates."""
     return student(degrees_of(points)) * noise_percent if noise_percent is not None else None
 
 
 def degrees_of(points: Sequence[PointSummary]) -> int:
-    """Those of the pooled spread; 1 at least."""
     return max(1, sum(p.n - 1 for p in points))
 
 

@@ -72,14 +72,12 @@ def fit_rows(
 def known_of(
     observed: Sequence[Observation], terms: Terms, *, breaks: Sequence[KnownBreak] = (), samples: int = SAMPLES
 ) -> beyond.Known:
-    """The input of further answers beyond the points."""
     return _known(_findings(usable(observed), terms, tuple(breaks), samples))
 
 
 def known_of_rows(
     rows: Sequence[tuple[float, float]], terms: Terms, *, breaks: Sequence[KnownBreak] = (), samples: int = SAMPLES
 ) -> beyond.Known:
-    """The same of plain (level, rate) rows, both above 0."""
     return _known(_findings(_of_rows(rows), terms, tuple(breaks), samples))
 
 
@@ -90,7 +88,6 @@ def _of_rows(rows: Sequence[tuple[float, float]] | Floats) -> Usable:
 
 
 def value_at(fit: FitReport, level: float) -> float | None:
-    """The chosen model's rate; None without one."""
     model = next((m for m in fit.models if m.model == fit.chosen), None)
     if model is None or level <= 0:
         return None
@@ -202,7 +199,6 @@ def _figures(known: beyond.Known) -> tuple[Estimate | None, Estimate | None, Est
 
 
 def _beside(data: Usable, terms: Terms, rate: str, breaks: tuple[KnownBreak, ...]) -> FitBeside | None:
-    """The fit with the rejected trials of the doubted levels."""
     if not data.doubted:
         return None
     levels, rates = np.array(sorted([*zip(data.levels, data.rates, strict=True), *data.doubted]), dtype=float).T

@@ -48,8 +48,7 @@ def peak(candidate: Candidate) -> Estimate | None:
 
 
 def _peak_levels(p: Floats, unit: float) -> Floats:
-    levels: Floats = unit * np.sqrt(_ratio(np.maximum(1 - p[:, 1], 0.0), p[:, 2]))
-    return levels
+    return np.asarray(unit * np.sqrt(_ratio(np.maximum(1 - p[:, 1], 0.0), p[:, 2])))
 
 
 def knee(candidate: Candidate) -> Estimate | None:

@@ -64,7 +64,6 @@ def falls(rows: Rows) -> bool:
 
 
 def falls_row_by_row(rows: Rows) -> bool:
-    """Whether, with one row a level, three rates or more fall after the maximum, by 5 % in all."""
     if len(rows.rates) != len(rows.distinct) or len(rows.rates) <= ROWS_OF_A_FALL:
         return False
     after = rows.means[rows.means.argmax() :]
@@ -112,14 +111,12 @@ def _share(extreme: NDArray[np.bool_]) -> float:
 
 def _gain(plain: Floats, shaped: Floats, within: Floats) -> Floats:
     """The decrease of the squares: ln of the ratio, 0 or more."""
-    gain: Floats = np.log((plain + within + _RESOLUTION) / (np.minimum(plain, shaped) + within + _RESOLUTION))
-    return gain
+    return np.asarray(np.log((plain + within + _RESOLUTION) / (np.minimum(plain, shaped) + within + _RESOLUTION)))
 
 
 def _tail_of_slope(rows: Rows, draws: Simulated, near: NDArray[np.bool_]) -> Floats:
     """By draw: the tail of Student's t for the slope of ln x on ln n from the highest mean on; 1 where that is the
-    last. The noise is that about the line, and of the replicates near the maximum. The data chooses the maximum: this
-    is no p-value."""
+    last. The data chooses the maximum: this is no p-value."""
     logs, across = np.log(np.maximum(draws.means, _RESOLUTION)), np.log(rows.distinct)
     top = draws.means.argmax(axis=1)
     tails, replicates = np.ones(len(top)), int(np.sum(rows.weights[near] - 1))
@@ -140,7 +137,7 @@ def _tail_of_slope(rows: Rows, draws: Simulated, near: NDArray[np.bool_]) -> Flo
 
 
 def _size_about(rows: Rows, measured: Simulated, curve: Floats, variance: float) -> float:
-    """The noise about a curve of steps, as a share of that about the best model: below 1 where no model fits."""
+    """As a share of the noise about the best model: below 1 where no model fits."""
     degrees = len(rows.rates) - len(np.unique(curve))
     if degrees < _DEGREES_MIN or variance <= 0:
         return 1.0
@@ -168,13 +165,11 @@ def _spread(rows: Rows, curve: Floats) -> Floats:
     constant = math.log(float(np.mean(residuals)) + _RESOLUTION)
     if proportional >= constant:
         return np.ones_like(curve)
-    spread: Floats = size / math.sqrt(float(np.mean(here**2)))
-    return spread
+    return np.asarray(size / math.sqrt(float(np.mean(here**2))))
 
 
 def _squares(rows: Rows, measured: Floats, curves: Floats) -> Floats:
-    squares: Floats = (measured - curves) ** 2 @ rows.weights
-    return squares
+    return np.asarray((measured - curves) ** 2 @ rows.weights)
 
 
 def _model(rows: Rows, model: ModelName, measured: Floats) -> Floats:

@@ -104,14 +104,12 @@ def rates(model: ModelName, parameters: Floats, levels: Floats, unit: float = 1.
 
 
 def _powers(levels: Floats, exponent: Any) -> Floats:
-    powers: Floats = np.exp(np.clip(exponent * np.log(levels), -LOG_MOST, LOG_MOST))
-    return powers
+    return np.asarray(np.exp(np.clip(exponent * np.log(levels), -LOG_MOST, LOG_MOST)))
 
 
 def _equivalent(levels: Floats, share: Any, at: Any) -> Floats:
     """min(n, b) + s max(n − b, 0): levels in units of those before the break."""
-    worth: Floats = np.maximum(np.minimum(levels, at) + share * np.maximum(levels - at, 0.0), 0.0)
-    return worth
+    return np.asarray(np.maximum(np.minimum(levels, at) + share * np.maximum(levels - at, 0.0), 0.0))
 
 
 def _jacobian_with_break(p: Floats, levels: Floats, unit: float) -> Floats:

@@ -98,7 +98,6 @@ def _left(fitted: dict[ModelName, Candidate], plausible: list[ModelName]) -> lis
 
 
 def _quantiles(count: int) -> Floats:
-    """Quantiles of the normal distribution, with a standard deviation of 1."""
     if count == 1:
         return np.zeros(1)
     drawn: Floats = ndtri((np.arange(count) + 0.5) / count)

@@ -30,7 +30,7 @@ _TAIL_MODELS: tuple[ModelName, ...] = ("affine", "power", "amdahl")
 
 
 def misfit_p(chosen: Candidate, rows: Rows) -> float | None:
-    """The chance of level means as far from the curve: F test of lack of fit. None if it cannot be tested."""
+    """F test of lack of fit: the chance of level means as far from the curve. None if it cannot be tested."""
     pure = float(np.sum((rows.rates - rows.means[rows.of_level]) ** 2))
     within, left = len(rows.rates) - len(rows.distinct), len(rows.distinct) - len(chosen.free)
     if within < 1 or left < 1 or pure <= 0:
@@ -40,7 +40,6 @@ def misfit_p(chosen: Candidate, rows: Rows) -> float | None:
 
 
 def may_miss(chosen: Candidate | None, rows: Rows) -> bool:
-    """Whether the level means may miss the chosen curve; False without replicates."""
     p = misfit_p(chosen, rows) if chosen is not None else None
     return p is not None and p <= DOUBT_P
 

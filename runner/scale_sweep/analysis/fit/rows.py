@@ -19,8 +19,6 @@ MANY_LEVELS = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """The data of the fit, sorted."""
-
     levels: Floats
     rates: Floats
     distinct: Floats
@@ -100,7 +98,7 @@ class FarOff:
 
 
 def far_off(rows: Rows) -> tuple[FarOff, ...]:
-    """The outliers, the farthest first. The other rows are judged without them."""
+    """The farthest first. The other rows are judged without them."""
     levels, logs = rows.levels, np.log(rows.rates)
     far: list[FarOff] = []
     while len(far) < _OUTLIERS_MAX and len(np.unique(levels)) >= _LEVELS_MIN:
@@ -124,8 +122,7 @@ class _Judged:
 
 
 def _suspects(levels: Floats, logs: Floats) -> list[int]:
-    """Several, because one outlier changes what its neighbours predict of each other; one if every level keeps its
-    median."""
+    """Several: one outlier changes what its neighbours predict of each other. One if every level keeps its median."""
     off = np.abs(_distances(levels, logs))
     most = _SUSPECTS_MAX if np.unique(levels, return_counts=True)[1].min() <= _ROWS_OF_A_MEDIAN else 1
     return [int(i) for i in np.argsort(-off, kind="stable")[:most]]
@@ -159,8 +156,7 @@ def _distances(levels: Floats, logs: Floats) -> Floats:
     b = np.where(few == 0, 2, np.where(few == last, last - 1, few + 1))
     slopes = (medians[b] - medians[a]) / (across[b] - across[a])
     expected[few] = medians[a] + slopes * (across[few] - across[a])
-    distances: Floats = logs - expected[of_level]
-    return distances
+    return np.asarray(logs - expected[of_level])
 
 
 def known_breaks(placements: Mapping[float, Placement]) -> tuple[KnownBreak, ...]:

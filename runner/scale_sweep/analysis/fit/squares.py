@@ -126,8 +126,7 @@ def solve_peak_at_last(levels: Floats, weights: Floats, measured: Floats, unit: 
     many = levels / unit
     pairs = many * (many - 1) / many[-1] ** 2
     bases = np.array([1 + pairs, many - 1 - pairs])
-    curve: Floats = levels / _positive(_inside(levels, bases, weights, measured, (None,)), bases)
-    return curve
+    return np.asarray(levels / _positive(_inside(levels, bases, weights, measured, (None,)), bases))
 
 
 def _no_worse(
@@ -161,8 +160,7 @@ def _inside(levels: Floats, bases: Floats, weights: Floats, measured: Floats, en
 
 
 def _positive(part: Floats, bases: Floats) -> Floats:
-    curves: Floats = np.maximum(part @ bases, 1e-9)
-    return curves
+    return np.asarray(np.maximum(part @ bases, 1e-9))
 
 
 def _face(levels: Floats, bases: Floats, weights: Floats, measured: Floats, ends: Ends) -> Floats:

@@ -1,8 +1,6 @@
-"""Observations → points, with speedups, ranges of pairs and of another day.
-
-With two levels the test of a speedup is Student's paired t test on the logarithm of each block's ratio (Jain, The Art
-of Computer Systems Performance Analysis, section 13.4.1).
-"""
+"""Observations → points, with speedups, ranges of pairs and of another day. With two levels the test of a speedup is
+Student's paired t test on ln of each block's ratio (Jain, The Art of Computer Systems Performance Analysis, section
+13.4.1)."""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ class Speedup:
 
 
 def paired_speedups(levels: Floats, rates: Floats, blocks: Floats) -> Mapping[float, Speedup]:
-    """The speedup of each level that blocks join to the first, directly or through others."""
+    """By levels that blocks join to the first, directly or through others."""
     if len(levels) == 0 or len(np.unique(blocks)) < 2:
         return {}
     logs = np.log(rates)
@@ -222,7 +220,7 @@ def holds_median(pairs: int) -> float:
 
 
 def with_pairs(points: Sequence[PointSummary], data: Usable) -> tuple[PointSummary, ...]:
-    """With the ratios of the blocks that hold it and the first level, without 95 % intervals."""
+    """Ratios of the blocks that hold it and the first level, in place of 95 % intervals."""
     ratios = ratios_to_first(data.levels, np.log(data.rates), data.blocks) if data.blocks is not None else {}
     return tuple(
         replace(
@@ -240,7 +238,7 @@ def with_pairs(points: Sequence[PointSummary], data: Usable) -> tuple[PointSumma
 
 
 def another_day(point: PointSummary, earlier: Sequence[float]) -> AnotherDay | None:
-    """The range of another day's speedup. earlier: speedups of stored repetitions, oldest first."""
+    """earlier: speedups of stored repetitions, oldest first."""
     if not point.pairs or not point.speedup:
         return None
     logs = [math.log(value) for value in earlier if 0 < value < math.inf]

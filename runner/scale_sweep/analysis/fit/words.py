@@ -54,8 +54,6 @@ class Terms:
 
 @dataclass(frozen=True, kw_only=True)
 class FitFindings:
-    """Every model on the rows, the choice between them, and what the sentences need besides."""
-
     terms: Terms
     data: Usable
     rows: Rows

@@ -1,8 +1,6 @@
-"""Do the replicates of a point agree within the errors of their own windows?
-
-The windows' degrees of freedom count two uncertainties: that of a spread of few independent seconds, and that of the
-correlation (standard error √((1 − r²) / n), Bartlett 1946).
-"""
+"""Do the replicates of a point agree within the errors of their own windows? The windows' degrees of freedom count two
+uncertainties: of a spread of few independent seconds, and of the correlation (standard error √((1 − r²) / n), Bartlett
+1946)."""
 
 from __future__ import annotations
 
@@ -29,8 +27,8 @@ class PredictedSpread(NamedTuple):
 
 
 def agreement_of(observed: Sequence[Observation]) -> Agreement | None:
-    """The agreement of the points with two replicates and known windows, without a drift. The test of all leaves out
-    points that disagree by themselves."""
+    """Points with two replicates and known windows, without a drift. The test of all leaves out points that disagree by
+    themselves."""
     steady, line = steadied(observed)
     logs: dict[Point, list[float]] = {}
     predicted: dict[Point, PredictedSpread] = {}

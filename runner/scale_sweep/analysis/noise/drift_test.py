@@ -1,8 +1,6 @@
-"""The course of the rate over a run: drift, bend, first trial; and values without it.
-
-Each φ of PHIS therefore gets a weight: its likelihood, in which the coefficients and the variance are integrated out
-(the restricted likelihood of Harville, 1974), times PRIOR.
-"""
+"""The course of the rate over a run: drift, bend, first trial; and values without it. Each φ of PHIS gets a weight: its
+likelihood, in which the coefficients and the variance are integrated out (the restricted likelihood of Harville, 1974),
+times PRIOR."""
 
 from __future__ import annotations
 
@@ -181,8 +179,7 @@ class _Fit:
     def _errors(self, at: int) -> Floats:
         own = self.inverse[at]
         inflation = np.array([own @ phi**self.apart @ own for phi in PHIS])
-        errors: Floats = np.sqrt(self.variances * inflation)
-        return errors
+        return np.asarray(np.sqrt(self.variances * inflation))
 
     def _tails(self, distance: float, errors: Floats) -> float:
         if distance == 0:
@@ -192,7 +189,7 @@ class _Fit:
 
 
 def _fit(design: Floats, values: Floats, orders: Floats) -> _Fit | None:
-    """The fit of trials in their order; None with too few degrees of freedom, or if a column follows from others."""
+    """None with too few degrees of freedom, or if a column follows from others."""
     degrees = len(values) - design.shape[1]
     if degrees < DEGREES_MIN or np.linalg.matrix_rank(design) < design.shape[1]:
         return None
@@ -228,7 +225,7 @@ def _by_phi(design: Floats, values: Floats, gaps: Floats, phi: float) -> tuple[f
 
 
 def trend_of(observed: Sequence[Observation]) -> Trend | None:
-    """From the first trial to the last, as a ratio; None if it is not known."""
+    """Ratio of the last trial to the first; None if it is not known."""
     line = line_of(observed)
     if line is None:
         return None
@@ -249,7 +246,7 @@ def trend_of(observed: Sequence[Observation]) -> Trend | None:
 
 
 def steadied(observed: Sequence[Observation]) -> tuple[Sequence[Observation], Line | None]:
-    """The values as in the middle of a run that only drifts, and the drift; None if there is none."""
+    """Values as in the middle of a run that only drifts, and the drift; None if there is none."""
     line = line_of(observed)
     if line is None or not line.is_drifting:
         return observed, None

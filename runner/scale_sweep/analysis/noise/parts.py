@@ -95,8 +95,8 @@ def _residual(logs: Floats, *factors: Floats) -> _Residual:
 def _between(
     logs: Floats, points: Floats, sessions: Floats, blocks: Floats
 ) -> tuple[dict[PartName, float], int] | None:
-    """The variances of trials ("start", with their windows), blocks and sessions, as far as they are apart; the degrees
-    of the first."""
+    """Variances of trials ("start", with their windows), blocks and sessions, as far as they are apart; the degrees of
+    the first."""
     of_run, of_block = _residual(logs, points, sessions), _residual(logs, points, blocks)
     is_apart = of_block.degrees >= DEGREES_MIN and of_run.degrees > of_block.degrees
     inner = of_block if is_apart else of_run
@@ -117,7 +117,7 @@ def _between(
 
 
 def _within(windows: Sequence[tuple[Point, WindowNoise]]) -> dict[PartName, float]:
-    """The variances of a window's mean by its seconds, and by a drift that a point's windows do not share."""
+    """Variances of a window's mean by its seconds, and by a drift that a point's windows do not share."""
     by_point: dict[Point, list[WindowNoise]] = {}
     for point, window in windows:
         by_point.setdefault(point, []).append(window)

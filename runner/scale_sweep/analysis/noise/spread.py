@@ -18,7 +18,7 @@ Point = tuple[float, str]
 
 @dataclass(frozen=True, kw_only=True)
 class PooledRates:
-    """ln(rate) of the VALID trials on the curve by point."""
+    """ln(rate) of the VALID trials on the curve."""
 
     logs: Mapping[Point, tuple[float, ...]]
     points: tuple[Point, ...]  # all that were planned and ran, also those without a VALID trial
@@ -119,7 +119,7 @@ def smallest_difference_percent(rates: PooledRates) -> float | None:
 
 
 def replicates_for_drift(trend: Trend, points: int, percent: float) -> int | None:
-    """Replicates with which a drift of this percentage is seen four times in five; None above REPEATS_MAX. With R
+    """The fewest with which a drift of this percentage is seen four times in five; None above REPEATS_MAX. With R
     replicates of L points in blocks, its standard error is proportional to (R L − 1) / √(R (R² − 1)) for independent
     trials."""
     if trend.ratio.high is None or points < 1:
@@ -140,7 +140,7 @@ def replicates_for_drift(trend: Trend, points: int, percent: float) -> int | Non
 
 def _inflation_of_drift(replicates: int, points: int, alike: float) -> float:
     """Σ cᵢ cⱼ φ^|i − j| / Σ cᵢ², for AR(1) trials and weights c, the distance of a trial's block from the middle
-    block."""
+    one."""
     own = across = before = 0.0
     for trial in range(replicates * points):
         weight = trial // points - (replicates - 1) / 2
@@ -194,7 +194,7 @@ def later_rates(observed: Sequence[Observation], rates: PooledRates) -> tuple[tu
 
 
 def drift_of(observed: Sequence[Observation], rates: PooledRates) -> Drift | None:
-    """The drift check against the first trial of its point."""
+    """Drift check against the first trial of its point."""
     known = [(o, log) for o in observed if (log := log_value(o)) is not None]
     check = next((one for one in known if one[0].role == "drift_check"), None)
     same = [one for one in known if check and one[0].role == "point" and one[0].point == check[0].point]
@@ -210,7 +210,7 @@ def drift_of(observed: Sequence[Observation], rates: PooledRates) -> Drift | Non
 
 
 def noise_report(observed: Sequence[Observation]) -> NoiseReport:
-    """Spread, intervals, drift, ablations, agreement and parts of a run."""
+    """Everything about a run's noise."""
     rates = rates_of(observed)
     return NoiseReport(
         levels=intervals(rates),

@@ -36,7 +36,7 @@ LONE = (
 
 
 def level_need(run: StoredRun, wanted: float, also: Sequence[float] = ()) -> LevelNeed:
-    """The smallest level that holds the rate. also: levels whose rates are wanted too."""
+    """also: levels whose rates are wanted too."""
     sweep = run.plan.sweep
     axis = load_axis(sweep.axis)
     rate = rate_of(sweep.work, durable=axis.is_durable, objective=sweep.load.objective)
@@ -106,7 +106,7 @@ def held(answer: LevelNeed, known: Known, also: Sequence[float] = ()) -> LevelNe
 
 
 def _levels(known: Known) -> Floats:
-    """Those that the fit allows: whole numbers, or multiples of the smallest measured one; of many, an even choice."""
+    """Whole numbers, or multiples of the smallest measured one, that the fit allows; of many, an even choice."""
     measured = known.rows.distinct
     step = 1.0 if np.all(measured == np.round(measured)) else float(measured[0])
     first, last = math.ceil(float(measured[0]) / REACH / step - 1e-9), math.floor(known.limit / step + 1e-9)
@@ -158,7 +158,6 @@ def _why_none(known: Known, wanted: float, last: float, miss: float) -> str:
 
 
 def _by_trials(answer: LevelNeed, known: Known, counted: Sequence[TrialResult]) -> LevelNeed:
-    """The size from measured levels alone, too few for a model."""
     chances = tuple(_of_level(known, at, counted, answer.wanted) for at in range(len(known.rows.distinct)))
     holds = [c for c in chances if c.miss is not None and c.miss <= ACCEPTED]
     safe = [c for c in chances if c.miss is not None and c.miss <= _END]

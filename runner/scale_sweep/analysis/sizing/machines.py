@@ -111,13 +111,13 @@ def next_sweep(plan: Plan, known: Known, answer: LevelNeed) -> NextSweep | None:
         return _sweep(plan, known, [r.level for r in known.lost])
     if known.chosen is None and np.any(known.rows.means >= answer.wanted):
         return _sweep(plan, known, [], times=2)
-    if known.chosen is None:
-        return _upward(plan, known, _along_a_line(known, answer.wanted))
+    if (chosen := known.chosen) is None:  # along a line
+        return _upward(plan, known, answer.wanted * float(known.rows.distinct[-1] / known.rows.means[-1]))
     reached = need(known, [answer.wanted])[0].level
     if reached is not None:
         is_beyond = reached > known.rows.distinct[-1]  # the farther the level, the more the rate exceeds the need
         return _sweep(plan, known, [known.limit]) if is_beyond else _narrower(plan, known, reached)
-    crossing = _crossing(known, answer.wanted)
+    crossing = float(levels_for(chosen.model, chosen.values[None], answer.wanted, chosen.unit_level)[0])
     if math.isfinite(crossing):
         return _upward(plan, known, crossing) if crossing > known.limit else None
     least, _ = chances_below(known, np.array([known.limit]), answer.wanted)
@@ -128,17 +128,6 @@ def _is_open(answer: LevelNeed) -> bool:
     if answer.level is None or answer.high is None or answer.low is None:
         return True
     return answer.high > _WIDE * answer.low and answer.high - answer.low > 1
-
-
-def _along_a_line(known: Known, wanted: float) -> float:
-    return wanted * float(known.rows.distinct[-1] / known.rows.means[-1])
-
-
-def _crossing(known: Known, wanted: float) -> float:
-    chosen = known.chosen
-    if chosen is None:
-        return math.inf
-    return float(levels_for(chosen.model, chosen.values[None], wanted, chosen.unit_level)[0])
 
 
 def _upward(plan: Plan, known: Known, crossing: float) -> NextSweep:
