@@ -18,7 +18,7 @@ from scale_sweep.machine.disks import sets
 from scale_sweep.machine.disks.device import parse_wipefs
 from scale_sweep.machine.disks.fio import Writing, arguments, file_bytes, parse, set_of
 from scale_sweep.machine.disks.limits import expected, shares_bottleneck
-from scale_sweep.machine.disks.playbook import playbook_path, variables
+from scale_sweep.machine.disks.playbook import playbook_path
 from scale_sweep.machine.disks.prepare import leftover_sets
 from scale_sweep.machine.disks.sets import list_disks
 from scale_sweep.machine.disks.source import check_source
@@ -171,15 +171,6 @@ def test_names_and_folders_that_no_command_takes_are_refused(tmp_path):
             new_set(name, tmp_path)
     with pytest.raises(UsageError, match="cannot be mounted"):
         new_set("x", tmp_path / "a b")
-
-
-def test_every_variable_of_the_playbook_is_given(register):
-    disk_set = new_set("x", register, count=3, kept=True)
-    play = yaml.safe_load(playbook_path().read_text())[0]
-    given = variables(disk_set, "present")
-    assert set(play["vars"]) <= set(given)
-    assert given["disks_folder"].endswith("/scale-disks-x")
-    assert len(given["disks_label"]) == 8
 
 
 @pytest.mark.parametrize("role", sorted(p.name for p in (playbook_path().parent / "roles").iterdir()))

@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 import typer
 
-from scale_sweep.base import errors
-from scale_sweep.base.errors import ScaleError
 from scale_sweep.cli.commands import COMMANDS, load_command
 from scale_sweep.model import VerdictKind
 from scale_sweep.results.store.texts import COLUMNS_AFTER_KNOBS, COLUMNS_BEFORE_KNOBS
@@ -61,14 +59,6 @@ def test_every_column_is_explained():
     columns = (*COLUMNS_BEFORE_KNOBS, *knobs, *COLUMNS_AFTER_KNOBS)
     known = {column for column in columns for f in families if column.startswith(f) and f"`{f}*`" in text}
     assert_none(column for column in columns if f"`{column}`" not in text and column not in known)
-
-
-def test_every_exit_code_is_on_the_page_of_commands():
-    codes = [kind.exit_code for kind in ScaleError.__subclasses__()]
-    codes += [value for name, value in vars(errors).items() if name.startswith("EXIT_") and isinstance(value, int)]
-    assert len(codes) > 10
-    for code in codes:
-        assert re.search(rf"^\| {code} \|", DOCS["commands.md"], re.MULTILINE), code
 
 
 def test_every_file_that_a_document_names_is_there():

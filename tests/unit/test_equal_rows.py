@@ -17,6 +17,8 @@ QUICK = {"load__quick": "1"}
 
 
 PLAN = planned(cores="1..2", **QUICK)
+LONG = [replace(t, load=replace(t.load, warmup_least_s=10.0, warmup_s=60.0)) for t in PLAN.trials]
+SLOW = replace(PLAN, trials=tuple(LONG))  # of a server that needs a long warm-up
 FEW = replace(DEAR, cheap_bytes=10**8)
 
 
@@ -33,15 +35,13 @@ FEW = replace(DEAR, cheap_bytes=10**8)
         (planned(cores="1,2,4", **QUICK), DEAR, 1.5e5, 2_400_000),
         (PLAN, DEAR, 1e6, None),  # less than four seconds
         (PLAN, DEAR, 1500, None),  # no page becomes dear
+        (PLAN, EVEN, 4e5, None),
+        (PLAN, None, 4e5, None),
+        (SLOW, DEAR, 4e5, None),
     ],
 )
 def test_the_rows_fit_into_the_cheap_pages(plan, pages, rate, rows):
     assert rows_in_cheap_pages(plan, pages, rate) == rows
-
-
-def test_a_server_that_needs_a_long_warm_up_keeps_its_window():
-    slow = tuple(replace(t, load=replace(t.load, warmup_least_s=10.0, warmup_s=60.0)) for t in PLAN.trials)
-    assert rows_in_cheap_pages(replace(PLAN, trials=slow), DEAR, 4e5) is None
 
 
 def test_a_load_that_only_reads_writes_no_more_than_its_copy_of_the_rows():
@@ -73,11 +73,6 @@ def test_a_long_run_pays_for_more_pages_than_a_short_one():
     four = replace(one, trials=one.trials * 4)
     assert held_bytes(one, replace(much, available_bytes=10**11)) == 5 * 10**10
     assert held_bytes(four, much) == pytest.approx(4 * held_bytes(one, much), rel=0.01)
-
-
-@pytest.mark.parametrize("pages", [EVEN, None])
-def test_a_window_stays_where_pages_cost_the_same(pages):
-    assert rows_in_cheap_pages(PLAN, pages, 4e5) is None
 
 
 @pytest.mark.parametrize("given", ["duration=8s", "warmup=2s", "rows=1M", "rate=1k", "slo=p99 < 50ms"])

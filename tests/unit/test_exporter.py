@@ -1,7 +1,6 @@
 """Metrics: what is declared, documented and served is one list; counters never fall; the port is small and local."""
 
 import http.client
-import socket
 import threading
 from dataclasses import replace
 
@@ -304,15 +303,6 @@ def test_the_port_gives_metrics_and_refuses_all_else():
         assert get(exporter.port, "/metrics", "POST")[0] == 501
     with pytest.raises(OSError):
         get(exporter.port)
-
-
-def test_a_taken_port_is_replaced_and_the_address_is_loopback():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        server = MetricsServer(port, lambda: b"")
-        server.stop()
-    assert server.port != port
-    assert server.url == f"http://127.0.0.1:{server.port}/metrics"
 
 
 def test_lingering_ends_when_the_page_was_read_once_more_by_every_reader_that_is_connected():

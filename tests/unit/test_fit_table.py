@@ -19,7 +19,6 @@ from scale_sweep.analysis.fit.words import Terms
 from scale_sweep.base.errors import UsageError
 from scale_sweep.cli import app
 from scale_sweep.report.anydata import fit_document
-from tests.needs import module
 from tests.unit.drawn_rows import table as rows_of
 
 GOOD = "n,x,kind\n1,100,a\n2,190,a\n3,280,a\n4,360,a\n5,440,a\n6,515,a\n"
@@ -99,7 +98,7 @@ def test_a_measured_unit_is_not_called_rows(tmp_path):
     rows = "".join(f"{n},{1000 * n / (1 + 0.1 * (n - 1)):.1f}\n" for n in range(1, 9))
     shown = run(tmp_path, f"n,x\n{rows}").stdout
     assert re.search(r"maximum 10\.?\d* k \([\d.]+ to [\d.]+ k\) x", shown)
-    assert "rows/s" not in shown
+    assert "rows/s" not in shown and "← chosen" in shown
 
 
 def test_quotes_and_comments_do_not_move_the_lines_that_are_named():
@@ -172,14 +171,6 @@ def test_the_document_for_scripts(tmp_path):
     assert (three["chosen"], three["verdict"]) == (None, "undecided")
     assert three["models"][0]["params"]["gamma"] == pytest.approx((10 + 38 + 140) / 21)
     assert any("cannot test" in w for w in three["warnings"])
-
-
-def test_people_get_tables_and_a_picture(tmp_path):
-    module("matplotlib")
-    picture = tmp_path / "curve.png"
-    done = run(tmp_path, GOOD, "--png", str(picture))
-    assert "(Amdahl fits" in done.stdout and "← chosen" in done.stdout
-    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_bad_questions_and_a_file_that_is_not_there_are_usage_errors(tmp_path):
