@@ -31,10 +31,6 @@ WATTS = 45.0
 KNOBS = {"partitions": "4", "connections": "8"}
 
 
-def rate_of(trial: model.Trial, gamma: float, alpha: float) -> float:
-    return gamma * trial.level / (1 + alpha * (trial.level - 1))
-
-
 def seconds_of(rate: float, seconds: int, chance: random.Random, noise: float, memory: float) -> list[int]:
     """Rows in each second: an autoregression of order one with the given spread and memory."""
     state, rows = chance.gauss(0, 1), []
@@ -222,7 +218,8 @@ def raw_run(
     plan = synthetic_plan(range(1, shape.levels + 1), shape.replicates, KNOBS, work=work, seed=shape.seed)
     writer = RunWriter(RunLock(new_folder(results / name)), plan, manifest_of(plan))
     for trial in plan.trials[:interrupted_after]:
-        rate = rate_of(trial, shape.gamma, shape.alpha) * math.exp(chance.gauss(0, shape.trial_noise))
+        rate = shape.gamma * trial.level / (1 + shape.alpha * (trial.level - 1))
+        rate *= math.exp(chance.gauss(0, shape.trial_noise))
         rows = seconds_of(rate, shape.seconds, chance, shape.noise, shape.memory)
         for second in range(shape.ramp_s):
             rows[shape.warmup_s + second] = rows[shape.warmup_s + second] * second // shape.ramp_s

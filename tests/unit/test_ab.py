@@ -28,13 +28,10 @@ from tests.unit.factories import SLOWER, make_result, make_sweep
 from tests.unit.test_plan import POSTGRES, make_host, planned
 
 
-def sweeps(**b):
-    made = (make_sweep(cores="1..2", method__order_seed="3", **flags) for flags in ({}, b))
-    return [replace(sweep, target="postgres", runtime="process", method="copy") for sweep in made]
-
-
 def plan_of(blocks=3, **b):
-    a, b = variants_of(*sweeps(**b), blocks if isinstance(blocks, tuple) else (blocks,))
+    made = (make_sweep(cores="1..2", method__order_seed="3", **flags) for flags in ({}, b))
+    sweeps = [replace(sweep, target="postgres", runtime="process", method="copy") for sweep in made]
+    a, b = variants_of(*sweeps, blocks if isinstance(blocks, tuple) else (blocks,))
     arms = [PlannedArm(variant={VARIANT: name}, sweep=one, facts=POSTGRES.facts) for name, one in (("A", a), ("B", b))]
     return plan_arms(as_one(a), make_host(), arms)
 

@@ -19,8 +19,6 @@ from scale_sweep.server.runtimes.docker_engine import accounting_of, refuse_unpu
 CLOSED = TargetError("it did not answer: Remote end closed connection")
 TRIAL = SimpleNamespace(resources=SimpleNamespace(memory_bytes=64 * 2**20))
 ORDER = SimpleNamespace(disks=(), disk_free_min_bytes=0, trial=TRIAL, level_words="2 cores")
-
-
 LOG = "started\nwarned\nwarned again\njava.lang.OutOfMemoryError: Java heap space\n"
 
 

@@ -3,15 +3,12 @@
 import functools
 import json
 import re
-from datetime import datetime
 
 import pytest
 
 from scale_sweep.loadgen.verbs import Answer
 from scale_sweep.taosbenchmark import run_queries as run
 from scale_sweep.taosbenchmark import spec
-from scale_sweep.taosbenchmark.command import read_given, read_job
-from scale_sweep.taosbenchmark.job import QueryJob, ScaleOptions
 from tests.unit.null_load import load_file, null_key, skip_without_loadgen
 
 SPECIFIED, STABLE = "specified_table_query", "super_table_query"
@@ -28,21 +25,11 @@ MIXED = re.compile(
 SPEND = re.compile(r"Spend ([\d.]+) second completed total queries: (\d+), the QPS of all threads: +([\d.]+)")
 
 
-def document(**more):
+def document():
     specified = {"concurrent": 3, "sqls": [{"sql": "select 1;"}, {"sql": "select\n2", "result": "./r"}]}
     over = {"stblname": "stb", "sqls": [{"sql": "select last_row(ts) from xxxx"}]}
     content = {"filetype": "query", "host": "h", "databases": "Db", "query_times": 2}
-    return content | {SPECIFIED: specified, STABLE: over} | more
-
-
-def read(content, tmp_path, *options) -> QueryJob:
-    (tmp_path / "q.json").write_text(json.dumps(content))
-    return read_job(*read_given(["-f", "q.json", *options]), ScaleOptions(), {}, datetime(2026, 1, 1))
-
-
-@pytest.fixture(autouse=True)
-def _folder(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
+    return content | {SPECIFIED: specified, STABLE: over}
 
 
 @pytest.fixture

@@ -46,8 +46,6 @@ def test_runs_are_completed_from_the_results_that_are_named(folder):
 
 
 FILES = ["mine.toml", "other/", "results/"]
-
-
 WORDS = {  # a list: all that the word may become; a text: one of them
     "sweep cpu --target post": ["postgres"],
     "sweep cpu --target postgres,q": "postgres,questdb",

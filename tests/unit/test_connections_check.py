@@ -63,8 +63,6 @@ def test_only_what_may_be_the_servers_own_reason_is_checked(use, expected):
 LACKS = Bottleneck(kind=BottleneckKind.CONNECTIONS, sentence="waited", remedy="more --connections")
 WAITING = Verdict(kind=LACKING, reasons=("all 8 connections waited",), once_checked=OWN, bottleneck=LACKS)
 FULL = Verdict(kind=VerdictKind.VALID, bottleneck=Bottleneck(kind=BottleneckKind.SERVER_CPU, sentence="full"))
-
-
 CAPACITY = 2.2  # cores, more of which the server cannot use
 
 

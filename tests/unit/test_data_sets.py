@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from dataclasses import asdict, replace
 from itertools import count
 from pathlib import Path
@@ -23,7 +22,6 @@ from scale_sweep.model import Plan, Preloaded
 from scale_sweep.plan.data_sets import bytes_needed, data_key, makers
 from scale_sweep.plan.notes import notes
 from scale_sweep.plan.preparing import findings
-from scale_sweep.server.runtimes import data_files
 from scale_sweep.server.runtimes.clean import find_leftovers, remove
 from scale_sweep.server.runtimes.data_files import copy_tree
 from scale_sweep.server.targets import Address, load_facts
@@ -132,17 +130,6 @@ def test_a_copy_has_every_file_with_its_mode_and_its_holes_and_is_apart_from_the
     assert len((first / "deep" / "rows").read_bytes()) == 100_000
     with pytest.raises(ProvisionError, match=r"b/\S+: File exists"):
         copy_tree(first, second)
-
-
-def test_files_are_read_into_the_page_cache_and_dropped_from_it():
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:  # which is not in memory
-        assert data_files.resident_percent([folder]) is None
-        (Path(folder) / "rows").write_bytes(os.urandom(4 * 2**20))
-        assert data_files.resident_percent([folder]) == 100.0
-        data_files.drop_files([folder])
-        assert data_files.resident_percent([folder]) < 1.0
-        assert data_files.read_files([folder]) == 4 * 2**20
-        assert data_files.resident_percent([folder]) == 100.0
 
 
 def kept(folder: Path, name: str) -> Path:

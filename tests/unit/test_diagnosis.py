@@ -205,8 +205,6 @@ IDLE = {"server_cpu_percent": 40.0}
 FULL = {"disks": {"d1": DiskFigures(write_mb_per_s=20.0, used_percent=95.0)}}
 ROOM = {"disks": {"d1": DiskFigures(write_mb_per_s=20.0, used_percent=50.0)}}
 UNEVEN = {"disks": {**FULL["disks"], "d2": ROOM["disks"]["d1"]}}
-
-
 SERVER = {"server_cpu_percent": 80.0}
 CASES = [
     (CORES, None, {}, "VALID SERVER_CPU"),

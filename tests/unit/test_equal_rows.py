@@ -14,8 +14,6 @@ ALIKE = {"first_us": 1.2, "again_us": 1.2, "touched_bytes": 6 * 10**9, "availabl
 DEAR = NewPages(**ALIKE, last_us=11.8, cheap_bytes=3 * 10**9)
 EVEN = NewPages(**ALIKE, last_us=1.3, cheap_bytes=None)
 QUICK = {"load__quick": "1"}
-
-
 PLAN = planned(cores="1..2", **QUICK)
 LONG = [replace(t, load=replace(t.load, warmup_least_s=10.0, warmup_s=60.0)) for t in PLAN.trials]
 SLOW = replace(PLAN, trials=tuple(LONG))  # of a server that needs a long warm-up
