@@ -29,14 +29,6 @@ def test_the_formulas_are_those_of_scipy_and_of_the_verdict():
     assert confidence.half_of_mean(4, 0.0, 0.02, 10, 0.25) == pytest.approx(math.sqrt(2) * half(4, 0.0))
 
 
-def test_the_replicates_for_a_difference_are_the_fewest():
-    for percent in (5.0, 10.0):
-        count = confidence.replicates_for(percent, 4, 0.05)
-        assert confidence.smallest_of(0.05, 4 * (count - 1), count) <= percent
-        assert confidence.smallest_of(0.05, 4 * (count - 2), count - 1) > percent
-    assert confidence.replicates_for(0.1, 4, 0.5) is None
-
-
 def run_of(levels, replicates, chance, spread, drift=0.0):
     """Observations in blocks, each in a random order. drift: of ln(value), from the first trial to the last."""
     order = [n for _ in range(replicates) for n in chance.permutation(levels)]

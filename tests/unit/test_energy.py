@@ -8,7 +8,6 @@ import pytest
 from scale_sweep.analysis.sizing.levels import level_need
 from scale_sweep.judge.figures.measurement import measurement
 from scale_sweep.judge.figures.trial_facts import TrialFacts
-from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.machine.sampling.machine import POWERCAP, EnergyReader
 from scale_sweep.machine.sampling.sampler import Sampler
 from scale_sweep.report.sizing import levels_table
@@ -17,7 +16,6 @@ from scale_sweep.results.store.texts import point_columns, point_row
 from tests.unit.factories import make_trial
 from tests.unit.raw_run import WATTS
 from tests.unit.stored_runs import unpacked
-from tests.unit.test_more_eyes import sample
 from tests.unit.test_unanswered import SENT
 
 RANGE = 262_143_328_850
@@ -83,13 +81,6 @@ def test_the_sampler_reads_this_machine():
         pass
     counts = EnergyReader(POWERCAP).read() is not None
     assert all((s.energy_j_total is not None) == counts for s in samples)
-
-
-def test_the_window_has_the_energy_between_its_ends():
-    samples = [replace(sample(float(t), {0: 0.0}, 0.0), energy_j_total=100.0 * t) for t in range(6)]
-    start, end = samples[1].monotonic_ns, samples[4].monotonic_ns
-    assert measure_window(samples, start, end).energy_j == pytest.approx(300.0)
-    assert measure_window([replace(s, energy_j_total=None) for s in samples], start, end).energy_j is None
 
 
 def test_joules_for_each_million_rows_are_a_column(tmp_path):
