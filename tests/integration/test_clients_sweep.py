@@ -188,6 +188,9 @@ def test_each_load_has_the_rates_that_it_counts(measured):
     assert point["clients"] == point["point"] == 2
     if load != "reads":
         assert point["rows_per_s"] == pytest.approx(point["rows"] / point["window_s"])
+    if load == "writes":
+        assert point["rows_counted"] == point["rows_acked"] > point["rows"], "those of the warm-up as well"
+        assert point["disk_write_mb_per_s"] is not None
 
 
 def test_the_seconds_of_the_window_come_to_the_rates_of_the_trial(measured):

@@ -1,21 +1,49 @@
-"""The commands of README and the tutorial print what the pages show, and docs/notebook.ipynb runs on a stored run."""
+"""The commands of README and the tutorial print what the pages show; their sweep is stored, read and verified; and
+docs/notebook.ipynb runs on a stored run."""
 
+import csv
+import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.integration.cli import assert_nothing_left
+from tests.integration.cli import assert_nothing_left, run
 from tests.unit.stored_runs import unpacked
 from tools.walkthrough.__main__ import TUTORIAL, compared, failed, steps_of, walk
 
+# `make sweep` on the minimal Debian (tools/bare_machine.py) runs the command as it is: up to seven replicates, and two
+# longer trials.
+ALSO = "--replicates 3 --drift-check off --tag who=test"
+
+
+@dataclass(frozen=True)
+class Swept:
+    """The tutorial's sweep. outputs: of each command of the tutorial. trials: what `scale show` says of them."""
+
+    folder: Path
+    outputs: dict[str, str]
+    path: Path
+    trials: list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory) -> Swept:
+    folder = tmp_path_factory.mktemp("walk")
+    outputs = walk(folder, ALSO)
+    (path,) = folder.glob("results/*-cpu-*")
+    shown = json.loads(run("show", "last", "--json", cwd=folder).stdout)
+    return Swept(folder=folder, outputs=outputs, path=path, trials=shown["trials"])
+
 
 @pytest.mark.alone
-def test_readme_and_tutorial_show_what_the_commands_print(tmp_path: Path):
-    assert compared(walk(tmp_path)) == []
-    assert_nothing_left(tmp_path)
+def test_readme_and_tutorial_show_what_the_commands_print(swept):
+    assert compared(swept.outputs) == []
+    assert_nothing_left(swept.folder)
 
 
 def test_commands_without_a_shown_output_end_as_their_pages_say(tmp_path: Path):
@@ -44,3 +72,91 @@ def test_every_cell_runs(tmp_path, monkeypatch):
     assert "-cpu-postgres-" in outputs[0]
     assert any("image/svg+xml" in output for output in outputs), "the curve is shown"
     assert any("speedup" in output and "text/html" in output for output in outputs), "a data frame is shown"
+
+
+@pytest.mark.alone
+def test_two_points_with_speedup_and_true_verdicts(swept):
+    trials = swept.trials
+    rates = {1: [], 2: []}
+    for point in trials:
+        rates[point["trial"]["resources"]["amounts"]["cores"]["value"]].append(point["measurement"]["rows_per_s"])
+    assert [t["trial"]["role"] for t in trials] == 6 * ["point"], "two levels, three replicates, no drift check"
+    assert min(rates[1]) > 10_000
+    assert sum(rates[2]) > 1.15 * sum(rates[1])
+    for trial in trials:
+        m = trial["measurement"]
+        assert trial["verdict"]["kind"] == "VALID" or trial["verdict"]["reasons"]
+        assert m["rows_counted"] == m["rows_acked"] >= m["rows"] > 0
+        assert 0.3 < m["server_cpu_cores"] <= trial["trial"]["resources"]["amounts"]["cores"]["value"] * 1.03
+        assert m["generator_cpu_cores"] > 0.001 and m["memory_used_gb"] > 0.01
+
+
+@pytest.mark.alone
+def test_what_is_stored(swept):
+    path = swept.path
+    manifest = json.loads((path / "manifest.json").read_text())
+    rows = list(csv.DictReader((path / "points.csv").open()))
+    series = list(csv.DictReader((path / "timeseries.csv").open()))
+    assert manifest["schema"] == 8
+    assert manifest["status"] == "complete"
+    assert manifest["tags"] == {"who": "test"}
+    assert any(origin in manifest["choice"] for origin in ("wheel", "installed", "PATH", "scale servers"))
+    assert [r["role"] for r in rows].count("point") == len(rows) == 6
+    assert all(float(r["rows_per_s"]) > 0 for r in rows)
+    assert {r["trial_id"] for r in series} == {r["trial_id"] for r in rows}
+    for row in rows:
+        trial = path / "trials" / row["trial_id"]
+        for name in ("spec", "loadgen.jsonl", "samples.jsonl", "server.log", "trial.json"):
+            assert (trial / name).stat().st_size > 0, name
+        assert "assword" not in (trial / "spec").read_text()
+    html = (path / "report.html").read_text()
+    assert "CPU" in html and "<script src" not in html
+    assert (path / "report.md").stat().st_size > 500
+
+
+@pytest.mark.alone
+def test_its_size_is_that_of_its_measured_levels(swept):
+    fitted = [t for t in swept.trials if t["verdict"]["kind"] in ("VALID", "SOFTWARE_BOTTLENECK")]
+    need = f"{max(1, int(min(t['measurement']['rows_per_s'] for t in swept.trials) / 10)):d}"
+    words = ("size", "--run", "last", "--headroom", "30%", "--prices", "prices-example", "--need")
+    done = run(*words, need, cwd=swept.folder)
+    if not fitted:  # a busy machine
+        assert done.returncode == 2 and "no rate is fitted" in done.stderr
+        return
+    if done.returncode == 13:  # replicates that differ by several times, on a very busy one
+        assert "the chance to miss is" in done.stdout
+        return
+    level = min(t["trial"]["level"] for t in fitted)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith(f"{level:g} core"), done.stdout
+    assert f"; s-{level:g} at " in done.stdout.partition("\n")[0]
+    beyond = run(*words, "900M", "--json", cwd=swept.folder)
+    answer = json.loads(beyond.stdout)
+    assert beyond.returncode == 13 and not answer["is_answered"]
+    assert answer["needs"][0]["settled_by"]["seconds"] > 10
+
+
+@pytest.mark.alone
+def test_verify_agrees_until_a_file_is_edited(swept):
+    done = run("verify", "last", "--json", cwd=swept.folder)
+    checked = json.loads(done.stdout)
+    assert (done.returncode, checked["disagreements"], checked["trials"]) == (0, [], 6)
+    path = swept.path / "points.csv"
+    before = path.read_text()
+    path.write_text(before.replace(",copy,", ",insert,", 1))
+    edited = run("verify", "last", cwd=swept.folder)
+    path.write_text(before)
+    assert edited.returncode == 12
+    assert "points.csv" in edited.stdout
+
+
+@pytest.mark.alone
+def test_list_show_and_report_read_it_again(swept):
+    listed = json.loads(run("list", "--json", cwd=swept.folder).stdout)
+    assert [r["run"] for r in listed] == [swept.path.name]
+    for trial in swept.trials:
+        stored = json.loads((swept.path / "trials" / trial["trial"]["trial_id"] / "trial.json").read_text())
+        assert stored.pop("schema") == 8 and trial | stored == trial
+    report = swept.path / "report.html"
+    report.unlink()
+    assert run("report", swept.path.name, cwd=swept.folder).returncode == 0 and report.exists()

@@ -49,9 +49,10 @@ def output_of(command: str, folder: Path, codes: Sequence[int] = ENDED) -> str:
     return "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n"
 
 
-def walk(folder: Path) -> dict[str, str]:
-    """The output of each step of the tutorial."""
-    return {step.command: output_of(step.command, folder) for step in steps_of(TUTORIAL.read_text(encoding="utf-8"))}
+def walk(folder: Path, more: str = "") -> dict[str, str]:
+    """The output of each step of the tutorial, by its command. more: flags that its sweep gets behind the page's."""
+    commands = [step.command for step in steps_of(TUTORIAL.read_text(encoding="utf-8"))]
+    return {one: output_of(f"{one} {more if one.startswith('scale sweep') else ''}", folder) for one in commands}
 
 
 def failed(folder: Path, outputs: dict[str, str]) -> list[str]:
