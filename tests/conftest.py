@@ -12,6 +12,7 @@ The tests have a state of their own, so that `scale clean` in one of them remove
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -71,3 +72,13 @@ def pytest_runtest_setup(item):
 
 def pytest_unconfigure():
     shutil.rmtree(STATE, ignore_errors=True)
+
+
+@pytest.fixture
+def shared():
+    """A directory in which everybody can create names, as in /tmp."""
+    path = Path(f"/var/tmp/scale-test-users-{os.getpid()}")
+    path.mkdir()
+    path.chmod(0o1777)
+    yield path
+    subprocess.run(["rm", "-rf", str(path)], check=True)

@@ -3,7 +3,6 @@
 import fcntl
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,16 +25,6 @@ def data_dir():
     path.mkdir(mode=0o755)
     yield path
     shutil.rmtree(path)
-
-
-@pytest.fixture
-def shared() -> Iterator[Path]:
-    """A directory in which everybody can create names, as in /tmp."""
-    path = Path(f"/var/tmp/scale-test-users-{os.getpid()}")
-    path.mkdir()
-    path.chmod(0o1777)
-    yield path
-    subprocess.run(["rm", "-rf", str(path)], check=True)
 
 
 @pytest.fixture

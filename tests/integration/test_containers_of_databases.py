@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -27,16 +27,22 @@ WINDOW = {"kairosdb": "15s", "opentsdb": "15s"}  # their first requests take sec
 MEMORY = 2 * 1024**3
 
 
-@pytest.fixture(scope="module")
-def engine():
-    """The engine; images of these tests are removed."""
+@contextmanager
+def engine_with_images(name):
+    """The engine; images of the name are removed."""
     require_docker()
     import docker
 
     engine = docker.from_env()
     yield engine
-    for image in engine.images.list(name="scale-test/of-database"):
+    for image in engine.images.list(name=name):
         engine.images.remove(image.id, force=True)
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with engine_with_images("scale-test/of-database") as engine:
+        yield engine
 
 
 def built(name, cwd) -> str:
@@ -141,14 +147,8 @@ def home(tmp_path) -> Path:
 
 @pytest.fixture
 def builder():
-    """The builder; images of these tests are removed."""
-    require_docker()
-    import docker
-
-    builder = docker.from_env()
-    yield builder
-    for image in builder.images.list(name="scale-test/stand-in"):
-        builder.images.remove(image.id, force=True)
+    with engine_with_images("scale-test/stand-in") as builder:
+        yield builder
 
 
 def build(home, tmp_path, *more):

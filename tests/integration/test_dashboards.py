@@ -245,20 +245,6 @@ def test_the_view_shows_plan_rate_cpu_disk_time_left_and_verdicts(observed, whic
         assert result["verdict"]["kind"] in text
 
 
-def test_ctrl_c_ends_only_the_watching(observed):
-    assert "the sweep continues" in observed.other.seen
-    assert len(trials_stored(observed.folder)) == 3
-    assert json.loads((observed.path / "manifest.json").read_text())["status"] == "complete"
-
-
-def test_watching_a_run_that_has_ended_shows_it(observed):
-    done = run("watch", "last", "--results", "r", cwd=observed.folder)
-    assert done.returncode == 0
-    assert done.stderr.count("trial ") == 3
-    assert "report: " in done.stdout
-    assert "\x1b[" not in done.stdout + done.stderr
-
-
 def test_ctrl_c_ends_only_the_watching_and_the_terminal_is_as_it_was(observed):
     assert "the sweep continues" in observed.other.seen
     assert len(trials_stored(observed.folder)) == 3

@@ -114,14 +114,6 @@ def written(folder: Path, monkeypatch: pytest.MonkeyPatch, method: str, change: 
     return changed_in_the_load(order, QuestdbSession, changed if change else None, monkeypatch)
 
 
-def test_rows_that_nobody_changed_are_right(folder, monkeypatch):
-    events = written(folder, monkeypatch, "http", "")
-    result, summed = result_of(events), json.loads(artifact_of(events, "facts.json"))["summed"]
-    assert ("of 10 tables" in summed["note"], len(summed["tables"])) == (False, 10), result.log_tail
-    assert result.verdict.kind not in WRONG, result.verdict
-    assert result.measurement.rows_compared == result.measurement.rows_counted > 0
-
-
 def test_drawn_tables_and_all_together_are_right_with_pgwire(folder, monkeypatch):
     monkeypatch.setattr(summed_trial, "TABLES_MAX", 5)
     monkeypatch.setattr(summed_trial, "DRAWN", 4)

@@ -20,7 +20,7 @@ from tests.integration.real_server import required
 
 QUICK = ("postgres", "influxdb", "victoriametrics", "questdb", "mariadb", "prometheus", "clickhouse")
 SLOW = ("iotdb", "cassandra", "kairosdb", "opentsdb")
-# All are asked iot-queries; test_functions_on_databases.py has the kinds of the others' operations.
+# All are asked iot-queries; test_reads_on_databases.py has the kinds of the others' operations.
 FEW = {
     "cassandra-reads": ("postgres", "influxdb"),
     "tsbs-devops": ("postgres", "victoriametrics"),

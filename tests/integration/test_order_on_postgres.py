@@ -1,4 +1,4 @@
-"""Orders of trials on a real PostgreSQL, in any thread and process, and what is left when a server, a setup or a runner ends."""
+"""Orders of trials on a real PostgreSQL, and what is left when a server, a setup or a runner ends."""
 
 import contextlib
 import json
@@ -39,19 +39,6 @@ def work():
 threading.Thread(target=work, daemon=True).start()
 time.sleep(120)
 """
-
-
-def test_the_same_events_in_a_thread_and_in_another_process(folder):
-    order = orders.trial_order(folder, "postgres")
-    told = orders.story(orders.here(order))
-    assert told[-1] == "TrialFinished"
-    for carry_out in (orders.in_a_thread, orders.in_a_process):
-        events = carry_out(order)
-        assert orders.story(events) == told
-        result = orders.result_of(events)
-        assert result.measurement.rows_counted == result.measurement.rows_acked > 0
-        assert result.effective["server_version"]
-        assert result.server["user"]
 
 
 def test_a_thread_that_is_asked_to_end_leaves_nothing(folder):

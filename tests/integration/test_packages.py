@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -53,7 +54,7 @@ def run(*words: object, timeout_s: float, codes: tuple[int, ...] = (0,), **optio
     return done.stdout
 
 
-def built(checkout: Path, folder: Path, tag: str) -> subprocess.CompletedProcess[str]:
+def built(checkout: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     """The step of the release workflow that builds both packages in the checkout's `dist`."""
     workflow = yaml.safe_load((checkout / ".github/workflows/release.yml").read_text())
     (step,) = (one for one in workflow["jobs"]["build"]["steps"] if "run" in one)
@@ -63,7 +64,7 @@ def built(checkout: Path, folder: Path, tag: str) -> subprocess.CompletedProcess
         "HOME": str(folder),
         "RUNNER_TEMP": str(folder / "temp"),
         "GITHUB_WORKSPACE": str(checkout),
-        "GITHUB_REF_NAME": tag,
+        "GITHUB_REF_NAME": TAG,
         "GITHUB_SERVER_URL": SERVER,
         "GITHUB_REPOSITORY": OWN,
     }
@@ -78,9 +79,10 @@ def packages(tmp_path_factory) -> dict[str, Path]:
     else:
         folder = tmp_path_factory.mktemp("release")
         checkout = tagged_clone(folder / "scale")
-        done = built(checkout, folder, TAG)
+        done = built(checkout, folder)
         assert done.returncode == 0, done.stderr[-3000:]
-        refused = built(checkout, folder, "v0.3.0")
+        words = (folder / "temp/dist/bin/python", "tools/dist.py", "--release", "v0.3.0", "--repository", REPOSITORY)
+        refused = shell(shlex.join(map(str, words)), checkout, folder / "cache")
         assert refused.returncode == 2 and "the tag is v0.3.0" in refused.stderr
         dist = checkout / "dist"
     (archive, wheel) = sorted(dist.iterdir(), key=lambda path: path.suffix)
@@ -95,6 +97,7 @@ def scale(packages, tmp_path_factory):
     kept = ("PIP_INDEX_URL", "PIP_CERT", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
     environment = {name: os.environ[name] for name in os.environ if name.lower().endswith("_proxy") or name in kept}
     environment |= {"HOME": str(home), "LANG": "C.UTF-8", "PATH": os.environ.get("PATH", os.defpath)}
+    environment["PIP_NO_COMPILE"] = "1"  # Python compiles what a command imports
     pipx = (sys.executable, "-m", "pipx", "install", "--python", sys.executable)
     run(*pipx, packages["wheel"], timeout_s=INSTALL_S, env=environment, cwd=home)
     path = home / ".local/bin/scale"

@@ -90,10 +90,11 @@ exit {code}
 """
 
 
-def run(folder: Path, margin: str, arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    words = ("--margin", margin, "--arguments", arguments)
+def run(
+    folder: Path, margin: str, arguments: str, *more: object, python: object = sys.executable, **environment: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, SCRIPT, *words],
+        [python, SCRIPT, "--margin", margin, "--arguments", arguments, *more],
         cwd=folder,
         env={**os.environ, **environment},
         capture_output=True,
@@ -113,15 +114,7 @@ def test_the_code_and_the_report_of_scale_ab_are_those_of_the_script(tmp_path, c
     (programs / "scale").write_text(STAND_IN.format(code=code))
     (programs / "scale").chmod(0o755)
     page.write_text("what another step wrote\n")
-    words = ("--margin", "7%", "--arguments", "cpu --cores 1 --b '--knob a=b c'", "--summary", page)
-    done = subprocess.run(
-        [programs / "python", SCRIPT, *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
+    done = run(tmp_path, "7%", "cpu --cores 1 --b '--knob a=b c'", "--summary", page, python=programs / "python")
     assert done.returncode == code, done.stderr
     text = page.read_text()
     assert text.startswith("what another step wrote\n## scale ab: ")

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import pytest
 
@@ -25,16 +24,6 @@ def place(tmp_path, monkeypatch):
     """Where this user's folders will lie."""
     monkeypatch.setenv("SCALE_STATE_DIR", str(tmp_path / "state"))
     return tmp_path / "state"
-
-
-@pytest.fixture
-def shared():
-    """A directory in which everybody can create names, as in /tmp."""
-    path = Path(f"/var/tmp/scale-test-shared-{os.getpid()}")
-    path.mkdir()
-    path.chmod(0o1777)
-    yield path
-    subprocess.run(["rm", "-rf", str(path)], check=True)
 
 
 def as_other(script: str) -> None:

@@ -29,6 +29,7 @@ from scale_sweep.verify.digests import differences
 from scale_sweep.verify.run import verify_run
 from tests.unit.raw_run import Shape, raw_run
 from tests.unit.stored import reopened
+from tests.unit.test_method import bless
 from tests.unit.whole_commands import run as run_command
 
 TRIAL = "trials/cores-2-r1"
@@ -58,12 +59,6 @@ def run(originals, tmp_path):
 
 def named(run: Path) -> set[str]:
     return {d.file for d in verify_run(run).disagreements}
-
-
-def bless(run: Path) -> None:
-    """Makes the list of digests good again, as one who covers a track would."""
-    names = [str(p.relative_to(run)) for p in run.rglob("*") if p.is_file() and p.name != files.SUMS]
-    (run / files.SUMS).write_text(files.sums_text({n: files.digest((run / n).read_bytes()) for n in names}))
 
 
 def test_an_untouched_run_agrees_also_when_reported_anew_and_moved_beside_a_file_that_is_not_of_it(run):
