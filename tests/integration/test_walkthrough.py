@@ -78,9 +78,9 @@ def test_every_cell_runs(tmp_path, monkeypatch):
 def test_two_points_with_speedup_and_true_verdicts(swept):
     trials = swept.trials
     rates = {1: [], 2: []}
-    for point in trials:
+    for point in (t for t in trials if t["trial"]["role"] == "point"):
         rates[point["trial"]["resources"]["amounts"]["cores"]["value"]].append(point["measurement"]["rows_per_s"])
-    assert [t["trial"]["role"] for t in trials] == 6 * ["point"], "two levels, three replicates, no drift check"
+    assert [len(each) for each in rates.values()] == [3, 3]
     assert min(rates[1]) > 10_000
     assert sum(rates[2]) > 1.15 * sum(rates[1])
     for trial in trials:
@@ -101,7 +101,9 @@ def test_what_is_stored(swept):
     assert manifest["status"] == "complete"
     assert manifest["tags"] == {"who": "test"}
     assert any(origin in manifest["choice"] for origin in ("wheel", "installed", "PATH", "scale servers"))
-    assert [r["role"] for r in rows].count("point") == len(rows) == 6
+    assert {r["role"] for r in rows} <= {"point", "check"}, "the connections may be checked"
+    assert [r["role"] for r in rows].count("point") == 6
+    assert len(rows) == len(swept.trials)
     assert all(float(r["rows_per_s"]) > 0 for r in rows)
     assert {r["trial_id"] for r in series} == {r["trial_id"] for r in rows}
     for row in rows:
@@ -112,42 +114,6 @@ def test_what_is_stored(swept):
     html = (path / "report.html").read_text()
     assert "CPU" in html and "<script src" not in html
     assert (path / "report.md").stat().st_size > 500
-
-
-@pytest.mark.alone
-def test_its_size_is_that_of_its_measured_levels(swept):
-    fitted = [t for t in swept.trials if t["verdict"]["kind"] in ("VALID", "SOFTWARE_BOTTLENECK")]
-    need = f"{max(1, int(min(t['measurement']['rows_per_s'] for t in swept.trials) / 10)):d}"
-    words = ("size", "--run", "last", "--headroom", "30%", "--prices", "prices-example", "--need")
-    done = run(*words, need, cwd=swept.folder)
-    if not fitted:  # a busy machine
-        assert done.returncode == 2 and "no rate is fitted" in done.stderr
-        return
-    if done.returncode == 13:  # replicates that differ by several times, on a very busy one
-        assert "the chance to miss is" in done.stdout
-        return
-    level = min(t["trial"]["level"] for t in fitted)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith(f"{level:g} core"), done.stdout
-    assert f"; s-{level:g} at " in done.stdout.partition("\n")[0]
-    beyond = run(*words, "900M", "--json", cwd=swept.folder)
-    answer = json.loads(beyond.stdout)
-    assert beyond.returncode == 13 and not answer["is_answered"]
-    assert answer["needs"][0]["settled_by"]["seconds"] > 10
-
-
-@pytest.mark.alone
-def test_verify_agrees_until_a_file_is_edited(swept):
-    done = run("verify", "last", "--json", cwd=swept.folder)
-    checked = json.loads(done.stdout)
-    assert (done.returncode, checked["disagreements"], checked["trials"]) == (0, [], 6)
-    path = swept.path / "points.csv"
-    before = path.read_text()
-    path.write_text(before.replace(",copy,", ",insert,", 1))
-    edited = run("verify", "last", cwd=swept.folder)
-    path.write_text(before)
-    assert edited.returncode == 12
-    assert "points.csv" in edited.stdout
 
 
 @pytest.mark.alone

@@ -10,7 +10,6 @@ from line_server import LineServer
 from third_request import ROWS, assert_acked, load_fixture, server_fixture
 
 SPEC = ROWS | {"driver": "points"}
-METHODS = ("put", "datapoints", "gzip")
 server = server_fixture(LineServer)
 send = load_fixture(SPEC)
 
@@ -34,13 +33,3 @@ def test_points_are_posted_where_the_method_or_the_spec_says(send, server, metho
     assert server.heads[-1].startswith("POST /elsewhere?sync HTTP/1.1\r\n")
     kind = "gzip" if method == "gzip" else "json"
     assert f"\r\nContent-Type: application/{kind}\r\n" in server.heads[0]
-
-
-def test_gzip_holds_the_same_points_in_fewer_bytes(send, server):
-    bodies, lengths = {}, {}
-    for method in ("datapoints", "gzip"):
-        server.forget()
-        assert_acked(send(method=method, rows=4000, rows_per_request=1000), 4000)
-        bodies[method], lengths[method] = list(server.bodies), sum(map(len, server.raw))
-    assert bodies["datapoints"] == bodies["gzip"]
-    assert lengths["gzip"] < lengths["datapoints"] / 2

@@ -14,7 +14,6 @@ from scale_sweep.report import article_table, console_table, html, markdown, ref
 from scale_sweep.report.bottlenecks import remedies
 from scale_sweep.report.curve import curve_svg_bytes
 from scale_sweep.report.documents import documents
-from scale_sweep.report.forms import part
 from scale_sweep.report.series import pick, runs_of
 from scale_sweep.report.svg import SHAPES, ticks
 from scale_sweep.report.table import ordinal, short
@@ -207,14 +206,6 @@ def test_every_run_gives_whole_documents(run):
     for document in (page, text):
         assert "nan" not in re.sub(r"[A-Za-z]*nan[A-Za-z]+|[A-Za-z]+nan", "", document).lower()
         assert "None" not in document
-
-
-def test_page_needs_nothing_from_elsewhere():
-    page = html(mixed_run(), reference())
-    assert page == html(mixed_run(), reference())
-    assert set(re.findall(r"https?://[^\"'\s<)]+", page)) <= {"http://www.w3.org/2000/svg"}
-    assert page.count("<script") == 1 and f"<script>{part('page.js')}</script>" in page
-    assert "@import" not in page and "url(" not in page
 
 
 def test_page_says_what_matters():

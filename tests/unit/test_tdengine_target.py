@@ -160,18 +160,9 @@ def test_a_second_factor_makes_a_trial_of_every_combination_and_each_is_compared
     assert len(only(run, "sql-4").results) == 3
 
 
-@pytest.mark.parametrize(
-    ("vary", "message"),
-    [
-        ("method=stmt,smt", "smt"),
-        ("metod=1,2", "did you mean method"),
-        ("tabels=1,2", "did you mean tables"),
-        ("rows_per_requests=1,2", "did you mean rows_per_request"),
-    ],
-)
-def test_a_misspelled_setting_or_method_to_vary_is_not_taken_for_a_knob(vary, message):
-    with pytest.raises(UsageError, match=message):
-        sweep_of(cores="1", vary=[vary])
+def test_a_misspelled_setting_to_vary_is_not_taken_for_a_knob():
+    with pytest.raises(UsageError, match="did you mean rows_per_request"):
+        sweep_of(cores="1", vary=["rows_per_requests=1,2"])
 
 
 def test_a_server_is_ready_when_its_adapter_listens_and_a_copy_of_files_has_the_password_already(home, monkeypatch):
