@@ -40,11 +40,8 @@ POSTGRES = ("--target", "postgres", "--runtime", "process")
 @pytest.mark.parametrize(
     ("words", "texts"),
     [
-        ("sweep cpu --cores 3..1", ["--cores", "backwards"]),
         ("sweep cpu --cores 1..1000 --target postgres", ["--cores", "1,000", "this machine has"]),
         ("sweep cpu --cores 1 --target oracle", ["--target", "oracle", "postgres"]),
-        ("sweep cpu --cores 1 --rows 10 --duration 5s", ["--rows", "--duration"]),
-        ("sweep nonsense", ["nonsense"]),
         ("sweep missing.toml", ["missing.toml", "No such file"]),
         ("sweep s.toml", ["did you mean workload.tables"]),
         ("show nothing", ["no runs in results", "scale sweep"]),
@@ -197,19 +194,6 @@ def test_files_of_other_tools_are_refused_before_their_server_is_reached(tmp_pat
     assert says in done.stderr
     assert "127.0.0.1" not in done.stderr
     assert list(tmp_path.iterdir()) == [file], "no file of results either"
-
-
-REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
-
-
-def test_the_published_table(tmp_path):
-    table, flags = str(REFERENCE / "tdengine-cpu.csv"), "--n cores --x rows_per_s --json --predict 16,24 --need 7M"
-    done = run("fit", table, *flags.split(), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
-    assert document["verdict"] == "superlinear" and len(document["models"]) == 6
-    assert [p["n"] for p in document["predictions"]] == [16, 24]
-    assert 14 < document["needs"][0]["n"] < 15
 
 
 def test_standard_input_and_a_picture(tmp_path):
