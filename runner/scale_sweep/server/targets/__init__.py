@@ -66,7 +66,7 @@ REMOVED = dict.fromkeys(("greptimedb", "influxdb3"), "written from its documenta
 
 
 def load_facts(name: str) -> Facts:
-    """The facts of a target. Its implementation is not imported. Raises UsageError that lists the known ones."""
+    """Without its implementation. Raises UsageError that lists the known ones."""
     if name in REMOVED and name not in TARGETS:
         raise UsageError(f"--target {name}: {REMOVED[name]}", remedy="a package can add it: docs/architecture.md")
     if name not in TARGETS:
@@ -86,8 +86,7 @@ def all_facts() -> tuple[Facts, ...]:
 
 @functools.cache
 def load_target(name: str) -> Target:
-    """The target of this name. Raises UsageError that lists the known ones, or says why this one cannot be used, such
-    as a method that it lacks."""
+    """Raises UsageError that lists the known ones, or says why this one cannot be used."""
     facts = load_facts(name)
     module, _, attribute = facts.implementation.partition(":")
     try:

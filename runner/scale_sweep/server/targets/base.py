@@ -32,16 +32,15 @@ if TYPE_CHECKING:
     from scale_sweep.loadgen.foreign import ForeignCommand
     from scale_sweep.loadgen.kept_files import Content
 
-WITHIN_S = 3600.0  # the longest time of one question
+WITHIN_S = 3600.0  # of one question
 ENVIRONMENT = {"TZ": "UTC", "LC_ALL": "C.UTF-8"}  # of a server
 
 
 class Session(ABC):
-    """One control connection to a running server. Raises TargetError with the server's message."""
+    """A control connection to a running server. Raises TargetError with the server's message."""
 
-    asking = ""  # the current question in the server's language, for the message of a caller that gives up
-    # when the caller gives up, in seconds of time.monotonic(). A session that asks by a child process ends it by then
-    deadline_s = math.inf
+    asking = ""  # the current question, for the message of a caller that gives up
+    deadline_s = math.inf  # of time.monotonic(): a session that asks by a child process ends it by then
 
     def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str] | None = None) -> None:
         self._trial, self._address, self._settings = trial, address, settings or {}
@@ -51,7 +50,7 @@ class Session(ABC):
         return min(max(1.0, self.deadline_s - time.monotonic()), most)
 
     def give_up(self) -> None:
-        """Ends what was started for a question that the caller gave up. Asks nothing."""
+        """Ends what was started for the question. Asks nothing."""
         return
 
     def not_ready(self) -> str:
@@ -66,16 +65,14 @@ class Session(ABC):
         return ""
 
     @abstractmethod
-    def version(self) -> str:
-        """The version as the server reports it."""
+    def version(self) -> str: ...
 
     def in_the_way(self) -> str:
-        """The object of a server that is not ours whose name the trial would use, and remove at its end, as a sentence;
-        "" if there is none."""
+        """A sentence if a server that is not ours has what the trial would make, and remove at its end; else ""."""
         return ""
 
     def create_schema(self) -> None:
-        """Creates the database and partitions for the trial. Its time is not measured."""
+        """Database and partitions. Its time is not measured."""
         return
 
     def schema_pending(self) -> str:
@@ -83,45 +80,43 @@ class Session(ABC):
         return ""
 
     def create_tables(self) -> None:
-        """Creates the tables of the workload, if the database needs each table created."""
+        """Those of the workload, if each must be created."""
         return
 
     def expected(self) -> Mapping[str, str]:
-        """The values that `effective` must return for the trial's number to count, by the same names: everything that
-        was set for it."""
+        """What `effective` must return for the trial's number to count."""
         return self._settings
 
     def effective(self) -> Mapping[str, str]:
-        """The server's own report of its settings, read after the schema exists."""
+        """The server's own report of its settings, once the schema exists."""
         return {}
 
     def parts(self) -> tuple[Part, ...]:
-        """The actual places of the database's parts; empty if they are not placed on disks."""
+        """Their actual places; empty if they are not placed on disks."""
         return ()
 
     @abstractmethod
     def load_spec(self) -> Mapping[str, str]:
-        """The part of the load generator's spec that only the target knows: driver, method, address, table names."""
+        """The lines of the load generator's spec that only the target knows."""
 
     def spec_of(self, driver: str, **more: str) -> dict[str, str]:
-        """The lines of the spec that each driver of a network needs, and more."""
+        """The lines that each driver of a network needs, and more."""
         host, port = self._address.host, str(self._address.port)
         return {"driver": driver, "method": self._trial.subject.method, "host": host, "port": port, **more}
 
     def genuine_load(self) -> ForeignCommand:
-        """The database's own load generator for this trial. Raises TargetError if it has none."""
+        """The database's own load generator."""
         raise TargetError(
             f"{self._trial.subject.target} has no vendor's load generator here", remedy="--load-generator scale"
         )
 
     def commit_cycles(self) -> int | None:
-        """The number of commits (checkpoints, flushes) that the server has finished; None if it does not count them."""
+        """Commits (checkpoints, flushes) that the server has finished; None: it does not count them."""
         return None
 
     def wait_events(self) -> Mapping[str, int]:
-        """The number of the load's connections at work now, by what they wait for: "lock: NAME" for a lock of the
-        server, any other name for anything else, "" for nothing. It is called several times a second during the load,
-        in a thread of its own beside any other question, and only if the facts say `wait_events`."""
+        """The load's connections at work now, by what they wait for: "lock: NAME" for a lock of the server, "" for
+        nothing. Called several times a second in its own thread, and only if the facts say `wait_events`."""
         return {}
 
     def flush(self) -> None:
@@ -129,7 +124,7 @@ class Session(ABC):
         return
 
     def _sync(self, paths: Iterable[Path]) -> None:
-        """Syncs files; those that are gone meanwhile, or no files, are left out."""
+        """Those that are gone meanwhile, or no files, are left out."""
         for path in paths:
             self.asking = f"an fsync of {path.name}"
             try:
@@ -142,35 +137,33 @@ class Session(ABC):
                 os.close(handle)
 
     def count(self) -> Counted | None:
-        """The database's own count of rows, and table by table; None if it has none."""
+        """The database's own count of rows; None if it has none."""
         return None
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-        """The figures of the stored rows that the facts name in `sums`, by name, of each of these devices; of all rows
-        together, by "", if there are none. Times are in ns since the first timestamp of the load. A device without rows
-        is left out, and a sum of no values is None."""
+        """The figures of `Facts.sums` by name, of each of these devices; without devices of all rows, by "". Times are
+        in ns since the load's first timestamp. A device without rows is left out, and a sum of no values is None."""
         return {}
 
     def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]] | None:
-        """The texts of the tags of these names with which the rows of each device are stored: one tuple, if all its
-        rows have the same; "" for none. None: this is not asked."""
+        """The texts of these tags with which each device's rows are stored: one tuple, if all have the same; "" for no
+        tag. None: this is not asked."""
         return None
 
     def settle(self) -> None:
-        """Called after the preload: returns when the server is at rest, without background work beside reads."""
+        """Returns after the preload when no background work competes with reads."""
         self.flush()
 
     def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         """The rows of the answer to each rendered query with one draw's values: times in ms since 1970, devices by
-        name. names: of all tables. Raises TargetError with the server's message."""
+        name. names: of all tables."""
         raise TargetError(f"{self._trial.subject.target} cannot be read yet")
 
     def rows_handed(
         self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
     ) -> Sequence[Cells]:
-        """The rows of an answer that the load generator received, in the form of `answers`. text: as rendered. content:
-        the driver's rows, with times in ns since 1970, or the server's own text. Raises ValueError and the like for a
-        text that is no answer."""
+        """An answer that the load generator received, in the form of `answers`. content: the driver's rows, with times
+        in ns since 1970, or the server's text. Raises ValueError and the like for a text that is no answer."""
         if isinstance(content, str):
             raise TypeError(f"the driver of {self._trial.subject.target} has no texts of answers")
         return in_ms(query, content)
@@ -180,15 +173,13 @@ class Session(ABC):
         return
 
     def close(self) -> None:
-        """Closes the connection, if there is one."""
         return
 
 
 class Target(ABC):
-    """A database: how to start its server, what a workload needs of it, how to count the rows."""
+    """A database: how its server is checked, started and asked."""
 
-    # is found in a line of the server's log that makes a trial's number doubtful; None: in no line
-    doubtful: re.Pattern[str] | None = None
+    doubtful: re.Pattern[str] | None = None  # is in a line of the server's log that makes a number doubtful
     types: Collection[str] | None = None  # of columns that it can store; None: any
     session_type: type[Session]  # is made of trial, address and settings
 
@@ -198,33 +189,31 @@ class Target(ABC):
         self.facts = facts
 
     def find(self, home: str) -> Installation | None:
-        """The server installed at `home`, or in its usual place ("")."""
+        """home: "" for its usual place."""
         return None
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """All settings that affect performance and that the trial sets, derived ones included. is_ours: the server was
-        started for the trial; else only the settings of the trial's database."""
+        """All that affect performance, derived ones too; of a server that is not ours those of the trial's database."""
         return {}
 
     def reserves(self, trial: Trial, memory_bytes: int) -> Mapping[str, str]:
-        """The trial's use of the server's own limits, for the plan; empty if there are none."""
+        """The trial's use of the server's own limits, for the plan."""
         return {}
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """A finding for each thing that the server would refuse or silently change, such as the type of a column."""
+        """What the server would refuse or silently change, such as the type of a column."""
         return () if self.types is None else refused_columns(self.facts.title, trial, self.types)
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
-        """Findings from the server installed at home about the trial's settings. The server is not started."""
+        """What the programs at home say of the trial's settings. The server is not started."""
         return ()
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
-        """Whether the client library exists and fits. home: where it is searched first. Connects to nothing."""
+        """Whether the client library exists and fits. home: searched first. Connects to nothing."""
         return ()
 
     def check_endpoint(self, address: Address, trials: Sequence[Trial]) -> tuple[Finding, ...]:
-        """Whether a server that already runs answers, has nothing where a trial would make its own, and is reached by
-        each trial's method."""
+        """Whether a server that already runs answers to each method, and has nothing in the way."""
         if hidden := [trial.subject.method for trial in trials if trial.subject.method in self.facts.own_ports]:
             sentence = f"--method {hidden[0]} has a separate port, which --endpoint does not name"
             return (blocking("--method", sentence, f"--method {self.facts.methods[0]}"),)
@@ -241,21 +230,20 @@ class Target(ABC):
         return (blocking("--endpoint", reason, remedy),) if reason else ()
 
     def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
-        """Folders and files outside its home that its server runs or loads, such as a Java runtime. `server` asks
-        `Site.reachable` for the paths by which the server's user reaches them."""
+        """What its server runs or loads outside its home, such as a Java runtime: by paths of `Site.reachable`."""
         return ()
 
     def java_runtime(self, home: str) -> str:
-        """The folder of the Java runtime that runs the server installed at `home`; "" if it needs none, or has none."""
+        """The folder of its Java runtime; "" if it needs none, or has none."""
         return ""
 
     def image_folders(self) -> Mapping[str, str]:
         """Folders outside its home that an image of its installation gets, by their paths in it, which end with "/".
-        Raises PreflightError for one that this machine lacks."""
+        Raises PreflightError for a missing one."""
         return {}
 
     def to_have_image(self, image: str) -> str:
-        """The command that brings or builds an image that is not on this machine."""
+        """The command that brings or builds it."""
         if not self.facts.is_image_built:
             return f"docker pull {image}"
         usual = self.find("")
@@ -264,17 +252,16 @@ class Target(ABC):
 
     @abstractmethod
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """The programs to start, in no runtime's terms."""
+        """What to start, in no runtime's terms."""
 
     def session(self, trial: Trial, address: Address) -> Session:
-        """A session, which connects at its first question."""
+        """It connects at its first question."""
         return self.session_type(trial, address, self.settings(trial, is_ours=address.is_ours))
 
     def suspicious(self, log: str) -> tuple[str, ...]:
-        """Lines of the server's log that make a trial's number doubtful."""
         return lines_with(self.doubtful, log) if self.doubtful else ()
 
 
 def cores_of(trial: Trial) -> str:
-    """The cores of its level, a whole number above 0: as many threads does a server get."""
+    """As many threads as a server gets."""
     return str(max(1, math.ceil(trial.cores)))

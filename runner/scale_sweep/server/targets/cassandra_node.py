@@ -1,5 +1,4 @@
-"""One node of Cassandra: its command, its configuration, how its commit log is synced, and doubtful lines of its
-log."""
+"""One node of Cassandra: command, configuration, sync of its commit log, doubtful lines, and its protocol."""
 
 from __future__ import annotations
 
@@ -15,9 +14,9 @@ from typing import Any
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import sync as sync_files
 
-JAVA = (17, 17)  # the oldest and the newest that runs it
+JAVA = (17, 17)  # oldest and newest
 JAR = "cassandra-all-"
-MARKED_S = 0.25  # the log marks its contents every 0.1 s: a start reads up to the last mark
+MARKED_S = 0.25  # the log is marked every 0.1 s: a start reads up to the last mark
 FLUSHED = "SELECT completed_tasks FROM system_views.thread_pools WHERE name = 'MemtableFlushWriter'"
 DOUBTFUL = re.compile(
     r"^ERROR .*|.*(OutOfMemoryError|No space left|[Dd]ropp(ed|ing) .*(mutation|message|MUTATION)|Stopping native).*"
@@ -44,16 +43,14 @@ _EXPORTED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """Where a node is."""
-
-    root: str  # its folder, as an absolute path
+    root: str  # absolute
     host: str
     port: int  # for clients
     nodes_port: int  # for other nodes
-    clients_host: str = ""  # where clients are listened to, if not at that address: all addresses of a container
+    clients_host: str = ""  # if clients come to another address: all of a container
 
     def command(self, java: str, home: str, jvm: Sequence[str]) -> tuple[str, ...]:
-        """The command that starts it from the jars of `home`. java: the program. jvm: flags for its resources."""
+        """java: the program. home: with its jars. jvm: flags for resources."""
         opened = [f"--add-{word}=java.base/{name}=ALL-UNNAMED" for name in _OPENED for word in ("opens", "exports")]
         exported = [f"--add-exports={name}=ALL-UNNAMED" for name in _EXPORTED]
         return (
@@ -77,11 +74,11 @@ class Node:
         )
 
     def files(self, items: Mapping[str, str]) -> Mapping[str, str]:
-        """Its configuration with these items of cassandra.yaml, and what it logs."""
+        """items: of cassandra.yaml."""
         return {f"{self.root}/cassandra.yaml": self._yaml(items), f"{self.root}/logback.xml": _LOG}
 
     def _yaml(self, settings: Mapping[str, str]) -> str:
-        """One node on the given address, batches of any size, long timeouts."""
+        """One node, batches of any size, long timeouts."""
         root = self.root
         items = {
             "cluster_name": "scale",
@@ -115,10 +112,9 @@ class Node:
 
 
 def sync(root: Path) -> None:
-    """Returns when the commit log of the node in this folder has marked what was acknowledged, and its files are
-    fsynced."""
+    """Returns when the node's commit log has marked what was acknowledged, and is fsynced."""
     time.sleep(MARKED_S)
-    sync_files(Path(root, _COMMIT_LOG).glob("*.log"))  # the rows of one may become files of the table meanwhile
+    sync_files(Path(root, _COMMIT_LOG).glob("*.log"))  # one may become a file of the table meanwhile
 
 
 STARTUP, READY, QUERY, RESULT, ERROR = 0x01, 0x02, 0x07, 0x08, 0x00
@@ -129,9 +125,7 @@ _TEXT, _BOOLEAN = {0x0001, 0x000D}, 0x0004
 
 @dataclass
 class _Reader:
-    """The unread part of an answer."""
-
-    data: bytes
+    data: bytes  # not read yet
 
     def take(self, count: int) -> bytes:
         if len(self.data) < count:
@@ -148,13 +142,11 @@ class _Reader:
 
 @dataclass(frozen=True, kw_only=True)
 class Cql:
-    """A server's address. Each `ask` opens its own connection."""
-
     host: str
     port: int
 
     def ask(self, statement: str, within_s: float) -> list[list[Any]]:
-        """The rows of the answer. Raises TargetError with the server's message, or when the time is over."""
+        """By its own connection. Raises TargetError with the server's message, or after within_s."""
         try:
             with socket.create_connection((self.host, self.port), timeout=within_s) as connection:
                 version = struct.pack(">H", 1) + _string("CQL_VERSION") + _string("3.0.0")

@@ -1,4 +1,4 @@
-"""Databases that have the rows of all devices in one table, and the tags of each device in another."""
+"""Databases with the rows of all devices in one table, and their tags in another."""
 
 from __future__ import annotations
 
@@ -21,26 +21,25 @@ from scale_sweep.server.targets.sql_dialect import Dialect, listed, where
 TABLE, DEVICES = "measurement", "device"
 JOINED = f"{TABLE} JOIN {DEVICES} USING (device_id)"
 Filled = Callable[[Query, str], str]
-Newest = Callable[[Query, str, str], str]  # query, cells, the clause with the conditions
+Newest = Callable[[Query, str, str], str]  # query, cells, conditions
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceTable:
-    """A language for queries of these two tables."""
+    """A language for both tables."""
 
     title: str  # of the database
     sql: Dialect
-    newest: Newest  # the last row of each of several devices
-    # the aggregates of each stretch of time, also of those without rows; None: it is not asked for them
-    filled: Filled | None = None
-    joined: str = JOINED  # the rows with the tags of their devices
-    group: str = "{value}"  # a group, of its mark {value}
-    by_tag: str = "1"  # the order and the groups of aggregates by a tag {0}
-    by_time: str = "{0} ORDER BY time"  # the rows of a set {0} in the order of time
-    union: str = "UNION"  # the word of a union, if not its name
+    newest: Newest  # the last row of each device
+    filled: Filled | None = None  # aggregates also of stretches of time without rows
+    joined: str = JOINED  # rows with tags
+    group: str = "{value}"
+    by_tag: str = "1"  # order and groups of aggregates by a tag {0}
+    by_time: str = "{0} ORDER BY time"  # of a set {0}
+    union: str = "UNION"
 
     def rendered(self, query: Query) -> str:
-        """One statement, with placeholders for the values that each request draws. Raises CannotAsk."""
+        """With placeholders for values that each request draws. Raises CannotAsk."""
         if query.text:
             return query.text
         if unknown := [function for function in query.functions if not self.sql.has(function)]:
@@ -94,20 +93,17 @@ class DeviceTable:
 
 
 class DeviceTableSession(Session):
-    """A session with such a database."""
-
     sql: Dialect
-    types: Mapping[str, str]  # of columns and of tags; {0}: a length
-    types_of_tags: Mapping[str, str] | None = None  # if tags have fewer
+    types: Mapping[str, str]  # {0}: a length
+    types_of_tags: Mapping[str, str] | None = None  # if fewer
     figures: Sequence[str] = ALL  # of `sums`
-    is_distinct = False  # a row that comes again replaces the one of its device and time
+    is_distinct = False  # a row replaces that of the same device and time
 
     @abstractmethod
-    def _rows(self, sql: str) -> Sequence[Sequence[Any]]:
-        """The rows of the answer."""
+    def _rows(self, sql: str) -> Sequence[Sequence[Any]]: ...
 
     def _columns_sql(self) -> str:
-        """The workload's columns behind others in CREATE TABLE."""
+        """Behind others in CREATE TABLE."""
         return self._defined(self._trial.work.data.columns, self.types)
 
     def _defined(self, listing: Sequence[str], types: Mapping[str, str]) -> str:
@@ -118,7 +114,7 @@ class DeviceTableSession(Session):
         )
 
     def create_tables(self) -> None:
-        """Where reads may ask for them, the tags of each device."""
+        """The tags of devices, where reads may ask for them."""
         if not self._trial.work.counts_requests or self._address.holds_data:
             return
         types = self.types_of_tags or self.types
@@ -129,11 +125,11 @@ class DeviceTableSession(Session):
         self._make_devices(self._defined(tags, types), ("device_id", *names), list(rows))
 
     def _make_devices(self, columns: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        """Makes the table of devices. columns: behind device_id. names: of the cells of a row."""
+        """columns: behind device_id. names: of cells."""
         raise NotImplementedError
 
     def count(self) -> Counted | None:
-        """The rows of each device, which must be consecutive from the first timestamp on."""
+        """By device, as `series.counted`."""
         rows = self._rows(f"SELECT device_id, count(*), min(time), max(time) FROM {TABLE} GROUP BY device_id")
         by_device = {f"d{device}": (int(n), float(first), float(last)) for device, n, first, last in rows}
         return series.counted(by_device, self._trial.work.data, is_distinct=self.is_distinct)
@@ -147,7 +143,7 @@ class DeviceTableSession(Session):
         return {str(device): self.sql.in_ns(names, figures) for device, *figures in rows}
 
     def _sums_statement(self, devices: Sequence[str]) -> str:
-        """One pass over the table: the device and its figures, or all rows together with "" as the device."""
+        """One pass over the table. Without devices of all rows, with "" as the device."""
         data, sql = self._trial.work.data, self.sql
         expressions = sql.expressions(data, self.figures).values()
         only = f" WHERE device_id IN ({listed(devices)})" if devices and len(devices) < data.tables else ""
@@ -163,8 +159,8 @@ class DeviceTableSession(Session):
 def tags_in_table(
     tags: Sequence[str], ask: Callable[[str], Iterable[Sequence[Any]]], column: str = '"{0}"'
 ) -> Mapping[str, Set[tuple[str, ...]]] | None:
-    """Those of `Session.stored_tags`, of this table. None if the value of a tag has several texts, like 0.50 and 0.5.
-    tags: each as name:type. ask: returns the rows of a statement. column: the spelling of a column {0}."""
+    """As `Session.stored_tags`: None if the value of a tag has several texts, like 0.50 and 0.5. tags: as name:type.
+    ask: returns rows."""
     kinds = {name: kind.partition("(")[0] for name, _, kind in (tag.partition(":") for tag in tags)}
     if any("int" not in kind and kind not in ("binary", "nchar") for kind in kinds.values()):
         return None
@@ -172,6 +168,6 @@ def tags_in_table(
 
 
 def tables_of_load(trial: Trial, from_target: Mapping[str, str], secret: str = "") -> Tables:
-    """The names of the tables as the driver numbers them, and their tags. Raises LoadError or TargetError."""
+    """As the driver numbers them, with tags. Raises LoadError, TargetError."""
     writing = replace(trial, work=Work(data=trial.work.data))
     return tables_of(loadgen_path(), trial_spec(writing, from_target), secret)

@@ -1,4 +1,4 @@
-"""Finds the servers that are installed on this machine, and asks their programs for versions and refused flags."""
+"""Servers that are installed on this machine; their programs are asked for versions and refused flags."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from scale_sweep.model import Finding
 from scale_sweep.server.targets.records import Installation, blocking
 
 CACHE_VARIABLE = "SCALE_SERVERS_DIR"
-COPIES_VARIABLE = "SCALE_COPIED_SERVERS_DIR"  # on a host: the copies that `scale hosts prepare` made there
+COPIES_VARIABLE = "SCALE_COPIED_SERVERS_DIR"  # on a host: those that `scale hosts prepare` copied
 _PACKAGES = {"influxd": "influxdb", "victoria-metrics": "victoria-metrics"}  # Debian's, by program
 NO_HOME = "/nonexistent"  # as Debian calls it
-COMPLETE = "complete"  # a file in the folder of a server, written last
+COMPLETE = "complete"  # a file, written last
 
 
 def servers_folder() -> Path:
-    """The directory of all servers: the one that the variable names, else `scale/servers` in the user's cache."""
+    """By the variable, else in the user's cache."""
     named = os.environ.get(CACHE_VARIABLE, "")
     home = os.path.expanduser("~")  # as it is, for a user that the system does not know
     cache = os.environ.get("XDG_CACHE_HOME", "") or f"{home if home != '~' else NO_HOME}/.cache"
@@ -33,20 +33,20 @@ def servers_folder() -> Path:
 
 
 def copies_folder() -> Path | None:
-    """The directory of the copies of servers; None where no controller made any."""
+    """None where no controller made any."""
     named = os.environ.get(COPIES_VARIABLE, "")
     return Path(named) if named else None
 
 
 def installed(name: str) -> tuple[str, ...]:
-    """Directories of a server's completely installed versions, the newest first. Those that another user can change
-    are left out: what is in them would run as this user."""
+    """Directories of its versions, the newest first; not those that another user can change: what is in them would run
+    as this user."""
     folders = [folder for folder in _complete(name) if not distrust(folder)]
     return tuple(str(path) for path in sorted(folders, key=lambda path: path.stat().st_mtime, reverse=True))
 
 
 def distrusted(name: str) -> str:
-    """Why an installed version of a server is not used; "" if none is left out."""
+    """Why a version is not used; "" if none is left out."""
     return next(filter(None, map(distrust, _complete(name))), "")
 
 
@@ -56,11 +56,8 @@ def _complete(name: str) -> list[Path]:
 
 
 def home_of(program: str, home: str) -> tuple[str, str]:
-    """The folder that contains bin/<program>, and how it was found; empty texts if there is none.
-
-    home: a prefix, or the folder into which a package was unpacked (dpkg -x), with `usr` in it; "": the program on
-    PATH.
-    """
+    """The folder with bin/<program>, and its source; empty texts if there is none. home: a prefix, or where a package
+    was unpacked (dpkg -x), with `usr` in it; "": on PATH."""
     if home:
         folders = [folder for folder in (Path(home), Path(home) / "usr") if (folder / "bin" / program).is_file()]
         return (str(folders[0].resolve()), "--home") if folders else ("", "")
@@ -69,13 +66,13 @@ def home_of(program: str, home: str) -> tuple[str, str]:
 
 
 def places(name: str, home: str) -> list[tuple[str, str]]:
-    """Where `scale servers install` put a server, or only `home`, if that is named; and how each was found."""
+    """Only `home` if it is named, else those of `scale servers install`; each with its source."""
     return [(home, "--home")] if home else [(folder, "scale servers") for folder in installed(name)]
 
 
 def packaged(name: str, program: str, home: str, flag: str, pattern: str) -> Installation | None:
-    """The server of a target with bin/<program>: in `home`, else where `scale servers install` puts it, else on PATH.
-    Its version is the match of the pattern in what it prints for the flag, else that of Debian's package."""
+    """The server with bin/<program>: in `home`, of `scale servers install`, or on PATH. The version is what it prints
+    for the flag, else that of Debian's package."""
     ours = [] if home else places(name, "")
     folder, source = ours[0] if ours else home_of(program, home)
     if not folder:
@@ -86,7 +83,7 @@ def packaged(name: str, program: str, home: str, flag: str, pattern: str) -> Ins
 
 
 def version_in_changes(folder: str, package: str) -> str:
-    """1.79.5 of `victoria-metrics (1.79.5+ds1-2) unstable; ...`; "" if there is no changelog."""
+    """1.79.5 of `victoria-metrics (1.79.5+ds1-2) unstable; ...`; "" without a changelog."""
     try:
         path = Path(folder) / "share" / "doc" / package / "changelog.Debian.gz"
         with gzip.open(path, "rt", encoding="utf-8", errors="replace") as file:
@@ -104,7 +101,7 @@ EndedProgram = subprocess.CompletedProcess[str]
 def run_program(
     argv: Sequence[str], within_s: float = _WITHIN_S, environment: Mapping[str, str] | None = None
 ) -> EndedProgram | None:
-    """The ended program with its output; None if it cannot be run, or does not end in time."""
+    """None if it cannot be run, or does not end in time."""
     variables = {"PATH": os.environ.get("PATH", os.defpath), "HOME": "/", **(environment or {})}
     try:
         user, program, place = server_user(), os.path.abspath(argv[0]), "/"
@@ -120,7 +117,7 @@ def run_program(
 def version_of(
     argv: Sequence[str], pattern: str, within_s: float = _WITHIN_S, environment: Mapping[str, str] | None = None
 ) -> str:
-    """The first group of the pattern in the program's output, its standard output first; "" without a match."""
+    """The pattern's first group in the output, standard output first; "" without a match."""
     done = run_program(argv, within_s, environment)
     match = re.search(pattern, done.stdout + done.stderr) if done else None
     return match.group(1) if match else ""
@@ -129,11 +126,8 @@ def version_of(
 def refused_flags(
     server: str, done: EndedProgram | None, line_begins: str | tuple[str, ...] = ""
 ) -> tuple[Finding, ...]:
-    """A finding with the message by which a program refused its flags; none if it accepted them or was not run.
-
-    server: its name for people. line_begins: the start of the line that is the message, or each that it can have;
-    "": the first line.
-    """
+    """The message by which a program refused its flags; none if it accepted them or was not run. line_begins: of the
+    message; "": it is the first line."""
     if done is None or done.returncode == 0:
         return ()
     lines = [line for line in (done.stderr + done.stdout).strip().splitlines() if line.startswith(line_begins)]

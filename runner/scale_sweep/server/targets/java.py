@@ -1,4 +1,4 @@
-"""Servers in Java: their runtime, its resources and its report of them; two programs that run as one server."""
+"""Servers in Java: their runtime, its resources and its report, logback, two programs as one server."""
 
 from __future__ import annotations
 
@@ -21,18 +21,15 @@ LOG = "jvm.log"
 
 
 class JavaTarget(Target):
-    """A server in Java."""
-
     jar = ""  # the start of the name of the jar that has the version
-    oldest: int = 17  # Java that runs it
+    oldest: int = 17  # Java
     newest: int | None = 17
 
     def find(self, home: str) -> Installation | None:
-        """The jars in `home`, else where `scale servers install` puts them, with a Java that runs them."""
+        """With a Java that runs it."""
         return find_jars(self.facts.name, self.jar, home, self.oldest, self.newest)
 
     def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
-        """Its Java runtime, if that is the machine's."""
         return outside(home, self.oldest, self.newest)
 
     def java_runtime(self, home: str) -> str:
@@ -43,8 +40,8 @@ class JavaTarget(Target):
 
 
 def find_jars(name: str, jar: str, home: str, oldest: int, newest: int | None = None) -> Installation | None:
-    """A server whose jars are in `lib`: in `home`, else where `scale servers install NAME` puts them; None also where
-    no Java runs it. jar: the start of the name of the jar that has the version, `cassandra-all-`."""
+    """A server with its jars in `lib`; None also where no Java runs it. jar: the start of the name of the jar that has
+    the version, `cassandra-all-`."""
     for folder, source in places(name, home):
         for path in Path(folder, "lib").glob(f"{jar}*.jar"):
             if java(folder, oldest, newest):
@@ -55,8 +52,7 @@ def find_jars(name: str, jar: str, home: str, oldest: int, newest: int | None = 
 
 
 def java(home: str, oldest: int, newest: int | None = None) -> str:
-    """The program of a runtime from `oldest` to `newest`: beside the server, of JAVA_HOME, or on PATH; "" if there is
-    none."""
+    """A program of these versions: beside the server, of JAVA_HOME, or on PATH; "" if there is none."""
     named = os.environ.get("JAVA_HOME", "")
     candidates = [
         *sorted(glob.glob(f"{home}/java/bin/java") + glob.glob(f"{home}/jdk/bin/java")),
@@ -67,19 +63,18 @@ def java(home: str, oldest: int, newest: int | None = None) -> str:
 
 
 def outside(home: str, oldest: int, newest: int | None = None) -> tuple[str, ...]:
-    """The folder of that runtime, if it is not in the home: one of the programs of a target."""
+    """The runtime's folder, if it is not in the home."""
     runtime = _folder(java(home, oldest, newest))
     return (runtime,) if runtime and not Path(runtime).is_relative_to(Path(home).resolve()) else ()
 
 
 def runtime(home: str, oldest: int, newest: int | None = None) -> str:
-    """The folder of that runtime; "" if there is none."""
+    """Its folder; "" if there is none."""
     return _folder(java(home, oldest, newest))
 
 
 def program(site: Site, home: str, oldest: int, newest: int | None = None, *, image_java: str = "") -> str:
-    """The program `java` as a server on the site runs it. home: of the server, as the site has it. image_java: the
-    folder of the runtime in the server's image."""
+    """As a server on the site runs it. home: of the server, as the site has it. image_java: a folder in its image."""
     if site.in_image:
         return f"{image_java}/bin/java"
     path = java(home, oldest, newest)
@@ -94,7 +89,7 @@ def _folder(program: str) -> str:
 
 @cache
 def _major(program: str) -> int:
-    """17 of `JAVA_VERSION="17.0.15"` in the runtime's file, or of `openjdk version "17.0.15"`; 0 without a version."""
+    """17 of `JAVA_VERSION="17.0.15"` in its file, or of `openjdk version "17.0.15"`; 0 without one."""
     try:
         stated = re.search(
             r'^JAVA_VERSION="(\d+)', Path(_folder(program), "release").read_text(encoding="utf-8"), re.MULTILINE
@@ -106,12 +101,12 @@ def _major(program: str) -> int:
 
 
 def java_settings(trial: Trial) -> dict[str, str]:
-    """The resources of the JVM that a trial sets, as `effective` reads them back."""
+    """As `effective` reads them back."""
     return {"jvm_processors": cores_of(trial), "jvm_heap": trial.knobs["heap"]}
 
 
 def options(data_dir: str, processors: str, heap: str) -> tuple[str, ...]:
-    """Flags for a number of processors and a heap of one fixed size ("512m"). The JVM writes its files to data_dir."""
+    """Flags for processors and a heap of fixed size ("512m"). The JVM writes its files to data_dir."""
     return (
         f"-XX:ActiveProcessorCount={processors}",
         f"-Xms{heap}",
@@ -124,8 +119,7 @@ def options(data_dir: str, processors: str, heap: str) -> tuple[str, ...]:
 
 
 def logback(kept: Mapping[str, str], more: str = "") -> str:
-    """Its configuration: warnings to standard output, and what some loggers say each to a file, by its path. more:
-    other loggers."""
+    """Warnings to standard output, and what some loggers write to files, by their paths. more: other loggers."""
     out = (
         '<appender name="out" class="ch.qos.logback.core.ConsoleAppender">'
         '<filter class="ch.qos.logback.classic.filter.ThresholdFilter"><level>WARN</level></filter>'
@@ -141,13 +135,13 @@ def logback(kept: Mapping[str, str], more: str = "") -> str:
 
 
 def heap_bytes(heap: str) -> int:
-    """2**29 of "512m", as the JVM reads it; 0 of what it would refuse."""
+    """2**29 of "512m"; 0 of what the JVM would refuse."""
     match = re.fullmatch(r"(\d+)([kmgt]?)", heap.lower())
     return int(match.group(1)) * 1024 ** " kmgt".index(match.group(2) or " ") if match else 0
 
 
 def effective(data_dir: str) -> Mapping[str, str]:
-    """`jvm_processors` and `jvm_heap` as the JVM reported them; empty if there is no log."""
+    """By the JVM's log; empty without one."""
     try:
         log = Path(data_dir, LOG).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -160,9 +154,9 @@ def effective(data_dir: str) -> Mapping[str, str]:
     }
 
 
-# setpriv: a process whose parent is killed goes with it. The second program ends first: it may ask the first one until
-# its own end, and gets ten seconds for what it still wants to store. If one of them ends by itself, the other one is
-# killed: what it would say at its end would hide the reason, and its clients would wait for it.
+# setpriv: a process whose parent is killed goes with it. The second program ends first, because it may need the first
+# one until then, and gets ten seconds to store the rest. If one ends by itself, the other is killed: its last words
+# would hide the reason, and its clients would wait.
 _SCRIPT = """rm -f {ready}
 setpriv --pdeathsig KILL {first} &
 first=$!
@@ -197,6 +191,6 @@ exit $code
 
 
 def in_turn(ready: str, first: Sequence[str], second: Sequence[str]) -> str:
-    """Runs the first program, then the second as soon as the file `ready` exists, until either ends or the shell is
-    told to end. Its code is that of the second."""
+    """A script: the first program, then the second when the file `ready` exists, until either ends or the shell is to
+    end. Its code is that of the second."""
     return _SCRIPT.format(ready=shlex.quote(ready), first=shlex.join(first), second=shlex.join(second))

@@ -1,5 +1,4 @@
-"""Fills the placeholders of a rendered text with one draw's values, as the load generator's drivers do; puts them into
-a query that is JSON."""
+"""Placeholders of rendered texts: put into JSON, and filled with one draw's values as the drivers do."""
 
 from __future__ import annotations
 
@@ -16,9 +15,8 @@ _SIGN = re.compile(r'"<(from|to|until|at|number)>"|<(device|value)>')
 
 
 def marked(request: Any, devices: int) -> str:
-    """A query in JSON with placeholders. Its texts <from>, <to>, <until>, <at> and <number> stand for numbers, <number>
-    for the drawn value; <value> within a text stands for the same, and <device> for the next of so many devices, then
-    for the last one again."""
+    """In JSON the texts <from>, <to>, <until>, <at> and <number> (the drawn value) stand for numbers; within a text
+    <value> is the same, and <device> the next of so many devices, then the last one again."""
     taken = 0
 
     def one(match: re.Match[str]) -> str:
@@ -40,9 +38,8 @@ def filled(
     time: Callable[[int], str],
     part: Callable[[int], int] = lambda device: 0,
 ) -> str:
-    """The statement of one request. names: of all tables, as the driver writes them; time: of ms, in the target's
-    words; part: of a device, the number of its partition. Each {device} is another one of the drawn, {again} the last
-    one again; {part} is that of the next one, or of the last one if none follows."""
+    """names: of all tables, as the driver writes them; time: of ms; part: the partition of a device. Each {device} is
+    another one of the drawn, {again} the last one; {part} that of the next one, or of the last if none follows."""
     taken = 0
 
     def one(match: re.Match[str]) -> str:

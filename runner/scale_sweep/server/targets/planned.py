@@ -1,4 +1,4 @@
-"""The spec of a trial before its server runs: address and password are placeholders."""
+"""The spec of a trial before its server runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scale_sweep.server.targets.target_facts import Facts
 
 
 def planned_spec(trial: Trial, target: Target, home: str = "") -> dict[str, str]:
-    """home: where the client library is, "" if it does not matter."""
+    """home: of the client library, "" if it does not matter."""
     nowhere = Address(host="", port=0, secret="", home=home)
     return trial_spec(
         trial, {**target.session(trial, nowhere).load_spec(), **query_lines(texts_of(trial, target.facts))}
@@ -19,6 +19,6 @@ def planned_spec(trial: Trial, target: Target, home: str = "") -> dict[str, str]
 
 
 def texts_of(trial: Trial, facts: Facts) -> dict[str, str]:
-    """The trial's queries in the target's language, by operation. Raises CannotAsk."""
+    """Queries by operation. Raises CannotAsk."""
     data, method, parts = trial.work.data, trial.subject.method, trial.load.partitions
     return {name: facts.rendered(query, data, method, parts) for name, query in queries_of(trial.work).items()}

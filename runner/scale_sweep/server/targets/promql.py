@@ -1,4 +1,4 @@
-"""Parts that PromQL and MetricsQL share: selectors of series as paths with marks, rows of answers, a session."""
+"""What PromQL and MetricsQL share: paths with marks, aggregates, rows of answers, a session."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from scale_sweep.server.targets.web import WebSession
 _THOUSANDTHS = re.compile(r"(\d+)(\d{3})e-3")
 API = "/api/v1/"
 PLAIN = "?&="  # what stands between the parts of a path
-EVER_MS = 5 * 365 * 86_400_000  # "all time", from the first row on
+EVER_MS = 5 * 365 * 86_400_000  # from the first row on
 NAME = "__name__"
-COLUMN = "scale_column"  # a label with the name of a series, where functions drop that name
+COLUMN = "scale_column"  # a label for the name of a series, where functions drop it
 
 # Samples are doubles: a whole number above 2^53 would be read back as another.
 TYPES = ("bool", *(kind for kind in WHOLE if kind != "bigint"), "float", "double")
@@ -34,24 +34,23 @@ def names_condition(columns: Sequence[str]) -> str:
 
 
 def end_of_time(data: Workload) -> str:
-    """The moment at which a window of EVER_MS begins with the first row, in seconds."""
+    """A window of EVER_MS that ends there begins with the first row. In seconds."""
     return in_seconds(f"{data.start_ms - 1 + EVER_MS}e-3")
 
 
 def in_seconds(text: str) -> str:
-    """The text with each time before e-3 as seconds, as the load generator writes it: 1500000000001e-3 is
-    1500000000.001. VictoriaMetrics 1.131 reads no other."""
+    """1500000000001e-3 as 1500000000.001, as the load generator writes it: VictoriaMetrics 1.131 reads no other."""
     return _THOUSANDTHS.sub(r"\1.\2", text)
 
 
 def bounds_of(query: Query) -> list[tuple[str, str, str]]:
-    """The column, the sign and the number of each condition on values."""
+    """Column, sign and number of each condition on values."""
     drawn = [(column, "<" if query.is_below else ">", "{value}") for column in query.bounds]
     return drawn + [(one.column, one.sign, spelled(one.value)) for one in query.conditions]
 
 
 def chosen_labels(query: Query) -> tuple[str, ...]:
-    """The conditions on labels by which a query chooses its devices. Raises CannotAsk for several of all groups."""
+    """By which a query chooses its devices. Raises CannotAsk for several of all groups."""
     if query.groups > 1:
         raise CannotAsk("PromQL compares labels as texts only", remedy="fraction = 1, or one group")
     if query.groups:
@@ -64,7 +63,7 @@ def chosen_labels(query: Query) -> tuple[str, ...]:
 
 
 def samples(query: Query, data: Workload) -> str:
-    """The path for the rows themselves. A window of a range begins and ends a millisecond before it."""
+    """The rows themselves. A window begins and ends a millisecond before its range."""
     rows = f"{{{{{','.join((names_condition(query.columns), *chosen_labels(query)))}}}}}"
     if query.when == "always":
         return f"query?query={rows}[{EVER_MS}ms]&time={end_of_time(data)}"
@@ -74,7 +73,7 @@ def samples(query: Query, data: Workload) -> str:
 
 
 def at_end(data: Workload, query: Query) -> str:
-    """The moment at which a window ends."""
+    """Of a window."""
     return "{to}e-3" if query.when == "range" else end_of_time(data)
 
 
@@ -141,7 +140,7 @@ def _device(one: Series) -> str:
 
 
 def _ms(seconds: float) -> Any:
-    """A whole number, unless the time is not of a whole millisecond; a double holds microseconds of these times."""
+    """A whole number, if it is one but for what a double cannot hold."""
     ms = seconds * 1000
     return round(ms) if abs(ms - round(ms)) < 5e-4 else ms
 
@@ -152,8 +151,6 @@ def _number(text: str) -> float:
 
 
 class PromqlSession(WebSession):
-    """Questions as paths."""
-
     reading: Mapping[str, str] = {
         "query_path": API,
         "query_plain": PLAIN,
@@ -172,7 +169,7 @@ class PromqlSession(WebSession):
         return rows_of(statement, self._result(statement, answer))
 
     def _at(self, query: str, time: str) -> list[Mapping[str, Any]]:
-        """The series of an answer at one moment, in seconds since 1970."""
+        """The series at one moment, in seconds since 1970."""
         return self._result(query, self._posted(query[:60], f"{API}query", query=query, time=time))
 
     def _result(self, query: str, answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:

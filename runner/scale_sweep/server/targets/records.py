@@ -1,4 +1,4 @@
-"""Values passed between a target and its users: installations, addresses, rows of answers, lines of logs."""
+"""Values between a target and its users: installations, addresses, times, lines of logs."""
 
 from __future__ import annotations
 
@@ -8,19 +8,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scale_sweep.model import Cells, Finding, Query
 from scale_sweep.model import Counted as Counted
 
-if TYPE_CHECKING:
-    pass
-
-# The environment variables with the login of a server that is not ours. Without a user it is the target's own.
+# With the login of a server that is not ours; without a user it is the target's own.
 ENDPOINT_USER, ENDPOINT_PASSWORD = "SCALE_TARGET_USER", "SCALE_TARGET_PASSWORD"
 
-# Names in the settings that a session reads back: where a request's rows are when it is acknowledged, and how they are
-# stored. Reports of several databases show them as conditions.
+# In the settings that a session reads back: where rows are when they are acknowledged, and how they are stored.
 ACKNOWLEDGED, COMPRESSION = "acknowledged", "compression"
 NOWHERE = "never: nothing is acknowledged"
 IN_MEMORY, IN_LOG, ON_DISK = "in memory", "in the log, not yet on disk", "on disk (log fsynced)"
@@ -29,51 +25,45 @@ IN_FILES = "in files, not yet on disk"  # of a database without a log
 
 @dataclass(frozen=True, kw_only=True)
 class Installation:
-    """A server found on this machine."""
-
     home: str  # holds bin/ and lib/
     version: str
-    source: str  # where it was found: "--home", "PATH" and the like
+    source: str  # "--home", "PATH" and the like
 
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """Where a session connects: the server's loopback address, and the secret made for this trial."""
+    """Where a session connects."""
 
     host: str
     port: int
     secret: str
     home: str = ""
-    data_dir: str = ""  # the trial's directory as the controller sees it; "" for a server that is not ours
-    # started for this trial. Otherwise only the trial's own database may be changed, and the secret is the user's (""
-    # for the database's default)
+    data_dir: str = ""  # as the controller sees it; "" for a server that is not ours
+    # else only the trial's own database may be changed, and the secret is the user's ("": the database's default)
     is_ours: bool = True
-    # disks, disk_placement: as in the trial's Site
-    disks: tuple[str, ...] = ()
+    disks: tuple[str, ...] = ()  # as in the trial's Site
     disk_placement: str = ""
-    # it was started on the files of another server of this run, which have its tables and the secret
-    holds_data: bool = False
-    # user, database: chosen on a server that is not ours, if its facts say that they can be; "": the target's own
-    user: str = ""
+    holds_data: bool = False  # it runs on files of another server of this run, with its tables and secret
+    user: str = ""  # on a server that is not ours; "": the target's own
     database: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """The machine against which a trial is checked before anything starts."""
+    """The machine against which a trial is checked."""
 
     memory_bytes: int
     free_bytes: int  # on the data's disk
-    explicit: frozenset[str] = frozenset()  # keys of the settings that the user gave, by flag or in the sweep's file
+    explicit: frozenset[str] = frozenset()  # keys of settings that the user gave
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A part of the database on one disk: a vnode, a partition."""
+    """A vnode, a partition."""
 
     name: str
-    path: str  # one of its files or directories as the controller sees it
-    disk: int | None  # the intended disk, an index into Site.disks; None: the server chose
+    path: str  # of one of its files or directories, as the controller sees it
+    disk: int | None  # the intended one, an index into Site.disks; None: the server chose
 
 
 def blocking(subject: str, sentence: str, remedy: str) -> Finding:
@@ -87,17 +77,17 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 def exact_ms(units: int, units_per_ms: int) -> Ms:
-    """A time in units since 1970 as ms; a fraction if it is between two of them."""
+    """Of a time in units since 1970; a fraction if it is between two ms."""
     return units // units_per_ms if units % units_per_ms == 0 else Fraction(units, units_per_ms)
 
 
 def moment_ms(moment: datetime.datetime) -> Ms:
-    """A moment with its zone, which is exact to a microsecond."""
+    """moment: with its zone."""
     return exact_ms((moment - _EPOCH) // datetime.timedelta(microseconds=1), 1000)
 
 
 def in_ms(query: Query, rows: Sequence[Cells]) -> Sequence[Cells]:
-    """The rows with their times in ms, exactly. Aggregates without stretches of time have none."""
+    """With exact times in ms. Aggregates without stretches of time have none."""
     if query.function and not query.bucket_ms:
         return rows
     return [(exact_ms(row[0], NS_PER_MS) if isinstance(row[0], int) else row[0], *row[1:]) for row in rows]
@@ -115,17 +105,17 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
 def lines_with(pattern: re.Pattern[str], log: str) -> tuple[str, ...]:
-    """The first lines in which the pattern is found, each once and cut to 300 characters; at most 20."""
+    """Those in which the pattern is, as `first_of`."""
     return first_of(line for line in log.splitlines() if pattern.search(line))
 
 
 def first_of(lines: Iterable[str]) -> tuple[str, ...]:
-    """The first 20 different lines, each cut to 300 characters."""
+    """The first 20 different ones, each cut to 300 characters."""
     return tuple(dict.fromkeys(line.strip()[:_LENGTH_MAX] for line in lines))[:_LINES_MAX]
 
 
 def seconds_of(duration: str, units: str = "smhdw") -> int:
-    """Seconds of "7d", "12h". Raises ValueError for what is not a time above 0 in one of these units."""
+    """Of "7d", "12h". Raises ValueError for what is not a time above 0 in these units."""
     match = re.fullmatch(rf"(\d+)([{units}])", duration)
     if match is None or not int(match.group(1)):
         raise ValueError(f"{duration!r} is not a time such as 7d or 12h")

@@ -1,4 +1,4 @@
-"""Code that databases of series share: names of a load, column types that they accept, counts of rows."""
+"""What databases of series share: names of a load, types of columns, counts of rows."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from scale_sweep.experiment.work.sums import column_types
 from scale_sweep.model import Finding, Query, Trial, Workload
 from scale_sweep.server.targets.records import Counted, blocking
 
-WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint")  # types of columns
-POINT_TYPES = ("bool", *WHOLE, "timestamp", "float", "double")  # of databases of points
+WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint")
+POINT_TYPES = ("bool", *WHOLE, "timestamp", "float", "double")
 DRIVER, POINTS_DRIVER, SAMPLES_DRIVER = "lines", "points", "samples"
-GZIP = "gzip"  # lines over HTTP, compressed by the load generator
+GZIP = "gzip"  # lines over HTTP
 TCP, TELNET = "tcp", "telnet"  # methods without answers
-DOOR_OFFSET = 1  # a protocol's own port, from that of the server on
-DEVICE = "device"  # the tag with the load's table
+DOOR_OFFSET = 1  # of a protocol's own port
+DEVICE = "device"  # a tag
 MEASUREMENT = "measurement"
 
 
@@ -26,7 +26,7 @@ Value = TypeVar("Value")
 
 
 def named(devices: Sequence[str]) -> Sequence[str]:
-    """Those that a question for sums names: of more than DEVICES_MAX it asks for all."""
+    """Those that a question names: of more it asks for all."""
     return devices if len(devices) <= DEVICES_MAX else ()
 
 
@@ -35,12 +35,12 @@ def in_parts(values: Sequence[Value], most: int) -> Iterator[Sequence[Value]]:
 
 
 def part_names(trial: Trial) -> tuple[str, ...]:
-    """The measurements of a partitioned load, in the order of its partitions."""
+    """In the order of the load's partitions."""
     return tuple(f"{MEASUREMENT}_p{i}" for i in range(trial.load.partitions))
 
 
 def begins_with_bucket(query: Query, data: Workload) -> bool:
-    """Whether every range that is drawn consists of whole buckets."""
+    """Whether ranges consist of whole buckets."""
     parts = (query.span_ms, query.step_ms or data.step_ms, data.start_ms)
     return query.when == "range" and not any(part % query.bucket_ms for part in parts)
 
@@ -56,8 +56,7 @@ def refused_columns(title: str, trial: Trial, types: Collection[str]) -> tuple[F
 def counted(
     rows_by_device: Mapping[str, tuple[int, float, float]], data: Workload, *, is_distinct: bool = False
 ) -> Counted:
-    """The count of series whose rows must be consecutive from the first timestamp on. rows_by_device: rows, first and
-    last timestamp in milliseconds. is_distinct: as in Counted."""
+    """Rows must be consecutive from the first timestamp on. rows_by_device: rows, first and last timestamp in ms."""
     faulty = [
         device
         for device, (rows, first, last) in rows_by_device.items()
@@ -77,7 +76,7 @@ def counted_by_column(
     *more_gaps: str,
     is_distinct: bool = False,
 ) -> Counted:
-    """The same of rows that are stored by column. rows_of: of each column, the rows of each device."""
+    """Of rows that are stored by column. rows_of: by column and device."""
     first, *others = rows_of
     unlike = [name for name in others if rows_of[name] != rows_of[first]]
     gaps = (f"columns {', '.join(unlike)} have other rows than {first}",) if unlike else ()
@@ -88,8 +87,8 @@ def counted_by_column(
 def joined_in_order(
     rows: Mapping[tuple[int, str], Mapping[str, Any]], times: Sequence[Sequence[float]], *, newest_first: bool = False
 ) -> list[tuple[tuple[int, str], Mapping[str, Any]]]:
-    """Rows that were joined from series, by time and device. times: of each series. If one of them is not in the order
-    of time, the rows stay as they came, so that the check of the answer sees it."""
+    """Rows by time and device. times: of each series; if one is not in order, the rows stay as they came, so that the
+    check of the answer sees it."""
     sign = -1 if newest_first else 1
     if all(sign * a <= sign * b for one in times for a, b in zip(one, one[1:], strict=False)):
         return sorted(rows.items(), key=lambda row: row[0], reverse=newest_first)

@@ -1,4 +1,4 @@
-"""Parts that languages like SQL share: cells, conditions, aggregates, stretches of time, sums of stored rows."""
+"""Parts that languages like SQL share: conditions, aggregates, stretches of time, sums of stored rows, types."""
 
 from __future__ import annotations
 
@@ -10,39 +10,37 @@ from scale_sweep.experiment.work.sums import NS_PER_MS, column_types, figures_of
 from scale_sweep.model import Condition, Query, Workload
 from scale_sweep.model.questions import PERCENTILE, percent_of
 
-RANKED = "ranked"  # the name of the aggregate by which groups are ordered
-SINCE = "since_first"  # the name of the time since the first timestamp of the load, as a whole number
+RANKED = "ranked"  # the aggregate by which groups are ordered
+SINCE = "since_first"  # the time since the first timestamp of the load, as a whole number
 _OF_ROWS = {"rows": "count(*)", "first": "min({since})", "last": "max({since})", "times": "sum({since})"}
 _FRACTIONS = ("float", "double")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """How a language spells what queries and sums share."""
+    """How a language spells them."""
 
-    # the expression of each function, of a column {0}; of a percentile, {1} is how many percent
-    aggregates: Mapping[str, str]
+    aggregates: Mapping[str, str]  # of a column {0}, {1} percent
     time: str  # the column of the times
-    column: str = '"{0}"'  # the spelling of a column {0}
-    moment: str = "{0}"  # a time, of a mark {0} for ms since 1970
-    length: str = "{0}"  # a time of {0} ms that is added to a moment
-    bucket: str = ""  # the start of a stretch of {0} ms; "": the language has a clause of its own for stretches
-    value: str = "{0}"  # a number {0} that a column is compared with
-    tag: str = "{0}"  # a tag {0} that is compared with a text
-    # for sums: a column by its name and type, a boolean as a whole number; None: `column` is enough
+    column: str = '"{0}"'
+    moment: str = "{0}"  # of a mark {0} for ms since 1970
+    length: str = "{0}"  # of {0} ms, added to a moment
+    bucket: str = ""  # the start of a stretch of {0} ms; "": the language has its own clause
+    value: str = "{0}"  # compared with a column
+    tag: str = "{0}"  # compared with a text
+    # for sums: a column by name and type, a boolean as a whole number
     summed: Callable[[str, str], str] | None = None
-    double: str = "{0}"  # casts an expression {0} to a double
-    added_as_double: tuple[str, ...] = _FRACTIONS  # types that are cast before: a sum of floats in floats is not exact
-    since: str = SINCE  # the time since the first timestamp
-    since_start: str = "time - {0}"  # the same, where it gets its name; {0}: the first timestamp
-    ns: int = NS_PER_MS  # nanoseconds in a unit of that time
+    double: str = "{0}"  # a cast
+    added_as_double: tuple[str, ...] = _FRACTIONS  # cast before: a sum of floats in floats is not exact
+    since: str = SINCE
+    since_start: str = "time - {0}"  # where it gets that name; {0}: the first timestamp
+    ns: int = NS_PER_MS  # in a unit of that time
 
     def columns(self, query: Query) -> tuple[str, ...]:
-        """As the language spells them."""
         return tuple(self.column.format(name) for name in query.columns)
 
     def values(self, query: Query) -> tuple[str, ...]:
-        """The aggregates of each column. Raises KeyError for a function without a word."""
+        """The aggregates of each column. Raises KeyError for a function without one."""
         return tuple(
             self.aggregates[self._word(function)].format(self.column.format(name), percent_of(function))
             for function, name in query.values
@@ -52,11 +50,10 @@ class Dialect:
         return self._word(function) in self.aggregates
 
     def _word(self, function: str) -> str:
-        """The median is a percentile in a language without a word for it."""
+        """The median may be a percentile."""
         return function if percent_of(function) is None or function in self.aggregates else PERCENTILE
 
     def times(self, query: Query) -> list[str]:
-        """The conditions on the time."""
         at, start, end = (self.moment.format(mark) for mark in ("{at}", "{from}", "{to}"))
         return {
             "always": [],
@@ -66,7 +63,7 @@ class Dialect:
         }[query.when]
 
     def bounds(self, query: Query) -> list[str]:
-        """The conditions on values: first those with the drawn value."""
+        """On values: first those with the drawn value."""
         sign = "<" if query.is_below else ">"
         drawn = [f"{self.column.format(name)} {sign} {self.value.format('{value}')}" for name in query.bounds]
         return drawn + [self.condition(one) for one in query.conditions]
@@ -75,7 +72,7 @@ class Dialect:
         return f"{self.column.format(one.column)} {one.sign} {self.value.format(spelled(one.value))}"
 
     def one_tag(self, query: Query) -> list[str]:
-        """The condition on a tag, which languages compare with a text also where it is a number."""
+        """Languages compare a tag with a text also where it is a number."""
         if query.with_tag is None:
             return []
         name, value = query.with_tag
@@ -93,8 +90,8 @@ class Dialect:
         )
 
     def aggregated(self, query: Query, source: str, device: str = "") -> str:
-        """The aggregates of all rows, or of each stretch of time, and there of each device or value of a tag. source: a
-        table with its conditions. device: the column that says whose a row is."""
+        """Aggregates of all rows, or of each stretch of time, device or value of a tag. source: a table with its
+        conditions. device: a column."""
         label = (self.column.format(query.each_tag),) if query.each_tag else (device,) if query.by_device else ()
         bucket = (f"{self.bucket.format(query.bucket_ms)} AS bucket",) if query.bucket_ms else ()
         selected = f"SELECT {listed((*bucket, *label, *self.ranked_values(query)))} FROM {source}"
@@ -106,17 +103,17 @@ class Dialect:
         return f"{selected} GROUP BY {listed(each)}{ordered}"
 
     def ranked_values(self, query: Query) -> tuple[str, ...]:
-        """The aggregates; the first has a name if the rows are ordered by it."""
+        """The first has a name if rows are ordered by it."""
         first, *others = self.values(query)
         return (f"{first} AS {RANKED}" if query.by_value else first, *others)
 
     def ordered(self, query: Query) -> str:
-        """The clauses of the order by time or by a value, and of the number of rows, with a space before them."""
+        """The order by time or by a value, and the limit, with a space before them."""
         by = self.time if not query.by_value else RANKED if query.function else self.column.format(query.by_value)
         return f" ORDER BY {by}{descending(query)}{limited(query)}"
 
     def expressions(self, data: Workload, computed: Sequence[str]) -> Mapping[str, str]:
-        """The expression of each figure of the stored rows (scale_sweep/experiment/work/sums.py), by its name."""
+        """Of each figure of the stored rows (scale_sweep/experiment/work/sums.py), by name."""
         kinds = column_types(data)
         return {figure: self._expression(figure, kinds) for figure in figures_of(data, computed)}
 
@@ -137,7 +134,7 @@ class Dialect:
         return self.double.format(extreme) if kind in _FRACTIONS else extreme
 
     def in_ns(self, figures: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
-        """The figures of a row by name, with their times in ns."""
+        """A row by names, with times in ns."""
         values = dict(zip(figures, row, strict=True))
         for figure, value in values.items():
             if value is not None and figure in ("first", "last", "times"):
@@ -147,14 +144,12 @@ class Dialect:
         return values
 
     def named_since(self, data: Workload) -> str:
-        """The time since the first timestamp, by its name."""
         return f"{self.since_start.format(data.start_ms * (NS_PER_MS // self.ns))} AS {SINCE}"
 
 
 def signed_types(names: str, *, ubigint: str = "", **more: str) -> dict[str, str]:
-    """The types of a language whose whole numbers all have a sign, by those of columns: an unsigned one has the next
-    wider type. names: with commas, of a bool, the whole numbers of 1, 2, 4 and 8 bytes, a float, a double, a timestamp
-    and a text."""
+    """By types of columns; an unsigned whole number gets the next wider type. names: of bool, whole numbers of 1, 2, 4
+    and 8 bytes, float, double, timestamp and text."""
     flag, one, two, four, eight, single, double, timestamp, text = names.split(", ")
     whole = {"tinyint": one, "smallint": two, "int": four, "bigint": eight}
     unsigned = {"utinyint": two, "usmallint": four, "uint": eight, **({"ubigint": ubigint} if ubigint else {})}
@@ -163,7 +158,7 @@ def signed_types(names: str, *, ubigint: str = "", **more: str) -> dict[str, str
 
 
 def spelled(value: float) -> str:
-    """The number as it is filled in for a mark: a whole one without a fraction."""
+    """As for a mark: a whole number without a fraction."""
     return repr(value).removesuffix(".0")
 
 
@@ -172,15 +167,13 @@ def listed(parts: Iterable[str]) -> str:
 
 
 def where(conditions: Sequence[str]) -> str:
-    """The clause, with a space before it; "" without a condition."""
+    """With a space before it; "" without a condition."""
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
 
 def descending(query: Query) -> str:
-    """The direction of the order, behind the name of what is ordered."""
     return " DESC" if (query.largest_first if query.by_value else query.newest_first) else ""
 
 
 def limited(query: Query) -> str:
-    """The clause for the first rows, with a space before it; "" for all."""
     return f" LIMIT {query.limit}" if query.limit else ""

@@ -1,4 +1,4 @@
-"""Sessions that ask by processes of the load generator, which has the client libraries of their databases."""
+"""Sessions by processes of the load generator, which has the client libraries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Rows = tuple[tuple[Any, ...], ...]
 class StatementSession(Session):
     """A process for each question."""
 
-    who = ""  # the database's name for people
+    who = ""  # for people
 
     def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str] | None = None) -> None:
         super().__init__(trial, address, settings)
@@ -28,16 +28,16 @@ class StatementSession(Session):
         self._password = address.secret
 
     def give_up(self) -> None:
-        """The load generator would wait until its own deadline."""
+        """Each would wait until its own deadline."""
         for child in tuple(self._children):
             child.kill()
 
     def _door(self) -> dict[str, str]:
-        """The spec's lines by which the load generator reaches the server."""
+        """The spec's lines that reach the server."""
         raise NotImplementedError
 
     def _rows(self, *statements: str) -> Rows:
-        """The rows of the last one's answer."""
+        """Of the last one."""
         return self._all(statements)[-1]
 
     def _all(self, statements: Sequence[str]) -> list[Rows]:
@@ -51,7 +51,7 @@ class StatementSession(Session):
         return [answer.rows for answer in answers]
 
     def _first_question(self) -> str:
-        """Why the server cannot be loaded yet, asked as soon as it listens."""
+        """As `not_ready`, once it listens."""
         raise NotImplementedError
 
     def _pending(self) -> str:

@@ -1,4 +1,4 @@
-"""The facts that a target declares about itself, as data: light enough for a help text, without its client library."""
+"""The facts that a target declares, as data that needs no client library."""
 
 from __future__ import annotations
 
@@ -27,17 +27,15 @@ Default = Callable[[ResourceRange], str | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Knob:
-    """A setting that the target declares. Nothing is known here of other settings that it accepts (Facts.any_knob)."""
+    """A declared setting; a target may accept others (Facts.any_knob)."""
 
-    name: str  # the database's name, in lower case with underscores. kind "count": a whole number above 0
+    name: str  # the database's own, in lower case with underscores
     role: KnobRole = KnobRole.OTHER
-    kind: Literal["count", "text"] = "text"
-    label: str = ""  # for a heading; "": made from the name
+    kind: Literal["count", "text"] = "text"  # a count is a whole number above 0
+    label: str = ""  # "": made from the name
     column: str = ""  # in points.csv; "": it is in other_knobs
-    # depends on what a sweep gives its servers. None, or a function that returns None: the knob is set only if
-    # requested
-    default: Default | str | None = None
-    help: str = ""  # a few words for the help of its role's flag
+    default: Default | str | None = None  # may follow the sweep's resources; None: set only if requested
+    help: str = ""  # for its role's flag
     is_published: bool = False  # the published article has it as a column
 
     def value(self, resources: ResourceRange) -> str | None:
@@ -45,7 +43,6 @@ class Knob:
 
     @property
     def heading(self) -> str:
-        """The label, or the name as words."""
         return self.label or self.name.replace("_", " ").capitalize()
 
     def as_column(self) -> KnobColumn:
@@ -56,102 +53,79 @@ class Knob:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """The facts of one target."""
-
     name: str  # on the command line and in results
     title: str  # for people
-    implementation: str  # "module:Class" of its Target, imported when the target is used
+    implementation: str  # "module:Class" of its Target, imported when it is used
     methods: tuple[str, ...]  # ways to write rows, the default first
-    unanswered: tuple[str, ...] = ()  # those of them that have no answers, so that nothing is acknowledged
-    own_ports: tuple[str, ...] = ()  # those that a server takes on a port of their own
-    # what a runtime must provide to run it, best first; `auto` tries them in this order
+    unanswered: tuple[str, ...] = ()  # those without answers: nothing is acknowledged
+    own_ports: tuple[str, ...] = ()  # those that have their own port
+    # best first, as `auto` tries them
     runs_from: tuple[ServerSource, ...] = (ServerSource.INSTALLATION,)
-    auto_rank: int | None = None  # the lowest is tried first by `--target auto`; None: only if the user names it
-    remark: str = ""  # a warning that is shown if the user names it; "": none
-    knobs: tuple[Knob, ...] = ()  # the declared ones
-    any_knob: bool = False  # other settings of the server may be given by --knob
+    auto_rank: int | None = None  # in `--target auto`, the lowest first; None: not in it
+    remark: str = ""  # a warning if the user names it
+    knobs: tuple[Knob, ...] = ()
+    any_knob: bool = False  # --knob takes others too
     rows_per_request: int = 10_000
-    rows_per_core_s: float = 1e6  # an estimate of one core's rate, used only to estimate the duration of fixed work
-    overhead_s: float = 5.0  # an estimate of a trial's time besides its load (start, tables, flush, count, stop)
-    # the least and the greatest time of a warm-up that ends when the rate is level, on one core or more
-    warmup_s: tuple[float, float] = (5.0, 30.0)
-    writes_warmup_s: tuple[float, float] | None = None  # those of a load that writes rows, if they differ
-    ready_s: float = 60.0  # the longest time for a server's start, on the least CPU that a level gives
-    # why its server runs as root if `scale` does, as a clause; "": it runs as a user without rights
-    needs_root: str = ""
-    has_files: bool = True  # its server reads or writes files in its directory
-    stores_rows: bool = True  # it does; else a sweep measures the load generator, and no trial need be VALID
-    thread_names: bool = False  # its threads have names of their own
+    rows_per_core_s: float = 1e6  # an estimate, only for the duration of fixed work
+    overhead_s: float = 5.0  # an estimate of a trial's time besides its load
+    warmup_s: tuple[float, float] = (5.0, 30.0)  # least and greatest, until the rate is level on one core or more
+    writes_warmup_s: tuple[float, float] | None = None  # of a load that writes rows, if it differs
+    ready_s: float = 60.0  # the longest start, on the least CPU of a level
+    needs_root: str = ""  # why its server runs as root if `scale` does, as a clause; "": it does not
+    has_files: bool = True  # in its directory
+    stores_rows: bool = True  # else a sweep measures the load generator, and no trial need be VALID
+    thread_names: bool = False  # its threads have their own
     wait_events: bool = False  # it reports what its connections wait for
-    threads_per_process: int = 0  # how many threads of one load process the client library serves well; 0: any number
-    load_generators: tuple[str, ...] = ("scale",)  # load generators that can load it
-    # "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk; "":
-    # reads cannot be measured
+    threads_per_process: int = 0  # that the client library serves well; 0: any number
+    load_generators: tuple[str, ...] = ("scale",)
+    # "module:function" of (query, rows, method) that renders a query or raises CannotAsk; "": no reads
     queries: str = ""
-    can_query: tuple[str, ...] = ()  # which of NEEDS it has words for
-    functions: tuple[str, ...] = ()  # which of the FURTHER ones it has
-    fills: tuple[str, ...] = ()  # with which of FILLS it fills stretches of time without rows
-    # of other needs, functions and fills (`fill = NAME`), why it has not, as a sentence
-    cannot: Mapping[str, str] = field(default_factory=dict)
-    iot_benchmark: tuple[str, ...] = ()  # its names in IoT-benchmark's DB_SWITCH, as NAME or NAME=METHOD
-    # the names of its other versions there, which are loaded in the same way
-    iot_benchmark_versions: tuple[str, ...] = ()
-    # its name in TEST_DATA_PERSISTENCE, if IoT-benchmark can store results in it; "": it cannot
-    iot_benchmark_store: str = ""
-    accepts: tuple[str, ...] = ()  # which of "user", "database" and "token" can be chosen on a server that already runs
-    stores_tags: bool = False  # the tags of a device are stored with its rows
-    has_device_table: bool = False  # where a load reads, they are stored in a table of their own
-    own_columns: tuple[str, ...] = ()  # that its tables have besides those of the workload
-    # which figures of scale_sweep/experiment/work/sums.py it computes of the rows of a table (`Session.sums`); empty:
-    # none, and its rows are only counted
-    sums: tuple[str, ...] = ()
-    decimal_methods: tuple[str, ...] = ()  # methods that send a float as a decimal, which the server stores as a double
+    can_query: tuple[str, ...] = ()  # which of NEEDS
+    functions: tuple[str, ...] = ()  # which of FURTHER
+    fills: tuple[str, ...] = ()  # which of FILLS, for stretches of time without rows
+    cannot: Mapping[str, str] = field(default_factory=dict)  # why not, by need, function or `fill = NAME`
+    iot_benchmark: tuple[str, ...] = ()  # in IoT-benchmark's DB_SWITCH, as NAME or NAME=METHOD
+    iot_benchmark_versions: tuple[str, ...] = ()  # its other versions there, loaded in the same way
+    iot_benchmark_store: str = ""  # its name in TEST_DATA_PERSISTENCE; "": it stores no results
+    accepts: tuple[str, ...] = ()  # which of "user", "database", "token" can be chosen on a running server
+    stores_tags: bool = False  # with the rows
+    has_device_table: bool = False  # where a load reads, they have their own table
+    own_columns: tuple[str, ...] = ()  # besides those of the workload
+    sums: tuple[str, ...] = ()  # figures of experiment/work/sums.py (`Session.sums`); empty: rows are only counted
+    decimal_methods: tuple[str, ...] = ()  # that send a float as a decimal, which the server stores as a double
     sums_in_doubles: bool = False  # it adds whole numbers as doubles
-    # how far a stored fraction may be from the one that was sent, as a part of it: the server keeps fewer digits
-    sums_share: float = 0.0
+    sums_share: float = 0.0  # of a fraction, by which a stored one may differ: the server keeps fewer digits
     sums_per_core_s: float = 6e6  # values that one core adds in a second, an estimate
-    # after a clean stop, a server can start again on its files, and on a copy of them in another directory, with the
-    # same port, host name and secret, and without the setup
+    # after a clean stop it can start on a copy of its files, with the same port, host name and secret, without setup
     keeps_data: bool = False
-    at_rest: str = ""  # how it knows that all loaded rows are written, merged and noted down (`Session.settle`)
-    # patterns of the folders of its write-ahead log, below the data directory; empty: its log is not known
-    log_folders: tuple[str, ...] = ()
-    # an upper estimate of a row's bytes on disk besides its values, used only to check the space
-    row_overhead_bytes: int = 0
-    # settings that follow the cores of a trial, with their values: a confound where they move along the axis
+    at_rest: str = ""  # how it knows that all rows are written and merged (`Session.settle`)
+    log_folders: tuple[str, ...] = ()  # patterns below the data directory, of its write-ahead log; empty: not known
+    row_overhead_bytes: int = 0  # an upper estimate besides the values, only to check the space
+    # settings that follow a trial's cores: a confound where they move along the axis
     by_cores: Mapping[str, Callable[[float], str]] = field(default_factory=dict)
-    # the settings of `--settings loading`; none of them is set otherwise
-    loading: Mapping[str, str] = field(default_factory=dict)
-    # values that the vendor's server has where a trial sets something else, by the names of `Session.effective`; in
-    # words if they depend on the machine
+    loading: Mapping[str, str] = field(default_factory=dict)  # the settings of `--settings loading`
+    # where a trial sets something else, by the names of `Session.effective`; in words if they follow the machine
     vendor_defaults: Mapping[str, str] = field(default_factory=dict)
-    # knobs with which a request is answered when its rows are fsynced; empty: it always is; None: it has none
-    fsynced: Mapping[str, str] | None = None
-    acknowledged: str = ""  # for None, where its rows are then, for people
-    # what protects its server on another address than loopback: the trial's password, or nothing ("open"); "": it does
-    # not leave loopback
+    fsynced: Mapping[str, str] | None = None  # knobs by which answers wait for an fsync; empty: always; None: never
+    acknowledged: str = ""  # for None, where rows are when they are answered
+    # what protects its server beyond loopback: the trial's password, or nothing ("open"); "": it does not leave it
     beyond_loopback: Literal["password", "open", ""] = ""
-    disk_placements: tuple[str, ...] = ()  # ways to put its data on several disks, best first; empty: there are none
-    wal_disks: tuple[str, ...] = ()  # where its write-ahead log can go in a disk sweep, the default first
-    # image, image_version: of the official image; "": there is none
-    image: str = ""
+    disk_placements: tuple[str, ...] = ()  # ways to put data on several disks, best first
+    wal_disks: tuple[str, ...] = ()  # places of its write-ahead log in a disk sweep, the default first
+    image: str = ""  # the official one; "": there is none
     image_version: str = ""
-    image_home: str = ""  # the server's directory in the image
-    # the client library's path in the image, from which it is copied for the load generator; "": the load generator
-    # finds its own
-    image_library: str = ""
-    # its vendor has no image, and `image` is that of `scale images build`, which no registry has
-    is_image_built: bool = False
-    image_java: str = ""  # the folder of its Java runtime in the image; "": it needs none
-    # the files of an image of an installation, by their paths in it: where each is below the home, the first that is
-    # there; a path that ends with "/" is a folder with all that is in it; empty: no such image is made
+    image_home: str = ""  # the server's directory in it
+    image_library: str = ""  # the client library in it, copied for the load generator; "": that has its own
+    is_image_built: bool = False  # `image` is that of `scale images build`: the vendor has none
+    image_java: str = ""  # the folder of its Java runtime in it
+    # for `scale images build`, by paths in the image: places below the home, the first that exists; a path with "/" at
+    # its end is a whole folder
     image_files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     image_extras: tuple[str, ...] = ()  # those of them that an installation may lack
-    image_tools: tuple[str, ...] = ()  # programs and libraries of the system that the server needs too, by their names
-    # the months YYYY-MM in which versions came out, by version, as far as they are known
-    released: Mapping[str, str] = field(default_factory=dict)
-    home_variable: str = ""  # environment variable that may name an installation
-    to_install: str = ""  # what to do if there is none; "": it needs nothing
+    image_tools: tuple[str, ...] = ()  # programs and libraries of the system, by name
+    released: Mapping[str, str] = field(default_factory=dict)  # months YYYY-MM by version
+    home_variable: str = ""  # of the environment, may name an installation
+    to_install: str = ""  # what to do without one
 
     def default_knobs(self, resources: ResourceRange) -> dict[str, Rule]:
         values = {knob.name: knob.value(resources) for knob in self.knobs}
@@ -162,19 +136,16 @@ class Facts:
         }
 
     def set_of_settings(self, name: str) -> Mapping[str, str]:
-        """The settings of the set that a trial names; the vendor's defaults are none."""
         return self.loading if name == LOADING else {}
 
     def fsynced_knobs(self) -> dict[str, Rule]:
-        """`fsynced` as rules, constant along the axis; empty for None."""
         return {
             name: Rule(pieces=(Piece(first=None, last=None, value=value),))
             for name, value in (self.fsynced or {}).items()
         }
 
     def rendered(self, query: Query, data: Workload, method: str, parts: int = 1) -> str:
-        """The query in the target's language, with placeholders for values that each request draws. parts: the trial's
-        partitions. Raises CannotAsk."""
+        """With placeholders for values that each request draws. parts: the trial's partitions. Raises CannotAsk."""
         if not self.queries:
             raise CannotAsk(f"{self.title} cannot be read yet")
         if method in self.unanswered:
@@ -194,7 +165,6 @@ class Facts:
         return text
 
     def default_image(self, version: str) -> str:
-        """The official image or the built one, of the given version or of the pinned one; "" if there is none."""
         return f"{self.image}:{version or self.image_version}" if self.image else ""
 
     def knob_named(self, name: str) -> Knob | None:
@@ -204,12 +174,12 @@ class Facts:
 
     @property
     def role_knobs(self) -> tuple[Knob, ...]:
-        """The declared knobs that have a flag of their own."""
+        """Those that have their own flag."""
         return tuple(k for k in self.knobs if k.role is not KnobRole.OTHER)
 
 
 def columns_of(targets: Iterable[Facts]) -> tuple[KnobColumn, ...]:
-    """The knobs of a plan that measures these targets: each name once, in the declared order."""
+    """Each name once, in the declared order."""
     columns: dict[str, KnobColumn] = {}
     for facts in targets:
         for knob in facts.knobs:

@@ -1,7 +1,4 @@
-"""HTTP requests to a database on this machine, and a session that asks by them.
-
-Refuses proxies and redirects: a trial's server is on a loopback address, and must answer itself.
-"""
+"""HTTP requests to a database, and sessions by them. Without proxies and redirects: a trial's server must answer."""
 
 from __future__ import annotations
 
@@ -29,24 +26,22 @@ BASIC = "Basic"
 
 @dataclass(frozen=True, kw_only=True)
 class Web:
-    """A server's address."""
-
-    who: str  # its name for people
+    who: str  # the server's name for people
     host: str
     port: int
-    authorization: str = field(default="", repr=False)  # the header of that name; "": none
+    authorization: str = field(default="", repr=False)  # a header
 
     def get(self, path: str, within_s: float, **query: str) -> str:
-        """Raises TargetError, also if it takes longer than within_s, as all others."""
+        """As all others it raises TargetError, also after within_s."""
         return self.ask("GET", f"{path}?{urlencode(query)}" if query else path, within_s)
 
     def post(self, path: str, within_s: float, content: str = "", /, **form: str) -> str:
-        """content: text in JSON; "": the form is posted."""
+        """content: JSON; "": the form is posted."""
         kind = "application/json" if content else "application/x-www-form-urlencoded"
         return self.ask("POST", path, within_s, content or urlencode(form), kind)
 
     def get_json(self, path: str, within_s: float, **query: str) -> Any:
-        """Raises TargetError also for text that is not JSON."""
+        """Raises TargetError also for other text."""
         return self._json(path, self.get(path, within_s, **query))
 
     def post_json(self, path: str, within_s: float, content: str = "", /, **form: str) -> Any:
@@ -79,11 +74,11 @@ class Web:
 
 
 class WebSession(Session):
-    """Asks over HTTP, one connection for each question."""
+    """One connection for each question."""
 
-    who = ""  # the database's name for people
-    ready_path = ""  # is answered as soon as it can be loaded
-    reading: Mapping[str, str] = {}  # lines of the load generator's spec for reads
+    who = ""  # for people
+    ready_path = ""  # answers when it can be loaded
+    reading: Mapping[str, str] = {}  # lines of the spec for reads
 
     def __init__(
         self, trial: Trial, address: Address, settings: Mapping[str, str] | None = None, authorization: str = ""
@@ -118,11 +113,11 @@ class WebSession(Session):
         return filled(text, drawn, names, str)
 
     def _reply(self, statement: str, **more: Any) -> Any:
-        """The server's answer to a statement, as JSON."""
+        """The answer as JSON."""
         raise NotImplementedError
 
     def _cells(self, statement: str, answer: Any) -> Sequence[Cells]:
-        """The rows of such an answer, in the form of `answers`."""
+        """Its rows, in the form of `answers`."""
         raise NotImplementedError
 
     def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
@@ -138,9 +133,7 @@ class WebSession(Session):
 
 
 class SqlSession(WebSession):
-    """Asks in SQL."""
-
-    member = ""  # of an answer, which has its rows
+    member = ""  # of an answer: its rows
 
     def _rows(self, sql: str, **more: Any) -> list[list[Any]]:
         """None of a statement without an answer."""
@@ -152,13 +145,12 @@ class SqlSession(WebSession):
 
 
 def basic(user: str, password: str) -> str:
-    """The header Authorization of this login."""
+    """A header Authorization."""
     return f"{BASIC} {b64encode(f'{user}:{password}'.encode()).decode()}"
 
 
 def metrics(text: str) -> Mapping[str, float]:
-    """The samples of a page in Prometheus' text format, by name with labels. Values that are not numbers are left
-    out."""
+    """Of Prometheus' text format, by name with labels, without those that are no numbers."""
     samples = {}
     for line in text.splitlines():
         name, _, value = line.rpartition(" ")

@@ -1,1 +1,1 @@
-"""Cassandra: its facts, its start and checks, a session, and its schema."""
+"""Cassandra."""

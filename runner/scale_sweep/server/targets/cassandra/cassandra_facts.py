@@ -1,4 +1,4 @@
-"""Cassandra's facts and the defaults of its knobs."""
+"""Cassandra's facts."""
 
 from __future__ import annotations
 

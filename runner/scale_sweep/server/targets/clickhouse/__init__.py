@@ -1,1 +1,1 @@
-"""ClickHouse: its facts, its start and checks, and a session."""
+"""ClickHouse."""

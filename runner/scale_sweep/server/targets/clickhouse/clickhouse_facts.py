@@ -1,4 +1,4 @@
-"""ClickHouse's facts and the defaults of its knobs."""
+"""ClickHouse's facts."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""CrateDB: its facts, its start and checks, and a session."""
+"""CrateDB."""

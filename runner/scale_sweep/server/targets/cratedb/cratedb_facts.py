@@ -1,4 +1,4 @@
-"""CrateDB's facts and the defaults of its knobs."""
+"""CrateDB's facts."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""InfluxDB: version 1.x in the files `influxdb_*.py`, version 2 in `influxdb2_*.py`."""
+"""InfluxDB 1 and 2."""

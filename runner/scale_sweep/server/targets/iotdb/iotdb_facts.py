@@ -1,4 +1,4 @@
-"""IoTDB's facts and the defaults of its knobs."""
+"""IoTDB's facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""KairosDB's facts and the defaults of its knobs."""
+"""KairosDB's facts."""
 
 from __future__ import annotations
 

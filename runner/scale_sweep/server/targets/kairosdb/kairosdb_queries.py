@@ -1,4 +1,4 @@
-"""Queries of KairosDB's own form, as JSON with marks where each request has values of its own; answers as rows."""
+"""Queries of KairosDB as JSON with placeholders; answers as rows."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, begins_with_b
 
 QUERY_PATH = "/api/v1/datapoints/query"
 _FUNCTIONS = {name: name for name in ("count", "avg", "sum", "max", "min", "first", "last")} | {"stddev_samp": "dev"}
-_GAPS = "gaps"  # the aggregator that adds NULL where a stretch of time has no point
+_GAPS = "gaps"  # adds NULL where a stretch of time has no point
 _EVER = {"value": 1000, "unit": "years"}
 _FIRST_MS = 86_400_000  # before the first row
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
-    """One query in JSON. Raises CannotAsk."""
+    """In JSON. Raises CannotAsk."""
     if query.text:
         return query.text
     if query.sets:
@@ -42,7 +42,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
 
 
 def rows_of(text: str, queries: Sequence[Mapping[str, Any]]) -> tuple[Cells, ...]:
-    """The rows of an answer. text: as it was asked."""
+    """text: the query."""
     request = json.loads(text)
     names = [metric["name"] for metric in request["metrics"]]
     results = [one for query in queries for one in query["results"] if one["values"]]

@@ -1,4 +1,4 @@
-"""Stores of KairosDB's points: its own H2 database, which is one file, or a Cassandra that is started before it."""
+"""Stores of KairosDB's points: its own H2, one file, or a Cassandra that is started before it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ from scale_sweep.server.targets.records import IN_MEMORY, Address, blocking
 
 @dataclass(frozen=True, kw_only=True)
 class KairosdbStart:
-    """The files and the command that start KairosDB."""
-
-    items: Mapping[str, str]  # of kairosdb.conf, without its prefix, as they are written
+    items: Mapping[str, str]  # of kairosdb.conf, without its prefix
     argv: tuple[str, ...]  # of the whole server
     files: Mapping[str, str] = field(default_factory=dict)
     folders: tuple[str, ...] = ()
@@ -32,28 +30,23 @@ class KairosdbStart:
 
 
 class Store(ABC):
-    """One datastore."""
-
     name = ""  # of the knob `datastore`
-    # acknowledged, compression: for the terms of a trial
     acknowledged = ""
     compression = ""
     is_queued = False  # KairosDB acknowledges points that it stores later
 
     def settings(self, trial: Trial) -> Mapping[str, str]:
-        """The store's settings besides KairosDB's own, by names of the trial's knobs."""
+        """Besides KairosDB's own, by names of knobs."""
         return {}
 
     def check(self) -> tuple[Finding, ...]:
-        """Whether it can be started on this machine."""
         return ()
 
     def programs(self) -> tuple[str, ...]:
-        """As in Target, of what is started beside KairosDB."""
+        """As in Target, besides KairosDB's."""
         return ()
 
     def image_folders(self) -> Mapping[str, str]:
-        """As in Target, of what is started beside KairosDB."""
         return {}
 
     @abstractmethod
@@ -65,11 +58,9 @@ class Store(ABC):
         return
 
     def effective(self, address: Address, within_s: float) -> Mapping[str, str]:
-        """Its own report of `settings`."""
         return {}
 
     def commit_cycles(self, address: Address, within_s: float) -> int | None:
-        """As in Session."""
         return None
 
     def flush(self, address: Address, store_point: Callable[[], None], within_s: float) -> None:
@@ -77,7 +68,7 @@ class Store(ABC):
 
 
 def is_item(name: str) -> bool:
-    """Whether a knob is an item of the datastore's own configuration, not of kairosdb.conf."""
+    """Of the datastore's own configuration, not of kairosdb.conf."""
     return name.startswith("cassandra.")
 
 
@@ -85,23 +76,20 @@ DATABASE = "kairosdb/h2"  # in the trial's directory
 
 
 class H2(Store):
-    """In the process of KairosDB."""
-
     name = "h2"
     acknowledged = IN_MEMORY
     compression = "rows of H2, not compressed"
 
     def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> KairosdbStart:
-        return KairosdbStart(
-            items={"datastore.h2.database_path": f'"{site.data_dir}/{DATABASE}"'}, argv=tuple(kairosdb), ports=()
-        )
+        items = {"datastore.h2.database_path": f'"{site.data_dir}/{DATABASE}"'}
+        return KairosdbStart(items=items, argv=tuple(kairosdb))
 
     def effective(self, address: Address, within_s: float) -> Mapping[str, str]:
-        """Its name, where its file is there."""
+        """By its file."""
         return {"datastore": self.name} if _files(address) else {}
 
     def commit_cycles(self, address: Address, within_s: float) -> int | None:
-        """Chunks that H2 has written into its file, by the file's header, which may be some chunks behind."""
+        """Chunks of its file, by the file's header, which may be some behind."""
         files = _files(address)
         if not files:
             return None
@@ -110,9 +98,8 @@ class H2(Store):
         return int(chunk.group(1), 16) if chunk else 0
 
     def flush(self, address: Address, store_point: Callable[[], None], within_s: float) -> None:
-        """Returns when every commit is in the database's file, and the file is fsynced. H2 writes commits every half
-        second, and has no command for it over HTTP. So this writes a point and watches the file until it changes,
-        twice: the first change may have started before the point, the second has not."""
+        """H2 writes its commits into the file every half second, and has no command for it over HTTP. So this stores a
+        point and waits until the file changes, twice: the first change may have begun before the point."""
         files = _files(address)
         for _ in range(2 if files else 0):
             before = files[0].stat().st_mtime_ns
@@ -126,12 +113,12 @@ class H2(Store):
 
 
 def _files(address: Address) -> list[Path]:
-    """The files of the database; none if the server is not ours."""
+    """None if the server is not ours."""
     return list(Path(address.data_dir, DATABASE).glob("*.mv.db")) if address.data_dir else []
 
 
-ROOT, READY = "cassandra", "cassandra.ready"  # in the trial's directory: its folder, and a file when it answers
-PORT, NODES_PORT = 2, 3  # from that of KairosDB on
+ROOT, READY = "cassandra", "cassandra.ready"  # in the trial's directory; a file when it answers
+PORT, NODES_PORT = 2, 3  # from KairosDB's on
 INSTALL = "scale servers install cassandra"
 LACKING = "KairosDB stores its rows in Cassandra, which is not on this machine"
 _IN_IMAGE = "/opt/cassandra"
@@ -141,16 +128,13 @@ _PROCESSORS = "cassandra_processors"
 
 
 class OnCassandra(Store):
-    """A node with KairosDB's tables."""
-
     name = "cassandra"
     acknowledged = "in KairosDB's queue, not yet in Cassandra"
     compression = "rows by series and three weeks, LZ4"
     is_queued = True
 
     def settings(self, trial: Trial) -> Mapping[str, str]:
-        """The node's resources, and items of cassandra.yaml, by knobs that begin with `cassandra.`. Its heap is by
-        default as large as KairosDB's."""
+        """Resources, and items of cassandra.yaml as `cassandra.NAME`. The heap is by default that of KairosDB."""
         chosen = {k: v for k, v in trial.knobs.items() if k == _HEAP or is_item(k)}
         return {_PROCESSORS: cores_of(trial), _HEAP: trial.knobs["heap"], _SYNC: "periodic", **chosen}
 
@@ -160,11 +144,9 @@ class OnCassandra(Store):
         return (blocking("--knob datastore", LACKING, INSTALL),)
 
     def programs(self) -> tuple[str, ...]:
-        """Cassandra, and its Java runtime if that is the machine's."""
         return (_home(), *outside(_home(), *JAVA)) if _home() else ()
 
     def image_folders(self) -> Mapping[str, str]:
-        """The jars of Cassandra."""
         if not _home():
             raise PreflightError(LACKING, remedy=INSTALL)
         return {f"{_IN_IMAGE}/lib/": f"{_home()}/lib"}
@@ -200,7 +182,7 @@ class OnCassandra(Store):
             ready.touch()
 
     def effective(self, address: Address, within_s: float) -> Mapping[str, str]:
-        """The node's report of its settings and its JVM, its version, and its name where it has KairosDB's tables."""
+        """Settings, version and JVM of the node, and the datastore where it has KairosDB's tables."""
         cql = _cql(address)
         reported = cql.ask("SELECT name, value FROM system_views.settings", within_s)
         (version,) = cql.ask("SELECT release_version FROM system.local", within_s)[0]
@@ -215,11 +197,10 @@ class OnCassandra(Store):
         }
 
     def commit_cycles(self, address: Address, within_s: float) -> int | None:
-        """Memtables that became files since the node was started."""
+        """Memtables that became files."""
         return int(_cql(address).ask(FLUSHED, within_s)[0][0])
 
     def flush(self, address: Address, store_point: Callable[[], None], within_s: float) -> None:
-        """Syncs the node's commit log."""
         if address.data_dir:
             sync(Path(address.data_dir, ROOT))
 
@@ -237,5 +218,5 @@ STORES: dict[str, Store] = {store.name: store for store in (OnCassandra(), H2())
 
 
 def store_of(trial: Trial) -> Store:
-    """That of the trial; the first one for a name that is none, which `Target.check` refuses."""
+    """The first one for an unknown name, which `Target.check` refuses."""
     return STORES.get(trial.knobs.get("datastore", ""), next(iter(STORES.values())))

@@ -1,4 +1,4 @@
-"""KairosDB on its own H2 database or on a Cassandra: each column of a row is a point of a series."""
+"""KairosDB: each column of a row is a point of a series."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from scale_sweep.server.targets.kairosdb.kairosdb_stores import STORES, is_item,
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, NOWHERE, blocking, first_of, lines_with
 from scale_sweep.server.targets.web import WebSession
 
-STEADY_S = 2.0  # rows that come without being answered are all there when their number stays for so long
-FLUSHED = "scale_flush"  # the series for a session's own points
+STEADY_S = 2.0  # the number of rows without answers stays so long when all are there
+FLUSHED = "scale_flush"  # a series for a session's own points
 _VERSION = "/api/v1/version"
 _DAY_MS = 86_400_000
 _OF_STORE = "cassandra_heap"
@@ -37,8 +37,6 @@ _DOUBTFUL = re.compile(
 
 
 class KairosdbSession(WebSession):
-    """Questions in JSON, and waits until its queue is stored."""
-
     who = "KairosDB"
     ready_path = _VERSION
     reading: Mapping[str, str] = {
@@ -63,8 +61,7 @@ class KairosdbSession(WebSession):
         return version.removeprefix("KairosDB ").rpartition(".")[0]
 
     def effective(self) -> Mapping[str, str]:
-        """The JVM's resources, and what the datastore reports. KairosDB does not report its own settings: the trial
-        notes that they are not confirmed."""
+        """Of the JVM and the datastore: KairosDB does not report its own, and the trial notes that."""
         reported = self._store.effective(self._address, self.left_s(WITHIN_S))
         return {
             **{name: value for name, value in reported.items() if name in self._settings or name.endswith("_version")},
@@ -74,7 +71,7 @@ class KairosdbSession(WebSession):
         }
 
     def load_spec(self) -> Mapping[str, str]:
-        """Points in JSON, or as lines of telnet to a port of their own. Times are milliseconds in both."""
+        """Points in JSON, or as lines of telnet to another port. Times are milliseconds in both."""
         table = {"table": series.MEASUREMENT}
         if not self._is_answered:
             door = str(self._address.port + series.DOOR_OFFSET)
@@ -82,11 +79,10 @@ class KairosdbSession(WebSession):
         return self._spec(series.POINTS_DRIVER, **table, write_path="/api/v1/datapoints")
 
     def commit_cycles(self) -> int | None:
-        """Chunks of H2's file, or memtables of Cassandra that became files."""
         return self._store.commit_cycles(self._address, self.left_s(WITHIN_S))
 
     def flush(self) -> None:
-        """Returns when all that was acknowledged is stored, and is on disk."""
+        """All that was acknowledged is stored, and on disk."""
         self._wait_for_queue()
         self.asking = f"{self._store.name} to write its rows to disk"
         self._store.flush(self._address, self._store_point, self.left_s(WITHIN_S))
@@ -96,8 +92,8 @@ class KairosdbSession(WebSession):
         self._web.post("/api/v1/datapoints", self.left_s(WITHIN_S), json.dumps(point))
 
     def _wait_for_queue(self) -> None:
-        """Until KairosDB has stored what it acknowledged: its queue keeps the order, so a point of ours comes last. A
-        second one comes when those that were stored beside the first have had their time."""
+        """Its queue keeps the order, so a point of ours comes last. A second one comes when those that were stored beside
+        the first have had their time."""
         self.asking = "a point behind all others"
         deadline = time.monotonic() + self.left_s(WITHIN_S)
         for _ in range(2 if self._store.is_queued else 0):
@@ -114,8 +110,7 @@ class KairosdbSession(WebSession):
         return sum(n for _, n in self._by_device(name, "count").values())
 
     def _wait_for_telnet(self) -> None:
-        """Until KairosDB has stored every line that came without being answered. It says nothing of those that it still
-        has to store, so the number of points must stay the same for a while."""
+        """KairosDB says nothing of lines that it still has to store, so the number of points must stay the same."""
         names = self._metrics_of_columns().values()
         deadline = time.monotonic() + self.left_s(WITHIN_S)
         before, since = -1.0, time.monotonic()
@@ -141,7 +136,7 @@ class KairosdbSession(WebSession):
         return {name: f"{series.MEASUREMENT}_{name}" for name in column_types(self._trial.work.data)}
 
     def _by_device(self, metric: str, what: str) -> dict[str, tuple[float, float]]:
-        """Time and value of an aggregate of each device, over all times from a day before its first one."""
+        """Time and value of an aggregate of each device, over all times."""
         aggregator = {"name": what, "sampling": {"value": 1000, "unit": "years"}}
         group = {"name": "tag", "tags": [series.DEVICE]}
         query = {
@@ -165,8 +160,6 @@ class KairosdbSession(WebSession):
 
 
 class KairosdbTarget(JavaTarget):
-    """One server for each trial."""
-
     types = series.POINT_TYPES
     session_type = KairosdbSession
     jar = "kairosdb-"
@@ -180,8 +173,7 @@ class KairosdbTarget(JavaTarget):
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """A finding for each column type that it does not have, for a datastore that there is not, and for its items
-        without it."""
+        """Also for an unknown datastore, and for items of another one."""
         findings, store = list(super().check(trial, around)), store_of(trial)
         name = trial.knobs.get("datastore", store.name)
         if name not in STORES:
@@ -194,7 +186,6 @@ class KairosdbTarget(JavaTarget):
         return tuple(findings)
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
-        """A finding for the server of the datastore, if this machine has none."""
         return store_of(trial).check()
 
     def programs(self, trial: Trial, home: str) -> tuple[str, ...]:

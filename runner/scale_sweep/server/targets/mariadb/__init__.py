@@ -1,1 +1,1 @@
-"""MariaDB: its facts, its start and checks, and a session."""
+"""MariaDB."""

@@ -1,4 +1,4 @@
-"""MariaDB's facts and the defaults of its knobs."""
+"""MariaDB's facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HBase's own protocol, as much as a trial needs: tables are made, regions flushed, the version read."""
+"""As much of HBase's protocol as a trial needs: tables are made, regions flushed."""
 
 from __future__ import annotations
 
@@ -31,14 +31,12 @@ class RefusedByHBaseError(TargetError):
 
 @dataclass(frozen=True, kw_only=True)
 class HBase:
-    """A master or a region server."""
-
     host: str
     port: int  # of the service
     service: str
 
     def call(self, method: str, parameter: bytes, within_s: float) -> Fields:
-        """The fields of the answer. Raises TargetError with the server's message, or if it takes longer."""
+        """Raises TargetError with the server's message, or after within_s."""
         try:
             with socket.create_connection((self.host, self.port), timeout=within_s) as line:
                 hello = _text(1, _text(1, "scale")) + _text(2, self.service)
@@ -56,7 +54,7 @@ class HBase:
 
 
 def make_table(master: HBase, name: str, families: Mapping[str, Mapping[str, str]], within_s: float) -> int:
-    """Begins to make a table with attributes by family; the number of the procedure that makes it, 0 if it exists."""
+    """families: attributes of each. Returns the procedure that makes it, 0 if it exists."""
     described = b"".join(
         _text(3, _text(1, family) + b"".join(_text(2, _text(1, k) + _text(2, v)) for k, v in attributes.items()))
         for family, attributes in families.items()
@@ -72,7 +70,7 @@ def make_table(master: HBase, name: str, families: Mapping[str, Mapping[str, str
 
 
 def is_finished(master: HBase, procedure: int, within_s: float) -> bool:
-    """Whether a procedure has ended. Raises TargetError if it failed."""
+    """Raises TargetError if it failed."""
     answer = master.call("getProcedureResult", _whole(1, procedure), within_s)
     for exception in answer.get(5, ()):
         raise TargetError(f"HBase failed to make a table: {_bytes(exception)[:300].decode(errors='replace')}")
@@ -80,14 +78,14 @@ def is_finished(master: HBase, procedure: int, within_s: float) -> bool:
 
 
 def flush_regions(server: HBase, within_s: float) -> None:
-    """Writes the memstore of every region of the server, those of its own tables too, into a file."""
+    """Memstores of all regions, of its own tables too, become files."""
     for region in server.call("GetOnlineRegion", b"", within_s).get(1, ()):
         specifier = _whole(1, _REGION_NAME) + _text(2, region_name(fields(_bytes(region))))
         server.call("FlushRegion", _text(1, specifier), within_s)
 
 
 def region_name(region: Fields) -> bytes:
-    """A region's name as HBase makes it: table, first key, number, and but for hbase:meta the digest of these three."""
+    """As HBase makes it: table, first key, number, and but for hbase:meta their digest."""
     table = fields(_bytes(region[2][0]))
     space, name = _string(table, 1), _string(table, 2)
     first = _bytes(region[3][0]) if 3 in region else b""
@@ -99,7 +97,7 @@ def region_name(region: Fields) -> bytes:
 
 
 def fields(message: bytes) -> Fields:
-    """The fields of a message by number: whole numbers, or bytes. Raises TargetError for what is no message."""
+    """By number: whole numbers, or bytes. Raises TargetError for what is no message."""
     values: Fields = {}
     at = 0
     while at < len(message):

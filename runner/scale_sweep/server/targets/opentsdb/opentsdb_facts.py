@@ -1,4 +1,4 @@
-"""OpenTSDB's facts and the defaults of its knobs."""
+"""OpenTSDB's facts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from scale_sweep.model import BY_VALUE, MORE_BOUNDS, NEWEST_BEFORE, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
 from scale_sweep.server.targets.common_facts import NATIVE, SHELL_TOOLS, connections_knob, heap
 
-TAGS_MAX = 8  # of a series, unless tsd.storage.max_tags says otherwise
-
+TAGS_MAX = 8  # of a series, by default
 
 FACTS = Facts(
     name="opentsdb",
@@ -54,14 +53,7 @@ FACTS = Facts(
     is_image_built=True,
     image_java="/opt/java/openjdk",
     image_files={"/opt/opentsdb/lib/": ("lib",)},
-    image_tools=(
-        *SHELL_TOOLS,
-        *NATIVE,
-        "chmod",
-        "ls",
-        "bash",
-        "id",
-    ),  # the last four are started by Hadoop's file system
+    image_tools=(*SHELL_TOOLS, *NATIVE, "chmod", "ls", "bash", "id"),  # the last four for Hadoop's file system
     released={"2.4.1": "2021-09"},
     to_install="scale servers install opentsdb, or give --home DIR with its jars and those of HBase in lib",
 )

@@ -1,8 +1,7 @@
-"""Queries of OpenTSDB's /api/query, as JSON with marks where each request has values of its own; answers as rows.
+"""Queries of OpenTSDB's /api/query, as JSON with placeholders; answers as rows.
 
-A range of points includes its end, which must be after its start, so it ends with the last moment before `to`. The
-stretches of any other downsample are multiples of their length since 1970: OpenTSDB leaves out one that begins before
-the range, and completes one that ends after it.
+A range includes its end, which must be after its start, so it ends with the last moment before `to`. Stretches are
+multiples of their length since 1970: one that begins before the range is left out, one that ends after it is completed.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from scale_sweep.server.targets.placeholders import marked
 from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, begins_with_bucket, joined_in_order
 
 ASKED, QUERY_PATH = "/api/query", "/api/query?arrays"
-POINTS, NAME = "dps", "metric"  # of a series in an answer
+POINTS, NAME = "dps", "metric"  # of an answer
 FIRST_MS = 86_400_000  # before the first row
 END_MS = 4_000_000_000_000  # in the year 2096
 _ALL = "0all"
@@ -28,14 +27,14 @@ _OF_ONE = {
     "stddev": "dev",
     "median": "ep50r7",
 }
-# What makes one of the values of several series, without values between their points.
+# Of several series, without values between their points.
 _OF_MANY = {"count": "zimsum", "sum": "zimsum", "max": "mimmax", "min": "mimmin"}
-_EXACT = ("first", "last")  # functions whose value is one that was written
+_EXACT = ("first", "last")  # whose value is one that was written
 _LONG = ("bigint", "timestamp")
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
-    """One query in JSON. Raises CannotAsk."""
+    """In JSON. Raises CannotAsk."""
     if query.text:
         return query.text
     if query.sets:
@@ -57,7 +56,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
 
 
 def rows_of(text: str, series: Sequence[Mapping[str, Any]]) -> tuple[Cells, ...]:
-    """The rows of an answer. text: as it was asked."""
+    """text: the query."""
     queries = json.loads(text)["queries"]
     chosen = queries[0]["filters"][0]
     series = [one for one in series if one[POINTS]]
@@ -84,7 +83,7 @@ def metric(column: str) -> str:
 
 
 def _number(value: float | None) -> float | None:
-    """A value of a downsample is a double; without a fraction, it is a whole number here. None: it was filled in."""
+    """A downsample is a double: without a fraction a whole number. None: filled in."""
     return int(value) if value is not None and float(value).is_integer() else value
 
 

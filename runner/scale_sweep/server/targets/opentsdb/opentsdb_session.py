@@ -1,4 +1,4 @@
-"""A session with OpenTSDB: HBase's tables before the TSD starts, names of series, settings, flushes, the count."""
+"""A session with OpenTSDB and its HBase."""
 
 from __future__ import annotations
 
@@ -33,30 +33,28 @@ from scale_sweep.server.targets.opentsdb.opentsdb_queries import (
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE
 from scale_sweep.server.targets.web import Web, WebSession
 
-ROOT, HBASE, TSD = "opentsdb", "hbase", "tsd"  # folders: in the trial's directory, and both programs' in that
+ROOT, HBASE, TSD = "opentsdb", "hbase", "tsd"  # folders: in the trial's directory, the others in it
 MADE = "tables.made"  # in ROOT: the TSD starts when this file exists
 FLUSH_LOG = "flush.log"  # in ROOT
-JARS = "jars"  # in ROOT: the paths of those that both were started from
-# Ports from that of the TSD on.
+JARS = "jars"  # in ROOT: the paths of those that run
+# Ports, from that of the TSD on.
 ZOOKEEPER, MASTER, REGIONS, INFO = 1, 2, 3, 4
 FAMILY = {"VERSIONS": "1", "BLOOMFILTER": "ROW", "DATA_BLOCK_ENCODING": "DIFF"}
 # As OpenTSDB's create_table.sh makes them, but for LZO, which no package registry has: table, then families.
 TABLES = {"tsdb-uid": ("id", "name"), "tsdb": ("t",), "tsdb-tree": ("t",), "tsdb-meta": ("name",)}
 
 FLUSHED = b"Finished flush of"  # a memstore became a file
-NO_SUCH_NAME = "No such name"  # what the TSD says of a metric or a device that was never written
-POINTS_AT_ONCE = 2_000_000  # that a TSD with a heap of 1 GiB reads for one question
+NO_SUCH_NAME = "No such name"  # of a metric or a device that was never written
+POINTS_AT_ONCE = 2_000_000  # with a heap of 1 GiB
 NAMES_AT_ONCE = 500
-GROUPS = tuple(str(group) for group in range(201))  # values of tags that reads ask for
-COLLECTED_S = 1.5  # how long rows of telnet may wait in the TSD
+GROUPS = tuple(str(group) for group in range(201))  # of tags
+COLLECTED_S = 1.5  # rows of telnet wait so long in the TSD
 _WAITING = ("pendingRPCs", "pendingBatchedRPCs", "rpcsInFlight")
 
-Points = Mapping[str, float]  # values by their times in ms
+Points = Mapping[str, float]  # by times in ms
 
 
 class OpentsdbSession(WebSession):
-    """Asks the TSD over HTTP, and HBase by its own protocol."""
-
     who = "OpenTSDB"
     ready_path = "/api/version"
     reading: Mapping[str, str] = {
@@ -94,12 +92,12 @@ class OpentsdbSession(WebSession):
         return "the TSD starts"
 
     def version(self) -> str:
-        """That of its jar: the release names no version, only its revision."""
+        """That of its jar: the release has only a revision."""
         return self._version_of("opentsdb")
 
     def create_tables(self) -> None:
-        """A name in HBase for each metric and device, which the first row of each would have to wait for; and for the
-        groups that reads may ask for, since OpenTSDB refuses a query with a name that it has not."""
+        """Names in HBase, for which the first rows would have to wait: metrics, devices, and for reads groups, because
+        OpenTSDB refuses a query with a name that it has not."""
         data = self._trial.work.data
         metrics = [metric(name) for name in column_types(data)]
         devices = [f"d{i}" for i in range(data.tables)]
@@ -114,14 +112,14 @@ class OpentsdbSession(WebSession):
         self._web.post("/api/uid/assign", self.left_s(WITHIN_S), json.dumps(names))
 
     def _version_of(self, program: str) -> str:
-        """By the name of its jar, which the server noted at its start; "" if there is none."""
+        """By the name of its jar; "" if there is none."""
         noted = Path(self._address.data_dir, ROOT, JARS)
         names = noted.read_text(encoding="utf-8") if self._address.data_dir and noted.is_file() else ""
         match = re.search(rf"/{program}-(\d[^\s/]*)\.jar\b", names)
         return match.group(1) if match else ""
 
     def effective(self) -> Mapping[str, str]:
-        """Both programs' report of their settings, and what both JVMs were given."""
+        """Of both programs and both JVMs."""
         self.asking = "its settings"
         reported = {str(k): str(v) for k, v in self._web.get_json("/api/config", self.left_s(60)).items()}
         properties = self._info.get_json("/conf", self.left_s(60), format="json")["properties"]
@@ -138,17 +136,17 @@ class OpentsdbSession(WebSession):
         }
 
     def load_spec(self) -> Mapping[str, str]:
-        """Points by HTTP, answered when HBase has them, or lines of telnet; both at the same port."""
+        """By HTTP, answered when HBase has the points, or lines of telnet; both at the same port."""
         path = "" if self._trial.subject.method == series.TELNET else "/api/put?sync"
         return self._spec(series.POINTS_DRIVER, table=series.MEASUREMENT, write_path=path)
 
     def commit_cycles(self) -> int | None:
-        """Memstores that became files, by HBase's log; None where it is not ours."""
+        """Memstores that became files, by HBase's log."""
         path = Path(self._address.data_dir, ROOT, FLUSH_LOG)
         return path.read_bytes().count(FLUSHED) if self._address.data_dir and path.exists() else None
 
     def flush(self) -> None:
-        """Returns when nothing waits in the TSD, every memstore of HBase is a file, and its files are fsynced."""
+        """Nothing waits in the TSD, memstores are files, and these are fsynced."""
         self._wait_for_tsd()
         self.asking = "a flush of every region"
         hbase.flush_regions(self._regions, self.left_s(WITHIN_S))
@@ -156,8 +154,8 @@ class OpentsdbSession(WebSession):
             self._sync(below(Path(self._address.data_dir, ROOT, HBASE)))
 
     def _wait_for_tsd(self) -> None:
-        """Until HBase has every row that came without being answered: the TSD collects rows for a second before it
-        sends them, so what it has to send is none twice, more than a second apart."""
+        """Until HBase has every row of telnet. The TSD collects them for a second, so it must have none to send twice,
+        more than a second apart."""
         if self._trial.subject.method != series.TELNET:
             return
         deadline = time.monotonic() + self.left_s(WITHIN_S)
@@ -183,8 +181,8 @@ class OpentsdbSession(WebSession):
         return series.counted_by_column(by_device, rows, data, is_distinct=True)
 
     def _groups(self, column: str) -> list[str]:
-        """Devices that are counted by one question each, as its filter: "*", or names with "|" between them. The TSD
-        keeps all points of a question in its heap. How many there are is estimated by those of one device."""
+        """Filters of devices for one question each, "*" or "d0|d1": the TSD keeps all points of a question in its heap.
+        How many there are is estimated by one device."""
         most = POINTS_AT_ONCE * heap_bytes(self._settings["tsd_jvm_heap"]) // 2**30
         tables = self._trial.work.data.tables
         of_one = sum(self._points_by_device(column, ["d0"]).values())
@@ -202,8 +200,8 @@ class OpentsdbSession(WebSession):
         return dict(counts)
 
     def _ends(self, column: str, fewest: int) -> tuple[dict[str, float], dict[str, float]]:
-        """The first and the last time of each device in ms, where each one has at least so many rows. Points are read
-        before the second row's time, and from that of the last row that each one should have."""
+        """First and last times in ms of devices with at least so many rows, from points before the second row and from
+        the last row that each should have."""
         data = self._trial.work.data
         first: dict[str, float] = {}
         last: dict[str, float] = {}
@@ -214,7 +212,7 @@ class OpentsdbSession(WebSession):
         return first, last
 
     def _ask(self, column: str, group: str, first: int, last: int, **more: str) -> list[tuple[str, Points]]:
-        """The points of each series, with its device: devices may have several series, of other tags."""
+        """The points of each series; a device may have several, of other tags."""
         kind = "wildcard" if group == "*" else "literal_or"
         request = {
             "aggregator": "none",

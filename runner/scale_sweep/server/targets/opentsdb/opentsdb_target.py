@@ -1,4 +1,4 @@
-"""OpenTSDB, one TSD on a standalone HBase: each column of a row is a point of a series, a cell of HBase."""
+"""OpenTSDB: each column of a row is a point of a series, a cell of HBase."""
 
 from __future__ import annotations
 
@@ -31,24 +31,22 @@ from scale_sweep.server.targets.opentsdb.opentsdb_session import (
 from scale_sweep.server.targets.records import blocking, lines_with
 
 _NOT_ITEMS = {"connections", "heap", "tsd_heap"}
-# Items of the client by which the TSD asks HBase: they are in the TSD's configuration, and HBase has none of them.
+# Of the client by which the TSD asks HBase: in the TSD's configuration only.
 _OF_CLIENT = tuple(f"hbase.{part}." for part in ("increments", "nsre", "region_client", "rpcs", "timer", "workers"))
 _OF_TSD, _OF_HBASE = ("tsd.", *_OF_CLIENT), ("hbase.", "hfile.")
-# Where a trial's server is: not to be chosen.
 _FIXED = re.compile(
     r"tsd\.network\.(bind|port)|tsd\.storage\.hbase\.zk_quorum|tsd\.http\.(cachedir|staticroot)"
     r"|hbase\.(rootdir|tmp\.dir)|hbase\.cluster\.distributed|hbase\.zookeeper\.(quorum|property\.(dataDir|clientPort))"
     r"|hbase\.(master|regionserver)\.(port|hostname|ipc\.address|info\.(port|bindAddress))"
 )
-_NAMING = ("opentsdb-*.jar", "asynchbase-*.jar", "hbase-*.jar")  # the jars whose classes name the items
+_NAMING = ("opentsdb-*.jar", "asynchbase-*.jar", "hbase-*.jar")  # jars whose classes name the items
 _ITEM = re.compile(rb"(?:tsd|hbase|hfile)\.[\w.-]+")
 _OPENED = ("java.lang", "java.nio", "java.util", "java.util.concurrent", "sun.nio.ch")
 _DOUBTFUL = re.compile(
-    r"^ERROR (?!ClientCnxn Error while calling watcher).*"  # which ZooKeeper's client does when it ends
+    r"^ERROR (?!ClientCnxn Error while calling watcher).*"  # at the end of ZooKeeper's client
     r"|.*(OutOfMemoryError|No space left|PleaseThrottle|put: (HBase|Unexpected|unknown)|ABORTING).*"
 )
-# A question for a name that nothing was written for, such as a count before the first row: its asker is told. The other
-# causes of a failed question stay.
+# A question for a name without rows, such as a count before the first one, is no reason for doubt.
 _ASKED_TOO_EARLY = re.compile(
     r"^ERROR QueryRpc Query exception:.*\n(?:(?!(?:WARN|ERROR) ).*\n)*?"
     r"(?:Caused by: )?net\.opentsdb\.uid\.NoSuchUniqueName: .*$",
@@ -57,8 +55,6 @@ _ASKED_TOO_EARLY = re.compile(
 
 
 class OpentsdbTarget(JavaTarget):
-    """Two processes for each trial."""
-
     types = series.POINT_TYPES
     session_type = OpentsdbSession
     jar = "opentsdb-"
@@ -87,7 +83,7 @@ class OpentsdbTarget(JavaTarget):
         return tuple(findings)
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
-        """Items that no class of both names: they ignore them."""
+        """Items that no class of both names."""
         named = [name for name in trial.knobs if name not in _NOT_ITEMS]
         known = _items_of(home) if named else frozenset()
         unknown = [name for name in named if known and name not in known]
@@ -135,7 +131,7 @@ class OpentsdbTarget(JavaTarget):
 
 @functools.cache
 def _items_of(home: str) -> frozenset[str]:
-    """Names of items in the classes and defaults of both; empty where there are no jars."""
+    """Of classes and defaults of both; empty where there are no jars."""
     items: set[bytes] = set()
     for jar in (jar for pattern in _NAMING for jar in Path(home, "lib").glob(pattern)):
         try:
@@ -155,14 +151,13 @@ _QUIET = '<logger name="org.apache.hadoop.metrics2" level="ERROR"/>\n'  # warns 
 
 
 def script(root: str, home: str, hbase: Sequence[str], tsd: Sequence[str]) -> str:
-    """A script for sh: runs HBase, then the TSD as soon as the tables are made, until either ends or the shell is told
-    to end. Its code is that of the TSD. home: with the jars of both, whose names are noted in JARS."""
+    """A script: HBase, then the TSD when the tables are made. home: with the jars of both, which JARS then names."""
     noted = f"echo {shlex.quote(f'{home}/lib')}/*.jar >{shlex.quote(f'{root}/{JARS}')}\n"
     return noted + in_turn(f"{root}/{MADE}", hbase, tsd)
 
 
 def hbase_site(site: Site, items: Mapping[str, str]) -> str:
-    """hbase-site.xml: master, region server and ZooKeeper in one process, on this address, all files in one folder."""
+    """hbase-site.xml: master, region server and ZooKeeper in one process, all files in one folder."""
     port, root = site.port, f"{site.data_dir}/{ROOT}/{HBASE}"
     host = _of_hbase(site)
     fixed = {
@@ -192,7 +187,7 @@ def hbase_site(site: Site, items: Mapping[str, str]) -> str:
 
 
 def tsd_conf(site: Site, items: Mapping[str, str]) -> str:
-    """opentsdb.conf: the TSD on this address, which makes a name for each series and takes requests of any size."""
+    """opentsdb.conf: names are made for each series, requests have any size."""
     root = f"{site.data_dir}/{ROOT}/{TSD}"
     fixed = {
         "tsd.network.bind": site.bind_address,

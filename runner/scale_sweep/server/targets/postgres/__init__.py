@@ -1,1 +1,1 @@
-"""PostgreSQL, and TimescaleDB as PostgreSQL with an extension: facts, start and checks, and a session."""
+"""PostgreSQL, and TimescaleDB as its extension."""

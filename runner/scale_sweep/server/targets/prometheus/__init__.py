@@ -1,1 +1,1 @@
-"""Prometheus: its facts, its start and checks, and a session."""
+"""Prometheus."""

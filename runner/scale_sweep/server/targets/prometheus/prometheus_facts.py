@@ -1,4 +1,4 @@
-"""Prometheus' facts and the defaults of its knobs."""
+"""Prometheus' facts."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""QuestDB: its facts, its start and checks, and a session."""
+"""QuestDB."""

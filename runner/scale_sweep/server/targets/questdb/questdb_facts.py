@@ -1,4 +1,4 @@
-"""QuestDB's facts and the defaults of its knobs."""
+"""QuestDB's facts."""
 
 from __future__ import annotations
 

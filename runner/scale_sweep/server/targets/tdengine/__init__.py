@@ -1,1 +1,1 @@
-"""TDengine 3.3: its facts, its start and checks, and a session."""
+"""TDengine 3.3."""

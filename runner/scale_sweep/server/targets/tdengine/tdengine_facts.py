@@ -1,4 +1,4 @@
-"""TDengine's facts and the defaults of its knobs."""
+"""TDengine's facts."""
 
 from __future__ import annotations
 

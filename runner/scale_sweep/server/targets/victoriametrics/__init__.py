@@ -1,1 +1,1 @@
-"""VictoriaMetrics: its facts, its start and checks, and a session."""
+"""VictoriaMetrics."""

@@ -1,4 +1,4 @@
-"""VictoriaMetrics' facts and the defaults of its knobs."""
+"""VictoriaMetrics' facts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scale_sweep.server.targets.common_facts import commit_threads_knob, connect
 SUMS = ("rows", "first", "last", STEPS, "values", "sum", "least", "greatest")
 SHARE = 1e-11  # of a fraction
 
-IN_IMAGE = "/victoria-metrics-prod"  # the program in the vendor's image
+IN_IMAGE = "/victoria-metrics-prod"  # the program
 
 FACTS = Facts(
     name="victoriametrics",

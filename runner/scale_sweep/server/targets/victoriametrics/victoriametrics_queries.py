@@ -1,4 +1,4 @@
-"""Queries in MetricsQL, as paths of its interface with marks where each request has values of its own."""
+"""Queries in MetricsQL, as paths with placeholders, and sums."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _of_many(function: str) -> str:
 
 
 def _form(query: Query) -> str:
-    """The aggregate of a window W. Of several columns or devices, each series keeps its name. Raises CannotAsk."""
+    """The aggregate of a window W; of several columns or devices, series keep their names. Raises CannotAsk."""
     if not _is_named(query):
         tag = query.tag if query.by_tag else query.each_tag
         by = f" by ({tag})" if tag else ""
@@ -179,20 +179,18 @@ _ROLLUPS = {
     "last": "tlast_over_time",
     STEPS: "duration_over_time",
 }
-_TOGETHER = {"least": "min", "greatest": "max", "first": "min", "last": "max"}  # of several series; others are added
+_TOGETHER = {"least": "min", "greatest": "max", "first": "min", "last": "max"}  # others are added
 
 
 @dataclass(frozen=True, kw_only=True)
 class SumsQuery:
-    """One figure of each device."""
-
     figure: str
-    column: str  # of whose series
-    rollup: str  # the function over samples
+    column: str
+    rollup: str  # over samples
     more: str = ""  # its other arguments
-    outer: str = "sum"  # the function over series
-    labels: str = ""  # conditions of the selector
-    by_device: bool = True  # an answer for each device
+    outer: str = "sum"  # over series
+    labels: str = ""
+    by_device: bool = True
 
 
 def questions(data: Workload, devices: Sequence[str]) -> Iterator[SumsQuery]:
@@ -214,7 +212,7 @@ def questions(data: Workload, devices: Sequence[str]) -> Iterator[SumsQuery]:
 
 
 def completed(figures: Mapping[str, float], data: Workload) -> dict[str, Any]:
-    """The figures of a device, from the answers by column. Times of answers are in seconds, which hold microseconds."""
+    """Of a device. Times of answers are in seconds, which hold microseconds."""
     names = list(column_types(data))
     start_s, own = data.start_ms / 1000, {name: value for name, value in figures.items() if _is_own(name)}
     times = {

@@ -1,4 +1,4 @@
-"""VictoriaMetrics, one server, loaded with lines, samples or points: each column of a row is a sample of a series."""
+"""VictoriaMetrics: each column of a row is a sample of a series."""
 
 from __future__ import annotations
 
@@ -21,30 +21,28 @@ from scale_sweep.server.targets.victoriametrics.victoriametrics_facts import IN_
 from scale_sweep.server.targets.victoriametrics.victoriametrics_queries import SumsQuery, completed, questions
 
 PUT = "put"
-DOORS = {  # the flag of each method that has a port of its own
+DOORS = {  # flags of methods that have their own ports
     PUT: "opentsdbHTTPListenAddr",
     series.TCP: "influxListenAddr",
     series.TELNET: "opentsdbListenAddr",
 }
-SAMPLES = {"remote-write": "/api/v1/write", "import": "/api/v1/import"}  # where each of these methods posts
+SAMPLES = {"remote-write": "/api/v1/write", "import": "/api/v1/import"}  # where they post
 _OF_THIS_TRIAL = ("httpListenAddr", "storageDataPath", *DOORS.values())
-_LOST = ("vm_rows_ignored_total", "vm_rows_invalid_total")  # a line that it cannot read is acknowledged too
-_KEPT_S = 1.1  # the server answers with its last counters for one second
-_VISIBLE_WITHIN_S = 20.0  # of rows that it ignores or merges away, more were added than are ever visible
-_OURS = f'{{__name__=~"{series.MEASUREMENT}_.+"}}'  # the selector of a trial's series
+_LOST = ("vm_rows_ignored_total", "vm_rows_invalid_total")  # lines that it cannot read are acknowledged too
+_KEPT_S = 1.1  # it answers with its last counters for a second
+_VISIBLE_WITHIN_S = 20.0  # rows that it ignores or merges away never are
+_OURS = f'{{__name__=~"{series.MEASUREMENT}_.+"}}'
 _FLAG = re.compile(r'-([\w.]+)="(.*)"')
 
 
 class VictoriametricsSession(PromqlSession):
-    """Its own functions of MetricsQL count and add the samples."""
-
     who = "VictoriaMetrics"
     ready_path = "/health"
-    _lost_before: Mapping[str, float] = {}  # by the server's own counters
-    _hidden_before = 0.0  # likewise: samples that were added and are in no part
+    _lost_before: Mapping[str, float] = {}  # by counters
+    _hidden_before = 0.0
 
     def version(self) -> str:
-        """The version as the server reports it. Debian's build reports none; then it is the package's."""
+        """Debian's build reports none; then it is the package's."""
         match = re.search(r'vm_app_version\{version="([^"]*)", short_version="([^"]*)"', self._page("/metrics"))
         reported = match and (match.group(2) or match.group(1)).removeprefix("v")
         return reported or version_in_changes(home_of(PROGRAM, self._address.home)[0], PROGRAM)
@@ -60,17 +58,16 @@ class VictoriametricsSession(PromqlSession):
         return self._web.get(path, self.left_s(WITHIN_S))
 
     def create_schema(self) -> None:
-        """Creates nothing. What a server that is not ours has lost before is not this trial's."""
+        """Creates nothing. What a server lost before is not this trial's."""
         counters = self._metrics()
         self._lost_before, self._hidden_before = _lost(counters), _hidden(counters)
 
     def drop_schema(self) -> None:
-        """Deletes the series. The server frees their space when it merges the next time."""
+        """Their space is freed by the next merge."""
         self.asking = "/api/v1/admin/tsdb/delete_series"
         self._web.post(self.asking, self.left_s(WITHIN_S), **{"match[]": _OURS})
 
     def effective(self) -> Mapping[str, str]:
-        """Every flag that was set, and the threads that Go uses."""
         flags = {match.group(1): match.group(2) for match in _FLAG.finditer(self._page("/flags"))}
         flags = {name: value for name, value in flags.items() if name not in _OF_THIS_TRIAL}
         is_answered = self._trial.subject.method not in (series.TCP, series.TELNET)
@@ -82,7 +79,7 @@ class VictoriametricsSession(PromqlSession):
         }
 
     def load_spec(self) -> Mapping[str, str]:
-        """InfluxDB's lines, Prometheus' samples, or OpenTSDB's points through a port of their own."""
+        """InfluxDB's lines, Prometheus' samples, or OpenTSDB's points."""
         method, table = self._trial.subject.method, {"table": series.MEASUREMENT}
         if method in DOORS:
             table["port"] = str(self._address.port + series.DOOR_OFFSET)
@@ -96,19 +93,19 @@ class VictoriametricsSession(PromqlSession):
         return self._spec(driver, **table, write_path=SAMPLES.get(method, "/write?precision=ms"))
 
     def commit_cycles(self) -> int | None:
-        """The number of finished merges of stored parts."""
+        """Finished merges of stored parts."""
         counters = self._metrics()
         return int(sum(counters.get(f'vm_merges_total{{type="storage/{size}"}}', 0) for size in ("small", "big")))
 
     def flush(self) -> None:
-        """Makes a snapshot: all parts in memory are written, synced and linked. Then it removes the links."""
+        """A snapshot writes, syncs and links all parts in memory. Then the links go."""
         made = self._get("/snapshot/create")
         if made.get("status") != "ok":
             raise TargetError(f"VictoriaMetrics made no snapshot: {made}")
         self._page(f"/snapshot/delete?snapshot={made['snapshot']}")
 
     def count(self) -> Counted | None:
-        """The samples of each column of each device: equal for all columns, consecutive from the first timestamp on."""
+        """By column and device: equal for all columns, consecutive from the first timestamp on."""
         counters = self._all_visible()
         data = self._trial.work.data
         rows = {name: self._by_device("count", name) for name in column_types(data)}
@@ -120,8 +117,8 @@ class VictoriametricsSession(PromqlSession):
         return series.counted_by_column(by_device, rows, data, *gaps)
 
     def _all_visible(self) -> Mapping[str, float]:
-        """The counters when all samples are visible, at the latest after some seconds. A flush makes the last ones
-        visible, but it does not wait for those that the server already makes into a part."""
+        """The counters when all samples are visible, or after some seconds: a flush does not wait for those that the
+        server already makes into a part."""
         self._page("/internal/force_flush")
         until = time.monotonic() + _VISIBLE_WITHIN_S
         while True:
@@ -131,7 +128,6 @@ class VictoriametricsSession(PromqlSession):
                 return counters
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-        """One question for each figure of a column, about all samples."""
         by_device: dict[str, dict[str, float]] = {}
         for query in questions(self._trial.work.data, devices):
             for device, value in self._over_time(query).items():
@@ -139,7 +135,7 @@ class VictoriametricsSession(PromqlSession):
         return {device: completed(figures, self._trial.work.data) for device, figures in by_device.items()}
 
     def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]] | None:
-        """The labels of the series of each column. Points over HTTP or TCP have other characters in place of some."""
+        """The labels of all series. Points over HTTP or TCP have other characters in place of some."""
         if self._trial.subject.method in ("put", series.TELNET):
             return None
         labels, tags_of = ", ".join((series.DEVICE, *names)), collections.defaultdict(set)
@@ -160,9 +156,9 @@ class VictoriametricsSession(PromqlSession):
         }
 
     def _answered(self, question: SumsQuery, grouped: str) -> list[Mapping[str, Any]]:
-        """Over ten years from a day before the first timestamp: 3e11 rows of 1 ms. VictoriaMetrics remembers for ten
-        seconds which series a selector found, even with its caches switched off, so that a count of the empty database
-        would be repeated after the load. A label that no series has makes each selector a new one."""
+        """Over ten years from a day before the first timestamp. VictoriaMetrics remembers for ten seconds which series
+        a selector has, even without caches, and would repeat the count of the empty database after the load. A label
+        that no series has makes each selector a new one."""
         span = 3650 * 86400
         end = self._trial.work.data.start_ms // 1000 + span - 86400
         labels = ",".join(filter(None, (f'question!="{time.monotonic_ns()}"', question.labels)))
@@ -175,7 +171,7 @@ def _lost(counters: Mapping[str, float]) -> dict[str, float]:
 
 
 def _hidden(counters: Mapping[str, float]) -> float:
-    """Samples that were added and are in no part, so that no query sees them."""
+    """Samples in no part, which no query sees."""
     visible = sum(n for name, n in counters.items() if name.startswith('vm_rows{type="storage/'))
     return counters.get("vm_rows_added_to_storage_total", 0.0) - visible
 
@@ -183,7 +179,7 @@ def _hidden(counters: Mapping[str, float]) -> float:
 PROGRAM = "victoria-metrics"
 _SPELLED = {"smallmergeconcurrency": "smallMergeConcurrency", "memory": "memory.allowedBytes"}
 _NOT_FLAGS = {"connections", "gomaxprocs"}
-_REFUSED = ("flag ", "invalid ")  # the starts of the messages of Go's flags
+_REFUSED = ("flag ", "invalid ")  # of Go's flags
 _DOUBTFUL = re.compile(  # samples that were not stored
     r"panic|fatal|no space left|out of memory|cannot (write|store|flush|merge|create|open)|drop|ignor|readonly mode",
     re.IGNORECASE,
@@ -191,13 +187,11 @@ _DOUBTFUL = re.compile(  # samples that were not stored
 
 
 def _in_bytes(value: str) -> str:
-    """1000000000 of 1GB, which is 1024MB in other databases; any other value as it is."""
+    """1000000000 of 1GB, which is 1024MB elsewhere; other values as they are."""
     return str(parse_bytes(value)) if re.fullmatch(r"[0-9]+(\.[0-9]+)?[KMGT]B", value) else value
 
 
 class VictoriametricsTarget(Target):
-    """One server for each trial."""
-
     doubtful = _DOUBTFUL
     types = TYPES
     session_type = VictoriametricsSession
@@ -222,7 +216,7 @@ class VictoriametricsTarget(Target):
         return (*findings, blocking("--step-ms", sentence, "--step-ms 1000"))
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
-        """Flags and values that it refuses, in its own words: it checks them all before it prints its version."""
+        """In its own words: it checks all flags before it prints its version."""
         flags = _flags(self.settings(trial, is_ours=True))
         done = run_program((f"{home}/bin/{PROGRAM}", *flags, "-version"))
         return refused_flags("VictoriaMetrics", done, line_begins=_REFUSED)
