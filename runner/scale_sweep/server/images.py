@@ -1,4 +1,4 @@
-"""Makes a Docker image of an installed server without a registry, under the name that `--runtime docker` starts."""
+"""Docker images of installed servers, under the names that `--runtime docker` starts."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from scale_sweep.server.targets import Target, all_facts, load_target
 
 SHELL = Path("/bin/sh")
 RELEASE = Path("/etc/os-release")  # some servers refuse to start without it
-ZONE = Path("/usr/share/zoneinfo/UTC")  # the time zone that every server is given
-LIBRARIES = "/usr/lib"  # of the image, where every program finds libraries that were elsewhere on this machine
-# What a Java runtime of a development kit has besides what a server needs.
+ZONE = Path("/usr/share/zoneinfo/UTC")
+LIBRARIES = "/usr/lib"  # of the image, for libraries that are elsewhere on this machine
+# Of a development kit, but not of a server.
 JAVA_ALONE = frozenset({"jmods", "include", "man", "legal", "demo", "src.zip", "lib/src.zip"})
 _OF_SYSTEM = tuple(map(Path, ("/lib", "/lib64", "/usr/lib", "/usr/lib64")))
 _LDD_S = 60.0
@@ -36,17 +36,17 @@ _OPEN_FOLDERS = ("tmp", "var/tmp")
 
 @dataclass(frozen=True, kw_only=True)
 class BuiltImage:
-    image: str  # its name with its tag
+    image: str  # with its tag
     image_id: str
     version: str  # of the server
     home: str
-    files: int  # how many the image has
+    files: int
     size_bytes: int  # of all files
-    is_default: bool  # `--runtime docker` starts it if neither --version nor --image is given
+    is_default: bool  # `--runtime docker` starts it by default
 
 
 def build(name: str, home: str, image: str = "") -> BuiltImage:
-    """image: its name; "": that of the official one. Raises UsageError, PreflightError, ProvisionError."""
+    """image: "" for the official name. Raises UsageError, PreflightError, ProvisionError."""
     target = load_target(name)
     facts = target.facts
     if not facts.image_files:
@@ -108,7 +108,7 @@ def _files(target: Target, home: Path) -> Mapping[str, Path]:
 
 
 def tree(folder: Path, where: str, left_out: frozenset[str] = frozenset()) -> dict[str, Path]:
-    """Links are followed once. where: the folder in the image, ending with "/". left_out: relative to the folder."""
+    """Links are followed once. where: in the image, with "/" at its end. left_out: relative to the folder."""
     inside: dict[str, Path] = {}
     seen: set[str] = set()
     for place, folders, names in os.walk(folder, followlinks=True):
@@ -139,7 +139,7 @@ def _is_elf(path: Path) -> bool:
 
 
 def needed_libraries(programs: Sequence[Path], folders: Sequence[Path]) -> tuple[Path, ...]:
-    """As `ldd` finds them, first in the folders. Raises PreflightError that names those that are missing."""
+    """By `ldd`, first in the folders. Raises PreflightError for missing ones."""
     environment = {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(map(str, folders)), "LC_ALL": "C"}
     try:
         files = [str(program) for program in programs if _is_elf(program)]
@@ -152,7 +152,7 @@ def needed_libraries(programs: Sequence[Path], folders: Sequence[Path]) -> tuple
 
 
 def write_root(archive: BinaryIO, inside: Mapping[str, Path]) -> int:
-    """A tar with users and temporary folders. Returns the bytes of all files."""
+    """With users and temporary folders. Returns the bytes of all files."""
     total = 0
     with tarfile.open(fileobj=archive, mode="w") as tar:
         for folder in _OPEN_FOLDERS:

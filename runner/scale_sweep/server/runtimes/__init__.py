@@ -17,14 +17,11 @@ from scale_sweep.server.runtimes.cgroup import OutOfMemory
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    # the quantities of `Resources.amounts` that its servers get exactly: of cores the CPUs of the placement and no
-    # others, of disks a directory on each, of memory no more
-    gives: frozenset[str]
-    is_local: bool  # the server runs on this machine, with its files, processes and user
-    owns_server: bool  # the runtime starts a server for each trial and stops it; else it loads somebody else's server
-    has_images: bool  # servers come from images, and so does the client library (`copy_out`)
-    # why it does not give a quantity, as a clause, by the quantity
-    why_not: Mapping[str, str] = field(default_factory=dict)
+    gives: frozenset[str]  # quantities of `Resources.amounts` that its servers get exactly, and no more
+    is_local: bool  # its servers, with files and processes, are on this machine
+    owns_server: bool  # it starts a server for each trial; else it loads somebody else's
+    has_images: bool  # of servers and client libraries (`copy_out`)
+    why_not: Mapping[str, str] = field(default_factory=dict)  # a clause, by quantity
 
     @property
     def source(self) -> ServerSource:
@@ -38,7 +35,7 @@ class Obstacle:
     sentence: str
     remedy: str
     installing_helps: bool = True  # an installed server would help
-    lacks_image: bool = False  # only the image is missing, which the target may have to be built for
+    lacks_image: bool = False  # only the image is missing
 
 
 class Server(Protocol):
@@ -46,9 +43,7 @@ class Server(Protocol):
 
     host: str
     port: int
-    network_namespace: str
-    """The path of the server's own network namespace, where the load generator reaches it without a proxy; "" for the
-    host's."""
+    network_namespace: str  # a path, by which the load generator passes no proxy; "": the host's
 
     def alive(self) -> bool: ...
     def accounting(self) -> Accounting | None: ...
@@ -56,44 +51,41 @@ class Server(Protocol):
         """Host PIDs, with children."""
 
     def cpus_allowed(self) -> tuple[int, ...]:
-        """CPUs of any thread of its processes, which prove the pinning. Empty for a server that is not ours."""
+        """CPUs of any thread, as proof of the pinning. Empty for a server that is not ours."""
 
     def log_tail(self, lines: int) -> str: ...
     def out_of_memory(self) -> OutOfMemory:
-        """Processes that the kernel killed for want of memory, also after its end."""
+        """Also after its end."""
 
     def exit_code(self) -> int | None:
-        """Below 0 the number of a signal. None if it lives or is not seen."""
+        """Below 0 a signal. None if it lives or is not seen."""
 
     def facts(self) -> Mapping[str, str]:
         """For the manifest."""
 
     def shut_down(self, within_s: float) -> bool:
-        """Ends it by `ServerSpec.clean_stop_signal`; its files stay until `stop`. Whether it ended by itself in
-        time."""
+        """By `ServerSpec.clean_stop_signal`; its files stay until `stop`. Whether it ended by itself in time."""
 
     def stop(self) -> None: ...
 
 
 class Runtime(Protocol):
-    """Modules implement it."""
-
     CAN: Capabilities
 
     def obstacle(self, image: str) -> Obstacle | None:
-        """None if a server can run here. image: "" if it needs none."""
+        """image: "" if it needs none."""
 
     def phrase(self, place: str) -> str:
-        """For a sentence. place: the image, the address, or how the installation was found."""
+        """place: the image, the address, or the source of the installation."""
 
     def site(self, wanted: SiteRequest) -> Site:
-        """Reserves a fresh data directory, a port, and a directory on each disk, for `remove_directories`."""
+        """Reserves fresh directories, also on each disk, and a port."""
 
     def start(self, order: ServerOrder, cleanup: ExitStack) -> Server:
-        """`cleanup` stops it, even if it has only half started. Raises ProvisionError."""
+        """`cleanup` stops it, also one that has half started. Raises ProvisionError."""
 
     def copy_out(self, image: str, path: str) -> Path:
-        """Copies a file of the image, once. Raises ProvisionError."""
+        """A file of the image, copied once. Raises ProvisionError."""
 
 
 RUNTIMES = Registry(

@@ -1,5 +1,4 @@
-"""Control groups of servers: CPU time (also of exited children), limits by quantity, and what the kernel killed for
-want of memory."""
+"""Control groups of servers: CPU time, limits by quantity, and what the kernel killed for want of memory."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ class Group:
             return ()
 
     def remove(self) -> None:
-        """The kernel needs a moment after the last member ended."""
+        """Possible a moment after the last member ended."""
         for path in set(self.paths.values()):
             for _ in range(50):
                 try:
@@ -51,7 +50,7 @@ class Group:
 
 
 def make_group(name: str, resources: Resources) -> Group | None:
-    """None if groups are not permitted and no limit was requested. Raises ProvisionError."""
+    """None if groups are not permitted and there are no limits. Raises ProvisionError."""
     version, limits = cgroup_version(), limits_of(resources)
     try:
         group = _make_v1(name) if version == "v1" else _make_v2(name) if version == "v2" else None
@@ -96,7 +95,7 @@ def _make_v2(name: str) -> Group:
 
 
 def keep_disk_limits(base: Path, path: Path, own: Path = Path("/proc/self/cgroup")) -> None:
-    """On v2, copies the limits of the group that the server leaves: they are set below the root."""
+    """On v2, those of the group that the server leaves: they are set below the root."""
     lines = own.read_text(encoding="utf-8").splitlines()
     mine = next((line[3:] for line in lines if line.startswith("0::")), "/").strip("/")
     limits = base / mine.partition("/")[0] / "io.max"
@@ -106,7 +105,7 @@ def keep_disk_limits(base: Path, path: Path, own: Path = Path("/proc/self/cgroup
 
 
 def limits_of(resources: Resources) -> dict[str, float]:
-    """Whole cores are CPUs of the placement and need no limit."""
+    """Whole cores are CPUs of the placement."""
     limits = {quantity: granted.value for quantity, granted in resources.amounts.items() if quantity in LIMITS}
     quota = resources.placement.quota_cores
     return {**limits, CORES: quota} if quota is not None else {q: limits[q] for q in limits if q != CORES}
@@ -131,12 +130,12 @@ def limit_memory(group: Group, size_bytes: float) -> None:
     _set_limit(Path(group.paths["unified"]), "memory.swap.max", 0)
 
 
-# One function for each quantity that a group limits. They take the amount in its unit, and may raise OSError.
+# By quantity, of an amount in its unit. They may raise OSError.
 LIMITS: Mapping[str, Callable[[Group, float], None]] = {CORES: limit_cores, MEMORY: limit_memory}
 
 
 def _set_limit(group: Path, name: str, limit: int) -> None:
-    """Raises OSError, and ProvisionError if the kernel keeps a larger limit, or swap cannot be closed."""
+    """Raises OSError, and ProvisionError if the kernel keeps a larger one, or swap cannot be closed."""
     path, is_of_swap = group / name, "sw" in name
     if is_of_swap and not path.exists():
         if _has_swap():
@@ -167,7 +166,7 @@ def read_out_of_memory(paths: Mapping[str, str]) -> OutOfMemory:
         events = _text(unified, "memory.events")
         return OutOfMemory(killed=_count(events, "oom_kill"), at_limit=_count(events, "max"))
     group = paths.get("memory", "")
-    # Of two equal limits, the kernel counts at the one of memory and swap together.
+    # of two equal limits, the kernel counts at that of memory and swap together
     reached = [_text(group, name).strip() for name in ("memory.failcnt", "memory.memsw.failcnt")]
     return OutOfMemory(
         killed=_count(_text(group, "memory.oom_control"), "oom_kill"),

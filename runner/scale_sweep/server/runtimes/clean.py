@@ -1,5 +1,4 @@
-"""Finds and removes what a crash or a power cut left: containers by label, processes, groups and directories by
-record."""
+"""Finds and removes what a crash left: containers by label, processes, groups and directories by record."""
 
 from __future__ import annotations
 
@@ -43,8 +42,7 @@ class Leftover:
 
 
 def find_leftovers(folders: Sequence[Path] = ()) -> tuple[Leftover, ...]:
-    """Leftovers of this user; memory after the servers that wrote there. folders: only what lies there; empty:
-    everything."""
+    """Those of this user; memory after the servers in it. folders: only what lies there; empty: everything."""
     records = read_records().records
     within = [folder.absolute() for folder in folders]
     lies_there = [r for r in records if not folders or any(Path(p).is_relative_to(f) for p in r.paths for f in within)]
@@ -55,7 +53,7 @@ def find_leftovers(folders: Sequence[Path] = ()) -> tuple[Leftover, ...]:
 
 
 def find_caches() -> tuple[Leftover, ...]:
-    """Directories that every run can make again; none while a run lives."""
+    """They can be made again; none while a run lives."""
     if any(map(is_running, read_records().records)):
         return ()
     paths = [folder_path(name) for name in ("programs", "clients")]
@@ -83,7 +81,7 @@ def _owner_of(label: str) -> tuple[int, int, int]:
 
 
 def remove(leftover: Leftover) -> str:
-    """Returns what is still there: "" if nothing is."""
+    """Returns what is still there."""
     if leftover.kind == "cache":
         remove_folder(os.path.basename(leftover.name))
     if leftover.container_id:
@@ -98,7 +96,7 @@ def _remove_recorded(record: Record) -> bool:
     if record.boot == boot_id():
         _end_server(record)
         if has_left(record):
-            return False  # its record stays, so that the next `clean` finds it
+            return False  # its record stays for the next `clean`
     if record.is_mounted:
         for path in record.paths:
             unmount(Path(path))
@@ -117,13 +115,13 @@ def _end_server(record: Record) -> None:
         group.remove()
     if is_server(record):
         _kill(record.server_pid, lambda: (record.server_pid,) if is_server(record) else ())
-    wait_until(lambda: not is_server(record) or _is_zombie(record.server_pid), END_S)  # a parent handles a zombie
+    wait_until(lambda: not is_server(record) or _is_zombie(record.server_pid), END_S)  # a zombie is its parent's
     remove_segments(record.server_pid, record.server_started)
     remove_shared(shared, uid, record.server_started)
 
 
 def _kill(pid: int, living: Callable[[], Sequence[int]]) -> None:
-    """It is still one of the living once its descriptor is open: no other process can then get its number."""
+    """Once its descriptor is open, no other process can get its number."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         process = os.pidfd_open(pid)
         try:

@@ -1,4 +1,4 @@
-"""Data directories of a run: a missing one with its parents, or one in memory; removed with the run."""
+"""Data directories of a run, on a disk or in memory, removed with it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def made_directory(folder: Path) -> Iterator[None]:
             raise ProvisionError(f"no data directory {folder}: {error.strerror}", remedy="--data-dir DIR") from None
         yield
     finally:
-        with deferred(), contextlib.suppress(OSError):  # it contains somebody else's file, or is already removed
+        with deferred(), contextlib.suppress(OSError):  # it has somebody else's file, or is gone
             for path in made:
                 path.rmdir()
 
@@ -41,7 +41,7 @@ _PAUSE_S = 0.2
 
 @contextlib.contextmanager
 def mounted(directory: RamDirectory) -> Iterator[None]:
-    """Raises ProvisionError, PreflightError if another user can change its place."""
+    """Raises ProvisionError, and PreflightError if another user can change its place."""
     path = directory.path
     try:
         with deferred():

@@ -1,5 +1,4 @@
-"""The files of servers that are stopped: copies by reflink where the file system can, and their share of the page
-cache."""
+"""Files of stopped servers: copies, by reflink where possible, and their share of the page cache."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ def can_reflink(folder: Path) -> bool:
 
 
 def copy_tree(source: Path, target: Path) -> str:
-    """Into `target`, which is empty. Returns the way, "reflink" or "copy". Raises ProvisionError, Stopped."""
+    """target: empty. Returns REFLINK or COPY. Raises ProvisionError, Stopped."""
     way = REFLINK if can_reflink(target) else COPY
     try:
         _copy_folder(source, target, way)
@@ -97,7 +96,7 @@ def _next_data(fd: int, at: int) -> int:
 
 
 def _cloned(source: int, target: int) -> bool:
-    """Raises OSError for any reason but a file system that cannot, as a full disk."""
+    """False if the file system cannot. Raises OSError for other reasons, as a full disk."""
     try:
         fcntl.ioctl(target, _FICLONE, source)
     except OSError as error:
@@ -119,7 +118,7 @@ _libc.mincore.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p)
 
 
 def resident_percent(folders: Sequence[str]) -> float | None:
-    """Pages of all files below these folders; None: no file, or none that this user may look at."""
+    """None: no file, or none that this user may look at."""
     inside = pages = 0
     for fd, size in _files(folders):
         for start in range(0, size, _SPAN_BYTES):
@@ -142,7 +141,7 @@ def read_files(folders: Sequence[str]) -> int:
 
 
 def drop_files(folders: Sequence[str]) -> None:
-    """Writes every file to its disk and removes its pages from memory. Raises Stopped."""
+    """Synced, and out of the page cache. Raises Stopped."""
     for fd, _ in _files(folders):
         current().look()
         os.fsync(fd)
@@ -150,7 +149,7 @@ def drop_files(folders: Sequence[str]) -> None:
 
 
 def _files(folders: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Each file that is not empty: opened for reading, and its bytes."""
+    """Files that are not empty, open for reading, with their bytes."""
     for folder in filter(None, folders):
         for where, _, names in os.walk(folder):
             for name in names:

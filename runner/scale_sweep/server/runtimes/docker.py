@@ -1,4 +1,4 @@
-"""Servers in Docker containers: CPU set, quota and memory by the engine, ports on loopback only, not privileged."""
+"""Servers in Docker containers, not privileged: CPU set, quota and memory by the engine, ports on loopback only."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _core_options(resources: Resources) -> dict[str, Any]:
     return {"cpuset_cpus": format_cpus(placement.server_cpus), **nodes, **quota}
 
 
-# The engine's options for each granted quantity; a site has the disks.
+# The engine's options, by quantity; a site has the disks.
 _OPTIONS: Mapping[str, Callable[[Resources], dict[str, Any]]] = {
     CORES: _core_options,
     MEMORY: lambda of: {"mem_limit": of.memory_bytes, "memswap_limit": of.memory_bytes},
@@ -82,10 +82,9 @@ def phrase(place: str) -> str:
 
 def site(wanted: SiteRequest) -> Site:
     data_dir, disks = fresh_directories(wanted)
-    port = wanted.port or free_port(wanted.address)
     return Site(
         data_dir=data_dir,
-        port=port,
+        port=wanted.port or free_port(wanted.address),
         bind_address="0.0.0.0",
         home=wanted.home,
         disks=disks,
@@ -140,7 +139,7 @@ class DockerServer(LocalServer):
             join_root_blkio(self.pids)
 
     def _command(self) -> dict[str, Any]:
-        # The kernel withholds from a container's first process every signal without a handler.
+        # A container's first process gets no signal without a handler.
         heed = [f"trap 'exit 143' {self._spec.stop_signal.removeprefix('SIG')}"] if self._spec.setup else []
         lines = [*heed, *map(shlex.join, self._spec.setup), "exec " + shlex.join(self._spec.argv)]
         return {
@@ -173,7 +172,7 @@ class DockerServer(LocalServer):
             state = self._container.attrs["State"]
             if state["Pid"]:
                 self._pid, self._started = state["Pid"], started_ticks(state["Pid"])
-                if os.geteuid() == 0:  # may enter it: the load then passes no proxy process
+                if os.geteuid() == 0:  # may enter it
                     self.network_namespace = f"/proc/{self._pid}/ns/net"
                 refuse_unpublished(self._container, self._spec.ports)
                 return
@@ -183,7 +182,7 @@ class DockerServer(LocalServer):
         raise ProvisionError(f"the container ended at once: {self._why_ended()}")
 
     def alive(self) -> bool:
-        """Reads the kernel, not the engine: it is called often, and the engine runs on the same CPUs."""
+        """By the kernel: it is called often, and the engine runs on the same CPUs."""
         return alive(self._pid, self._started)
 
     def accounting(self) -> Accounting | None:
@@ -203,7 +202,7 @@ class DockerServer(LocalServer):
         if self._container is not None and (counted := self.accounting()) is not None:
             self._out_of_memory = read_out_of_memory(counted.paths)
         elif self._container is not None and not self._out_of_memory.killed:
-            # The engine removes the groups when the container ends, and keeps one fact of them.
+            # the groups end with the container; the engine keeps one fact of them
             self._out_of_memory = OutOfMemory(killed=int(ended_state(self._container).get("OOMKilled", 0)))
         return self._out_of_memory
 
@@ -211,14 +210,14 @@ class DockerServer(LocalServer):
         if self._container is None or self.alive():
             return None
         code: int | None = ended_state(self._container).get("ExitCode")
-        return 128 - code if code is not None and code > 128 else code  # there 128 and the number of a signal
+        return 128 - code if code is not None and code > 128 else code  # 128 and a signal
 
     def facts(self) -> Mapping[str, str]:
         if self._container is None:
             return {}
         try:
             image = self._container.image
-        except Exception:  # an engine that is failing may raise anything; the trial reports it
+        except Exception:  # a failing engine may raise anything; the trial reports it
             return {}
         digests = image.attrs.get("RepoDigests") or []
         return {
@@ -241,7 +240,6 @@ class DockerServer(LocalServer):
             return self._end(hurry, self._spec.clean_stop_signal or self._spec.stop_signal, within_s)
 
     def _end(self, hurry: Callable[[], bool], number: str, within_s: float) -> bool:
-        """Whether the server ended by itself."""
         if self._container is None:
             return False
         with contextlib.suppress(Exception):

@@ -1,4 +1,4 @@
-"""Questions to the Docker Engine: its version, images, files in them, control groups and states of containers."""
+"""Questions to the Docker Engine: images, files in them, control groups and states of containers."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ def engine_to_start() -> Any:
     return engine
 
 
-BUILT_FROM = "scale.built-from"  # the folder of the installation
+BUILT_FROM = "scale.built-from"  # a label: the installation
 
 
 def labels_of(image: str) -> Mapping[str, str] | None:
-    """None if the engine has no such image. Raises PreflightError without an engine."""
+    """None without the image. Raises PreflightError without an engine."""
     from docker.errors import APIError, NotFound
 
     try:
@@ -125,7 +125,7 @@ BYTES_MAX = 1 << 30
 
 
 def copy_out(image: str, path: str) -> Path:
-    """The file in the image (links followed), copied once. Raises ProvisionError."""
+    """Links are followed. Raises ProvisionError."""
     engine = engine_to_start()
     try:
         if image_state(image) != "local":
@@ -167,14 +167,13 @@ _BLKIO = Path("/sys/fs/cgroup/blkio/cgroup.procs")
 
 
 def join_root_blkio(pids: Callable[[], Sequence[int]]) -> None:
-    """To the root group of cgroup v1, where disk limits are set: writes by fsync escape others. Raises
-    ProvisionError."""
+    """The root group of cgroup v1 has the disk limits: writes by fsync escape others. Raises ProvisionError."""
     if not _BLKIO.exists() or os.geteuid() != 0:
         return
     deadline = time.monotonic() + JOIN_S
     while (outside := outside_root_blkio(pids())) and time.monotonic() < deadline:
         for pid in outside:
-            with contextlib.suppress(OSError):  # it ended, or a child has just started; the next round finds it
+            with contextlib.suppress(OSError):  # it ended, or a child has just started
                 _BLKIO.write_text(str(pid), encoding="utf-8")
     if outside:
         raise ProvisionError(f"processes {outside} of the container are not under the disks' limits")
@@ -190,7 +189,7 @@ def outside_root_blkio(pids: Sequence[int]) -> list[int]:
 
 
 def accounting_of(pid: int) -> Accounting | None:
-    """By a process in the container; None once it is ending: v1 then names the root group."""
+    """None once the process is ending: v1 then names the root group."""
     try:
         lines = Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -208,13 +207,13 @@ def accounting_of(pid: int) -> Accounting | None:
     return Accounting(kind="cgroup2", paths={"unified": f"/sys/fs/cgroup{unified[0]}"}) if unified else None
 
 
-EXITED_S = 10.0  # the engine hears of the end of a container later than the kernel
+EXITED_S = 10.0  # the engine is later than the kernel
 
 
 def ended_state(container: Any) -> Mapping[str, Any]:
-    """Empty if the engine does not tell it."""
+    """Empty if the engine does not report it."""
     deadline = time.monotonic() + EXITED_S
-    with contextlib.suppress(Exception):  # an engine that is failing may raise anything: then nothing is known
+    with contextlib.suppress(Exception):  # a failing engine may raise anything
         while True:
             container.reload()
             state: Mapping[str, Any] = container.attrs["State"]
@@ -225,7 +224,7 @@ def ended_state(container: Any) -> Mapping[str, Any]:
 
 
 def refuse_unpublished(container: Any, ports: Iterable[int]) -> None:
-    """Raises ProvisionError for a port that the engine did not publish."""
+    """Raises ProvisionError."""
     published = container.attrs.get("NetworkSettings", {}).get("Ports") or {}
     lacking = [port for port in ports if not published.get(f"{port}/tcp")]
     if lacking:

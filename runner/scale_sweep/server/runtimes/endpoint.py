@@ -1,4 +1,4 @@
-"""A server that already runs: loaded and observed, never started, pinned, reconfigured or stopped."""
+"""A server that already runs: only loaded and observed."""
 
 from __future__ import annotations
 
@@ -44,8 +44,6 @@ def start(order: ServerOrder, cleanup: ExitStack) -> EndpointServer:
 
 
 class EndpointServer:
-    """Not ours to pin, to read the log of, or to stop."""
-
     network_namespace = ""
 
     def __init__(self, host: str, port: int) -> None:
@@ -85,7 +83,7 @@ class EndpointServer:
 
 
 def listeners(host: str, port: int) -> tuple[int, ...]:
-    """The processes here that listen on an address of this name: bound to it, else to all addresses."""
+    """Processes that are bound to an address of this name, else to all addresses."""
     addresses = own_addresses(host)
     try:
         listening = [
@@ -99,7 +97,7 @@ def listeners(host: str, port: int) -> tuple[int, ...]:
 
 
 def own_addresses(host: str) -> frozenset[str]:
-    """Those of a name that are this machine's: the kernel binds a socket to no other."""
+    """Those that are this machine's: the kernel binds a socket to no other."""
     try:
         resolved = socket.getaddrinfo(host, 0, type=socket.SOCK_DGRAM)
     except (OSError, UnicodeError):
@@ -117,7 +115,7 @@ def _is_own(family: int, address: object) -> bool:
 
 
 def plain(address: str) -> str:
-    """The address without a zone, and as IPv4 if it is one that IPv6 wraps."""
+    """Without a zone, and as IPv4 if IPv6 wraps it."""
     parsed = ipaddress.ip_address(address.partition("%")[0])
     mapped = getattr(parsed, "ipv4_mapped", None)
     return str(mapped or parsed)

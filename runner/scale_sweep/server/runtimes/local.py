@@ -1,4 +1,4 @@
-"""Steps of both local runtimes on this machine: fresh directories, ports, files, ends of logs, allowed CPUs."""
+"""Steps of both local runtimes: directories, ports, files, ends of logs, allowed CPUs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from scale_sweep.server.runtimes.data_dir import make_below_own, tried
 from scale_sweep.server.runtimes.processes import has_left
 
 UNPRIVILEGED_USER = "nobody"
-CONSOLE = "console.log"  # what a server prints, in its data directory
+CONSOLE = "console.log"  # in the data directory
 PORTS_FROM, SERVER_PORTS, PORT_TRIES = 11_000, 16, 100
 
 
@@ -51,25 +51,21 @@ class LocalServer(Server):
 
 
 def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
-    """One for the data and one on each disk, recorded for `scale clean`. Raises ProvisionError, PreflightError."""
+    """For the data, and one on each disk. Raises ProvisionError, PreflightError."""
     name = f"{wanted.run_id[-6:]}-{wanted.trial_id}-{secrets.token_hex(4)}"
     fresh = f"{wanted.data_dir}/{name}"
     disks = tuple(f"{disk}/{name}" for disk in wanted.disks)
+    where, remedy = f"in {wanted.data_dir}", "--data-dir DIR"
     try:
         make_ready(Path(wanted.data_dir))
         save(record_of(name, (fresh, *disks)))  # before there is anything to find
         make_below_own(Path(fresh), 0o700)
+        for path in disks:
+            where, remedy = f"on the disk at {os.path.dirname(path)}", "--dir DIR"
+            make_below_own(Path(path), 0o700)
     except OSError as error:
         remove_recorded(name)
-        reason = f"no data directory in {wanted.data_dir}: {error.strerror}"
-        raise ProvisionError(reason, remedy="--data-dir DIR") from None
-    for path in disks:
-        try:
-            make_below_own(Path(path), 0o700)
-        except OSError as error:
-            remove_recorded(name)
-            reason = f"no data directory on the disk at {os.path.dirname(path)}: {error.strerror}"
-            raise ProvisionError(reason, remedy="--dir DIR") from None
+        raise ProvisionError(f"no data directory {where}: {error.strerror}", remedy=remedy) from None
     save(record_of(name, (fresh, *disks)))
     return fresh, disks
 
@@ -86,7 +82,7 @@ def remove_directories(site: Site) -> None:
 
 
 def lay_out(spec: ServerSpec, trees: Sequence[str], user: pwd.struct_passwd | None) -> None:
-    """Gives the trees to the user, and makes the spec's files with his rights. Raises ProvisionError."""
+    """The trees become the user's, and files are made with his rights. Raises ProvisionError."""
     try:
         if user is not None:
             for tree in trees:
@@ -108,7 +104,7 @@ def _create(spec: ServerSpec) -> None:
     for name, text in spec.files.items():
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)  # of a server that had this directory before
+        path.unlink(missing_ok=True)  # of an earlier server
         write_own(path, text)
 
 
@@ -124,8 +120,7 @@ def open_log(path: Path, user: pwd.struct_passwd | None) -> BinaryIO:
 
 
 def free_port(address: str = LOOPBACK) -> int:
-    """The first of SERVER_PORTS in a row, below those that the kernel gives to outgoing connections. Raises
-    ProvisionError."""
+    """The first of SERVER_PORTS in a row, below those of outgoing connections. Raises ProvisionError."""
     for _ in range(PORT_TRIES):
         first = random.randrange(PORTS_FROM, _ephemeral_ports() - SERVER_PORTS)
         try:
@@ -148,7 +143,7 @@ def _ephemeral_ports() -> int:
 
 
 def allowed_cpus(pids: Sequence[int]) -> tuple[int, ...]:
-    """One system call for each thread: /proc/PID/task/TID/status would take fifty times as long."""
+    """/proc/PID/task/TID/status would take fifty times as long."""
     cpus: set[int] = set()
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -159,8 +154,8 @@ def allowed_cpus(pids: Sequence[int]) -> tuple[int, ...]:
 
 
 def tail(paths: Sequence[Path], lines: int, owner: int | None = None) -> str:
-    """owner: another user's files are left out, because a server may have linked them there."""
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe of the server's must not hold us up
+    """owner: files of others are left out, because a server may have linked them."""
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # not to wait for a pipe
     parts = []
     for path in paths:
         with contextlib.suppress(OSError), open(os.open(path, flags), "rb") as file:
@@ -176,7 +171,7 @@ _TRY_S = 10.0
 _ENTER = 'mount -t tmpfs -o nosuid,nodev,mode=1777 scale /dev/shm && exec "$@"'
 _THEN = ("--ipc", "--mount", "/bin/sh", "-c", _ENTER, "scale-memory")
 _NO_RIGHTS = ("setpriv", "--inh-caps=-all", "--ambient-caps=-all")
-# A user who is not root gets the right to mount, in a user namespace, for a moment.
+# A user who is not root may mount in a user namespace.
 WAYS: Sequence[Sequence[str]] = (
     ("unshare", *_THEN),
     ("unshare", "--user", "--map-current-user", "--keep-caps", *_THEN, *_NO_RIGHTS),
@@ -185,7 +180,7 @@ WAYS: Sequence[Sequence[str]] = (
 
 @functools.cache
 def with_own_memory() -> tuple[str, ...]:
-    """The words before a command that give it /dev/shm of its own; empty if this user may not."""
+    """Words before a command that give it its own /dev/shm; empty if this user may not."""
     if not os.path.isdir("/dev/shm"):
         return ()
     ways = WAYS[:1] if os.geteuid() == 0 else WAYS  # in a user namespace root could not become the server's user

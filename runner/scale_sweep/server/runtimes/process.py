@@ -1,7 +1,7 @@
-"""Servers as processes of this machine, on their own CPUs, in their own control group if that is permitted.
+"""Servers as processes, on their own CPUs, in their own control group if that is permitted.
 
-A small shell line joins the group, gives up root and sets the parent-death signal before the server's program runs, so
-that no process of the server is ever elsewhere.
+A shell line joins the group, gives up root and sets the parent-death signal before the program runs, so that no process
+of the server is ever elsewhere.
 """
 
 from __future__ import annotations
@@ -41,13 +41,12 @@ from scale_sweep.server.runtimes.local import (
 )
 from scale_sweep.server.runtimes.processes import Processes, remove_segments, remove_shared, send, wait_until
 
-# A launch pins the cores, a site has the disks, and the control group limits the rest.
 CAN = Capabilities(gives=frozenset({CORES, DISKS, *LIMITS}), is_local=True, owns_server=True, has_images=False)
 SETUP_S = 120.0
 COMPANIONS_S = 5.0
-KILL_S = 30.0  # a killed process ends at once, unless a slow disk keeps it in the kernel
-HURRY_S = 1.0  # the same after a second Ctrl-C
-LAUNCH_S = 10.0  # to join the group and to give up root; what the kernel says of the server is true only after that
+KILL_S = 30.0  # a slow disk may keep a killed process in the kernel
+HURRY_S = 1.0  # after a second Ctrl-C
+LAUNCH_S = 10.0  # to join the group and to give up root
 _LAUNCH = 'read go || exit 125; for f in $1; do echo 0 > "$f" || exit 125; done; shift; exec "$@" </dev/null'
 
 
@@ -106,7 +105,7 @@ class ProcessServer(LocalServer):
         return ["/bin/sh", "-c", _LAUNCH, "scale-launch", joins, *before, *as_user(self._user), *argv]
 
     def _run(self, argv: Sequence[str], before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
-        """`stop` and `scale clean` know only the last process started here."""
+        """`stop` and `scale clean` know only the last one."""
         refuse_unexecutable(argv[0], self._user)
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": self._site.data_dir, **self._spec.env}
         environment[SERVER_VARIABLE] = self._record.name
@@ -123,7 +122,7 @@ class ProcessServer(LocalServer):
             )
             self._record = replace(self._record, server_pid=process.pid, server_started=started_ticks(process.pid))
             save(self._record)
-            os.write(opener, b"\n")  # before the record, nobody would find what the program makes
+            os.write(opener, b"\n")  # not before the record, by which others find what it makes
         return process
 
     def _run_setup(self, command: Sequence[str]) -> None:
@@ -185,7 +184,7 @@ class ProcessServer(LocalServer):
             remove_directories(self._site)
 
     def _end(self, hurry: Callable[[], bool]) -> None:
-        """Kills all. A process that does not die keeps its group and its record, for `scale clean`."""
+        """A process that does not die keeps its group and its record, for `scale clean`."""
         is_gone = self._processes.kill(lambda: HURRY_S if hurry() else KILL_S)
         if self._process is not None:
             self._process.poll()
@@ -221,7 +220,7 @@ def _comm(pid: int) -> str:
 
 @contextlib.contextmanager
 def _gate() -> Iterator[tuple[int, int]]:
-    """A launch waits at the first end until a line comes through the second, and ends if this process does."""
+    """A launch waits at the first end for a line of the second, and ends if this process does."""
     entry, opener = os.pipe()
     try:
         yield entry, opener

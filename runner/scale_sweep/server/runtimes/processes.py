@@ -1,4 +1,4 @@
-"""The processes of one server, which are signalled and gone together, and the shared memory that killed ones leave."""
+"""The processes of one server, and the shared memory that killed ones leave."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Shared:
 
 
 def shared_by(pids: Iterable[int]) -> Shared:
-    """That the processes have mapped now; not with a /dev/shm of their own."""
+    """Mapped now; nothing with their own /dev/shm."""
     segments, files = set(), set()
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -48,7 +48,7 @@ def shared_by(pids: Iterable[int]) -> Shared:
 
 
 def remove_shared(shared: Shared, uid: int, maker_started: int) -> None:
-    """Removes what nobody has mapped any more, of this user, made since maker_started (clock ticks since boot)."""
+    """Removes what nobody maps any more, of this user, made since maker_started (clock ticks since boot)."""
     began_s = _began_s(maker_started)
     _remove(
         int(row["shmid"])
@@ -66,7 +66,7 @@ def remove_shared(shared: Shared, uid: int, maker_started: int) -> None:
 
 
 def remove_segments(maker_pid: int, maker_started: int) -> tuple[int, ...]:
-    """maker_started: in clock ticks since boot. Returns the segments' numbers."""
+    """maker_started: in clock ticks since boot."""
     if not maker_pid:
         return ()
     began_s = _began_s(maker_started)
@@ -125,14 +125,14 @@ class Processes:
         return tuple(pid for pid, started in self._seen.items() if _runs(pid, started))
 
     def send(self, number: signal.Signals) -> None:
-        """Notes first what they share, because a killed process does not remove it."""
+        """A killed process does not remove what it shares."""
         pids = self.left()
         self.shared |= shared_by(pids)
         for pid in pids:
             send(pid, number)
 
     def kill(self, limit_s: Callable[[], float]) -> bool:
-        """Also those that they start meanwhile. Whether all are gone within the limit, which may change."""
+        """Also those that start meanwhile. Whether all are gone within the limit, which may change."""
         begun = time.monotonic()
         while self.left():
             if time.monotonic() - begun > limit_s():
@@ -177,7 +177,7 @@ def own_groups(record: Record) -> tuple[str, ...]:
 
 
 def is_server(record: Record) -> bool:
-    """By its start time, and by its environment or its directory: some servers write over their environment."""
+    """By its start, and its environment or directory: some servers write over their environment."""
     if not alive(record.server_pid, record.server_started):
         return False
     folder = f"/proc/{record.server_pid}"

@@ -1,4 +1,4 @@
-"""Records the stacks of a loaded server's processes by Linux' `perf`, in folded form."""
+"""Stacks of a loaded server's processes by Linux' `perf`, in folded form."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def profile_obstacle() -> Obstacle | None:
 
 
 class StackRecorder:
-    """Call `start`, `stop`, then `close`; `folded` and `trouble` have the result."""
+    """Call `start`, `stop`, then `close`; results are `folded` and `trouble`."""
 
     def __init__(self) -> None:
         self.folded, self.trouble, self._messages = "", "", ""
@@ -50,7 +50,7 @@ class StackRecorder:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, pids: Callable[[], Sequence[int]], cpus: Sequence[int]) -> None:
-        """Returns when perf records, or is late. cpus: of perf, which is started again if a process had just ended."""
+        """Returns when perf records, or is late. cpus: of perf, which is started again if a process just ended."""
         if self._folder is not None:
             return
         self._folder = self._cleanup.enter_context(scratch("perf"))
@@ -113,7 +113,7 @@ class StackRecorder:
 
 
 def fold(lines: Iterable[str]) -> str:
-    """As sorted lines "comm;outermost;...;innermost count". Without a symbol a frame is its file's name in brackets."""
+    """Sorted lines "comm;outermost;...;innermost count". A frame without a symbol is its file in brackets."""
     counts = Counter(";".join(stack) for stack in _stacks(lines))
     return "".join(f"{stack} {count}\n" for stack, count in sorted(counts.items()))
 

@@ -84,7 +84,7 @@ class Session(ABC):
         return
 
     def expected(self) -> Mapping[str, str]:
-        """What `effective` must return for the trial's number to count."""
+        """Values that `effective` must return for the trial's number to count."""
         return self._settings
 
     def effective(self) -> Mapping[str, str]:
@@ -201,11 +201,11 @@ class Target(ABC):
         return {}
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """What the server would refuse or silently change, such as the type of a column."""
+        """Findings for all that the server would refuse or silently change, such as the type of a column."""
         return () if self.types is None else refused_columns(self.facts.title, trial, self.types)
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
-        """What the programs at home say of the trial's settings. The server is not started."""
+        """Findings of the programs at home about the trial's settings. The server is not started."""
         return ()
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
@@ -230,7 +230,7 @@ class Target(ABC):
         return (blocking("--endpoint", reason, remedy),) if reason else ()
 
     def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
-        """What its server runs or loads outside its home, such as a Java runtime: by paths of `Site.reachable`."""
+        """Paths outside its home that its server runs or loads, such as a Java runtime: `Site.reachable` has them."""
         return ()
 
     def java_runtime(self, home: str) -> str:
@@ -252,7 +252,7 @@ class Target(ABC):
 
     @abstractmethod
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """What to start, in no runtime's terms."""
+        """Programs to start, in no runtime's terms."""
 
     def session(self, trial: Trial, address: Address) -> Session:
         """It connects at its first question."""

@@ -12,7 +12,7 @@ _PARTS_MIN = 12  # on prepared disks
 
 
 def twice_the_cores(resources: ResourceRange, least: int = 4) -> str:
-    """Of the sweep's most: a connection waits for answers half of its time."""
+    """The sweep's most: a connection waits for answers half of its time."""
     return str(max(least, 2 * math.ceil(max(resources.cores))))
 
 

@@ -1,4 +1,4 @@
-"""The null target: a server that does nothing, for running, testing and measuring the tool itself."""
+"""The null target: a server that does nothing, for measuring the tool itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scale_sweep.model import KnobRole, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Facts, Installation, Knob, Session, Target
 from scale_sweep.server.targets.common_facts import connections_knob
 
-# Knobs that are keys of the driver by the same names: docs/loadgen.md describes them.
+# Also keys of the driver: docs/loadgen.md.
 SIMULATED = ("null_servers", "null_service_us", "null_law", "null_stall_us", "null_stall_every_ms")
 
 FACTS = Facts(
@@ -33,8 +33,6 @@ FACTS = Facts(
 
 
 class NullSession(Session):
-    """A session that is ready at once, creates nothing and counts nothing."""
-
     def version(self) -> str:
         return "null 1"
 
@@ -44,8 +42,6 @@ class NullSession(Session):
 
 
 class NullTarget(Target):
-    """One partition and one thread, which means the load generator on one core."""
-
     session_type = NullSession
 
     def find(self, home: str) -> Installation | None:

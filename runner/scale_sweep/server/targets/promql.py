@@ -1,4 +1,4 @@
-"""What PromQL and MetricsQL share: paths with marks, aggregates, rows of answers, a session."""
+"""Parts that PromQL and MetricsQL share: paths with marks, aggregates, rows of answers, a session."""
 
 from __future__ import annotations
 
@@ -73,7 +73,6 @@ def samples(query: Query, data: Workload) -> str:
 
 
 def at_end(data: Workload, query: Query) -> str:
-    """Of a window."""
     return "{to}e-3" if query.when == "range" else end_of_time(data)
 
 

@@ -77,7 +77,7 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 def exact_ms(units: int, units_per_ms: int) -> Ms:
-    """Of a time in units since 1970; a fraction if it is between two ms."""
+    """units: since 1970. A fraction if it is between two ms."""
     return units // units_per_ms if units % units_per_ms == 0 else Fraction(units, units_per_ms)
 
 
@@ -115,7 +115,7 @@ def first_of(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def seconds_of(duration: str, units: str = "smhdw") -> int:
-    """Of "7d", "12h". Raises ValueError for what is not a time above 0 in these units."""
+    """duration: "7d", "12h". Raises ValueError for what is not a time above 0 in these units."""
     match = re.fullmatch(rf"(\d+)([{units}])", duration)
     if match is None or not int(match.group(1)):
         raise ValueError(f"{duration!r} is not a time such as 7d or 12h")

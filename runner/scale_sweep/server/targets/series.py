@@ -1,4 +1,4 @@
-"""What databases of series share: names of a load, types of columns, counts of rows."""
+"""Parts that databases of series share: names of a load, types of columns, counts of rows."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def counted_by_column(
     *more_gaps: str,
     is_distinct: bool = False,
 ) -> Counted:
-    """Of rows that are stored by column. rows_of: by column and device."""
+    """The same of rows that are stored by column. rows_of: by column and device."""
     first, *others = rows_of
     unlike = [name for name in others if rows_of[name] != rows_of[first]]
     gaps = (f"columns {', '.join(unlike)} have other rows than {first}",) if unlike else ()

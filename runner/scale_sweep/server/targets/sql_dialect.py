@@ -113,7 +113,7 @@ class Dialect:
         return f" ORDER BY {by}{descending(query)}{limited(query)}"
 
     def expressions(self, data: Workload, computed: Sequence[str]) -> Mapping[str, str]:
-        """Of each figure of the stored rows (scale_sweep/experiment/work/sums.py), by name."""
+        """Expressions of figures of the stored rows (scale_sweep/experiment/work/sums.py), by name."""
         kinds = column_types(data)
         return {figure: self._expression(figure, kinds) for figure in figures_of(data, computed)}
 

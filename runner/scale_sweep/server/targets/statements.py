@@ -37,7 +37,7 @@ class StatementSession(Session):
         raise NotImplementedError
 
     def _rows(self, *statements: str) -> Rows:
-        """Of the last one."""
+        """Those of the last one."""
         return self._all(statements)[-1]
 
     def _all(self, statements: Sequence[str]) -> list[Rows]:

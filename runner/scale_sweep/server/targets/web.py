@@ -150,7 +150,7 @@ def basic(user: str, password: str) -> str:
 
 
 def metrics(text: str) -> Mapping[str, float]:
-    """Of Prometheus' text format, by name with labels, without those that are no numbers."""
+    """Samples in Prometheus' text format, by name with labels, without those that are no numbers."""
     samples = {}
     for line in text.splitlines():
         name, _, value = line.rpartition(" ")

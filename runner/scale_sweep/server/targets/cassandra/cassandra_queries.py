@@ -1,4 +1,4 @@
-"""Types of CQL for those of columns and tags. Pure. Types that are not here have none."""
+"""CQL: types, queries with placeholders, sums, tables. Types that are not here have none."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def stored_tags(tags: Sequence[str]) -> dict[str, str]:
 KEYSPACE = "scale"
 TABLE = f"{KEYSPACE}.{MEASUREMENT}"
 WITH_FRACTION = ("float", "double")
-# Means and sums in double precision: the mean of an int is an int there, and so is the sum.
+# In double precision: the mean of an int would be an int, and so the sum.
 _AGGREGATES = {
     "count": "count({0})",
     "avg": "avg(CAST({0} AS double))",
@@ -62,14 +62,13 @@ def rendered(query: Query, data: Workload, method: str) -> str:
 
 
 def bound_column(text: str) -> str:
-    """The column that a statement compares with the drawn value; "" if there is none."""
+    """That is compared with the drawn value; "" if there is none."""
     match = _BOUND.search(text)
     return match.group(1) if match else ""
 
 
 def counting(text: str) -> str:
-    """The statement that counts the rows of a mean or a sum, which Cassandra says is 0 where there are none; "" for
-    other statements."""
+    """The statement that counts the rows of a mean or a sum, which is 0 without rows; "" for others."""
     return _OF_NOTHING_0.sub("SELECT count(ts) FROM ", text) if _OF_NOTHING_0.match(text) else ""
 
 
@@ -120,7 +119,7 @@ _AS_BIGINT = ("tinyint", "smallint", "int", "utinyint", "usmallint", "uint")
 
 
 def statements(data: Workload, devices: Sequence[str]) -> Iterator[tuple[Sequence[str], str]]:
-    """Figures, and the statement that returns them behind each device."""
+    """Figures, and the statement for them by device."""
     kinds = column_types(data)
     trues = {f"{name}.sum": name for name, kind in kinds.items() if kind == "bool"}
     names = [name for name in figures_of(data, ALL) if name not in trues]
@@ -160,21 +159,21 @@ _WHOLE = ("tinyint", "smallint", "int", "bigint")
 
 
 def table(data: Workload) -> str:
-    """The statement that makes the table: a device is a partition, its rows ordered by time."""
+    """A device is a partition, its rows ordered by time."""
     tags = "".join(f', "{name}" {kind} STATIC' for name, kind in stored_tags(data.tags).items())
     columns = "".join(f', "{name}" {TYPES[kind]}' for name, kind in column_types(data).items())
     return f"CREATE TABLE {TABLE} (device text, ts timestamp{tags}{columns}, PRIMARY KEY (device, ts))"
 
 
 def indexes(data: Workload) -> Iterator[str]:
-    """Statements that make an index on each tag that can say a group."""
+    """On each tag that can be a group."""
     for name, kind in stored_tags(data.tags).items():
         if kind in _WHOLE:
             yield f"CREATE INDEX ON {TABLE} (\"{name}\") USING 'sai'"
 
 
 def tag_batches(tags: Sequence[str], tables: Tables) -> Iterator[str]:
-    """Statements that write the tags of all devices, many devices in each."""
+    """The tags of all devices, many in each statement."""
     stored = stored_tags(tags)
     names = "".join(f', "{name}"' for name in stored)
     values = zip(*(tables.tags[name] for name in stored), strict=True)

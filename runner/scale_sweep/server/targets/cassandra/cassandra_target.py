@@ -1,4 +1,4 @@
-"""Cassandra, one node: a device is a partition, written by unlogged batches of CQL."""
+"""Cassandra: a device is a partition, written by unlogged batches of CQL."""
 
 from __future__ import annotations
 
@@ -39,8 +39,6 @@ _NOT_ITEMS = {"connections", "heap"}
 
 
 class CassandraSession(Session):
-    """Statements of CQL, one connection for each. Its commit log is synced from outside."""
-
     def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
         super().__init__(trial, address, settings)
         self._cql = Cql(host=address.host, port=address.port)
@@ -58,7 +56,7 @@ class CassandraSession(Session):
         return str(self._rows("SELECT release_version FROM system.local")[0][0])
 
     def create_schema(self) -> None:
-        """Creates a keyspace without replicas, a table of all devices, and for reads, indexes on their tags."""
+        """A keyspace without replicas, a table, and for reads indexes on tags."""
         replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}"
         self._rows(f"CREATE KEYSPACE {KEYSPACE} WITH replication = {replication}")
         self._rows(table(self._trial.work.data))
@@ -87,17 +85,15 @@ class CassandraSession(Session):
         return self.spec_of("cassandra", table=TABLE)
 
     def commit_cycles(self) -> int | None:
-        """Memtables that became files, of the load's table and of all others, since the server was started."""
+        """Memtables of all tables that became files."""
         return int(self._rows(FLUSHED)[0][0])
 
     def flush(self) -> None:
-        """Returns when the commit log has marked what was acknowledged, and its files are fsynced."""
         if self._address.data_dir:
             sync(Path(self._address.data_dir, ROOT))
 
     def count(self) -> Counted | None:
-        """The rows of each device, which must be consecutive from the first timestamp on. A device with only tags has
-        no time."""
+        """A device with only tags has no time."""
         rows = self._rows(f"SELECT device, count(ts), min(ts), max(ts) FROM {TABLE} GROUP BY device")
         by_device = {str(device): (int(n), float(first), float(last)) for device, n, first, last in rows if n}
         return series.counted(by_device, self._trial.work.data, is_distinct=True)
@@ -129,7 +125,7 @@ class CassandraSession(Session):
         return filled(text, drawn, [f"'{name}'" for name in names], str)
 
     def _unless_nothing(self, statement: str, rows: Sequence[Cells]) -> tuple[Cells, ...]:
-        """The rows; none if they are the mean or the sum 0 of no rows."""
+        """None if they are the mean or the sum 0 of no rows."""
         is_0 = list(rows) == [(0,)] and counting(statement)
         return () if is_0 and self._rows(counting(statement)) == [[0]] else tuple(rows)
 
@@ -138,8 +134,6 @@ class CassandraSession(Session):
 
 
 class CassandraTarget(JavaTarget):
-    """One node for each trial."""
-
     doubtful = DOUBTFUL
     types = TYPES
     session_type = CassandraSession

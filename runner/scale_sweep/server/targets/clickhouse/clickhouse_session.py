@@ -64,8 +64,7 @@ _TABLES = DeviceTable(
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
-    """One SQL statement: each request fills the placeholders. The aggregate of no rows is 0 in ClickHouse and NULL in
-    SQL, so there it returns no row. Raises CannotAsk."""
+    """The aggregate of no rows is 0 in ClickHouse and NULL in SQL, so there it returns no row. Raises CannotAsk."""
     text = _TABLES.rendered(query)
     if not query.is_one_aggregate or query.text:
         return text
@@ -95,7 +94,7 @@ SQL_TYPES = {
     "nchar": "String",
     "varbinary": "String",
 }
-_WITH_CODECS = 19  # the first version that has codecs of columns
+_WITH_CODECS = 19  # the first version with codecs of columns
 _ANSWER = {
     "default_format": "JSONCompact",
     "output_format_json_quote_64bit_integers": "0",
@@ -104,8 +103,6 @@ _ANSWER = {
 
 
 class ClickhouseSession(SqlSession, DeviceTableSession):
-    """Statements by POST."""
-
     who = "ClickHouse"
     ready_path = "/ping"
     member = "data"
@@ -117,7 +114,7 @@ class ClickhouseSession(SqlSession, DeviceTableSession):
         super().__init__(trial, address, settings, basic(self._user, address.secret) if address.secret else "")
         self._named = {} if address.secret else {"user": self._user}
         self.reading = {"query_path": f"{self._path(DATABASE)}&query=", "answer_rows": self.member}
-        self._known: frozenset[str] = frozenset()  # settings of queries in this version, once it was asked
+        self._known: frozenset[str] = frozenset()  # settings of queries in this version
 
     def _reply(self, statement: str, database: str = DATABASE, **more: Any) -> Any:
         self.asking = statement[:60]
@@ -138,8 +135,8 @@ class ClickhouseSession(SqlSession, DeviceTableSession):
         return f"ClickHouse has a database {DATABASE}, which a trial would make and remove" if there else ""
 
     def create_schema(self) -> None:
-        """One table, whose order keeps the rows of a device together. Raises TargetError if this version has no async
-        inserts and the trial's method is that."""
+        """Its order keeps the rows of a device together. Raises TargetError if the method is async and the version has
+        no async inserts."""
         self._known = frozenset(str(row[0]) for row in self._of_server("SELECT name FROM system.settings"))
         if self._trial.subject.method == ASYNC and "async_insert" not in self._known:
             raise TargetError(f"ClickHouse {self.version()} has no async inserts", remedy="--method native")
@@ -163,8 +160,7 @@ class ClickhouseSession(SqlSession, DeviceTableSession):
         self._rows(f"INSERT INTO {DEVICES} FORMAT JSONEachRow\n{lines}")
 
     def load_spec(self) -> Mapping[str, str]:
-        """A body has the names of its columns, so the statement has none. A setting that the version lacks is left
-        out."""
+        """A body names its columns, so the statement does not. A setting that the version lacks is left out."""
         is_async = self._trial.subject.method == ASYNC
         wanted = {"async_insert": str(int(is_async)), **({"wait_for_async_insert": "1"} if is_async else {})}
         settings = {name: value for name, value in wanted.items() if name in self._known}
@@ -174,7 +170,7 @@ class ClickhouseSession(SqlSession, DeviceTableSession):
         return self._spec("clickhouse", user=self._user, write_path=path, **login)
 
     def effective(self) -> Mapping[str, str]:
-        """The settings of the trial, as the tables of the server report each group, and where its rows are."""
+        """As the tables of the server report each group."""
         tables = {**group(self._settings, TABLES), FSYNCED.removeprefix(TABLES): ""}
         known = {
             **self._reported("settings", group(self._settings), ""),
@@ -194,18 +190,18 @@ class ClickhouseSession(SqlSession, DeviceTableSession):
         return {f"{prefix}{name}": str(value) for name, value in self._of_server(sql)} if names else {}
 
     def commit_cycles(self) -> int | None:
-        """Merges of parts that have begun."""
+        """Begun merges of parts."""
         rows = self._of_server("SELECT toUInt64(value) FROM system.events WHERE event = 'Merge'")
         return int(rows[0][0]) if rows else 0
 
     def flush(self) -> None:
-        """Syncs all files of the table: the server writes them, and does not sync them by default."""
+        """By default the server does not sync the files that it writes."""
         if self._address.data_dir:
             self.asking = "an fsync of its files"
             sync(path for path in below(Path(self._address.data_dir, "clickhouse", "data")) if not path.is_symlink())
 
     def settle(self) -> None:
-        """Merges all parts of the table into one, so that no merge competes with reads."""
+        """One part, so that no merge competes with reads."""
         self._rows(f"OPTIMIZE TABLE {TABLE} FINAL")
         self.flush()
 
@@ -214,7 +210,7 @@ class ClickhouseSession(SqlSession, DeviceTableSession):
 
 
 def group(settings: Mapping[str, str], prefix: str = "") -> dict[str, str]:
-    """The settings of tables or of the server, without their prefix; those of queries, which have none."""
+    """Settings with this prefix, without it; "": those of queries."""
     if not prefix:
         return {name: value for name, value in settings.items() if not name.startswith((TABLES, SERVER))}
     return {name.removeprefix(prefix): value for name, value in settings.items() if name.startswith(prefix)}

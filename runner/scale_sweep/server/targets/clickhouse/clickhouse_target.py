@@ -1,4 +1,4 @@
-"""ClickHouse: one MergeTree table of all devices, ordered by device and time, loaded by blocks of columns over HTTP."""
+"""ClickHouse: one MergeTree table, ordered by device and time, loaded by blocks of columns over HTTP."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scale_sweep.server.targets.clickhouse.clickhouse_session import SQL_TYPES, 
 from scale_sweep.server.targets.installations import version_in_changes, version_of
 from scale_sweep.server.targets.records import blocking
 
-PROGRAM, ALL_PROGRAMS = "clickhouse-server", "clickhouse"  # the second one is all of ClickHouse's in one file
+PROGRAM, ALL_PROGRAMS = "clickhouse-server", "clickhouse"  # the second: all in one file
 ROOT = "clickhouse"
 _NOT_SETTINGS = {"connections", "time_codec"}
 _NAME = re.compile(r"[a-z_.][a-z0-9_.]*")
@@ -28,15 +28,12 @@ _DOUBTFUL = re.compile(
 
 
 class ClickhouseTarget(Target):
-    """One server for each trial."""
-
     doubtful = _DOUBTFUL
     types = SQL_TYPES
     session_type = ClickhouseSession
 
     def find(self, home: str) -> Installation | None:
-        """The program in `home`, in its bin or sbin, also those of a folder into which a package was unpacked; else on
-        PATH."""
+        """In `home`, also one into which a package was unpacked; else on PATH."""
         for folder, source in _candidates(home):
             for name in (PROGRAM, ALL_PROGRAMS):
                 if (folder / name).is_file():
@@ -102,7 +99,7 @@ def _version(folder: Path, name: str) -> str:
 
 
 def _library(home: str) -> str:
-    """The library beside Debian's server, if the package was unpacked; "" if there is none, or the system's."""
+    """Beside Debian's server, if the package was unpacked; "" if there is none, or the system's."""
     path = Path(home).parent / "lib" / "x86_64-linux-gnu" / LIBRARY
     return str(path) if path.is_file() and path.parts[:2] != ("/", "usr") else ""
 

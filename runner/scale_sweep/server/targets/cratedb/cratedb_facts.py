@@ -15,7 +15,7 @@ from scale_sweep.server.targets.common_facts import (
 
 UNNEST, BULK = "unnest", "bulk"
 PGWIRE = "pgwire"  # arrays by the protocol of PostgreSQL
-OF_TABLE = "table."  # before the name of a setting that a table has
+OF_TABLE = "table."  # begins a setting of the table
 DURABILITY = f"{OF_TABLE}translog.durability"
 
 

@@ -62,7 +62,7 @@ _TABLES = DeviceTable(title="CrateDB", sql=SQL, newest=_newest, by_time="SELECT 
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
-    """One SQL statement: each request fills the placeholders. Raises CannotAsk."""
+    """With placeholders. Raises CannotAsk."""
     if method == PGWIRE:
         raise CannotAsk("CrateDB is asked over HTTP, not by its protocol of PostgreSQL", remedy=f"--method {UNNEST}")
     if query.sets and query.sets != "union" and not query.text:
@@ -78,8 +78,8 @@ def _joined(query: Query) -> str:
 
 
 PATH = "/_sql"
-USER, SCHEMA = "crate", "doc"  # the superuser that each CrateDB has, and the schema of statements that name none
-PGWIRE_OFFSET = 2  # of its port, from that of HTTP on
+USER, SCHEMA = "crate", "doc"  # its superuser, and the schema of statements that name none
+PGWIRE_OFFSET = 2  # from the port of HTTP on
 SQL_TYPES = signed_types("BOOLEAN, SMALLINT, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, BIGINT, TEXT")
 _DEVICES_AT_ONCE = 5000
 _SHARDS = f"FROM sys.shards WHERE table_name = '{TABLE}'"
@@ -89,8 +89,6 @@ _AMOUNT = re.compile(r"(\d+)\s*([a-z]+)")
 
 
 class CratedbSession(SqlSession, DeviceTableSession):
-    """Statements by POST."""
-
     who = "CrateDB"
     ready_path = "/"
     member = "rows"
@@ -107,11 +105,10 @@ class CratedbSession(SqlSession, DeviceTableSession):
         return self._posted(statement[:60], PATH, json.dumps({"stmt": statement, **arguments}))
 
     def _pending(self) -> str:
-        """On files of an earlier start, it has its tables after its first answer, and their shards later."""
+        """On files of an earlier start, tables come after its first answer, and their shards later."""
         return super()._pending() or self.schema_pending()
 
     def schema_pending(self) -> str:
-        """A shard that has not started."""
         states = [state for (state,) in self._rows(f"SELECT state {_SHARDS} AND primary")]
         waiting = len(states) - states.count("STARTED")
         return f"{waiting} of {len(states)} shards have not started" if waiting else ""
@@ -155,7 +152,7 @@ class CratedbSession(SqlSession, DeviceTableSession):
         return self._spec("cratedb", table=TABLE, write_path=PATH)
 
     def effective(self) -> Mapping[str, str]:
-        """The settings of the table and of the cluster that the trial names, the shards, and the JVM's resources."""
+        """Settings of table and cluster, the shards, the JVM's resources."""
         cluster, processors, version = self._rows(
             "SELECT (SELECT settings FROM sys.cluster), os_info['available_processors'], os_info['jvm']['version']"
             " FROM sys.nodes"
@@ -176,33 +173,33 @@ class CratedbSession(SqlSession, DeviceTableSession):
         }
 
     def parts(self) -> tuple[Part, ...]:
-        """The folder of each shard. The server chooses its disk."""
+        """Folders of shards: the server chooses their disks."""
         rows = self._rows(f"SELECT id, path {_SHARDS} ORDER BY id") if self._address.disks else []
         return tuple(Part(name=f"shard {number}", path=str(path), disk=None) for number, path in rows)
 
     def commit_cycles(self) -> int | None:
-        """Flushes of shards: commits of their files, after which a shard begins a new log."""
+        """Flushes of shards: commits of their files, each with a new log."""
         return int(self._rows(f"SELECT coalesce(sum(flush_stats['count']), 0) {_SHARDS}")[0][0])
 
     def flush(self) -> None:
-        """Commits the files of every shard, with an fsync, so that none of its rows is in the log only."""
+        """Commits the files of every shard, with an fsync."""
         self._rows(f"REFRESH TABLE {TABLE}")
         self._rows(f"OPTIMIZE TABLE {TABLE} WITH (only_expunge_deletes = true, flush = true)")
 
     def settle(self) -> None:
-        """Merges the files of each shard into one, so that no merge competes with reads."""
+        """One file for each shard, so that no merge competes with reads."""
         self._rows(f"REFRESH TABLE {TABLE}")
         self._rows(f"OPTIMIZE TABLE {TABLE} WITH (max_num_segments = 1, flush = true)")
 
     def count(self) -> Counted | None:
-        """Statements are no transactions, so that one which failed may have stored some of its rows."""
+        """Statements are no transactions: one that failed may have stored some rows."""
         self._rows(f"REFRESH TABLE {TABLE}")
         counted = super().count()
         return replace(counted, has_parts=True) if counted else None
 
 
 def items(tree: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Each setting of a tree, as CrateDB reports them, by its name with points."""
+    """Settings of a tree, by names with points."""
     for name, value in tree.items():
         if isinstance(value, Mapping):
             yield from items(value, f"{before}{name}.")
@@ -211,12 +208,12 @@ def items(tree: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]
 
 
 def as_set(value: str, reported: str) -> str:
-    """The reported value, in the words of the one that was set if it is the same: "5s" for 5000 or "5000ms"."""
+    """Reported as it was set if it is the same: "5s" for 5000 or "5000ms"."""
     return value if _plain(value) == _plain(reported) else reported
 
 
 def _plain(text: str) -> str:
-    """A time in ms, and a size in bytes, without a unit."""
+    """In ms or bytes, without a unit."""
     match = _AMOUNT.fullmatch(text.lower())
     factor = _FACTORS.get(match.group(2)) if match else None
     return str(int(match.group(1)) * factor) if match and factor else text.lower()

@@ -1,4 +1,4 @@
-"""CrateDB: one table of all devices in shards, loaded by INSERT over HTTP."""
+"""CrateDB: one table in shards, loaded by INSERT over HTTP."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from scale_sweep.server.targets.cratedb.cratedb_session import PGWIRE_OFFSET, SQ
 from scale_sweep.server.targets.java import JavaTarget, java_settings, options
 from scale_sweep.server.targets.records import blocking
 
-ROOT, DATA, NAME = "cratedb", "crate", "scale"  # folders of its files and of its shards; of cluster and node
+ROOT, DATA, NAME = "cratedb", "crate", "scale"  # folders of files and shards; of cluster and node
 _NOT_SETTINGS = {"connections", "heap", "partitions"}
 _FIXED = re.compile(r"(cluster|node)\.name|(network|http|transport|psql|path|discovery|auth|udc)\..*")
-# As the vendor's script starts it.
+# As the vendor starts it.
 _JVM = (
     "-XX:+UseG1GC",
     "-XX:G1ReservePercent=25",
@@ -48,8 +48,6 @@ _DOUBTFUL = re.compile(
 
 
 class CratedbTarget(JavaTarget):
-    """One server for each trial."""
-
     doubtful = _DOUBTFUL
     types = SQL_TYPES
     session_type = CratedbSession
@@ -57,8 +55,7 @@ class CratedbTarget(JavaTarget):
     oldest, newest = 25, None
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """The shards and settings of the table; of a server of the trial also the JVM's resources and its own
-        settings."""
+        """Shards and settings of the table; of a server of ours also its own and the JVM's."""
         of_table = {name: value for name, value in trial.knobs.items() if name.startswith(OF_TABLE)}
         shards = {"partitions": trial.knobs["partitions"], **of_table}
         if not is_ours:
@@ -94,7 +91,7 @@ class CratedbTarget(JavaTarget):
             "psql.enabled": str(is_pgwire).lower(),
             **({"psql.port": str(pgwire_port)} if is_pgwire else {}),
             "udc.enabled": "false",
-            # A trial checks the space itself; else shards would have no place on a disk that is 85 % full.
+            # a trial checks the space; else shards have no place on a disk that is 85 % full
             "cluster.routing.allocation.disk.threshold_enabled": "false",
             **own,
         }

@@ -1,4 +1,4 @@
-"""InfluxDB 2: one bucket, loaded with lines over HTTP."""
+"""InfluxDB 2: one bucket, loaded with lines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNITS = "hdw"  # of the duration of shards
 
 
 class InfluxdbV2Session(InfluxqlSession):
-    """The trial's secret is the token, which the set-up of the empty server makes known to it."""
+    """The secret is the token, which the set-up of an empty server makes known to it."""
 
     log_folder = f"{ENGINE}/wal"
     ready_path = "/health"
@@ -44,8 +44,8 @@ class InfluxdbV2Session(InfluxqlSession):
         return str(self._get("/health")["version"]).removeprefix("v")
 
     def create_schema(self) -> None:
-        """Sets a server of ours up, and creates one bucket whose rows never expire, with the given shard duration. The
-        bucket is a database for statements: by itself, or by a mapping in versions that need one."""
+        """Sets a server of ours up, and creates a bucket whose rows never expire. It is a database for statements, in
+        some versions by a mapping."""
         if self._address.is_ours:
             secret, names = self._address.secret, {"username": ORGANISATION, "org": ORGANISATION, "bucket": "first"}
             self._post("/api/v2/setup", **names, password=secret, token=secret)
@@ -66,7 +66,6 @@ class InfluxdbV2Session(InfluxqlSession):
         return self._organisation
 
     def _bucket(self) -> Mapping[str, Any]:
-        """The trial's bucket. Raises TargetError if there is none."""
         buckets = self._get("/api/v2/buckets", orgID=self._owner()["id"], name=DATABASE)["buckets"]
         if not buckets:
             raise TargetError(f"InfluxDB has no bucket {DATABASE}")
@@ -74,13 +73,12 @@ class InfluxdbV2Session(InfluxqlSession):
         return bucket
 
     def expected(self) -> Mapping[str, str]:
-        """Everything that was set for the trial, but Go's threads: the server does not report them. Durations are in
-        its spelling; sizes are not changed, because its units are of 1000."""
+        """Without Go's threads, which the server does not report. Durations are in its spelling; its units of sizes
+        are of 1000."""
         return {name: spelled("", text) for name, text in self._settings.items() if name != "gomaxprocs"}
 
     def effective(self) -> Mapping[str, str]:
-        """Its flags with underscores, and the duration of shards. A token of the user's may not be allowed to read the
-        flags."""
+        """Flags with underscores, and the duration of shards. A user's token may not read the flags."""
         try:
             config = self._get("/api/v2/config")["config"]
         except TargetError:
@@ -98,7 +96,7 @@ class InfluxdbV2Session(InfluxqlSession):
         return self._load_spec(f"/api/v2/write?{where}", auth_scheme=SCHEME)
 
     def commit_cycles(self) -> int | None:
-        """Snapshots of the cache that became files."""
+        """Snapshots of the cache."""
         counters = self._metrics()
         cached = [name for name in counters if name.startswith(_SNAPSHOTS) and 'level="cache"' in name]
         return int(sum(counters[name] for name in cached))
@@ -109,14 +107,14 @@ class InfluxdbV2Session(InfluxqlSession):
 
 
 def _text(name: str, value: object) -> str:
-    """A value of its configuration as its flag is written. Some durations come as nanoseconds."""
+    """As its flag is written. Some durations come as nanoseconds."""
     if isinstance(value, int) and name.endswith(_TIMES):
         return go_duration(value // 1_000_000)
     return value if isinstance(value, str) else json.dumps(value)
 
 
 _NOT_FLAGS = {"connections", "shard_duration", "gomaxprocs"}
-_DOUBTFUL = re.compile(  # version 2 notes a failed write at the level info, which is its default
+_DOUBTFUL = re.compile(  # a failed write has the level info, which is the default
     r"write failed|error (writing|adding|compacting)|cache-max-memory-size exceeded|partial write|points? dropped"
     r"|no space left|panic:|fatal error:|out of memory|failed to (write|fsync|sync)",
     re.IGNORECASE,
@@ -124,8 +122,6 @@ _DOUBTFUL = re.compile(  # version 2 notes a failed write at the level info, whi
 
 
 class InfluxdbV2Target(InfluxdbTarget):
-    """One server for each trial."""
-
     major = "2"
     doubtful = _DOUBTFUL
     session_type = InfluxdbV2Session
@@ -150,7 +146,7 @@ class InfluxdbV2Target(InfluxdbTarget):
         return findings
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
-        """Flags and values that it refuses, in its own words: it checks them before it prints its configuration."""
+        """In its own words: it checks flags before it prints its configuration."""
         flags = _flags(self.settings(trial, is_ours=True))
         done = run_program((f"{home}/bin/influxd", "print-config", *flags))
         return refused_flags("InfluxDB", done, line_begins="Error")

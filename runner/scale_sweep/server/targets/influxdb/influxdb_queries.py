@@ -1,4 +1,4 @@
-"""Queries in InfluxQL, with marks where each request has values of its own, and its answers as rows."""
+"""Queries in InfluxQL, with placeholders, answers as rows, and sums."""
 
 from __future__ import annotations
 
@@ -60,8 +60,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
 
 
 def rows_of(text: str, series: Iterable[Mapping[str, Any]]) -> list[Cells]:
-    """The rows of an answer in epoch=ms. Series come in the order of their tags as texts, and groups are numbers; a
-    count of nothing comes as nothing."""
+    """Times are in epoch=ms. Series come in the order of their tags as texts, and groups are numbers."""
     rows: list[Cells] = []
     for one in series:
         tags = tuple(one.get("tags", {}).values())
@@ -83,7 +82,7 @@ def _label(tag: str) -> int | str:
 
 
 def _chosen(query: Query) -> list[str]:
-    """The conditions of the rows. Raises CannotAsk."""
+    """Raises CannotAsk."""
     if query.groups > 1:
         raise CannotAsk("InfluxQL compares tags for being equal only", remedy="fraction = 1, or one group")
     group = [f"\"{query.tag}\" = '{{value}}'"] if query.groups else []
@@ -99,11 +98,9 @@ _LONG = ("bigint", "timestamp")
 
 @dataclass(frozen=True, kw_only=True)
 class SumsStatement:
-    """A statement and the figures that it returns."""
-
     figures: Sequence[str]
     text: str
-    is_time: bool = False  # its time is the figure, and not its values
+    is_time: bool = False  # its time is the figure
 
 
 def statements(data: Workload, devices: Sequence[str]) -> Iterator[SumsStatement]:
@@ -135,8 +132,8 @@ def figures_found(statement: SumsStatement, row: Sequence[Any], data: Workload) 
 
 
 def completed(figures: Mapping[str, Any], data: Workload) -> dict[str, Any]:
-    """With what an answer leaves out, because it is 0: the sum of a column without a true value, and the time between
-    rows where there is one only. There are as many rows as a column has values."""
+    """With what an answer leaves out because it is 0: the sum of a column without a true value, the time between rows
+    where there is one only. There are as many rows as a column has values."""
     trues = (f"{name}.sum" for name, kind in column_types(data).items() if kind == "bool")
     rows = max((value for name, value in figures.items() if name.endswith(".values")), default=0)
     return {**dict.fromkeys((STEPS, *trues), 0), **figures, "rows": rows}

@@ -1,4 +1,4 @@
-"""Sessions over HTTP: what both versions of InfluxDB share, and InfluxDB 1.x."""
+"""Sessions: what both versions of InfluxDB share, and InfluxDB 1.x."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ DATABASE = "scale"
 
 
 class InfluxqlSession(WebSession):
-    """Statements in InfluxQL."""
-
     who = "InfluxDB"
-    log_folder = ""  # of the write-ahead log, below the data directory
+    log_folder = ""  # below the data directory
     reading: Mapping[str, str] = {"query_path": f"/query?db={DATABASE}&epoch=ms&q=", "answer_rows": "values"}
 
     def _reply(self, statement: str, epoch: str = "ms", **more: Any) -> Any:
@@ -32,7 +30,7 @@ class InfluxqlSession(WebSession):
         return self._posted(statement[:60], "/query", q=statement, db=DATABASE, epoch=epoch)
 
     def _series(self, statement: str, answer: Any) -> Iterator[dict[str, Any]]:
-        """The series of an answer: each has a name, columns, values and possibly tags."""
+        """Each has a name, columns, values and possibly tags."""
         for result in answer["results"]:
             if "error" in result:
                 raise TargetError(f"InfluxDB refused {statement[:60]!r}: {result['error']}")
@@ -48,12 +46,12 @@ class InfluxqlSession(WebSession):
         return self._spec(series.DRIVER, table=series.MEASUREMENT, write_path=write_path, **login)
 
     def flush(self) -> None:
-        """Syncs the files of its log. With a delay of 0s the server does so itself before it answers."""
+        """Syncs its log. With a delay of 0s the server does so before it answers."""
         logs = below(Path(self._address.data_dir, self.log_folder)) if self._address.data_dir else ()
-        sync(path for path in logs if path.suffix == ".wal")  # a snapshot may become a file meanwhile
+        sync(path for path in logs if path.suffix == ".wal")  # one may become a data file meanwhile
 
     def count(self) -> Counted | None:
-        """The rows of each device by its first column, which must be consecutive from the first timestamp on."""
+        """By device and its first column, as `series.counted`."""
         column = next(iter(column_types(self._trial.work.data)))
         rows = self._by_device(f'count("{column}")', 1)
         first, last = self._by_device(f'first("{column}")', 0), self._by_device(f'last("{column}")', 0)
@@ -61,7 +59,7 @@ class InfluxqlSession(WebSession):
         return series.counted(by_device, self._trial.work.data, is_distinct=True)
 
     def _by_device(self, what: str, at: int) -> dict[str, Any]:
-        """One value of each device's row: its time (at 0), or the requested value (at 1)."""
+        """at: 0 for the time of each device's row, 1 for the value."""
         statement = f'SELECT {what} FROM "{series.MEASUREMENT}" GROUP BY "{series.DEVICE}"'
         return {one["tags"][series.DEVICE]: one["values"][0][at] for one in self._run(statement)}
 
@@ -82,7 +80,7 @@ class InfluxqlSession(WebSession):
 
 
 def terms(fsync_delay: str | None) -> dict[str, str]:
-    """fsync_delay: of the log, as the server says; None: it does not."""
+    """fsync_delay: as the server reports it; None: it does not."""
     acknowledged = ON_DISK if fsync_delay == "0s" else IN_LOG
     return {ACKNOWLEDGED: acknowledged, COMPRESSION: "columns by series, compressed by type"}
 
@@ -93,7 +91,7 @@ _BYTES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 def spelled(name: str, text: str) -> str:
-    """168h0m0s for 7d and 1.5s for 1500ms, as Go writes durations; bytes for a size; other texts unchanged."""
+    """168h0m0s for 7d and 1.5s for 1500ms, as Go writes them; bytes for a size; others unchanged."""
     if name.endswith("_size"):
         number, unit = text[:-1], text[-1:].lower()
         return str(int(number) * _BYTES[unit]) if number.isdigit() and unit in _BYTES else text
@@ -103,7 +101,7 @@ def spelled(name: str, text: str) -> str:
 
 
 def go_duration(ms: int) -> str:
-    """Milliseconds as Go writes a duration."""
+    """As Go writes it."""
     if ms < 1000:
         return f"{ms}ms" if ms else "0s"
     minutes, rest = divmod(ms, 60_000)
@@ -113,7 +111,7 @@ def go_duration(ms: int) -> str:
 
 
 _OF_THIS_TRIAL = ("dir", "bind-address", "path")
-_SECTIONS = {  # of SHOW DIAGNOSTICS, and what the items of each begin with in the configuration
+_SECTIONS = {  # of SHOW DIAGNOSTICS, with the prefixes of items in the configuration
     "config-data": "data",
     "config-coordinator": "coordinator",
     "config-httpd": "http",
@@ -127,8 +125,6 @@ _SECTIONS = {  # of SHOW DIAGNOSTICS, and what the items of each begin with in t
 
 
 class InfluxdbSession(InfluxqlSession):
-    """The database is made by a statement, and the settings are the server's diagnostics."""
-
     ready_path = "/ping"
     log_folder = "influxdb/wal"
 
@@ -149,7 +145,7 @@ class InfluxdbSession(InfluxqlSession):
         self._run(f'CREATE DATABASE "{DATABASE}" WITH DURATION INF SHARD DURATION {duration} NAME "autogen"')
 
     def expected(self) -> Mapping[str, str]:
-        """Everything that was set for the trial; durations and sizes in the server's spelling."""
+        """In the server's spelling."""
         return {name: spelled(name, text) for name, text in self._settings.items()}
 
     def effective(self) -> Mapping[str, str]:
@@ -169,7 +165,7 @@ class InfluxdbSession(InfluxqlSession):
         return self._load_spec(f"/write?db={DATABASE}&precision=ms", **login)
 
     def commit_cycles(self) -> int | None:
-        """Snapshots of the cache that became files."""
+        """Snapshots of the cache."""
         return sum(int(_first(one)["cacheCompactions"]) for one in self._run("SHOW STATS FOR 'tsm1_engine'"))
 
     def drop_schema(self) -> None:
@@ -177,5 +173,5 @@ class InfluxdbSession(InfluxqlSession):
 
 
 def _first(one: Mapping[str, Any]) -> dict[str, Any]:
-    """The first row of a series, by column."""
+    """The first row, by column."""
     return dict(zip(one["columns"], one["values"][0], strict=True))

@@ -1,4 +1,4 @@
-"""InfluxDB 1.x: one database, loaded with lines over HTTP."""
+"""InfluxDB 1.x: one database, loaded with lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scale_sweep.server.targets.influxdb.influxdb_session import InfluxdbSession
 from scale_sweep.server.targets.installations import packaged
 
 _NOT_ITEMS = {"connections", "shard_duration", "gomaxprocs"}
-_DOUBTFUL = re.compile(  # points that were not written
+_DOUBTFUL = re.compile(
     r"cache-max-memory-size exceeded|partial write|points? dropped|no space left|panic:|fatal error:|out of memory"
     r"|failed to (write|fsync|sync)|compaction.*(error|failed)",
     re.IGNORECASE,
@@ -20,15 +20,13 @@ _DOUBTFUL = re.compile(  # points that were not written
 
 
 class InfluxdbTarget(Target):
-    """One server for each trial."""
-
-    major = "1"  # the first number of the version that it takes
+    major = "1"  # of its versions
     doubtful = _DOUBTFUL
     types = ("bool", *series.WHOLE, "float", "double", "timestamp", "binary", "nchar")
     session_type: type[InfluxqlSession] = InfluxdbSession
 
     def find(self, home: str) -> Installation | None:
-        """One that does not say its version is taken for 1.x."""
+        """One without a version is taken for 1.x."""
         server = packaged(self.facts.name, "influxd", home, "version", r"v(\d+(?:\.\d+)*)")
         return server if server and (server.version or "1").partition(".")[0] == self.major else None
 

@@ -1,4 +1,4 @@
-"""Queries in IoTDB's SQL, with marks where each request has values of its own, and its answers as rows."""
+"""Queries in IoTDB's SQL, with placeholders, answers as rows, and sums."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
 
 
 def cells_of(text: str, rows: Sequence[Sequence[Any]], kinds: Mapping[str, str]) -> tuple[Cells, ...]:
-    """The rows of an answer. kinds: of the columns, because a truth is a text in an answer."""
+    """kinds: of the columns, because a truth is a text in an answer."""
     if has_device_first(text):
         rows = times_first(rows)
     match = _SELECTED.match(text)
@@ -71,7 +71,7 @@ def cells_of(text: str, rows: Sequence[Sequence[Any]], kinds: Mapping[str, str])
 
 
 def has_device_first(text: str) -> bool:
-    """Whether a row of the answer begins with its device, and has its time in ms as a number behind it."""
+    """Whether a row begins with its device, and has its time in ms behind it."""
     return text.startswith(_LATEST)
 
 
@@ -121,7 +121,7 @@ _OF_COLUMN = {
     "greatest": "max_value({column})",
     "timed": "sum({number} * (time - {start}))",
 }
-# There is no sum of times alone: each is added to a value times 0, of the first column that has a sum.
+# There is no sum of times alone: each is added to 0 times a value of the first column that has a sum.
 _OF_ROWS = {
     "rows": "count({column})",
     "first": "min_time({column})",
@@ -131,7 +131,7 @@ _OF_ROWS = {
 
 
 def statements(data: Workload, devices: Sequence[str], database: str) -> Iterator[tuple[Sequence[str], str]]:
-    """Figures, and the statement that returns them behind each device."""
+    """Figures, and the statement for them by device."""
     kinds = column_types(data)
     names = [name for name in figures_of(data, ALL) if name != "times" or _adding(data)]
     source = listed(named(devices)) or f"{database}.*"
@@ -141,8 +141,7 @@ def statements(data: Workload, devices: Sequence[str], database: str) -> Iterato
 
 
 def figures_found(names: Sequence[str], row: Sequence[Any], data: Workload) -> dict[str, Any]:
-    """The figures of one device, from its row; times in ns since the first timestamp. A float came as 9 digits, which
-    say exactly which one it is."""
+    """Times become ns since the first timestamp. A float came as 9 digits, which are exact."""
     figures, kinds = dict(zip(names, row, strict=True)), column_types(data)
     for name, value in figures.items():
         if value is not None and name in ("first", "last"):

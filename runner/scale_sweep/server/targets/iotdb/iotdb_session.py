@@ -1,4 +1,4 @@
-"""A session with IoTDB: template and devices, settings, flushes, the count."""
+"""A session with IoTDB: template, devices, settings, flushes, the count."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEM
 from scale_sweep.server.targets.sql_dialect import signed_types
 from scale_sweep.server.targets.statements import StatementSession
 
-ROOT, DATA, WAL = "iotdb", "data", "wal"  # folders: in the trial's directory, and on each disk
+ROOT, DATA, WAL = "iotdb", "data", "wal"  # in the trial's directory, and on each disk
 CONFIG_LOG, DATA_LOG, FLUSH_LOG = "config.log", "data.log", "flush.log"  # in ROOT
 
 DATABASE, TEMPLATE = "root.scale", "measurement"
@@ -37,7 +37,7 @@ COLUMNS_AT_ONCE = 32  # of each device, in one statement
 FIRST_DEVICE = f"{DATABASE}.first.d"
 FIRST_PASSWORD = "root"
 REGIONS = "default_data_region_group_num_per_database"
-_AT_WORK = ("Running", "Leader")  # of a region whose rows can be written and read
+_AT_WORK = ("Running", "Leader")  # of a region that can be written and read
 _VALUES = {"BOOLEAN": "true", "TEXT": "'a'", "BLOB": "X'00'"}  # of other types 1
 FLUSHED = b"The compression ratio of tsfile"  # a memtable became a whole file
 TYPES = signed_types(
@@ -46,8 +46,6 @@ TYPES = signed_types(
 
 
 class IotdbSession(StatementSession):
-    """Statements by the driver of the load generator."""
-
     who = "IoTDB"
 
     def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
@@ -58,7 +56,7 @@ class IotdbSession(StatementSession):
         return {"driver": "iotdb", "host": self._address.host, "port": str(self._address.port), "database": DATABASE}
 
     def _first_question(self) -> str:
-        """A server of ours gets the trial's own password first."""
+        """A server of ours gets its password first."""
         if self._address.is_ours and self._address.secret and self._password != self._address.secret:
             self._rows(f"ALTER USER root SET PASSWORD '{self._address.secret}'")
             self._password = self._address.secret
@@ -77,15 +75,14 @@ class IotdbSession(StatementSession):
         self._rows(f"SET DEVICE TEMPLATE {TEMPLATE} TO {DATABASE}")
 
     def create_tables(self) -> None:
-        """Every device of the template; then the data regions, which IoTDB makes for the first row of a database. That
-        row is of a device that is not counted: it is not below the database itself."""
+        """Devices; then the data regions, which IoTDB makes for the first row: of a device that is not counted, because
+        it is not directly below the database."""
         self.asking = "the making of its devices"
         spec = trial_spec(replace(self._trial, work=Work(data=self._trial.work.data)), self.load_spec())
         create_tables(loadgen_path(), spec, self._password, self.left_s(TABLES_S), self._children)
         self._rows(self.insertion(FIRST_DEVICE, self._trial.work.data.start_ms))
 
     def insertion(self, device: str, at_ms: int) -> str:
-        """The statement that writes one row of one value."""
         name, kind = next(iter(column_types(self._trial.work.data).items()))
         value = _VALUES.get(TYPES[kind], "1")
         aligned = "ALIGNED " if self._settings["aligned"] == "true" else ""
@@ -96,7 +93,7 @@ class IotdbSession(StatementSession):
         return {**self._door(), "method": self._trial.subject.method, "aligned": aligned}
 
     def effective(self) -> Mapping[str, str]:
-        """Its settings as both nodes wrote them when they had started, and what the JVM was given."""
+        """As both nodes wrote them at their start, and the JVM's."""
         reported = {**_reported(self._file(CONFIG_LOG)), **_reported(self._file(DATA_LOG))}
         settings = {name: reported[key] for name in self._settings for key in _keys_of(name) if key in reported}
         aligned = [str(row[1]) for row in self._rows(f"SHOW DEVICES {DATABASE}.d0")]
@@ -111,25 +108,25 @@ class IotdbSession(StatementSession):
         }
 
     def parts(self) -> tuple[Part, ...]:
-        """Its data folder on each disk: it writes one file after another into them in turn."""
+        """Its folders: files are written into them in turn."""
         return tuple(
             Part(name=f"data folder {i + 1}", path=f"{path}/{DATA}", disk=i)
             for i, path in enumerate(self._address.disks)
         )
 
     def commit_cycles(self) -> int | None:
-        """Memtables that became files, by its log; None where it is not ours."""
+        """Memtables that became files, by its log."""
         path = self._file(FLUSH_LOG)
         return path.read_bytes().count(FLUSHED) if self._address.data_dir and path.exists() else None
 
     def flush(self) -> None:
-        """Every memtable is a file, and all its files are fsynced."""
+        """Memtables become files, and all files are fsynced."""
         self._rows("FLUSH")
         folders = (self._address.data_dir, *self._address.disks) if self._address.data_dir else ()
         self._sync(path for folder in folders for path in below(folder))
 
     def count(self) -> Counted | None:
-        """Rows of each device, which must be consecutive from the first timestamp on."""
+        """By device, as `series.counted`."""
         columns = list(column_types(self._trial.work.data))
         by_device = self._counted_by(columns[0]) if len(columns) > COLUMNS_AT_ONCE else self._counted_by_all(columns)
         return series.counted(by_device, self._trial.work.data, is_distinct=True)

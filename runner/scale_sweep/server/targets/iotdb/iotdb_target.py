@@ -1,4 +1,4 @@
-"""IoTDB, one ConfigNode and one DataNode: a device is a path of its tree, written by tablets over Thrift."""
+"""IoTDB, a ConfigNode and a DataNode: a device is a path of its tree, written by tablets over Thrift."""
 
 from __future__ import annotations
 
@@ -27,20 +27,17 @@ from scale_sweep.server.targets.java import JavaTarget, java_settings, logback, 
 from scale_sweep.server.targets.records import blocking
 
 _NOT_ITEMS = {"connections", "heap", "config_heap", "aligned"}
-# Where a trial's server is, and the way that the driver speaks: not to be chosen.
+# Addresses and the driver's protocol: not to be chosen.
 _FIXED = re.compile(r"\w+_(address|port|dirs?|config_node)|(cn|dn)_rpc_\w*compression_enable|enable_thrift_ssl")
 _TEMPLATE = "iotdb-system.properties.template"
 _OPENED = ("java.lang", "java.util", "java.util.concurrent", "java.nio", "java.io", "java.net")
-# The ConfigNode tells the DataNode of new regions before it can hear it; the DataNode asks by itself then.
-_DOUBTFUL = re.compile(  # errors, and writes that it rejected
+_DOUBTFUL = re.compile(  # the excepted one is of new regions that the DataNode cannot hear of yet, and then asks for
     r"^ERROR (?!DataNodeTSStatusRPCHandler ).*"
     r"|.*(OutOfMemoryError|No space left|[Rr]eject(ed)? write|[Dd]isk.*(full|insufficient)).*"
 )
 
 
 class IotdbTarget(JavaTarget):
-    """Two processes for each trial."""
-
     doubtful = _DOUBTFUL
     types = TYPES
     session_type = IotdbSession
@@ -65,7 +62,7 @@ class IotdbTarget(JavaTarget):
         return tuple(findings)
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
-        """Items that its own template does not name: it ignores them."""
+        """Items that its template does not name, and that it ignores."""
         known = _items_of(home)
         unknown = [name for name in trial.knobs if known and name not in known and name not in _NOT_ITEMS]
         sentences = (f"IoTDB has no item {name} in its {_TEMPLATE}, and would ignore it" for name in unknown)
@@ -115,7 +112,7 @@ class IotdbTarget(JavaTarget):
 
 
 def _items_of(home: str) -> frozenset[str]:
-    """Names of the items in the template that comes with the server; empty where it is not to be had."""
+    """Items of the server's template; empty without one."""
     for jar in Path(home, "lib").glob("node-commons-*.jar"):
         try:
             with zipfile.ZipFile(jar) as file:
@@ -133,7 +130,7 @@ _LOGGED = {
     DATA_LOG: "org.apache.iotdb.db.service.DataNode",
     FLUSH_LOG: "org.apache.iotdb.db.storageengine.dataregion.memtable.TsFileProcessor",
 }
-# setpriv: a process whose parent is killed goes with it. One that ends by itself takes the other one along.
+# setpriv: a process whose parent is killed goes with it. One that ends takes the other along.
 _SCRIPT = """trap : CHLD
 setpriv --pdeathsig KILL {config} &
 config=$!
@@ -152,12 +149,12 @@ exit $code
 
 
 def script(config: Sequence[str], data: Sequence[str]) -> str:
-    """A script for sh: runs both commands until either ends or the shell is told to end; its code is that of `data`."""
+    """A script: both commands until either ends or the shell is to end; its code is that of `data`."""
     return _SCRIPT.format(config=shlex.join(config), data=shlex.join(data))
 
 
 def properties(site: Site, settings: Mapping[str, str]) -> str:
-    """iotdb-system.properties: one ConfigNode and one DataNode on this address, all files in the trial's folders."""
+    """iotdb-system.properties: both nodes on this address, all files in the trial's folders."""
     host = LOOPBACK if site.in_image else site.bind_address
     port, root = site.port, f"{site.data_dir}/{ROOT}"
     seed = f"{host}:{port + 1}"
@@ -197,11 +194,11 @@ def properties(site: Site, settings: Mapping[str, str]) -> str:
 
 
 def data_folders(site: Site) -> tuple[str, ...]:
-    """Where its data files go: a folder on each disk, else one in the trial's directory."""
+    """On each disk, else in the trial's directory."""
     return tuple(f"{path}/{DATA}" for path in site.disks) or (f"{site.data_dir}/{ROOT}/{DATA}",)
 
 
 def wal_folders(site: Site) -> tuple[str, ...]:
-    """Where its write-ahead log goes: beside the data, or in the trial's directory."""
+    """Beside the data, or in the trial's directory."""
     on_disks = site.disks if site.wal_disk == "data" else ()
     return tuple(f"{path}/{WAL}" for path in on_disks) or (f"{site.data_dir}/{ROOT}/{WAL}",)

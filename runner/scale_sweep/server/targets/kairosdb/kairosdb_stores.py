@@ -68,7 +68,7 @@ class Store(ABC):
 
 
 def is_item(name: str) -> bool:
-    """Of the datastore's own configuration, not of kairosdb.conf."""
+    """Whether it is in the datastore's own configuration, not in kairosdb.conf."""
     return name.startswith("cassandra.")
 
 

@@ -61,7 +61,7 @@ class KairosdbSession(WebSession):
         return version.removeprefix("KairosDB ").rpartition(".")[0]
 
     def effective(self) -> Mapping[str, str]:
-        """Of the JVM and the datastore: KairosDB does not report its own, and the trial notes that."""
+        """KairosDB does not report its own, and the trial notes that."""
         reported = self._store.effective(self._address, self.left_s(WITHIN_S))
         return {
             **{name: value for name, value in reported.items() if name in self._settings or name.endswith("_version")},
@@ -92,8 +92,8 @@ class KairosdbSession(WebSession):
         self._web.post("/api/v1/datapoints", self.left_s(WITHIN_S), json.dumps(point))
 
     def _wait_for_queue(self) -> None:
-        """Its queue keeps the order, so a point of ours comes last. A second one comes when those that were stored beside
-        the first have had their time."""
+        """Its queue keeps the order, so a point of ours comes last; a second one when those beside the first are stored
+        too."""
         self.asking = "a point behind all others"
         deadline = time.monotonic() + self.left_s(WITHIN_S)
         for _ in range(2 if self._store.is_queued else 0):

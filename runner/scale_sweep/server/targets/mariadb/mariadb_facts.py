@@ -8,16 +8,16 @@ from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.common_facts import connections_knob, partitions_knob, twice_the_cores
 
 PROGRAMS = ("sbin/mariadbd", "bin/mariadbd")  # of a package, of an archive
-SHARES = ("share/mysql", "share/mariadb", "share")  # Debian's packages have the second one since MariaDB 11
+SHARES = ("share/mysql", "share/mariadb", "share")  # Debian has the second one since MariaDB 11
 NAMES = ("mariadb", "mysql")  # of the system tables: the second one until MariaDB 10
-IN_IMAGE = "/usr"  # where the packages are unpacked
+IN_IMAGE = "/usr"
 SHARES_IN_IMAGE = SHARES[:2]
 
 AT_COMMIT = "innodb_flush_log_at_trx_commit"
 
 
 def image_files() -> dict[str, tuple[str, ...]]:
-    """The files of an image of an installation, as in Facts: where MariaDB's own image has them."""
+    """Where MariaDB's own image has them."""
     share = f"{IN_IMAGE}/{SHARES_IN_IMAGE[0]}"
     tables = {
         f"{share}/{NAMES[0]}_{kind}.sql": tuple(f"{one}/{name}_{kind}.sql" for one in SHARES for name in NAMES)

@@ -51,7 +51,7 @@ _TABLES = DeviceTable(title="MariaDB", sql=SQL, newest=_newest)
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
-    """One SQL statement: each request fills the placeholders. Raises CannotAsk."""
+    """With placeholders. Raises CannotAsk."""
     return _TABLES.rendered(query)
 
 
@@ -78,8 +78,6 @@ _ACKNOWLEDGED = {"0": IN_MEMORY, "1": ON_DISK, "2": IN_LOG}
 
 
 class MariadbSession(StatementSession, DeviceTableSession):
-    """Statements by its client library in the load generator."""
-
     who = "MariaDB"
     sql = SQL
     types = SQL_TYPES
@@ -99,7 +97,7 @@ class MariadbSession(StatementSession, DeviceTableSession):
         return numbers.group(0) if numbers else ""
 
     def create_schema(self) -> None:
-        """One table of all devices. Its primary key keeps the rows of a device together, in the order of time."""
+        """The primary key keeps the rows of a device together, in the order of time."""
         if not self._address.holds_data:
             self._rows(
                 f"CREATE TABLE {TABLE} (device_id INT UNSIGNED NOT NULL, time BIGINT NOT NULL{self._columns_sql()}, "
@@ -131,7 +129,7 @@ class MariadbSession(StatementSession, DeviceTableSession):
         }
 
     def flush(self) -> None:
-        """Every changed page of the table is written and fsynced before the first statement returns."""
+        """Changed pages are written and fsynced before the first statement returns."""
         self._rows(f"FLUSH TABLES {TABLE} FOR EXPORT", "UNLOCK TABLES")
 
     def settle(self) -> None:

@@ -1,4 +1,4 @@
-"""MariaDB: one InnoDB table of all devices, partitioned by device, loaded by LOAD DATA LOCAL or bulk REPLACE."""
+"""MariaDB: one InnoDB table, partitioned by device, loaded by LOAD DATA LOCAL or bulk REPLACE."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scale_sweep.server.targets.mariadb.mariadb_session import DATABASE, SQL_TYP
 from scale_sweep.server.targets.records import blocking
 
 _UNLOADED = re.compile(r"error while loading shared libraries: ([^\s:]+)")
-_PACKAGES = {  # Debian's, by library. Its own server needs them all, an archive of MariaDB the first three.
+_PACKAGES = {  # Debian's, by library. Its server needs them all, an archive the first three.
     "libcrypt.so.1": "libcrypt1",
     "libstdc++.so.6": "libstdc++6",
     "libsystemd.so.0": "libsystemd0",
@@ -37,8 +37,6 @@ _DOUBTFUL = re.compile(r"\[ERROR\]|signal \d+|InnoDB: Assertion|Out of memory|No
 
 
 class MariadbTarget(Target):
-    """One server for each trial, on an empty data directory."""
-
     doubtful = _DOUBTFUL
     types = SQL_TYPES
     session_type = MariadbSession
@@ -61,7 +59,7 @@ class MariadbTarget(Target):
         }
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
-        """Libraries that this machine lacks, and variables that it does not know, in its own words."""
+        """Missing libraries, and in its own words variables that it does not know."""
         program = there(home, PROGRAMS)
         if unloaded := _unloaded(program):
             return unloaded
@@ -113,7 +111,7 @@ class MariadbTarget(Target):
 
 
 def _unloaded(program: str) -> tuple[Finding, ...]:
-    """A finding for the first library that the program needs and that cannot be loaded."""
+    """The first library that cannot be loaded."""
     done = run_program((program, *_VERSION))
     missing = _UNLOADED.search(done.stderr) if done else None
     if missing is None:
@@ -137,15 +135,13 @@ def _flags(settings: Mapping[str, str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Where MariaDB's files are, as Debian's package or MariaDB's archives have them."""
+    """In Debian's package, or in MariaDB's archives."""
 
-    program: str  # the server
-    # paths of the system tables without `.sql`; of several, the shell that starts the server takes the first that is
-    # there
-    tables: tuple[str, ...]
+    program: str
+    tables: tuple[str, ...]  # the system tables without `.sql`; a shell takes the first that exists
 
     def made_by(self, options: Sequence[str]) -> str:
-        """A script for sh: the server makes its system tables. options: of the server."""
+        """A script: the server makes its system tables."""
         tables = f"{self._chosen('.sql')} {self._chosen('_data.sql')}"
         made = f"{shlex.join((self.program, *options, '--bootstrap'))} {self._shared}"
         return f"{self._choose}(echo 'CREATE DATABASE mysql;'; echo 'USE mysql;'; cat {tables}) | {made}"
@@ -178,5 +174,5 @@ def layout(site: Site) -> Layout:
 
 
 def there(home: str, names: Sequence[str]) -> str:
-    """The path of the first of the files that is in `home`; of the first one if none is."""
+    """The first that exists; else the first one."""
     return next((path for name in names if Path(path := f"{home}/{name}").is_file()), f"{home}/{names[0]}")

@@ -119,7 +119,7 @@ class OpentsdbSession(WebSession):
         return match.group(1) if match else ""
 
     def effective(self) -> Mapping[str, str]:
-        """Of both programs and both JVMs."""
+        """Settings of both programs and both JVMs."""
         self.asking = "its settings"
         reported = {str(k): str(v) for k, v in self._web.get_json("/api/config", self.left_s(60)).items()}
         properties = self._info.get_json("/conf", self.left_s(60), format="json")["properties"]

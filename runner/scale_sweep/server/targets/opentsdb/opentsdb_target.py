@@ -131,7 +131,7 @@ class OpentsdbTarget(JavaTarget):
 
 @functools.cache
 def _items_of(home: str) -> frozenset[str]:
-    """Of classes and defaults of both; empty where there are no jars."""
+    """Names in classes and defaults of both; empty without jars."""
     items: set[bytes] = set()
     for jar in (jar for pattern in _NAMING for jar in Path(home, "lib").glob(pattern)):
         try:

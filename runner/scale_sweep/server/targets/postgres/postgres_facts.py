@@ -1,4 +1,4 @@
-"""Facts of PostgreSQL, and of TimescaleDB: the same server with an extension."""
+"""Facts of PostgreSQL, and of TimescaleDB, the same server with an extension."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.common_facts import connections_knob, partitions_knob, parts_on_disks, twice_the_cores
 
 SUMS = ("rows", "times", "values", "sum", "least", "greatest", "timed")
-
-
 COPY, INSERT, UPSERT, COPY_UPSERT, JSONB = "copy", "insert", "upsert", "copy-upsert", "jsonb"
 METHODS = (COPY, INSERT, UPSERT, COPY_UPSERT, JSONB)
-REPLACING = (UPSERT, COPY_UPSERT)  # those by which a row that comes again replaces the one of its device and time
+REPLACING = (UPSERT, COPY_UPSERT)  # a row replaces that of the same device and time
 
 
 def _parts(resources: ResourceRange) -> str:
@@ -22,8 +20,7 @@ def _parts(resources: ResourceRange) -> str:
 
 
 def _small_buffers(resources: ResourceRange) -> str | None:
-    """On prepared disks: otherwise the page cache takes a whole short trial, and the disks work only in the
-    checkpoint."""
+    """Else the page cache takes a whole short trial, and the disks work only in the checkpoint."""
     return "16MB" if resources.disks else None
 
 
@@ -31,10 +28,9 @@ def _write_at_once(resources: ResourceRange) -> str | None:
     return "256kB" if resources.disks else None
 
 
-# synchronous_commit off: a CPU sweep must not wait for an fsync with each request. It corrupts nothing, and every trial
-# counts and flushes what was acknowledged.
-# wal_init_zero off: a trial's segments are all new, and filling each with zeros before its use doubled the bytes that
-# the server wrote (481 to 256 bytes a row). PostgreSQL has the setting since version 12.
+# synchronous_commit off: a CPU sweep must not wait for fsyncs. Every trial counts and flushes what was acknowledged.
+# wal_init_zero off (since version 12): a trial's segments are all new, and zeros doubled the written bytes (481 to 256
+# bytes a row).
 LOADING = {
     "shared_buffers": "1GB",
     "max_wal_size": "8GB",

@@ -1,4 +1,4 @@
-"""Queries and sums in PostgreSQL's SQL, with placeholders for values that each request draws."""
+"""Queries and sums in PostgreSQL's SQL."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _AGGREGATES = {
     "min_time": "min(time) FILTER (WHERE {0} IS NOT NULL)",
 }
 _BUCKET = "date_bin('{0} milliseconds', {1}, timestamptz 'epoch')"
-METRICS = "metrics"  # the column that has all values of a row of `jsonb`, as tsdbperf names it
+METRICS = "metrics"  # the column of `jsonb`, as tsdbperf names it
 _IN_JSON = {"float": "float8", "double": "float8", "bool": "boolean", "timestamp": "text", "binary": "text"}
 
 
@@ -60,7 +60,7 @@ SQL_OF_JSON = replace(SQL, summed=_member)
 
 
 def _filled(query: Query, chosen: str) -> str:
-    """The aggregates beside every stretch of the range, NULL where it has no rows. Raises CannotAsk."""
+    """NULL beside a stretch without rows. Raises CannotAsk."""
     if query.is_grouped:
         raise CannotAsk("PostgreSQL fills stretches of all devices together only", remedy="no each")
     names = tuple(f"v{number}" for number in range(len(query.values)))
@@ -85,7 +85,7 @@ _TABLES = DeviceTable(title="PostgreSQL", sql=SQL, newest=_newest, filled=_fille
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
-    """One SQL statement, without parameters of its own: each request fills the placeholders. Raises CannotAsk."""
+    """With placeholders. Raises CannotAsk."""
     if method == JSONB and not query.text:
         raise CannotAsk(f"--method {JSONB} has no column for each value", remedy=f"--method {COPY}")
     return _TABLES.rendered(query)

@@ -1,4 +1,4 @@
-"""One control connection to PostgreSQL: readiness, schema, settings, checkpoint, count."""
+"""A session with PostgreSQL: schema, settings, checkpoint, waits, the count."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from scale_sweep.server.targets.postgres.postgres_queries import METRICS, SQL, S
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK, moment_ms
 from scale_sweep.server.targets.sql_dialect import signed_types
 
-USER, DATABASE = "scale", "postgres"  # of a server that is ours
-USER_OF_SERVER = "postgres"  # of one that is not
+USER, DATABASE = "scale", "postgres"
+USER_OF_SERVER = "postgres"  # of one that is not ours
 OF_TABLES = ("partitions", "chunk_interval", "space_partitions", "compress")  # knobs that a running server takes
-SPACE = "space"  # the tablespace's directory on its disk
+SPACE = "space"  # a tablespace's directory on its disk
 SQL_TYPES = signed_types(
     "boolean, smallint, smallint, integer, bigint, real, double precision, timestamptz, text",
     ubigint="numeric",
@@ -31,6 +31,7 @@ SQL_TYPES = signed_types(
 )
 
 
+_OLD_COUNTS = "checkpoints_timed + checkpoints_req"
 _LOCKS = ("Lock", "LWLock", "BufferPin")
 _WAITS = (
     "SELECT wait_event_type, wait_event, count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
@@ -39,8 +40,6 @@ _WAITS = (
 
 
 class PostgresSession(DeviceTableSession):
-    """One connection of the superuser that initdb created."""
-
     types = SQL_TYPES
     types_of_tags: Mapping[str, str] = {kind: name for kind, name in SQL_TYPES.items() if kind != "varbinary"}
     figures = SUMS
@@ -91,8 +90,7 @@ class PostgresSession(DeviceTableSession):
         return f"PostgreSQL has a table {there[0]}, which a trial would make and remove" if there else ""
 
     def create_schema(self) -> None:
-        """Creates the measurement table and its hash partitions, with tsdbperf's two indexes. On several disks: one
-        tablespace on each, and the partitions round robin over them, each with its indexes."""
+        """The table and its hash partitions, with tsdbperf's two indexes; on disks in tablespaces, round robin."""
         disks = self._address.disks
         for i, path in enumerate(disks):
             self._rows(f"CREATE TABLESPACE d{i + 1} LOCATION '{path}/{SPACE}'")
@@ -106,14 +104,14 @@ class PostgresSession(DeviceTableSession):
             )
             for index in self._indexes(f"{TABLE}_p{i}") if disks else ():
                 self._rows(f"{index}{where}")
-        for index in self._indexes(TABLE):  # also attaches the partitions' own indexes
+        for index in self._indexes(TABLE):  # attaches those of the partitions
             self._rows(index)
 
     def _indexes(self, table: str) -> tuple[str, str]:
         return self._device_index(table), f"CREATE INDEX ON {table} (time DESC)"
 
     def _device_index(self, table: str) -> str:
-        """INSERT ... ON CONFLICT needs an index that allows each pair once."""
+        """INSERT ... ON CONFLICT needs a unique one."""
         unique = "UNIQUE " if self._trial.subject.method in REPLACING else ""
         return f"CREATE {unique}INDEX ON {table} (device_id, time DESC)"
 
@@ -130,8 +128,7 @@ class PostgresSession(DeviceTableSession):
         self._rows(f"CREATE TABLE {TABLE} (time timestamptz NOT NULL, device_id integer NOT NULL{columns}){more}")
 
     def expected(self) -> Mapping[str, str]:
-        """The partitions, every setting of the trial's set, and every free knob; of a server that is not ours, what its
-        tables have."""
+        """Settings and knobs; of a server that is not ours, those of its tables."""
         if not self._address.is_ours:
             return {name: value for name, value in self._trial.knobs.items() if name in OF_TABLES}
         named = FACTS.set_of_settings(self._trial.settings)
@@ -151,7 +148,7 @@ class PostgresSession(DeviceTableSession):
         return {**reported, "partitions": str(count), **terms}
 
     def parts(self) -> tuple[Part, ...]:
-        """The files of each partition and of its indexes."""
+        """Files of partitions and their indexes."""
         disks = self._address.disks
         if not disks:
             return ()
@@ -174,18 +171,14 @@ class PostgresSession(DeviceTableSession):
         return self.spec_of("postgres", user=self._user, database=database, table=TABLE, library=self._libpq)
 
     def commit_cycles(self) -> int | None:
-        """The number of finished checkpoints (the view has another name since PostgreSQL 17)."""
+        """Finished checkpoints (the view has another name since PostgreSQL 17)."""
         new = self._rows("SELECT count(*) FROM pg_views WHERE viewname = 'pg_stat_checkpointer'")[0][0]
-        sql = (
-            "SELECT num_timed + num_requested FROM pg_stat_checkpointer"
-            if new
-            else "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter"
-        )
-        return int(self._rows(sql)[0][0])
+        counts, view = ("num_timed + num_requested", "checkpointer") if new else (_OLD_COUNTS, "bgwriter")
+        return int(self._rows(f"SELECT {counts} FROM pg_stat_{view}")[0][0])
 
     def wait_events(self) -> Mapping[str, int]:
-        """From pg_stat_activity, on its own connection. Heavyweight locks, lightweight locks and buffer pins are locks.
-        A connection that waits for its client is idle and left out."""
+        """On its own connection. Lightweight locks and buffer pins are locks too; those that wait for clients are no
+        work."""
         if self._watching is None:
             self._watching = self._connected()
         with self._watching.cursor() as cursor:
@@ -194,7 +187,7 @@ class PostgresSession(DeviceTableSession):
         return {_wait_name(kind, event): int(count) for kind, event, count in waits}
 
     def flush(self) -> None:
-        """CHECKPOINT writes and fsyncs every dirty page before it returns."""
+        """Every dirty page is written and fsynced."""
         self._rows("CHECKPOINT")
 
     def count(self) -> Counted | None:
@@ -211,8 +204,7 @@ class PostgresSession(DeviceTableSession):
         return Counted(rows=int(rows), is_distinct=is_distinct, gaps=(sentence,) if faulty else ())
 
     def settle(self) -> None:
-        """VACUUM sets the marks that a row's first reader would have to set. ANALYZE updates the planner's statistics.
-        CHECKPOINT returns when everything is on disk."""
+        """VACUUM sets marks that a row's first reader would have to set."""
         self._rows(f"VACUUM (ANALYZE) {TABLE}")
         self._rows("CHECKPOINT")
 
@@ -221,7 +213,6 @@ class PostgresSession(DeviceTableSession):
         return tuple(tuple(tuple(_plain(cell) for cell in row) for row in rows) for rows in came)
 
     def close(self) -> None:
-        """Closes both connections."""
         for connection in (self._connection, self._watching):
             if connection is not None:
                 connection.close()

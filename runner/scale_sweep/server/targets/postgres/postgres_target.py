@@ -1,4 +1,4 @@
-"""PostgreSQL: tsdbperf's measurement table, hash-partitioned by device, loaded over N connections."""
+"""PostgreSQL: tsdbperf's measurement table, hash-partitioned by device."""
 
 from __future__ import annotations
 
@@ -24,26 +24,21 @@ PARTITIONS_MAX = 1024
 COLUMNS_MAX = 1598
 _NOT_IN_JSON = ("varbinary", "geometry")
 _PROGRAMS = ("postgres", "initdb")
-_ALWAYS = {"dynamic_shared_memory_type": "mmap"}  # in the data directory: a killed server leaves no file in /dev/shm
+_ALWAYS = {"dynamic_shared_memory_type": "mmap"}  # a killed server leaves no file in /dev/shm
 _CONNECTIONS = 100  # PostgreSQL's own default
-# The runtime limits access: loopback, or the container's own network behind a loopback port.
-_ACCESS = "host all scale all scram-sha-256\n"
+_ACCESS = "host all scale all scram-sha-256\n"  # the runtime limits it to loopback or a container's network
 
 
 class PostgresTarget(Target):
-    """One server for each trial, created by initdb."""
-
-    # knobs that are no items of the configuration
-    own_knobs: tuple[str, ...] = tuple(knob.name for knob in FACTS.role_knobs)
-    always: Mapping[str, str] = _ALWAYS  # items of the configuration that every trial has
+    own_knobs: tuple[str, ...] = tuple(knob.name for knob in FACTS.role_knobs)  # no items of the configuration
+    always: Mapping[str, str] = _ALWAYS  # items of every trial
     session_type: type[PostgresSession] = PostgresSession
 
     def find(self, home: str) -> Installation | None:
         return next(self.servers(home), None)
 
     def servers(self, home: str) -> Iterator[Installation]:
-        """The server at `home`; else those that `scale servers install` brought, in the wheel (the same everywhere), on
-        PATH, in Debian's directories."""
+        """At `home`; else of `scale servers install`, in the wheel, on PATH, in Debian's directories."""
         for path, source in (*places("postgres", home), *(() if home else (*_wheel_homes(), *_host_homes()))):
             if all((Path(path) / "bin" / p).exists() for p in _PROGRAMS):
                 yield Installation(home=path, version=_version(path), source=source)
@@ -65,12 +60,12 @@ class PostgresTarget(Target):
         return {k: v for k, v in self.settings(trial, is_ours=True).items() if k not in self.own_knobs}
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
-        """Names and values that it refuses, in its own words, without a cluster and without starting it."""
+        """In its own words, without a cluster."""
         options = [part for name, value in sorted(self._items(trial).items()) for part in ("-c", f"{name}={value}")]
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "postgresql.conf").touch()
-            os.chmod(folder, 0o755)  # the program runs as the server's user
-            # Printing one setting makes it read all; then it ends.
+            os.chmod(folder, 0o755)  # it runs as the server's user
+            # printing one setting makes it read all
             question = (f"{home}/bin/postgres", "-C", "fsync", "-D", folder, *options)
             done = run_program(question, environment={"LC_ALL": "C"})
         message = re.search(r"FATAL:\s+(.+)", done.stderr) if done and done.returncode else None
@@ -134,7 +129,7 @@ class PostgresTarget(Target):
             env={"LC_ALL": "C", "TZ": "UTC", "LD_LIBRARY_PATH": f"{site.home}/lib"},  # for initdb of a wheel: its libpq
             files={password_file: secret + "\n", access_file: _ACCESS},
             ports=(site.port,),
-            stop_signal="SIGQUIT",  # immediate: a checkpoint of data that will be deleted would take a slow disk's time
+            stop_signal="SIGQUIT",  # immediate: no checkpoint of data that will be deleted
             clean_stop_signal="SIGINT",
             stop_timeout_s=15.0,
         )
@@ -164,7 +159,7 @@ def _version(home: str) -> str:
 
 
 def _libpq(home: str) -> str:
-    """The wheel's libpq if the system has none; "" lets the load generator search."""
+    """The server's, else the wheel's; "" lets the load generator search."""
     libraries = sorted(glob.glob(f"{home}/lib/libpq.so.5*")) if home else []
     libraries = libraries or [p for h, _ in _wheel_homes() for p in sorted(glob.glob(f"{h}/lib/libpq.so.5*"))]
     return libraries[0] if libraries else ""

@@ -1,4 +1,4 @@
-"""TimescaleDB: tsdbperf's measurement table as a hypertable in chunks of time, loaded by PostgreSQL's methods."""
+"""TimescaleDB: tsdbperf's measurement table as a hypertable in chunks of time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONTROL = ("share/postgresql/extension", "share/extension", "share/postgresql/*
 
 
 class TimescaleSession(PostgresSession):
-    """PostgreSQL's session, with a hypertable instead of hash partitions."""
+    """With a hypertable instead of hash partitions."""
 
     def create_schema(self) -> None:
         knobs = self._trial.knobs
@@ -56,20 +56,18 @@ class TimescaleSession(PostgresSession):
         return {**reported, COMPRESSION: how}
 
     def expected(self) -> Mapping[str, str]:
-        """Every knob; the interval in seconds, as the catalogue has it."""
+        """The interval in seconds, as the catalogue has it."""
         settings = dict(super().expected())
         return {**settings, "chunk_interval": f"{seconds_of(settings['chunk_interval'])}s"}
 
     def flush(self) -> None:
-        """Compresses every chunk if that is asked for. CHECKPOINT then writes and fsyncs every dirty page."""
+        """Compresses every chunk if that is asked for."""
         if self._trial.knobs["compress"] == "on":
             self._rows(f"SELECT compress_chunk(c, if_not_compressed => true) FROM show_chunks('{TABLE}') c")
         super().flush()
 
 
 class TimescaleTarget(PostgresTarget):
-    """One server for each trial, created by initdb."""
-
     session_type = TimescaleSession
     own_knobs = _OWN_KNOBS
     always: Mapping[str, str] = {
@@ -97,5 +95,5 @@ class TimescaleTarget(PostgresTarget):
 
 
 def has_extension(home: str) -> bool:
-    """Whether the server's directory has TimescaleDB's control file."""
+    """By TimescaleDB's control file."""
     return any(next(Path(home).glob(f"{folder}/timescaledb.control"), None) for folder in _CONTROL)

@@ -1,7 +1,7 @@
-"""Queries in PromQL, as paths of its interface with marks where each request has values of its own.
+"""Queries in PromQL, as paths with placeholders.
 
-Windows here end a millisecond before `to` and begin a millisecond before `from`, where no row is: so both answer alike,
-and rows must be more than a millisecond apart.
+Windows end a millisecond before `to` and begin a millisecond before `from`, where no row is: so versions 2 and 3 answer
+alike, and rows must be more than a millisecond apart.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
 
 
 def _named_once(query: Query, text: str) -> str:
-    """Each mark of a device stands for another one of those drawn, so that the next mention of one is another mark."""
+    """Each placeholder {device} stands for another device, so that the same one again is another placeholder."""
     mark = "{device}"
     if text.count(mark) > query.devices > 1:
         raise CannotAsk("PromQL names several devices once only", remedy="one column, devices = 1, or all devices")
@@ -82,7 +82,7 @@ def _aggregate(query: Query, data: Workload) -> str:
 
 
 def _bounded(query: Query, data: Workload, window: str) -> str:
-    """An aggregate of the samples within bounds, which are compared at the moments of the rows."""
+    """Samples are compared at the moments of the rows."""
     bounds = bounds_of(query)
     if {column for column, _, _ in bounds} != {*query.columns} or len(query.columns) > 1:
         sentence = "a bound of PromQL applies only to the column of the aggregate"

@@ -1,4 +1,4 @@
-"""Prometheus as a database: one server without scrapes, loaded by its remote write receiver."""
+"""Prometheus as a database, loaded by its remote write receiver."""
 
 from __future__ import annotations
 
@@ -26,14 +26,12 @@ _COUNTERS = ("prometheus_tsdb_compactions_total", "prometheus_tsdb_head_truncati
 _LOST = ("prometheus_tsdb_wal_writes_failed_total", "prometheus_tsdb_out_of_order_wbl_writes_failed_total")
 _ROLLUPS = {"values": "count", "sum": "sum", "least": "min", "greatest": "max"}
 _ADDED = ("count", "sum")
-_MOVED = "cannot populate chunk"  # of the part in memory: the server wrote it into a block while it answered
+_MOVED = "cannot populate chunk"  # which became part of a block meanwhile
 _MOVED_S = 10.0
 _DURATION = re.compile(rf"{WINDOW}: (\S+)")
 
 
 class PrometheusSession(PromqlSession):
-    """Nothing is created before the load."""
-
     who = "Prometheus"
     ready_path = "/-/ready"
 
@@ -41,7 +39,7 @@ class PrometheusSession(PromqlSession):
         return str(self._status("buildinfo")["version"])
 
     def effective(self) -> Mapping[str, str]:
-        """Every flag, the item of its file, and the threads that Go uses. An item at its default is not repeated."""
+        """An item of its file at its default is not reported."""
         flags = {name: str(value) for name, value in self._status("flags").items() if name in self._settings}
         window = _DURATION.search(self._status("config")["yaml"])
         threads = {"gomaxprocs": str(self._status("runtimeinfo")["GOMAXPROCS"])}
@@ -56,19 +54,19 @@ class PrometheusSession(PromqlSession):
         return self._spec(series.SAMPLES_DRIVER, table=series.MEASUREMENT, write_path="/api/v1/write")
 
     def commit_cycles(self) -> int | None:
-        """Blocks that were written, and ends of the part in memory."""
+        """Blocks, and ends of the part in memory."""
         counters = self._metrics()
         return int(sum(counters.get(name, 0) for name in _COUNTERS))
 
     def flush(self) -> None:
-        """Syncs the files of its logs. Blocks are synced when they are made."""
+        """Syncs its logs. Blocks are synced when they are made."""
         root = Path(self._address.data_dir, ROOT)
         if self._address.data_dir:
-            sync(path for name in LOGS for path in below(root / name))  # a block may be made of one meanwhile
+            sync(path for name in LOGS for path in below(root / name))  # one may become a block meanwhile
 
     def count(self) -> Counted | None:
-        """The samples of each column of each device: equal for all columns, and all of them between the first timestamp
-        and the one by which so many consecutive rows end. A series has one sample at a time, so none is missing."""
+        """By column and device: equal for all columns, and within the time of so many rows. A series has one sample at
+        a time, so none is missing."""
         data = self._trial.work.data
         rows = {name: self._by_device("sum", "count", name, end_of_time(data), EVER_MS) for name in column_types(data)}
         column, of_first = next(iter(rows.items()))
@@ -117,7 +115,7 @@ class PrometheusSession(PromqlSession):
         *,
         all_at_once: bool = False,
     ) -> dict[str, float]:
-        """A number of each device, or of all together by "", of the samples of a column in a window that ends there."""
+        """By device, or of all by "": of the samples of a column in a window that ends there."""
         by = "" if all_at_once else series.DEVICE
         selected = f"{metric(column)}{{{labels}}}[{span_ms}ms]"
         answer = self._at(f"{outer} by ({by}) ({rollup}_over_time({selected}))", end)
@@ -125,7 +123,7 @@ class PrometheusSession(PromqlSession):
 
 
 def _until_still(ask: Callable[[], Answer]) -> Answer:
-    """The answer, asked for again while the server moves samples that it was about to read. Raises TargetError."""
+    """Again while the server moves samples that it was about to read. Raises TargetError."""
     deadline = time.monotonic() + _MOVED_S
     while True:
         try:
@@ -139,14 +137,12 @@ def _until_still(ask: Callable[[], Answer]) -> Answer:
 PROGRAM = "prometheus"
 _NOT_FLAGS = {"connections", "gomaxprocs", WINDOW}
 _REFUSED = "Error parsing"
-_DOUBTFUL = re.compile(  # samples that were not stored, or a log that was not written
+_DOUBTFUL = re.compile(
     r"level=error|panic|fatal error|no space left|out of (order|bounds|memory)|compaction failed|corrupt", re.IGNORECASE
 )
 
 
 class PrometheusTarget(Target):
-    """One server for each trial."""
-
     doubtful = _DOUBTFUL
     types = TYPES
     session_type = PrometheusSession
@@ -160,7 +156,7 @@ class PrometheusTarget(Target):
         return {"gomaxprocs": cores_of(trial), **knobs}
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
-        """Flags and values that it refuses, in its own words: it reads them all before it misses its file."""
+        """In its own words: it reads all flags before it misses its file."""
         flags = _flags(self.settings(trial, is_ours=True))
         done = run_program((f"{home}/bin/{PROGRAM}", *flags, "--config.file=/dev/null/none"))
         is_refused = done is not None and _REFUSED in done.stderr

@@ -14,11 +14,11 @@ from scale_sweep.server.targets.common_facts import (
     twice_the_cores,
 )
 
-PGWIRE = "pgwire"  # INSERT by the protocol of PostgreSQL
+PGWIRE = "pgwire"  # INSERT by PostgreSQL's protocol
 
 
 def _tables(resources: ResourceRange) -> str:
-    """At least 8: one worker at a time applies a table's log, so one table alone does not scale."""
+    """One worker at a time applies a table's log, so one table alone does not scale."""
     return str(parts_on_disks(resources)) if resources.disks else twice_the_cores(resources, least=8)
 
 

@@ -1,4 +1,4 @@
-"""Queries in QuestDB's SQL, with marks where each request has values of its own."""
+"""Queries in QuestDB's SQL, with placeholders, and sums."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SQL = Dialect(
     since_start="timestamp::long - {0}",
     ns=1000,
 )
-FIGURES_MAX = 40  # of one statement: it is in the address of a request, whose length QuestDB limits
+FIGURES_MAX = 40  # of one statement, which is in an address, whose length QuestDB limits
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
@@ -85,13 +85,12 @@ def _check_counts(query: Query, data: Workload) -> None:
 
 
 def timed(text: str) -> bool:
-    """Whether the rows of the answer begin with a time."""
+    """Whether the answer's rows begin with a time."""
     return text.replace("SELECT * FROM ", "").lstrip("(").startswith("SELECT timestamp")
 
 
 def _tables(query: Query) -> list[str]:
-    """Each table that has rows of the answer, with the conditions of these rows: once for each device that is asked
-    for, or every table."""
+    """Tables with conditions: one for each device that is asked for, or every table."""
     if query.devices:
         return [f"{_TABLE}{where([_MINE, *SQL.conditions(query)])}"] * query.devices
     chosen = where([*_groups(query), *SQL.one_tag(query), *SQL.conditions(query)])
@@ -144,8 +143,7 @@ def _all(each: Sequence[str]) -> str:
 
 
 def statements(trial: Trial, devices: Sequence[str]) -> Iterator[tuple[Sequence[str], str]]:
-    """Figures and the statement that returns them behind the device, for each table; without devices of all rows
-    together, with "" as the device."""
+    """Figures and the statement for them by device, for each table; without devices of all rows, by ""."""
     quoted = listed(f"'{device}'" for device in named(devices))
     only = f" WHERE {DEVICE} IN ({quoted})" if quoted else ""
     since = SQL.named_since(trial.work.data)

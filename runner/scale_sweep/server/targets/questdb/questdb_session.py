@@ -1,4 +1,4 @@
-"""A session with QuestDB over its REST interface: tables, settings, the applied log, a checkpoint, the count."""
+"""A session with QuestDB over HTTP: tables, settings, the applied log, a checkpoint, the count."""
 
 from __future__ import annotations
 
@@ -23,16 +23,14 @@ from scale_sweep.server.targets.web import SqlSession
 
 USER = "admin"
 _LOGIN = ("pg.user", "pg.password")
-_LINKED = " (->)"  # what QuestDB adds to the name of a folder that is a link
+_LINKED = " (->)"  # behind the name of a folder that is a link
 _OURS = f"FROM tables() WHERE table_name LIKE '{series.MEASUREMENT}_p%'"
-VOLUME = "volume"  # the folder on each disk, and with a number the name of the volume that it is
-# The type of a column that lines create: an integer of any width is a long, and QuestDB refuses one that does not fit.
+VOLUME = "volume"  # a folder on each disk, with a number the name of a volume
+# Lines alone would create a long for each integer, and QuestDB refuses one that does not fit.
 SQL_TYPES = signed_types("BOOLEAN, BYTE, SHORT, INT, LONG, FLOAT, DOUBLE, LONG, VARCHAR")
 
 
 class QuestdbSession(SqlSession):
-    """Statements by GET /exec."""
-
     who = "QuestDB"
     ready_path = "/exec?query=SELECT+1"
     member = "dataset"
@@ -62,8 +60,7 @@ class QuestdbSession(SqlSession):
         return f"QuestDB has a table {there[0][0]}, which a trial would make and remove" if there else ""
 
     def create_schema(self) -> None:
-        """Creates a table for each partition: device and tags as symbols, files by day; on disks in turn, each a volume
-        with the table's files and its log."""
+        """A table for each partition: device and tags as symbols, files by day; in volumes on the disks in turn."""
         data, disks = self._trial.work.data, len(self._address.disks)
         symbols = "".join(f', "{tag.partition(":")[0]}" SYMBOL' for tag in data.tags)
         capacity = min(1 << 20, max(256, 2 * data.tables // self._trial.load.partitions))
@@ -92,7 +89,7 @@ class QuestdbSession(SqlSession):
         }
 
     def parts(self) -> tuple[Part, ...]:
-        """The folder of each table, a link to its volume."""
+        """Folders of tables, links to volumes."""
         disks = len(self._address.disks)
         rows = self._rows(f"SELECT table_name, directoryName {_OURS}") if disks else []
         return tuple(
@@ -114,17 +111,17 @@ class QuestdbSession(SqlSession):
         return self._spec(series.DRIVER, **parted, write_path="/write?precision=ms")
 
     def commit_cycles(self) -> int | None:
-        """Transactions of the log that were applied to their tables."""
+        """Transactions of the log that were applied."""
         return int(self._rows("SELECT coalesce(sum(writerTxn), 0) FROM wal_tables()")[0][0])
 
     def flush(self) -> None:
-        """Waits until the log is applied; then a checkpoint makes the file systems write (it calls sync)."""
+        """The log is applied; then a checkpoint calls sync."""
         self._apply_log()
         self._rows("CHECKPOINT CREATE")
         self._rows("CHECKPOINT RELEASE")
 
     def _apply_log(self) -> None:
-        """Waits until the log of each table is applied. Raises TargetError for a suspended table."""
+        """Raises TargetError for a suspended table."""
         for table in series.part_names(self._trial):
             self._rows(f"SELECT wait_wal_table('{table}')")
         behind = self._rows(
@@ -136,7 +133,7 @@ class QuestdbSession(SqlSession):
             raise TargetError(f"QuestDB did not apply the log of {many}; {behind[0]} is the first")
 
     def count(self) -> Counted | None:
-        """The rows of each device, which must be consecutive from the first timestamp on. Times are in microseconds."""
+        """By device, as `series.counted`. Times are in microseconds."""
         self._apply_log()
         by_device: dict[str, tuple[int, float, float]] = {}
         for table in series.part_names(self._trial):
@@ -164,5 +161,5 @@ class QuestdbSession(SqlSession):
 
 
 def milliseconds(text: str) -> Any:
-    """The milliseconds of a time like 2017-07-14T02:40:00.000000Z, since 1970."""
+    """text: like 2017-07-14T02:40:00.000000Z."""
     return moment_ms(datetime.datetime.fromisoformat(text))

@@ -1,4 +1,4 @@
-"""QuestDB: one table for each partition, loaded with lines over HTTP."""
+"""QuestDB: a table for each partition, loaded with lines."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ _DOUBTFUL = re.compile(  # rows that were not applied to their table
 
 
 class QuestdbTarget(JavaTarget):
-    """One server for each trial."""
-
     doubtful = _DOUBTFUL
     types = SQL_TYPES
     session_type = QuestdbSession
@@ -41,8 +39,7 @@ class QuestdbTarget(JavaTarget):
         return None
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """Every item of server.conf that affects performance, by its name with underscores, and the tables. There are
-        as many threads as cores of the level. On a server that is not ours: the tables."""
+        """Items of server.conf, with underscores, and the tables: as many threads as cores."""
         if not is_ours:
             return {"partitions": trial.knobs["partitions"]}
         cores = cores_of(trial)
@@ -84,7 +81,7 @@ class QuestdbTarget(JavaTarget):
             argv=(
                 self.java(site),
                 *options(site.data_dir, settings["jvm_processors"], settings["jvm_heap"]),
-                "-XX:MaxJavaStackTraceDepth=1",  # its last message is then what it refused, not the place
+                "-XX:MaxJavaStackTraceDepth=1",  # its last message is then what it refused
                 "-p",
                 f"{site.home}/{JAR}",
                 "-m",

@@ -1,4 +1,4 @@
-"""Mistakes that the settings show before the start: what taosd ignores or changes, and what the mnode would refuse."""
+"""Mistakes of settings: what taosd ignores or changes, and what the mnode would refuse."""
 
 from __future__ import annotations
 
@@ -75,7 +75,6 @@ def disk_needed_bytes(trial: Trial) -> float:
 
 
 def findings(trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-    """Settings that the server would refuse or silently change."""
     problems = [*_ranges(trial), *refusals(trial, around.explicit)]
     # Memory and disk of a server elsewhere are unknown, and invalid values allow no computation.
     if not trial.subject.endpoint and not any(f.blocking for f in problems):
@@ -84,7 +83,6 @@ def findings(trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
 
 
 def refusals(trial: Trial, explicit: frozenset[str]) -> tuple[Finding, ...]:
-    """Mistakes that the settings alone show."""
     return (*_knobs(trial, explicit), *_values(trial), *_work(trial), *_load_generator(trial, explicit))
 
 

@@ -1,4 +1,4 @@
-"""Whether a client can reach the server: libtaos complete and of its version; names that resolve."""
+"""Whether a client can reach the server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scale_sweep.server.targets.records import blocking
 from scale_sweep.server.targets.tdengine.config import adapter_port
 
 DEFAULT_PASSWORD = "taosdata"
-_SAME_PARTS = 3  # client and server must agree in the first three numbers of their versions
+_SAME_PARTS = 3  # of versions, in which client and server must agree
 _DNODES = "SELECT endpoint, support_vnodes, `vnodes` FROM information_schema.ins_dnodes"
 _ADAPTER_S = 2.0
 
@@ -31,7 +31,7 @@ def library(home: str) -> str:
 
 
 def library_findings(library: str, server_version: str) -> tuple[Finding, ...]:
-    """Refuses a libtaos that is missing, lacks a function, or has a version that the server refuses."""
+    """A libtaos that is missing, lacks a function, or is refused by the server."""
     try:
         client = client_library("tdengine", library)
     except LoadError as error:
@@ -92,7 +92,7 @@ def adapter_findings(address: Address) -> tuple[Finding, ...]:
 
 
 def names_that_do_not_resolve(hosts: Iterable[str], resolve: Callable[[str], str]) -> tuple[Finding, ...]:
-    """Names of the server for itself. resolve: raises OSError."""
+    """hosts: the server's own names. resolve: raises OSError."""
     findings = []
     for host in dict.fromkeys(hosts):
         try:

@@ -1,4 +1,4 @@
-"""How taosd is started: its taos.cfg for a trial, the command, and which knobs are configuration items. Pure."""
+"""How taosd is started: taos.cfg, the command, and which knobs are items."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ ITEMS = frozenset(
     walFsyncDataSizeLimit""".split()
 )
 
-# The server's address and directories: the trial sets these, because the load must reach this server.
+# The trial sets these, because the load must reach this server.
 OURS = ("fqdn", "firstEp", "secondEp", "serverPort", "dataDir", "logDir", "tempDir", "configDir", "scriptDir")
 
-# Names of version 2 and of taos.cfg for today's options of CREATE DATABASE.
+# Former names of options of CREATE DATABASE.
 FORMER = {
     "wallevel": "wal_level",
     "fsync": "wal_fsync_period",
@@ -49,7 +49,7 @@ FORMER = {
     "maxrowsperfileblock": "maxrows",
 }
 
-# taosd does not start outside these ranges. If only the least value is known, the greatest is that of its type.
+# taosd does not start outside these ranges. An unknown greatest value is that of its type.
 ITEM_BOUNDS = {
     "numOfCores": (1.0, 100_000.0),
     "numOfCommitThreads": (1, 1024),
@@ -114,7 +114,7 @@ def links(site: Site, vgroups: int) -> dict[str, str]:
 
 
 def parts_of(disk_placement: str, data_dir: str, disks: Sequence[str], vnodes: Sequence[int]) -> tuple[Part, ...]:
-    """Each vnode's place: below the data directory (links are followed later), or on a tier."""
+    """Below the data directory (links are followed later), or on a tier."""
     parts = []
     for vnode in vnodes:
         places = [f"{path}/vnode/vnode{vnode}" for path in disks] if disk_placement in ("tiers", "stripe") else []
@@ -139,7 +139,7 @@ def precision(trial: Trial) -> str:
 
 
 def config_items(trial: Trial) -> dict[str, str]:
-    """Those that affect performance; the server must confirm them."""
+    """The server must confirm them."""
     cores = max(1, int(-(-trial.cores // 1)))
     items = {
         "numOfCores": str(cores),
@@ -152,12 +152,12 @@ def config_items(trial: Trial) -> dict[str, str]:
 
 
 def name_of(site: Site) -> str:
-    """By which every client must find it."""
+    """For clients."""
     return "localhost" if site.address == LOOPBACK else site.address
 
 
 def taos_cfg(trial: Trial, site: Site) -> str:
-    """Telemetry, crash reports, monitoring and audit are off, so that nothing leaves the machine."""
+    """Nothing leaves the machine."""
     lines: Mapping[str, str] = {
         "fqdn": name_of(site),
         "firstEp": f"{name_of(site)}:{site.port}",

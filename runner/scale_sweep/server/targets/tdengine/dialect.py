@@ -1,4 +1,4 @@
-"""TDengine's language: units of time, schemaless methods, SQL types, and when a database is ready."""
+"""TDengine's units of time, schemaless methods, SQL types, and when a database is ready."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 UNITS_PER_MS: Mapping[str, int] = {"ms": 1, "us": 1_000, "ns": 1_000_000}  # by the precision of a database
-SCHEMALESS = frozenset(("sml-line", "sml-telnet", "sml-json"))  # methods whose rows bring their tables along
-ONE_COLUMN = ("sml-telnet", "sml-json")  # of these, the methods that hold one value in a line
-TEXT_TYPES = frozenset(("binary", "nchar", "varbinary", "geometry"))  # they are declared with a length
-# Ends of codes that pass: the server just started, or a drop or create is still running.
+SCHEMALESS = frozenset(("sml-line", "sml-telnet", "sml-json"))
+ONE_COLUMN = ("sml-telnet", "sml-json")  # of these, those with one value in a line
+TEXT_TYPES = frozenset(("binary", "nchar", "varbinary", "geometry"))  # with a length
+# Ends of codes that pass: a start, a drop or a create is still running.
 NOT_YET = ("0020", "0334", "0386", "0388", "0396", "03d3")
-EXISTS = ("0381", "0360")  # ends of codes for a database or a supertable that is there
-# Options of CREATE DATABASE.
+EXISTS = ("0381", "0360")  # ends of codes of a database or a supertable
 DATABASE_OPTIONS = frozenset(
     """buffer cachemodel cachesize comp duration keep maxrows minrows pages pagesize precision replica schemaless
     single_stable stt_trigger table_prefix table_suffix tsdb_pagesize wal_fsync_period wal_level wal_retention_period

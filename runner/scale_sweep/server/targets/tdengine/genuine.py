@@ -1,5 +1,4 @@
-"""taosBenchmark itself as the load generator of a trial: the same tables, rows, threads and requests, as its
-options."""
+"""taosBenchmark itself as the load generator of a trial."""
 
 from __future__ import annotations
 

@@ -15,12 +15,12 @@ CLIENT_THREADS_PER_PROCESS = 10
 
 
 def _vgroups(resources: ResourceRange) -> str:
-    """Constant along the axis. One vgroup has one writing thread, so fewer would limit the curve."""
+    """A vgroup has one writing thread, so fewer would limit the curve."""
     return str(parts_on_disks(resources) if resources.disks else max(4, math.ceil(max(resources.cores))))
 
 
 def _commit_threads(resources: ResourceRange) -> str:
-    """On prepared disks as many as vgroups: one thread commits one vgroup."""
+    """One thread commits one vgroup."""
     return str(parts_on_disks(resources) if resources.disks else 4)
 
 

@@ -1,4 +1,4 @@
-"""TDengine's SQL: queries with placeholders for values that each request draws, sums and counts of the stored rows."""
+"""TDengine's SQL: queries with placeholders, sums and counts of the stored rows."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
 
 
 def timed(text: str) -> bool:
-    """Whether the rows of the answer begin with a time."""
+    """Whether the answer's rows begin with a time."""
     return text.startswith(("SELECT _wstart", "SELECT ts", "SELECT LAST_ROW(ts)"))
 
 
@@ -101,7 +101,7 @@ def _groups(query: Query) -> list[str]:
     tag = _SQL.column.format(query.tag)
     if query.groups == 1:
         return [f"{tag} = {{value}}"]
-    # The sum of two whole numbers is one with a fraction here, which a build took for 0: see the first lines.
+    # The sum of two whole numbers has a fraction, which a build took for 0.
     return [f"{tag} >= {{value}}", f"{tag} < CAST({{value}} + {query.groups} AS INT)"]
 
 
@@ -137,7 +137,7 @@ def sums_dialect(trial: Trial) -> Dialect:
 
 
 def sums_statement(trial: Trial, devices: Sequence[str]) -> str:
-    """Without devices of all rows, with "" as the device."""
+    """Without devices of all rows, by ""."""
     figures = listed(sums_dialect(trial).expressions(trial.work.data, ALL).values())
     if not devices:
         return f"SELECT '', {figures} FROM {DATABASE}.{TABLE}"
@@ -150,7 +150,7 @@ SHOWN = 3
 
 
 def per_table(database: str, table: str, time: str) -> str:
-    """Each table's name, its count, and the first and last value of the column `time`."""
+    """Name, count, first and last time."""
     return (
         f"SELECT TBNAME t, COUNT(*) n, CAST(FIRST({time}) AS BIGINT) a, CAST(LAST({time}) AS BIGINT) b "
         f"FROM {database}.{table} GROUP BY TBNAME"
@@ -162,7 +162,7 @@ def total(database: str, table: str, time: str) -> str:
 
 
 def not_consecutive(trial: Trial, database: str, table: str, time: str) -> str:
-    """Tables whose rows do not begin with the first timestamp, or whose number does not fit their times."""
+    """Tables that do not begin with the first timestamp, or whose number of rows does not fit their times."""
     units = UNITS_PER_MS[precision(trial)]
     step, start = trial.work.data.step_ms * units, trial.work.data.start_ms * units
     return (

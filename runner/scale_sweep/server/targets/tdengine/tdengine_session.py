@@ -1,4 +1,4 @@
-"""Asks a running taosd: readiness, version, settings, vgroups, counts. It uses the load generator's verb `sql`."""
+"""A session with TDengine, by the load generator's verb `sql`."""
 
 from __future__ import annotations
 
@@ -50,17 +50,15 @@ from scale_sweep.server.targets.tdengine.tdengine_queries import (
     total,
 )
 
-FLUSH_S = 1800.0  # a slow disk may have much to write
+FLUSH_S = 1800.0  # of a slow disk
 COMMIT_ENDED = b", commit end"
 _LOG_OPTIONS = ("wal_level", "wal_fsync_period")  # 2 and 0: fsynced before the answer
 CREATE_S, CREATE_PAUSE_S = 20.0, 0.2
-RETRIES = 60  # each try waits 10 ms longer than the last: half a minute in total, then an error
-KEEP = "36500d"  # TDengine refuses rows older than KEEP, 10 years by default; those of TSBS are of 2016
+RETRIES = 60  # each waits 10 ms longer than the last, half a minute in total
+KEEP = "36500d"  # older rows are refused; by default 10 years, and those of TSBS are of 2016
 
 
 class TdengineSession(Session):
-    """It has no state between calls: each opens its own connection."""
-
     def __init__(self, trial: Trial, address: Address, library: str) -> None:
         super().__init__(trial, address)
         self._library = library
@@ -100,7 +98,7 @@ class TdengineSession(Session):
         return answer.rows
 
     def _pending(self) -> str:
-        """Why CREATE DATABASE would fail. On a server of ours it first sets the trial's own password."""
+        """Why CREATE DATABASE would fail. A server of ours gets its password first."""
         if self._address.is_ours and self._password != self._address.secret:
             self._rows(f"ALTER USER root PASS '{self._address.secret}'")
             self._password = self._address.secret
@@ -121,8 +119,8 @@ class TdengineSession(Session):
             self._create(f"CREATE STABLE {DATABASE}.{TABLE} (ts TIMESTAMP, {columns}) TAGS ({tags})")
 
     def _create(self, statement: str) -> None:
-        """Repeats it while the server, just started, cannot do it yet. Another database would take the numbers of the
-        vnodes whose places on the disks are made before."""
+        """Again while the server, just started, cannot do it yet. Another database would take the numbers of vnodes,
+        whose places on the disks exist already."""
         deadline, was_refused = time.monotonic() + CREATE_S, False
         while not (answer := self._ask(statement)[0]).ok:
             code = answer.code.lower()
@@ -156,7 +154,7 @@ class TdengineSession(Session):
         )[0]
         options = {k: str(v).strip("'") for k, v in zip(wanted, row, strict=True)}
         vgroups = self._rows(f"SELECT vgroup_id FROM information_schema.ins_vgroups WHERE db_name = '{DATABASE}'")
-        # ins_vgroups has a column `tables` too, but it is a heartbeat late and is 0 here.
+        # the column `tables` of ins_vgroups is a heartbeat late
         tables = self._rows(
             "SELECT vgroup_id, COUNT(*) FROM information_schema.ins_tables "
             f"WHERE db_name = '{DATABASE}' AND stable_name = '{TABLE}' GROUP BY vgroup_id ORDER BY vgroup_id"
@@ -201,7 +199,7 @@ class TdengineSession(Session):
         return command(self._trial, self._address, DATABASE, TABLE)
 
     def commit_cycles(self) -> int | None:
-        """taosd counts them only in its log; None if that is not ours."""
+        """By its log."""
         logs = sorted(Path(self._address.data_dir, "log").glob("taosdlog.*")) if self._address.data_dir else []
         try:
             ended = sum(path.read_bytes().count(COMMIT_ENDED) for path in logs)
@@ -210,7 +208,7 @@ class TdengineSession(Session):
         return ended // int(self._trial.knobs["vgroups"]) if logs else None
 
     def flush(self) -> None:
-        """It only schedules a flush; preparing a second one waits for the first."""
+        """A flush is only scheduled; a second one waits for the first."""
         for _ in range(2):
             self._rows(f"FLUSH DATABASE {DATABASE}", FLUSH_S)
 
@@ -228,7 +226,7 @@ class TdengineSession(Session):
         return {str(device): dialect.in_ns(names, figures) for device, *figures in rows}
 
     def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
-        """Times are numbers in the precision of the database."""
+        """Times come in the precision of the database."""
         units = UNITS_PER_MS[precision(self._trial)]
         came = self._ask(*(filled(text, drawn, names, lambda ms: str(ms * units)) for text, drawn in questions))
         refused = next((answer for answer in came if not answer.ok), None)

@@ -1,4 +1,4 @@
-"""TDengine 3.3: supertable and subtables spread evenly over vgroups, every derived setting set and read back."""
+"""TDengine 3.3: a supertable with subtables, spread evenly over vgroups."""
 
 from __future__ import annotations
 

@@ -212,7 +212,7 @@ def questions(data: Workload, devices: Sequence[str]) -> Iterator[SumsQuery]:
 
 
 def completed(figures: Mapping[str, float], data: Workload) -> dict[str, Any]:
-    """Of a device. Times of answers are in seconds, which hold microseconds."""
+    """figures: of one device. Times of answers are in seconds, which hold microseconds."""
     names = list(column_types(data))
     start_s, own = data.start_ms / 1000, {name: value for name, value in figures.items() if _is_own(name)}
     times = {
