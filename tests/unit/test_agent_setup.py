@@ -76,7 +76,7 @@ def asked(setup):
 
 
 def holders():
-    return [one for one in psutil.Process().children() if "hold_pages.py" in " ".join(one.cmdline())]
+    return [one for one in psutil.Process().children() if "memory_pages.py hold" in " ".join(one.cmdline())]
 
 
 @needs("mount")

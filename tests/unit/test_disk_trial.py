@@ -16,7 +16,7 @@ from scale_sweep.loadgen.protocol import Phase
 from scale_sweep.machine.host.block_devices import RamDirectory
 from scale_sweep.measure.machine_setup import disks_of_run
 from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement, filling_disk, refuse_full, sync_disks
-from scale_sweep.measure.trial.loading import Loading
+from scale_sweep.measure.trial.loading import Loading, no_hosts
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.model import DiskCeiling, DiskFigures, DiskSample, Measurement, Noted, Sample, SubjectSample
 from scale_sweep.report.figures import disk_mb_per_s
@@ -200,7 +200,7 @@ def loaded_on_a_tmpfs(tmp_path, duration_s):
         order = replace(order, disks=tuple(stage.disks), disk_free_min_bytes=0, sample_hz=10)
         address = Address(host="", port=0, secret="")
         reached = Reached(server=server, address=address, session=NullSession(order.trial, address))
-        loading = Loading(order, reached, load, Stop(), server.sampling)
+        loading = Loading(order, reached, load, Stop(), server.sampling, no_hosts)
         with pytest.raises(Exception, match="without a summary"):
             for event in loading.events():
                 notes += [event.sentence] if isinstance(event, Noted) else []

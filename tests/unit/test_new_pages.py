@@ -8,10 +8,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scale_sweep.machine.host import child_programs, hold_pages
+from scale_sweep.machine.host import child_programs, memory_pages
 from scale_sweep.machine.host.child_programs import HeldMemory, judged, measure_new_pages
-from scale_sweep.machine.host.hold_pages import AHEAD_BYTES, Holder
-from scale_sweep.machine.host.touch_pages import FIRST, PIECE_BYTES
+from scale_sweep.machine.host.memory_pages import AHEAD_BYTES, FIRST, HELD_BYTES, TOUCHED_BYTES, Holder
 from scale_sweep.measure.machine_setup import memory_of_run
 from tests.needs import need
 
@@ -54,7 +53,7 @@ def slow(tmp_path, monkeypatch, measured):
     source, library = tmp_path / "slow.c", tmp_path / "slow.so"
     source.write_text(SLOW)
     subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
-    monkeypatch.setenv("CHEAP_BYTES", str((10 + FIRST) * PIECE_BYTES))
+    monkeypatch.setenv("CHEAP_BYTES", str((10 + FIRST) * TOUCHED_BYTES))
     monkeypatch.setenv("COST_NS", "20000")
     monkeypatch.setenv("LD_PRELOAD", str(library))
 
@@ -62,21 +61,21 @@ def slow(tmp_path, monkeypatch, measured):
 def test_a_cost_that_begins_after_some_bytes_is_measured(slow):
     found = measure_new_pages(GB, limit_s=BUSY_S)
     assert found is not None and found.are_dear
-    assert 0 < found.cheap_bytes <= 10 * PIECE_BYTES, "the host's own pages may be dear before that"
+    assert 0 < found.cheap_bytes <= 10 * TOUCHED_BYTES, "the host's own pages may be dear before that"
     assert found.last_us > found.first_us
-    assert found.touched_bytes == found.cheap_bytes + 8 * PIECE_BYTES, "it ends when it knows the cost of dear pages"
+    assert found.touched_bytes == found.cheap_bytes + 8 * TOUCHED_BYTES, "it ends when it knows the cost of dear pages"
     assert f"{found.last_us:.1f} µs" in found.sentence and f"{found.cheap_bytes / GB:.1f} GB" in found.sentence
 
 
 def test_pages_are_measured_until_their_cost_is_known(measured, monkeypatch):
-    found = measure_new_pages(9 * PIECE_BYTES, limit_s=BUSY_S)
+    found = measure_new_pages(9 * TOUCHED_BYTES, limit_s=BUSY_S)
     assert found is not None and 0 < found.first_us < 1000
-    assert found.touched_bytes == 9 * PIECE_BYTES
-    assert measure_new_pages(7 * PIECE_BYTES) is None
+    assert found.touched_bytes == 9 * TOUCHED_BYTES
+    assert measure_new_pages(7 * TOUCHED_BYTES) is None
     monkeypatch.setenv(child_programs.NEW_PAGES_SWITCH, "off")
     assert measure_new_pages(GB) is None
-    program = Path(child_programs.__file__).with_name("touch_pages.py")
-    command = [sys.executable, "-I", "-S", str(program), str(2**31), "10"]
+    program = Path(memory_pages.__file__)
+    command = [sys.executable, "-I", "-S", str(program), "touch", str(2**31), "10"]
     child = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert child.stdout is not None and os.read(child.stdout.fileno(), 1)
     child.stdout.close()
@@ -85,18 +84,18 @@ def test_pages_are_measured_until_their_cost_is_known(measured, monkeypatch):
 
 @pytest.mark.parametrize(("left", "pieces"), [(40, 20), (20, 10)])
 def test_half_of_the_memory_that_is_left_is_touched(measured, monkeypatch, left, pieces):
-    monkeypatch.setattr(child_programs, "memory_left_bytes", lambda: left * PIECE_BYTES)
+    monkeypatch.setattr(child_programs, "memory_left_bytes", lambda: left * TOUCHED_BYTES)
     found = measure_new_pages(GB * 100, limit_s=BUSY_S)
     assert found is not None
-    assert found.touched_bytes <= pieces * PIECE_BYTES
-    assert found.are_dear or found.touched_bytes == pieces * PIECE_BYTES
+    assert found.touched_bytes <= pieces * TOUCHED_BYTES
+    assert found.are_dear or found.touched_bytes == pieces * TOUCHED_BYTES
 
 
 def test_costs_of_pieces_are_judged(wording):
     alone = judged([1.0] * 12 + [30.0] + [1.0] * 7, 0)
     assert alone is not None and not alone.are_dear, "a single dear piece is no rise"
     rising = judged([1.2] * (24 + FIRST) + [11.8] * 8, 0)
-    assert rising is not None and rising.cheap_bytes == 24 * PIECE_BYTES
+    assert rising is not None and rising.cheap_bytes == 24 * TOUCHED_BYTES
     assert judged([1.0] * 15, 0) is None
     touched_again = judged([12.0] * FIRST + [1.5] * FIRST + [13.0] * 4, 0)
     assert touched_again is not None and touched_again.cheap_bytes == 0
@@ -108,7 +107,7 @@ WANTED = 2**28
 
 
 def holders() -> list[psutil.Process]:
-    return [one for one in psutil.Process().children() if "hold_pages.py" in " ".join(one.cmdline())]
+    return [one for one in psutil.Process().children() if "memory_pages.py hold" in " ".join(one.cmdline())]
 
 
 class Machine:
@@ -117,7 +116,7 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "meminfo"
         self.free(8 * GIB)
-        self.holder = Holder(WANTED // hold_pages.PIECE_BYTES, str(self.path))
+        self.holder = Holder(WANTED // HELD_BYTES, str(self.path))
 
     def free(self, count: int, available: int = 12 * GIB) -> None:
         told = {"MemTotal": 16 * GIB, "MemFree": count, "MemAvailable": available}
@@ -132,15 +131,15 @@ def test_as_much_is_freed_as_others_took_and_no_more_held_than_is_left_to_them(t
     assert holder.give() and holder.take(60) == WANTED, "enough is free: nothing was freed"
     machine.free(8 * GIB)
     assert holder.take(60) == WANTED
-    machine.free(8 * GIB + AHEAD_BYTES - 3 * hold_pages.PIECE_BYTES + 1)
-    assert holder.give() and len(holder) == WANTED - 3 * hold_pages.PIECE_BYTES
+    machine.free(8 * GIB + AHEAD_BYTES - 3 * HELD_BYTES + 1)
+    assert holder.give() and len(holder) == WANTED - 3 * HELD_BYTES
     machine.free(7 * GIB)
     assert not holder.give() and len(holder) == 0
     assert holder.take(0) == 0, "no time"
     assert holder.take(60) == WANTED
     other = Machine(tmp_path)
-    other.free(GIB, available=3 * hold_pages.PIECE_BYTES)
-    assert other.holder.take(60) == 3 * hold_pages.PIECE_BYTES
+    other.free(GIB, available=3 * HELD_BYTES)
+    assert other.holder.take(60) == 3 * HELD_BYTES
 
 
 def test_the_program_holds_until_its_input_ends():
@@ -150,8 +149,8 @@ def test_the_program_holds_until_its_input_ends():
         assert Path(f"/proc/{holder.pid}/oom_score_adj").read_text().strip() == "1000"
         assert held.take() == WANTED
     assert not holders()
-    program = Path(hold_pages.__file__)
-    child = subprocess.Popen([sys.executable, "-I", "-S", program, "1"], stdin=subprocess.PIPE)
+    program = Path(memory_pages.__file__)
+    child = subprocess.Popen([sys.executable, "-I", "-S", program, "hold", "1"], stdin=subprocess.PIPE)
     assert child.stdin is not None
     child.stdin.close()
     assert child.wait(timeout=50) == 0

@@ -17,7 +17,7 @@ from scale_sweep.base.interrupts import Stop, Stopped
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.loadgen.split import split_spec
 from scale_sweep.measure.executing.execute import server_facts
-from scale_sweep.measure.trial.loading import Loading, LoadSampling
+from scale_sweep.measure.trial.loading import Loading, no_hosts
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.measure.trial.stages import LoadSeen
@@ -176,7 +176,9 @@ def test_a_load_that_is_refused_under_way_keeps_its_samples_its_summary_and_its_
 class WatchedServer:
     """Nothing that could be looked at, and the samples that are taken of it."""
 
-    sampling = LoadSampling(by_thread=True, waits=True)  # each sample begins with the question for the processes
+    sampling = SimpleNamespace(
+        thread_names=True, wait_events=True
+    )  # each sample begins with the question for the processes
     asked = 0
 
     def accounting(self):
@@ -202,7 +204,7 @@ def test_the_line_that_came_with_the_sample_that_ended_the_load_is_kept(tmp_path
     address = Address(host="", port=0, secret="")
     server, events = WatchedServer(), []
     reached = Reached(server=server, address=address, session=NullSession(order.trial, address))
-    loading = Loading(order, reached, two_lines(server), Stop(), server.sampling)
+    loading = Loading(order, reached, two_lines(server), Stop(), server.sampling, no_hosts)
     with pytest.raises(LoadError, match="about to fill"):
         events.extend(loading.events())
     assert [i.t_s for i in loading.loaded().intervals] == [1.0, 2.0]

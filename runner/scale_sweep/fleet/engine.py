@@ -36,7 +36,7 @@ class HereRun:
     place: Place
     prepared: Prepared
     fleet: Mapping[str, object]
-    before_trial: Callable[[], None]  # called with the name of the block before each trial; it may wait
+    before_trial: Callable[[], None]  # before each trial; it may wait
     say: Say
 
 

@@ -140,38 +140,28 @@ def measure_clock(link: AgentLink) -> HostClock:
 def measure_clocks(links: Mapping[str, AgentLink]) -> dict[str, HostClock]:
     """Asks each host 50 times, all at the same time; in each round another one last, whose answer waits for no other.
     Raises ProvisionError."""
-    trips = {name: _Trips(link) for name, link in links.items()}
-    names = list(trips)
+    names, trips = list(links), {name: list[tuple[int, int]]() for name in links}
     for number in range(ROUND_TRIPS):
         first = number % len(names)
-        for name in names[first:] + names[:first]:
-            trips[name].ask()
-        for one in trips.values():
-            one.take_answer()
-    return {name: one.clock() for name, one in trips.items()}
+        requests = {name: _request_clock(links[name]) for name in names[first:] + names[:first]}
+        for name, (begun, arrived) in requests.items():
+            try:
+                ended, line = arrived.get(timeout=CLOCK_ANSWER_S)
+            except queue.Empty:
+                raise ProvisionError(f"{name} did not answer within {CLOCK_ANSWER_S:.0f} s") from None
+            if "answer" not in line:
+                raise error_of(line.get("error") or {}, name)
+            trips[name].append((ended - begun, int(line["answer"]) - (begun + ended) // 2))
+    fastest = {name: min(each) for name, each in trips.items()}
+    return {
+        name: HostClock(offset_ns=offset, error_ns=trip // 2 + 1, round_trip_ns=trip)
+        for name, (trip, offset) in fastest.items()
+    }
 
 
-class _Trips:
-    def __init__(self, link: AgentLink) -> None:
-        self._link = link
-        self._arrived: queue.SimpleQueue[tuple[int, Line]] = queue.SimpleQueue()
-        self._trips: list[tuple[int, int]] = []
-        self._begun = 0
-
-    def ask(self) -> None:
-        self._begun = time.monotonic_ns()
-        self._link.ask("clock", on_line=lambda line: self._arrived.put((time.monotonic_ns(), line)))
-
-    def take_answer(self) -> None:
-        name = self._link.host.name
-        try:
-            ended, line = self._arrived.get(timeout=CLOCK_ANSWER_S)
-        except queue.Empty:
-            raise ProvisionError(f"{name} did not answer within {CLOCK_ANSWER_S:.0f} s") from None
-        if "answer" not in line:
-            raise error_of(line.get("error") or {}, name)
-        self._trips.append((ended - self._begun, int(line["answer"]) - (self._begun + ended) // 2))
-
-    def clock(self) -> HostClock:
-        fastest, offset = min(self._trips)
-        return HostClock(offset_ns=offset, error_ns=fastest // 2 + 1, round_trip_ns=fastest)
+def _request_clock(link: AgentLink) -> tuple[int, queue.SimpleQueue[tuple[int, Line]]]:
+    """When the host was asked for its clock, and where its answer arrives with the time."""
+    arrived: queue.SimpleQueue[tuple[int, Line]] = queue.SimpleQueue()
+    begun = time.monotonic_ns()
+    link.ask("clock", on_line=lambda line: arrived.put((time.monotonic_ns(), line)))
+    return begun, arrived

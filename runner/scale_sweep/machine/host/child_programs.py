@@ -14,10 +14,9 @@ from pathlib import Path
 from statistics import median
 
 from scale_sweep.base.spawning import spawn
-from scale_sweep.machine.host import repeat_work
-from scale_sweep.machine.host.hold_pages import AHEAD_BYTES
+from scale_sweep.machine.host import memory_pages, repeat_work
 from scale_sweep.machine.host.host_facts import memory_left_bytes
-from scale_sweep.machine.host.touch_pages import FIRST, PIECE_BYTES
+from scale_sweep.machine.host.memory_pages import AHEAD_BYTES, FIRST, TOUCHED_BYTES
 from scale_sweep.model import CpuWork, NewPages
 
 _READ_BYTES = 1 << 16
@@ -132,7 +131,6 @@ MOST_BYTES = 8 * 2**30
 _TOUCH_LATE_S = 2.0  # for the child's start, and for its last piece after its time
 _PIECES = FIRST  # of one figure: 256 MiB, whose median ignores a piece in which something else happened
 _TIMES, _MORE_US = 2.0, 1.0  # pages are dear from twice the cheap cost on, and a microsecond more
-_TOUCHING = Path(__file__).with_name("touch_pages.py")
 
 
 def measure_new_pages(wanted_bytes: int, limit_s: float = NEW_PAGES_S) -> NewPages | None:
@@ -161,14 +159,14 @@ def judged(costs: Sequence[float], available_bytes: int) -> NewPages | None:
         first_us=median(new[:FIRST]),
         again_us=median(again),
         last_us=median(new[-_PIECES:]),
-        touched_bytes=len(new) * PIECE_BYTES,
-        cheap_bytes=None if rise is None else rise * PIECE_BYTES,
+        touched_bytes=len(new) * TOUCHED_BYTES,
+        cheap_bytes=None if rise is None else rise * TOUCHED_BYTES,
         available_bytes=available_bytes,
     )
 
 
 def _touched_costs(wanted_bytes: int, limit_s: float) -> Iterator[float]:
-    child = LineChild(_TOUCHING, (wanted_bytes, limit_s), sorted(os.sched_getaffinity(0)))
+    child = LineChild(Path(memory_pages.__file__), ("touch", wanted_bytes, limit_s), sorted(os.sched_getaffinity(0)))
     child.start()
     try:
         yield from map(float, child.lines(time.monotonic() + limit_s + _TOUCH_LATE_S))
@@ -178,14 +176,13 @@ def _touched_costs(wanted_bytes: int, limit_s: float) -> Iterator[float]:
 
 TAKE_S = 60.0  # for all pages; more than the dearest known ones need
 _TAKE_LATE_S = 5.0  # for the child's start, and its last piece after its time
-_HOLDING = Path(__file__).with_name("hold_pages.py")
 
 
 class HeldMemory:
     """Holds memory where new pages are dear: a child pays for them once, and frees them as the server writes."""
 
     def __init__(self, wanted_bytes: int, cpus: Sequence[int]) -> None:
-        self._child = LineChild(_HOLDING, (wanted_bytes + AHEAD_BYTES,), cpus)
+        self._child = LineChild(Path(memory_pages.__file__), ("hold", wanted_bytes + AHEAD_BYTES), cpus)
 
     def __enter__(self) -> HeldMemory:
         self._child.start()

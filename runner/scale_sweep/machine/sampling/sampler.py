@@ -179,6 +179,6 @@ def interface_towards(server: str) -> str:
 
 
 def tcp_segments() -> Mapping[str, float]:
-    """Of this network namespace (proc(5), /proc/net/snmp); empty if it has none."""
+    """TCP counters of this network namespace (proc(5), /proc/net/snmp); empty if it has none."""
     lines = _TCP.search(text_of(Path("/proc/net/snmp")))
     return dict(zip(lines[1].split(), map(float, lines[2].split()), strict=False)) if lines else {}

@@ -6,7 +6,7 @@ import contextlib
 import queue
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from scale_sweep.base.errors import LoadError, ScaleError
 from scale_sweep.base.interrupts import Stop, deferred
@@ -37,6 +37,7 @@ from scale_sweep.model import (
     Trial,
 )
 from scale_sweep.server.runtimes.stacks import StackRecorder
+from scale_sweep.server.targets import Facts
 
 AROUND_S = 120.0
 REST_S = 15.0
@@ -53,24 +54,15 @@ def no_hosts() -> Mapping[str, HostSample]:
     return {}
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoadSampling:
-    """Besides the counters of server and machine."""
-
-    by_thread: bool = False  # of the server
-    waits: bool = False  # as the database reports them
-    hosts: HostSamples = no_hosts  # the newest of each host
-
-
 class Loading:
-    """Iterate `events` to its end or failure; `loaded` then has everything."""
+    """Iterate `events` to its end or failure; `loaded` then has everything. hosts: gives the newest sample of each."""
 
     def __init__(
-        self, order: TrialOrder, reached: Reached, load: LoadHandle, stop: Stop, sampling: LoadSampling
+        self, order: TrialOrder, reached: Reached, load: LoadHandle, stop: Stop, facts: Facts, hosts: HostSamples
     ) -> None:
         self._order, self._trial_id, self._load = order, order.trial.trial_id, load
         self._reached, self._server, self._session = reached, reached.server, reached.session
-        self._stop, self._sampling = stop, sampling
+        self._stop, self._facts, self._hosts = stop, facts, hosts
         self._sampler: Sampler | None = None
         self._taken: queue.SimpleQueue[Sample] = queue.SimpleQueue()
         self._samples: list[Sample] = []
@@ -130,12 +122,12 @@ class Loading:
             hz=self._order.sample_hz,
             network_bits_per_s=self._order.network_bits_per_s,
             on_sample=self._taken.put,
-            pids=self._server.pids if self._sampling.by_thread else None,
+            pids=self._server.pids if self._facts.thread_names else None,
             cpus=tuple(sorted({*placement.server_cpus, *placement.generator_cpus})),
             server_cpus=placement.server_cpus,
             worked_cpus=_worked_cpus(trial),
             # A database that reports none of its connections' waits: waits of its threads.
-            waits=self._session.wait_events if self._sampling.waits else lambda: lock_waits(self._server.pids()),
+            waits=self._session.wait_events if self._facts.wait_events else lambda: lock_waits(self._server.pids()),
         )
         try:
             with self._sampler:
@@ -232,7 +224,7 @@ class Loading:
     def _drained(self) -> Generator[Event, None, list[Sample]]:
         new = []
         while not self._taken.empty():
-            new.append(replace(self._taken.get_nowait(), hosts=dict(self._sampling.hosts())))
+            new.append(replace(self._taken.get_nowait(), hosts=dict(self._hosts())))
             self._samples.append(new[-1])
             yield SampleTaken(trial_id=self._trial_id, sample=new[-1])
         return new

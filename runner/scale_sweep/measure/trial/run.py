@@ -20,7 +20,7 @@ from scale_sweep.measure.trial import preload
 from scale_sweep.measure.trial.answers import checked_before
 from scale_sweep.measure.trial.answers_within import checked_within
 from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement
-from scale_sweep.measure.trial.loading import HostSamples, Loading, LoadSampling, no_hosts
+from scale_sweep.measure.trial.loading import HostSamples, Loading, no_hosts
 from scale_sweep.measure.trial.loads import LoadMaker, Searching, load_of, trace_folder, traced
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Provisioned, Reached, mismatches, provision, reached_by
@@ -192,9 +192,7 @@ class _RunningTrial:
                 yield Noted(trial_id=self._trial.trial_id, sentence=loading.stacks.trouble)
 
     def _loading(self, reached: Reached, order: TrialOrder, load: LoadHandle) -> Loading:
-        facts = self._target.facts
-        sampling = LoadSampling(by_thread=facts.thread_names, waits=facts.wait_events, hosts=self._hosts)
-        return Loading(order, reached, load, self._stop, sampling)
+        return Loading(order, reached, load, self._stop, self._target.facts, self._hosts)
 
     def _search(self, reached: Reached, spec: Mapping[str, str]) -> Iterator[Event]:
         threads = self._target.facts.threads_per_process

@@ -1,4 +1,5 @@
-"""A program that keeps touched memory, and frees it as fast as others take memory."""
+"""A program that measures the CPU time of new memory pages, or keeps touched memory and frees it as fast as others take
+memory."""
 
 from __future__ import annotations
 
@@ -11,10 +12,44 @@ import sys
 import time
 from pathlib import Path
 
-PIECE_BYTES = 8 * 2**20
+TOUCHED_BYTES = 32 * 2**20  # a piece of which the cost is printed
+FIRST = 8  # pieces that are freed once, and touched again at once: what a page costs that the host has not taken back
+HELD_BYTES = 8 * 2**20  # a piece that is held
 AHEAD_BYTES = 256 * 2**20  # freed before somebody asks for it
 POLL_S = 0.1  # each look costs 0.2 ms of the CPUs that are measured
 _POPULATE_WRITE = 23  # of linux/mman.h, since Linux 5.14: one call in place of a fault for each page
+
+
+def _new_piece(size_bytes: int) -> mmap.mmap:
+    piece = mmap.mmap(-1, size_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    with contextlib.suppress(OSError):  # a kernel without huge pages has no such advice
+        piece.madvise(mmap.MADV_NOHUGEPAGE)
+    return piece
+
+
+def cost_us(kept: list[mmap.mmap]) -> float:
+    """Touches each page of one more piece. Returns the CPU time of a page."""
+    zeros = bytes(TOUCHED_BYTES // mmap.PAGESIZE)
+    begun_s = time.process_time()
+    piece = _new_piece(TOUCHED_BYTES)
+    piece[:: mmap.PAGESIZE] = zeros
+    used_s = time.process_time() - begun_s
+    kept.append(piece)
+    return used_s / len(zeros) * 1e6
+
+
+def touch(wanted_bytes: int, limit_s: float) -> None:
+    """Prints the cost of a page on a line for each piece."""
+    end_s = time.monotonic() + limit_s
+    kept: list[mmap.mmap] = []
+    pieces = wanted_bytes // TOUCHED_BYTES
+    for done in range(pieces + FIRST if pieces >= FIRST else pieces):
+        if done == FIRST:
+            while kept:
+                kept.pop().close()
+        if time.monotonic() > end_s:
+            return
+        os.write(1, f"{cost_us(kept):.4f}\n".encode())
 
 
 class Holder:
@@ -27,7 +62,7 @@ class Holder:
         self._meminfo = os.open(meminfo, os.O_RDONLY)
 
     def __len__(self) -> int:
-        return len(self._held) * PIECE_BYTES
+        return len(self._held) * HELD_BYTES
 
     def take(self, limit_s: float) -> int:
         """Touches what was freed. Returns the bytes that are held."""
@@ -44,7 +79,7 @@ class Holder:
     def give(self) -> bool:
         """Frees as much as others have taken since, and AHEAD_BYTES more. Whether anything is still held."""
         wanted = self._free_bytes + AHEAD_BYTES - self._kernel_bytes(b"MemFree")
-        for _ in range(min(len(self._held), max(0, -(-wanted // PIECE_BYTES)))):
+        for _ in range(min(len(self._held), max(0, -(-wanted // HELD_BYTES)))):
             self._held.pop().close()
         return bool(self._held)
 
@@ -54,21 +89,17 @@ class Holder:
 
 
 def _touched() -> mmap.mmap:
-    piece = mmap.mmap(-1, PIECE_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    with contextlib.suppress(OSError):  # a kernel without huge pages has no such advice
-        piece.madvise(mmap.MADV_NOHUGEPAGE)
+    piece = _new_piece(HELD_BYTES)
     try:
         piece.madvise(_POPULATE_WRITE)
     except OSError:
-        piece[:: mmap.PAGESIZE] = bytes(PIECE_BYTES // mmap.PAGESIZE)
+        piece[:: mmap.PAGESIZE] = bytes(HELD_BYTES // mmap.PAGESIZE)
     return piece
 
 
-def main(wanted_bytes: int) -> None:
+def hold(wanted_bytes: int) -> None:
     """Obeys the lines of standard input until it ends."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
-    holder, gives, rest = Holder(-(-wanted_bytes // PIECE_BYTES)), False, b""
+    holder, gives, rest = Holder(-(-wanted_bytes // HELD_BYTES)), False, b""
     while True:
         if not select.select([0], [], [], POLL_S if gives else None)[0]:
             gives = holder.give()
@@ -83,5 +114,10 @@ def main(wanted_bytes: int) -> None:
 
 
 if __name__ == "__main__":
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     with contextlib.suppress(BrokenPipeError):
-        main(int(sys.argv[1]))
+        if sys.argv[1] == "touch":
+            touch(int(sys.argv[2]), float(sys.argv[3]))
+        else:
+            hold(int(sys.argv[2]))
