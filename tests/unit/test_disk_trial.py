@@ -1,12 +1,15 @@
-"""The disks of a trial: proof of placement, room watched, shares counted, and what a verdict makes of it."""
+"""The disks of a trial: proof of placement, room watched, shares counted, what a verdict makes of it, and files that a
+server removes meanwhile."""
 
 import os
+import shutil
 import time
 from dataclasses import replace
 
 import pytest
 
 from scale_sweep.base.errors import LoadError, ProvisionError
+from scale_sweep.base.input_file import below
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
@@ -216,3 +219,23 @@ def test_a_window_that_would_grow_ends_before_its_disk_is_full_and_a_shorter_one
     load, notes = loaded_on_a_tmpfs(tmp_path, requested_s)
     assert len(load.ended_at) == len(notes) == bool(ends_at) and set(load.ended_at) <= ends_at
     assert all("took 11MiB" in note and "3MiB are" in note for note in notes)
+
+
+def test_everything_below_and_nothing_of_a_missing_directory(tmp_path):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "file").touch()
+    assert sorted(str(p.relative_to(tmp_path)) for p in below(tmp_path)) == ["a", "a/b", "a/b/file"]
+    assert list(below(tmp_path / "missing")) == []
+
+
+def test_a_directory_that_goes_during_the_walk_is_left_out(tmp_path):
+    for name in "abc":
+        (tmp_path / name / "deeper").mkdir(parents=True)
+        (tmp_path / name / "deeper" / "file").touch()
+    seen = []
+    for path in below(tmp_path):
+        if not seen:
+            shutil.rmtree(tmp_path / "b")
+        seen.append(str(path.relative_to(tmp_path)))
+    assert {"a/deeper/file", "c/deeper/file"} <= set(seen)
+    assert "b/deeper/file" not in seen

@@ -1,15 +1,19 @@
-"""Exports: the same cells in every format, nulls as nulls, types in Parquet, and the command that writes them."""
+"""Exports: the same cells in every format, nulls as nulls, types in Parquet, and the data file below a picture, whose text is
+the same when the numbers are computed again."""
 
+import base64
 import csv
 import io
 import json
 import math
+import re
 from dataclasses import replace
 
 import pytest
 
 from scale_sweep.base.errors import StoreError
 from scale_sweep.model import KnobColumn, KnobRole
+from scale_sweep.report.forms import figure_html
 from scale_sweep.results.formats import as_csv, as_json, as_parquet, columns_of
 from scale_sweep.results.store.outside import write_outside
 from scale_sweep.results.store.texts import point_columns
@@ -82,3 +86,16 @@ def test_the_load_generators_row_and_the_samplers_row_of_one_time_are_one_tick()
     ticks = ((19.004, {"rows_per_s": 5.0}), (19.004, {"rows_per_s": None, "server_cpu_cores": 2}))
     rows = rows_of(replace(RUN, results=(one,), timeseries={one.trial.trial_id: ticks}), "timeseries")
     assert [(row["t_s"], row["rows_per_s"], row["server_cpu_cores"]) for row in rows] == [(19.004, 5.0, 2.0)]
+
+
+def data(html: str) -> str:
+    return base64.b64decode(re.search(r"data:text/csv;base64,([^\"]+)", html)[1]).decode()
+
+
+@pytest.mark.parametrize("again", [778_090_000, 778_090_000.0, 778_090_000.0000001, 0.1 + 0.2])
+def test_a_whole_number_and_another_last_bit_are_the_same_text(again):
+    stored = 0.3 if again < 1 else 778_090_000.0
+    rows = [("trial", "rows_per_s", "is_fitted", "none")]
+    page = figure_html("curve", "<svg/>", "", [*rows, ("r1", stored, False, None)])
+    assert page == figure_html("curve", "<svg/>", "", [*rows, ("r1", again, False, None)])
+    assert data(page) == f"trial,rows_per_s,is_fitted,none\nr1,{'0.3' if again < 1 else '778090000'},False,\n"

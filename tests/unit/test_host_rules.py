@@ -1,4 +1,5 @@
-"""Hosts of their own in a verdict: rates from their samples, and which host a bottleneck names."""
+"""Hosts of their own: rates from their samples, which host a bottleneck names, events as JSON values, and times on another
+clock."""
 
 import json
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.agent.serve import request_of
-from scale_sweep.base.errors import ProvisionError, UsageError
+from scale_sweep.base.errors import ProvisionError, StoreError, UsageError
 from scale_sweep.hosts.check import MOVED_NS, ClockSeen, HostClock, measure_clocks
 from scale_sweep.hosts.inventory import HostEntry
 from scale_sweep.hosts.package import copied_servers, names_of, refuse_other_machine, to_have_on
@@ -18,16 +19,33 @@ from scale_sweep.judge.figures.taken import HostSeries, host_figures, taken_on_h
 from scale_sweep.judge.verdict.bottleneck import bottleneck_of, judge_standing
 from scale_sweep.judge.verdict.diagnose import diagnose
 from scale_sweep.judge.verdict.evidence import Evidence, HostUse
+from scale_sweep.loadgen.remote import shifted_line, shifted_spec
 from scale_sweep.loadgen.split import delay_elsewhere_ns, start_ns
+from scale_sweep.machine.host.host_facts import read_host
 from scale_sweep.machine.sampling.sampler import HostReader, interface_towards, tcp_segments
-from scale_sweep.model import BottleneckKind, DiskSource, HostNetwork, HostSample, Measurement, Sample, VerdictKind
+from scale_sweep.model import (
+    ArtifactMade,
+    BottleneckKind,
+    DiskSource,
+    HostNetwork,
+    HostSample,
+    Measurement,
+    Noted,
+    Sample,
+    VerdictKind,
+)
+from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.preparing.on_hosts import refuse_elsewhere
+from scale_sweep.plan.target_defaults import complete
 from scale_sweep.results.store.codec import plain
+from scale_sweep.results.store.events import event_of, event_text, plain_event
 from scale_sweep.server.pinned.pins import corrupt_servers, keep_digest
 from scale_sweep.server.targets import load_facts
 from scale_sweep.server.targets.installations import installed
 from tests.unit.factories import executable, make_sweep
+from tests.unit.raw_run import trial_events
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
+from tests.unit.trial_orders import trial_order
 
 ELSEWHERE = replace(GIVEN, generator_cpus=0, is_elsewhere=True, round_trips_ms={"near": 0.1, "far": 0.4})
 SERVER = HostUse(name="db1", cpus=0, received_per_s=1e6, received_most_per_s=1e8, sent_per_s=1e5, sent_most_per_s=1e8)
@@ -235,3 +253,47 @@ def test_servers_that_cannot_be_copied_or_are_missing_are_said(one_server, wordi
         refuse_other_machine("db1", "aarch64", "x86_64")
     targets = ("questdb", "influxdb", "timescaledb")
     wording(*(to_have_on("db1", Path("hosts.ini"), name, load_facts(name).to_install) for name in targets))
+
+
+SOURCE = Path("host:db1")
+ARTIFACT = {"event": "artifact", "name": "log", "text": "", "content": None}
+
+
+def test_the_events_of_a_trial_come_back_as_they_were():
+    facts = load_facts("postgres")
+    plan = make_plan(complete(make_sweep(), facts), read_host(), facts)
+    trial = plan.trials[0]
+    for event in (
+        *trial_events(plan, trial, [90_000] * 3, 2),
+        Noted(trial_id=trial.trial_id, sentence="ü"),
+        ArtifactMade(trial_id=trial.trial_id, name="requests.parquet", content=b"\x00\xff"),
+    ):
+        text = event_text(event)
+        assert text == json.dumps(plain_event(event), ensure_ascii=False)
+        assert event_of(json.loads(text), trial, SOURCE) == event
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {**ARTIFACT, "name": "../../manifest.json"},
+        {**ARTIFACT, "name": ".hidden"},
+        {**ARTIFACT, "content": "not base64!"},
+        {"event": "other"},
+        {"event": "phase", "phase": "measure"},
+        {"event": "finished", "result": {}},
+    ],
+)
+def test_what_no_host_writes_is_refused_with_its_source(raw, tmp_path):
+    with pytest.raises(StoreError, match="host:db1"):
+        event_of(raw, trial_order(tmp_path).trial, SOURCE)
+
+
+def test_only_the_times_of_a_line_move():
+    line = '{"event":"summary","window_start_ns":100,"window_end_ns":200,"last_ack_ns":null,"rows":100}\n'
+    moved = '{"event":"summary","window_start_ns":150,"window_end_ns":250,"last_ack_ns":null,"rows":100}\n'
+    assert shifted_line(line, 50) == moved
+    answer = '{"event":"asked","content":"\\"monotonic_ns\\":100"}\n'
+    assert shifted_line(answer, 50) == answer
+    assert shifted_spec({"start_at_ns": "100", "seed": "7"}, -50) == {"start_at_ns": "50", "seed": "7"}
+    assert shifted_spec({"seed": "7"}, -50) == {"seed": "7"}

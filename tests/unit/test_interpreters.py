@@ -1,4 +1,5 @@
-"""Interpreters that the project starts leave out the folder in which they are started; tools refuse unknown words."""
+"""The source starts interpreters that leave out the folder in which they are started, and opens texts in one encoding; tools
+refuse unknown words."""
 
 import ast
 import os
@@ -84,3 +85,32 @@ def test_help_and_unknown_words_run_no_check_and_ask_no_registry(tool, word, cod
     assert done.returncode == code
     assert {"check.py": "--fix", "versions.py": "usage:"}[tool] in (done.stderr if code else done.stdout)
     assert not [line for line in done.stdout.splitlines() if line.startswith(("ok", "FAILED", "| pin"))]
+
+
+SOURCE = Path(__file__).resolve().parents[2] / "runner" / "scale_sweep"
+# Calls that open a text, and where their mode stands; without one, "r".
+MODES = {"open": 1, "os.fdopen": 1, "tempfile.NamedTemporaryFile": 0}
+
+
+def leaves_it_open(call: ast.Call) -> bool:
+    """Whether the call reads or writes a text by the locale's encoding."""
+    given = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
+    name = ast.unparse(call.func)
+    if "encoding" in given or name == "tempfile.NamedTemporaryFile" and not call.args:
+        return False
+    if name in MODES:
+        mode = call.args[MODES[name]] if len(call.args) > MODES[name] else None
+        return "b" not in (ast.unparse(mode) if mode else given.get("mode", ""))
+    return name.endswith((".read_text", ".write_text")) or given.get("text") == "True"
+
+
+def test_every_text_that_is_read_or_written_is_utf_8():
+    for words in ("path.read_text()", "subprocess.run(x, text=True)", "open(path)", "os.fdopen(n, 'w')"):
+        assert leaves_it_open(ast.parse(words, mode="eval").body), words
+    offenders = [
+        f"{path.relative_to(SOURCE)}, line {node.lineno}: {ast.unparse(node)[:80]}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and leaves_it_open(node)
+    ]
+    assert_none(offenders, 'a text without encoding="utf-8"')
