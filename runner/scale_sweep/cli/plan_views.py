@@ -16,6 +16,7 @@ from scale_sweep.plan.power import GatePower, power_of
 from scale_sweep.plan.summary import warmup_words
 from scale_sweep.sweep.axis import constant_texts
 from scale_sweep.sweep.file import origin_words
+from scale_sweep.sweep.server_settings import KNOB_NAMES
 from scale_sweep.sweep.settings import BY_KEY, SETTINGS
 from scale_sweep.sweep.vary import label
 
@@ -84,9 +85,15 @@ def _along(values: Mapping[float, str]) -> str:
 def setting_rows(sweep: Sweep) -> Rows:
     values = setting_values(sweep)
     rows = []
+    own_knobs = [key for key in values if key.startswith("knobs.") and key not in BY_KEY]
     for setting in SETTINGS:
-        shown = operation_values(sweep) if setting.key == OPERATION else {setting.key: values.get(setting.key, "")}
-        rows += [[key, text, origin_words(sweep, setting.key, text)] for key, text in shown.items() if text]
+        if setting.key == OPERATION:
+            shown = operation_values(sweep)
+            rows += [[key, text, origin_words(sweep, OPERATION, text)] for key, text in shown.items() if text]
+            continue
+        for key in (*(own_knobs if setting.key == "knobs.other" else ()), setting.key):
+            if text := values.get(key, ""):
+                rows.append([key, text, origin_words(sweep, key, text)])
     return ["setting", "value", "from"], rows
 
 
@@ -119,7 +126,7 @@ def setting_values(sweep: Sweep) -> dict[str, str]:
     load = sweep.load
     key = "load.rows_per_level" if load.rows_by_level else "load.rows"
     work = {key: str(load.rows)} if load.rows is not None else {"load.duration": f"{load.duration_s:g} s"}
-    named = {k: f"knobs.{k}" for k in sweep.knobs if f"knobs.{k}" in BY_KEY}
+    named = {k: f"knobs.{k}" for k in sweep.knobs if k in KNOB_NAMES}
     others = ", ".join(f"{k}={rule_text(r)}" for k, r in sweep.knobs.items() if k not in named)
     knobs = {**{key: rule_text(sweep.knobs[k]) for k, key in named.items()}, "knobs.other": others}
     return {

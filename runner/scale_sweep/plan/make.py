@@ -33,6 +33,7 @@ from scale_sweep.plan.replicates import replicates_in_time, warmup_in_time, with
 from scale_sweep.plan.summary import preload_seconds, seconds
 from scale_sweep.server.targets import Facts, columns_of
 from scale_sweep.sweep.axis import refuse_too_many
+from scale_sweep.sweep.server_settings import knob_flag
 from scale_sweep.sweep.vary import as_varied, is_knob, slug, variants
 
 
@@ -183,13 +184,13 @@ def _knobs_at(arm: PlannedArm, level: float, declared: Sequence[KnobColumn]) -> 
         value = rule_value(rule, level)
         if value is None:
             raise UsageError(
-                f"--{name.replace('_', '-')}: the rule has no value for {format_number(level)} {arm.sweep.axis}",
+                f"{knob_flag(name)}: the rule has no value for {format_number(level)} {arm.sweep.axis}",
                 remedy="cover every level, like '1..4=4,5..=12'",
             )
         values[name] = value
     for name in (knob.name for knob in arm.facts.knobs if knob.kind == "count" and knob.name in values):
         if not COUNT.fullmatch(values[name]) or int(values[name]) < 1:
-            raise UsageError(f"--{name.replace('_', '-')}: {values[name]!r} is not a whole number above 0")
+            raise UsageError(f"{knob_flag(name)}: {values[name]!r} is not a whole number above 0")
     own = [column for column in declared if arm.facts.knob_named(column.name)]
     return {**values, **knobs_of_level(arm.sweep, level, arm.granted[level], own)}
 

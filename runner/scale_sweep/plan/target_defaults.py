@@ -16,7 +16,7 @@ from scale_sweep.experiment.work import offered_per_s, queries_of, stores
 from scale_sweep.model import KnobRole, Load, Origin, Piece, ResourceRange, Rule, Sweep, Workload
 from scale_sweep.plan.granted import amounts_by_level, granted_knobs, resource_range
 from scale_sweep.server.targets import Facts, Knob, columns_of
-from scale_sweep.sweep.server_settings import KNOB_NAMES
+from scale_sweep.sweep.server_settings import KNOB_NAMES, knob_flag
 from scale_sweep.sweep.vary import check_variants, is_knob
 
 Requested = tuple[Sweep, Facts]  # a sweep before it was completed, and the facts of its target
@@ -48,7 +48,7 @@ def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sw
     own, granted = _with_own_names(sweep, facts), amounts_by_level(sweep)
     set_twice = granted_knobs(own, granted, columns_of([facts])) & {*own.knobs, *own.vary}
     flag = load_axis(sweep.axis).flag
-    mistakes += [f"--{_dashed(n)}: {flag} sets how many at each level; leave it out" for n in sorted(set_twice)]
+    mistakes += [f"{knob_flag(n)}: {flag} sets how many at each level; leave it out" for n in sorted(set_twice)]
     resources = resource_range(granted, machine_bytes)
     mistakes += _objective_mistakes(sweep, facts, method, resources)
     if mistakes:
@@ -140,14 +140,15 @@ def _knob_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
     mistakes, varied = [], [name for name in sweep.vary if is_knob(name)]
     for name in (*sweep.knobs, *varied):
         if facts.knob_named(name) is None and (name in KNOB_NAMES or not facts.any_knob):
-            has = ", ".join(_dashed(knob.name) for knob in facts.role_knobs)
-            mistakes.append(f"--{_dashed(name)}: {facts.name} has no knob {name}; it has {has}")
+            flags = (knob_flag(knob.name) for knob in facts.role_knobs)
+            has = ", ".join(flag.removeprefix("--knob ").removeprefix("--") for flag in flags)
+            mistakes.append(f"{knob_flag(name)}: {facts.name} has no knob {name}; it has {has}")
     for names in (list(sweep.knobs), varied):
         for own, aliases in _by_own_name(names, facts).items():
             ranks = [_RANK.index(_origin(sweep, name)) for name in aliases]
             if ranks.count(max(ranks)) > 1:
-                flags = " and ".join(f"--{_dashed(name)}" for name in aliases)
-                mistakes.append(f"{flags}: both are {own} of {facts.name}; give one")
+                both = " and ".join(map(knob_flag, aliases))
+                mistakes.append(f"{both}: both are {own} of {facts.name}; give one")
     return mistakes
 
 
@@ -158,7 +159,7 @@ def _with_own_names(sweep: Sweep, facts: Facts) -> Sweep:
     for own, aliases in _by_own_name(sweep.knobs, facts).items():
         name = max(aliases, key=lambda one: _RANK.index(_origin(sweep, one)))
         knobs[own] = sweep.knobs[name]
-        if own != name:
+        if own in KNOB_NAMES:
             origin[f"knobs.{own}"] = _origin(sweep, name)
     varied = _by_own_name(filter(is_knob, sweep.vary), facts)
     own_names = {name: own for own, aliases in varied.items() for name in aliases}
@@ -177,10 +178,6 @@ def _by_own_name(names: Iterable[str], facts: Facts) -> dict[str, list[str]]:
 def _origin(sweep: Sweep, name: str) -> Origin:
     own = sweep.origin.get(f"knobs.{name}", "default")
     return own if own != "default" else sweep.origin.get("knobs.other", "default")
-
-
-def _dashed(name: str) -> str:
-    return name.replace("_", "-")
 
 
 def _rows_for(sweep: Sweep, facts: Facts, resources: ResourceRange) -> int:

@@ -199,7 +199,7 @@ def _question(swept: Axis, work: Work, objective: Objective | None) -> str:
 
 
 def _knobs(v: Mapping[str, Any]) -> dict[str, Rule]:
-    rules = {name: v[f"knobs.{name}"] for name in KNOB_NAMES}
+    rules = {name: v.get(f"knobs.{name}") for name in KNOB_NAMES}
     return {**{name: rule for name, rule in rules.items() if rule is not None}, **v["knobs.other"]}
 
 

@@ -65,26 +65,34 @@ _ROLES = {
 }
 
 
+_OWN = [(facts.title, knob) for facts in _FACTS for knob in facts.role_knobs]
+_OWN_FLAGS = ("vgroups",)  # the name of published plans; --knob takes the other targets' names for a role
+KNOB_NAMES = tuple(dict.fromkeys((*_ROLES, *(knob.name for _, knob in _OWN), *ROLES_BY_OTHER_NAME)))
+
+
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
 def _knobs() -> Iterator[tuple[str, str]]:
-    own = [(facts.title, knob) for facts in _FACTS for knob in facts.role_knobs]
     for role, meaning in _ROLES.items():
-        named = "; ".join(f"{knob.help} ({title})" for title, knob in own if knob.role is role and knob.help)
+        named = "; ".join(f"{knob.help} ({title})" for title, knob in _OWN if knob.role is role and knob.help)
         yield role.value, f"{meaning}{f': {named}' if named else ''}. A number, or a rule such as '1..4=4,5..=12'."
-    for name in dict.fromkeys(knob.name for _, knob in own if knob.name not in list(KnobRole)):
-        owners = [(title, knob.role) for title, knob in own if knob.name == name]
-        yield name, f"The same as {_flag(owners[0][1])}, for {', '.join(title for title, _ in owners)}."
+    for title, knob in _OWN:
+        if knob.name in _OWN_FLAGS:
+            yield knob.name, f"The same as {_flag(knob.role)}, for {title}."
     for name, role in ROLES_BY_OTHER_NAME.items():
         yield name, f"The same as {_flag(role)}, by the name that taosBenchmark and the article use."
 
 
-_NAMED = tuple(_knobs())
-KNOB_NAMES = tuple(name for name, _ in _NAMED)  # that are a role, or a target's name for one
+_NAMED = dict(_knobs())
 _ANY = "Any other setting of the server, as a value or a rule. Repeatable."
 KNOB_SETTINGS: tuple[Setting, ...] = (
-    *(setting(f"knobs.{name}", _flag(name), readers.rule, "", text, "RULE") for name, text in _NAMED),
+    *(setting(f"knobs.{name}", _flag(name), readers.rule, "", text, "RULE") for name, text in _NAMED.items()),
     setting("knobs.other", "--knob", readers.named_rule, "", _ANY, "NAME=VALUE", takes=Takes.VALUES, usual=True),
 )
+
+
+def knob_flag(name: str) -> str:
+    """ "--vgroups"; "--knob flush_thread_count" for a target's own name of a role."""
+    return f"--knob {name}" if name in KNOB_NAMES and name not in _NAMED else _flag(name)
