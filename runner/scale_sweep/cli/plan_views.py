@@ -11,14 +11,15 @@ from scale_sweep.base.units import format_cpus, format_levels, format_number
 from scale_sweep.cli.compose import Prepared
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.experiment.setting.readers import SHARED, rule_text
-from scale_sweep.model import Plan, Sweep, Trial, Workload
+from scale_sweep.model import Plan, Sweep, Trial
 from scale_sweep.plan.power import GatePower, power_of
 from scale_sweep.plan.summary import warmup_words
 from scale_sweep.sweep.axis import constant_texts
 from scale_sweep.sweep.file import origin_words
 from scale_sweep.sweep.server_settings import KNOB_NAMES
 from scale_sweep.sweep.settings import BY_KEY, SETTINGS
-from scale_sweep.sweep.vary import label
+from scale_sweep.sweep.vary import SUBJECT_FIELDS, label
+from scale_sweep.sweep.window import workload_keys
 
 Rows = tuple[Sequence[str], Sequence[Sequence[str]]]
 _VENDORS = "not sent"  # the server has its own default
@@ -132,14 +133,8 @@ def setting_values(sweep: Sweep) -> dict[str, str]:
     return {
         **_axis_values(sweep),
         "target.name": sweep.target,
-        "target.runtime": sweep.runtime,
-        "target.settings": sweep.settings,
-        "target.version": sweep.version,
-        "target.image": sweep.image,
-        "target.home": sweep.home,
-        "target.endpoint": sweep.endpoint,
+        **{f"target.{name}": getattr(sweep, name) for name in (*SUBJECT_FIELDS[1:], "settings", "data_dir")},
         "target.port": str(sweep.port or ""),
-        "target.data_dir": sweep.data_dir,
         "target.memory": f"{sweep.memory_bytes} B" if sweep.memory_bytes else "",
         "cpus.server": format_cpus(sweep.server_cpus),
         "cpus.generator": SHARED if sweep.shares_cpus else format_cpus(sweep.generator_cpus),
@@ -173,36 +168,27 @@ def _work_values(sweep: Sweep) -> dict[str, str]:
     work, w = sweep.work, sweep.work.data
     recent = next((o.parameters["recent"] for o in work.operations if "recent" in o.parameters), "")
     given_recent = sweep.origin.get("preload.read_recent", "default") != "default"
+    texts = {
+        key: _text(getattr(w, name)) for name, key in workload_keys().items() if w.disorder or "disorder" not in name
+    }
+    if not _REPEATING & set(re.findall(r"[a-z]+", w.values)):
+        texts["workload.period_rows"] = ""
+    if w.disorder:
+        texts["workload.disorder_ratio"] += " %"
     return {
         "workload.name": sweep.workload or BY_KEY["workload.name"].default,
         "mix": ",".join(f"{o.name}={o.weight:g}" for o in work.operations),
         "preload.rows": str(work.preload_rows),
         "preload.read_recent": recent if given_recent else "",
         "method.cache": work.cache if work.preload_rows else "",
-        "workload.tables": str(w.tables),
-        "workload.columns": ",".join(w.columns),
-        "workload.tag_columns": ",".join(w.tags),
-        "workload.values": w.values,
-        "workload.text": w.text,
-        "workload.rows_per_request": str(w.rows_per_request),
-        "workload.interlace_rows": str(w.interlace_rows),
-        "workload.requests_per_table": str(w.requests_per_table),
-        "workload.start_ms": str(w.start_ms),
-        "workload.step_ms": str(w.step_ms),
-        "workload.period_rows": str(w.period_rows) if _REPEATING & set(re.findall(r"[a-z]+", w.values)) else "",
-        "workload.decimals": "" if w.decimals is None else str(w.decimals),
-        **(_disorder_values(w) if w.disorder else {}),
+        **texts,
     }
 
 
-def _disorder_values(w: Workload) -> dict[str, str]:
-    return {
-        "workload.disorder": w.disorder,
-        "workload.disorder_ratio": f"{w.disorder_percent:g} %",
-        "workload.disorder_lambda": f"{w.disorder_lambda:g}",
-        "workload.disorder_max_k": str(w.disorder_max_k),
-        "workload.disorder_rows": str(w.disorder_rows),
-    }
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def operation_values(sweep: Sweep) -> dict[str, str]:
@@ -222,9 +208,7 @@ def _method_values(sweep: Sweep) -> dict[str, str]:
         "method.until_ci": f"{sweep.until_ci_percent:g} %" if sweep.until_ci_percent else "",
         "method.replicates_max": str(sweep.replicates_max) if sweep.until_ci_percent else "",
         "method.drift_check": "long" if sweep.sentinel else "on" if sweep.drift_check else "off",
-        "method.ablation": "on" if sweep.ablation else "",
-        "method.profile": "on" if sweep.profile else "",
-        "method.equal_durability": "on" if sweep.equal_durability else "",
+        **{f"method.{n}": "on" if getattr(sweep, n) else "" for n in ("ablation", "profile", "equal_durability")},
         "method.connections_check": "on" if sweep.connections_check else "off",
         "method.confirm": ("on" if sweep.confirms else "off") if sweep.load.objective is not None else "",
         "method.seed": str(sweep.seed),

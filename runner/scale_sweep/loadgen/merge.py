@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
@@ -12,7 +12,7 @@ from scale_sweep.loadgen.protocol import Trouble
 from scale_sweep.model import Interval, Latency, LoadSummary, OperationSummary
 
 _OUTCOMES = ("ok", "errors", "interrupted", "fatal")
-N = TypeVar("N", int, float)
+_SUMMARY_ADDED = "rows_acked rows_failed rows_unanswered requests errors retries threads send_s make_s".split()
 APART_NS = 5_000_000  # of processes that wake at the same moment, on CPUs that are busy
 _QUANTILES = {
     "p10_us": 10.0,
@@ -27,7 +27,7 @@ _QUANTILES = {
 
 
 def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
-    """The worst outcome counts. A process that ended before its window adds neither time nor CPU time."""
+    """The worst outcome counts. A process that ended before its window adds no time."""
     if len(parts) == 1:
         return parts[0]
     seen = [p for p in parts if p.window_end_ns > p.window_start_ns] or parts[:1]
@@ -36,6 +36,8 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
     rows = sum(p.rows_window for p in parts)
     offered = [p.offered_rows_per_s for p in parts if p.offered_rows_per_s is not None]
     cpu = [p.cpu_window_s for p in parts if p.cpu_window_s is not None]
+    sums: dict[str, Any] = {name: sum(getattr(p, name) for p in parts) for name in _SUMMARY_ADDED}
+    runs = _sum_if_known([p.table_rows for p in parts])
     return LoadSummary(
         outcome=max((p.outcome for p in parts), key=_worse),
         window_s=window_s,
@@ -44,24 +46,16 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
         last_ack_ns=max((p.last_ack_ns for p in parts if p.last_ack_ns is not None), default=None),
         rows_window=rows,
         rows_per_s=rows / window_s if window_s > 0 else None,
-        rows_acked=sum(p.rows_acked for p in parts),
-        rows_failed=sum(p.rows_failed for p in parts),
-        requests=sum(p.requests for p in parts),
-        errors=sum(p.errors for p in parts),
-        retries=sum(p.retries for p in parts),
+        **sums,
         cpu_window_s=sum(cpu) if cpu else None,
         offered_rows_per_s=sum(offered) if offered else None,
-        threads=sum(p.threads for p in parts),
-        send_s=sum(p.send_s for p in parts),
-        make_s=sum(p.make_s for p in parts),
         response=merge_latencies([p.response for p in parts]),
         service=merge_latencies([p.service for p in parts]),
         partitions=tuple(map(sum, zip(*(p.partitions for p in parts), strict=True))),
-        late=_merge_late(parts),
+        late=_merged(p.late for p in parts),
         newest_row=max((p.newest_row for p in parts if p.newest_row is not None), default=None),
         rows_distinct=_sum_if_known([p.rows_distinct for p in parts]),
-        table_rows=_table_rows(parts),
-        rows_unanswered=sum(p.rows_unanswered for p in parts),
+        table_rows=None if runs is None else tuple(sorted(runs)),
         operations=_merge_operations(parts),
         overdue=_sum_if_known([p.overdue for p in parts]),
         worker_cores=_sum_if_known([p.worker_cores for p in seen]),
@@ -69,13 +63,8 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
     )
 
 
-def _table_rows(parts: Sequence[LoadSummary]) -> tuple[tuple[int, ...], ...] | None:
-    known = [run for part in parts for run in part.table_rows or ()]
-    return None if any(part.table_rows is None for part in parts) else tuple(sorted(known))
-
-
-def _merge_late(parts: Sequence[LoadSummary]) -> Latency | None:
-    known = [part.late for part in parts if part.late is not None]
+def _merged(parts: Iterable[Latency | None]) -> Latency | None:
+    known = [part for part in parts if part is not None]
     return merge_latencies(known) if known else None
 
 
@@ -87,15 +76,13 @@ def merge_troubles(parts: Iterable[Trouble]) -> list[Trouble]:
     return list(merged.values())
 
 
-def _sum_if_known(values: Sequence[N | None]) -> N | None:
-    known = [value for value in values if value is not None]
-    return sum(known[1:], known[0]) if known and len(known) == len(values) else None
+def _sum_if_known(values: Sequence[Any]) -> Any:
+    return None if None in values else sum(values[1:], values[0])
 
 
 def odd_window(parts: Sequence[LoadSummary], *, ends: bool, error_ns: int = 0) -> str:
-    """Which process had another window than the first; "" if all had the same. The sum of different windows would be a
-    rate that never existed. ends: whether the windows must also end together. error_ns: between the processes'
-    clocks."""
+    """Which process had another window than the first: their sum would be a rate that never existed. ends: windows must
+    also end together. error_ns: between the processes' clocks."""
     seen = [(number, p) for number, p in enumerate(parts, 1) if p.window_end_ns > p.window_start_ns]
     for number, part in seen[1:]:
         began_ns = part.window_start_ns - seen[0][1].window_start_ns
@@ -115,26 +102,24 @@ def _worse(outcome: str) -> int:
     return _OUTCOMES.index(outcome) if outcome in _OUTCOMES else len(_OUTCOMES)
 
 
+_ADDED = (
+    "requests errors retries units_acked units_window rows_window values_window bytes_window empty_window failed "
+    "check_cpu_s"
+).split()
+
+
 def _merge_operations(parts: Sequence[LoadSummary]) -> tuple[OperationSummary, ...]:
     by_name: dict[str, list[OperationSummary]] = {}
     for operation in (operation for part in parts for operation in part.operations):
         by_name.setdefault(operation.name, []).append(operation)
-    return tuple(_merge_operation(same) for same in by_name.values())
+    return tuple(map(_merge_operation, by_name.values()))
 
 
 def _merge_operation(parts: Sequence[OperationSummary]) -> OperationSummary:
-    added = ("requests", "errors", "retries", "units_acked", "units_window")
-
-    def times(name: str) -> Latency | None:
-        known = [value for p in parts if (value := getattr(p, name)) is not None]
-        return merge_latencies(known) if known else None
-
-    sums: dict[str, Any] = {name: sum(getattr(p, name) for p in parts) for name in added}
-    answers = ("rows_window", "values_window", "bytes_window", "empty_window", "failed", "check_cpu_s")
-    sums |= {name: _sum_if_known([getattr(p, name) for p in parts]) for name in answers}
-    slowest = [p.slowest_worker_s for p in parts if p.slowest_worker_s is not None]
-    sums["slowest_worker_s"] = max(slowest, default=None)
-    return replace(parts[0], **sums, response=times("response"), service=times("service"))
+    sums: dict[str, Any] = {name: _sum_if_known([getattr(p, name) for p in parts]) for name in _ADDED}
+    sums |= {name: _merged(getattr(p, name) for p in parts) for name in ("response", "service")}
+    slowest = max((p.slowest_worker_s for p in parts if p.slowest_worker_s is not None), default=None)
+    return replace(parts[0], **sums, slowest_worker_s=slowest)
 
 
 def merge_latencies(parts: Sequence[Latency]) -> Latency:
@@ -179,38 +164,34 @@ def _latency(merged: HdrHistogram, scale: float, least_us: float, most_us: float
 
 
 def _unit_us(parts: Sequence[Latency], merged: HdrHistogram) -> float:
-    """It counts nanoseconds if its largest value says so, else microseconds."""
+    """Nanoseconds if the largest value says so, else microseconds."""
     largest = max(p.max_us for p in parts if p.max_us is not None)
     return 1e-3 if merged.get_max_value() > 10 * largest else 1.0
 
 
+_INTERVAL_ADDED = ("rows", "rows_total", "requests", "errors", "retries")
+_INTERVAL_WORST = ("response_us_p99", "response_us_max", "service_us_p99", "service_us_max")
+
+
 def merge_interval(parts: Sequence[Interval]) -> Interval:
-    """p50 cannot be merged and becomes None. p99 and max are the worst of the parts. Its time is that of the first
-    process to report."""
+    """p50 cannot be merged. p99 and max are the worst of the parts, the time that of the first process to report."""
     if len(parts) == 1:
         return parts[0]
-
-    def worst(values: list[float | None]) -> float | None:
-        known = [v for v in values if v is not None]
-        return max(known) if known else None
-
     first = min(parts, key=lambda p: p.monotonic_ns)
     backlog = [p.backlog_rows for p in parts if p.backlog_rows is not None]
+    sums: dict[str, Any] = {n: sum(getattr(p, n) for p in parts) for n in _INTERVAL_ADDED}
+    worst: dict[str, Any] = {
+        name: max((value for p in parts if (value := getattr(p, name)) is not None), default=None)
+        for name in _INTERVAL_WORST
+    }
     return replace(
         first,
-        rows=sum(p.rows for p in parts),
-        rows_total=sum(p.rows_total for p in parts),
-        requests=sum(p.requests for p in parts),
-        errors=sum(p.errors for p in parts),
-        retries=sum(p.retries for p in parts),
+        **sums,
+        **worst,
         response_us_p50=None,
-        response_us_p99=worst([p.response_us_p99 for p in parts]),
-        response_us_max=worst([p.response_us_max for p in parts]),
-        backlog_rows=sum(backlog) if backlog else None,
         service_us_p50=None,
-        service_us_p99=worst([p.service_us_p99 for p in parts]),
-        service_us_max=worst([p.service_us_max for p in parts]),
-        cpu_s=sum(cpu) if len(cpu := [p.cpu_s for p in parts if p.cpu_s is not None]) == len(parts) else None,
+        backlog_rows=sum(backlog) if backlog else None,
+        cpu_s=_sum_if_known([p.cpu_s for p in parts]),
         response_hdr=tuple(hdr for p in parts for hdr in p.response_hdr),
         service_hdr=_service_hdr(parts),
         **_merge_counts(parts),
@@ -225,7 +206,7 @@ def _service_hdr(parts: Sequence[Interval]) -> tuple[str, ...]:
 
 
 def _merge_counts(parts: Sequence[Interval]) -> dict[str, Any]:
-    """A part with one operation reports no percentile of it, because it is that of all its requests."""
+    """Of one operation, its percentile is that of all requests of the part."""
     counts: dict[str, int] = {}
     worst: dict[str, float] = {}
     for part in parts:

@@ -10,16 +10,21 @@ from scale_sweep.experiment.work import spec_lines
 from scale_sweep.model import Load, LoadSummary, Trial, Work
 
 PROTOCOL = "1"
+_OF_ROWS = (
+    "protocol threads partitions placement seed tables columns tags tag_groups tag_prefix values period_rows decimals "
+    "disorder disorder_ratio disorder_lambda disorder_max_k disorder_rows text rows_per_request requests_per_table "
+    "interlace_rows start_ms step_ms"
+).split()
 PRELOAD_ROWS_PER_REQUEST = 10_000
 SEED_END = 2**52  # the load generator takes up to 9e15
-BEHIND = 2  # requests: one waits in the server and one for its connection, as after an overload
-CHECKED = 80.0  # answers of each operation in a window: 60 at least, so that a lie in 1 of 20 is found in 95 %
-CHECKED_SHORT = 30.0  # in a window of few seconds, from 20 on of which nothing is cautioned
+BEHIND = 2  # requests: one in the server, one waits for its connection, as after an overload
+CHECKED = 80.0  # answers of each operation in a window: with 60, a lie in 1 of 20 is found in 95 %
+CHECKED_SHORT = 30.0  # in a window of few seconds; from 20 on nothing is cautioned
 CHECKED_PER_S = 4.0  # in between
 
 
 def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
-    """The spec of a trial: the work, the load, and what only the target knows (driver, address, names)."""
+    """from_target: what only it knows (driver, address, names)."""
     return {
         "protocol": PROTOCOL,
         **from_target,
@@ -42,13 +47,13 @@ def _behind(trial: Trial) -> dict[str, str]:
 
 
 def _reads(trial: Trial) -> dict[str, str]:
-    """With the same draws in all trials, none would ask for the devices that the first one misses."""
+    """With the same draws in all trials, none asks for the devices that the first misses."""
     read_seed = _drawn_seed(f"{trial.seed} reads {trial.order}")
     return {"read_seed": str(read_seed), "check_per_s": f"{checks_per_s(trial.load.duration_s):g}"}
 
 
 def checks_per_s(window_s: float | None) -> float:
-    """None: the length of the window is not known before."""
+    """None: not known before."""
     if window_s is None:
         return CHECKED_PER_S
     return min(max(CHECKED_PER_S * window_s, CHECKED_SHORT), CHECKED) / window_s
@@ -61,22 +66,19 @@ def _drawn_seed(text: str) -> int:
 def search_spec(
     spec: Mapping[str, str], load: Load, after: LoadSummary | None = None, number: int = 0
 ) -> dict[str, str]:
-    """The spec of a trial with another load, whose writes continue after those of an earlier one. number: of the step,
-    from 1; each has random arrivals of its own. Answers are those of the first load, and a request has a deadline only
-    if the trial's spec has one: not every driver can end a request."""
+    """Of a trial with another load, whose writes continue after an earlier one's. number: of the step, from 1, which
+    has its own random arrivals. Only the first load's answers are checked. A request has a deadline only if the trial's
+    spec has one: not every driver can end it."""
     rest = {key: value for key, value in spec.items() if key not in ("rows", "trace_every", "trace_max")}
     lines = {key: value for key, value in _load(load).items() if key != "request_timeout_s"}
     if after is None:
         return {**rest, **lines}
     quiet = {key: "0" for key in ("check_per_s", "check_every") if key in spec}
     arrivals = {"arrival_seed": str(_drawn_seed(f"{spec['arrival_seed']} step {number}"))}
-    return {**rest, **lines, **quiet, **arrivals, "first_row": _first_row(after)}
-
-
-def _first_row(after: LoadSummary) -> str:
+    first_row = str(after.newest_row + 1) if after.newest_row is not None else ""
     if after.table_rows is not None:
-        return ",".join(f"{first}:{tables}:{rows}" for first, tables, rows in after.table_rows)
-    return str(after.newest_row + 1) if after.newest_row is not None else ""
+        first_row = ",".join(f"{first}:{tables}:{rows}" for first, tables, rows in after.table_rows)
+    return {**rest, **lines, **quiet, **arrivals, "first_row": first_row}
 
 
 def preload_of(trial: Trial) -> Trial:
@@ -97,45 +99,17 @@ def query_lines(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def ceiling_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
-    """Rows discarded by the null driver."""
     return {**_same_rows(spec, seconds), "driver": "null", "method": "discard"}
 
 
 def stubbed_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
-    """Made by the trial's own driver and not sent. It contains names, because they are part of a request, and the
-    placement of a table may depend on them."""
+    """Made by the trial's driver and not sent. Names are part of a request, and may decide a table's place."""
     own = ("driver", "method", "library", "database", "table", "table_prefix", "parted", "precision")
     return {**_same_rows(spec, seconds), **{k: spec[k] for k in own if k in spec}, "sending": "stubbed"}
 
 
 def _same_rows(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
-    kept = (
-        "protocol",
-        "threads",
-        "partitions",
-        "placement",
-        "seed",
-        "tables",
-        "columns",
-        "tags",
-        "tag_groups",
-        "tag_prefix",
-        "values",
-        "period_rows",
-        "decimals",
-        "disorder",
-        "disorder_ratio",
-        "disorder_lambda",
-        "disorder_max_k",
-        "disorder_rows",
-        "text",
-        "rows_per_request",
-        "requests_per_table",
-        "interlace_rows",
-        "start_ms",
-        "step_ms",
-    )
-    return {**{k: spec[k] for k in kept if k in spec}, "duration_s": f"{seconds:g}", "warmup_s": "0.2"}
+    return {**{k: spec[k] for k in _OF_ROWS if k in spec}, "duration_s": f"{seconds:g}", "warmup_s": "0.2"}
 
 
 def _load(load: Load) -> dict[str, str]:

@@ -29,8 +29,7 @@ class Answer:
     ok: bool
     rows: tuple[tuple[Any, ...], ...]
     affected: int | None
-    # code, message: the server's; "" if it succeeded
-    code: str
+    code: str  # code, message: the server's; "" if it succeeded
     message: str
 
 
@@ -42,7 +41,7 @@ def run_statements(
     limit_s: float = SQL_S,
     children: Children | None = None,
 ) -> tuple[Answer, ...]:
-    """One answer for each statement. Raises LoadError if the driver is missing, TargetError if it cannot connect."""
+    """One answer each. Raises LoadError (no driver), TargetError (no connection)."""
     text = "".join(s.replace("\n", " ") + "\n" for s in statements)
     lines = run_verb(program, "sql", spec, text, secret, limit_s, children)
     answers = [_answer(line) for line in lines if line.get("event") == "result"]
@@ -125,14 +124,16 @@ TableRun = tuple[int, ...]  # first table, number of tables, rows of each
 def sums_of(
     program: str, spec: Mapping[str, str], groups: Sequence[Sequence[TableRun]], *, decimal: bool, distinct: bool
 ) -> Sequence[Mapping[str, Any]]:
-    """decimal: a float counts as the decimal that texts have for it. distinct: of rows with the same time one
-    counts."""
+    """decimal: a float counts as its decimal in texts. distinct: of rows with the same time one counts."""
     groups_text = ";".join(",".join(_item(run) for run in group) for group in groups)
     more = {"sums_of": groups_text, "sums_decimal": str(int(decimal)), "sums_distinct": str(int(distinct))}
-    lines = run_verb(program, "sums", {**spec, **more}, "", "", SUMS_S)
-    events = [line for line in lines if line.get("event") == "sums"]
-    if len(events) != len(groups):
-        raise LoadError(f"{len(events)} answers of the load generator to {len(groups)} questions for sums")
+    return _answers(program, "sums", {**spec, **more}, len(groups), SUMS_S)
+
+
+def _answers(program: str, verb: str, spec: Mapping[str, str], count: int, limit_s: float) -> list[dict[str, Any]]:
+    events = [line for line in run_verb(program, verb, spec, "", "", limit_s) if line.get("event") == verb]
+    if len(events) != count:
+        raise LoadError(f"{len(events)} answers of the load generator to {count} questions for {verb}")
     return events
 
 
@@ -153,7 +154,7 @@ class ClientLibrary:
 
 
 def client_library(driver: str, wanted: str) -> ClientLibrary:
-    """wanted: "" is the usual one. Raises LoadError that names the missing file or symbol."""
+    """wanted: "" is the usual one. Raises LoadError that names what is missing."""
     spec = {"protocol": "1", "driver": driver, **({"library": wanted} if wanted else {})}
     answer = run_verb(loadgen_path(), "library", spec, "", "", LIBRARY_S)[-1]
     return ClientLibrary(path=str(answer.get("library") or ""), version=str(answer.get("library_version") or ""))
@@ -172,18 +173,14 @@ def rows_of(program: str, spec: Mapping[str, str], stretches: Sequence[Stretch])
     parts: list[list[TableRows]] = [[] for _ in stretches]
     for pieces in _calls(stretches, max(1, VALUES_MAX // (len(types) + 1))):
         pieces_text = ",".join(f"{table}:{first}:{count}" for _, (table, first, count) in pieces)
-        lines = run_verb(program, "rows", {**spec, "rows_of": pieces_text}, "", "", ROWS_S)
-        events = [line for line in lines if line.get("event") == "rows"]
-        if len(events) != len(pieces):
-            raise LoadError(f"{len(events)} answers of the load generator to {len(pieces)} questions for rows")
-        for (number, _), line in zip(pieces, events, strict=True):
+        lines = _answers(program, "rows", {**spec, "rows_of": pieces_text}, len(pieces), ROWS_S)
+        for (number, _), line in zip(pieces, lines, strict=True):
             parts[number].append(_rows(types, line["time_ms"], line["columns"]))
     return [_joined(types, part) for part in parts]
 
 
 def _calls(stretches: Sequence[Stretch], most: int) -> Iterator[list[tuple[int, Stretch]]]:
-    """Together at most so many rows, because a call answers in text, which takes several times the memory of the
-    values."""
+    """Of so many rows at most: a call answers in text, several times as large as the values."""
     call: list[tuple[int, Stretch]] = []
     left = most
     for number, (table, start, count) in enumerate(stretches):
@@ -229,10 +226,8 @@ def _column(kind: str, values: Sequence[Any]) -> np.ndarray[Any, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Tables:
-    """Each table's name as the driver writes it; and its tags as text, by their name."""
-
-    names: tuple[str, ...]
-    tags: Mapping[str, tuple[str, ...]]
+    names: tuple[str, ...]  # as the driver writes them
+    tags: Mapping[str, tuple[str, ...]]  # each table's, as text
 
 
 def tables_of(program: str, spec: Mapping[str, str], secret: str, children: Children | None = None) -> Tables:

@@ -20,9 +20,7 @@ from scale_sweep.sweep.file import read_sweep_file, sweep_path
 from scale_sweep.sweep.named_workloads import NAMED
 from scale_sweep.sweep.server_settings import KNOB_NAMES
 from scale_sweep.sweep.settings import SETTINGS
-from scale_sweep.sweep.window import QUICK_DEFAULTS, slo_mistakes, with_objective, work_of
-
-_WORK = {"load.rows": "--rows", "load.rows_per_level": "--rows-per-level"}
+from scale_sweep.sweep.window import FIXED_WORK, QUICK_DEFAULTS, slo_mistakes, with_objective, work_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,11 +106,11 @@ def _read_all(texts: Texts) -> tuple[dict[str, Any], list[str]]:
 
 def _conflicts(texts: Texts, values: Mapping[str, Any]) -> list[str]:
     mistakes = []
-    for key, flag in _WORK.items():
+    for key, flag in FIXED_WORK.items():
         both = values[key] is not None and texts.origin["load.duration"] != "default"
         if both and texts.origin[key] == texts.origin["load.duration"]:
             mistakes.append(f"{flag} and --duration exclude each other: fixed work, or a fixed window")
-    if all(values[key] is not None for key in _WORK) and len({texts.origin[key] for key in _WORK}) == 1:
+    if all(values[key] is not None for key in FIXED_WORK) and len({texts.origin[key] for key in FIXED_WORK}) == 1:
         mistakes.append("--rows and --rows-per-level exclude each other: the same work at all levels, or in proportion")
     if values["method.detect"] and texts.origin["method.replicates"] == "flag":
         mistakes.append("--detect and --replicates exclude each other: --detect chooses the replicates")
@@ -123,7 +121,7 @@ def _conflicts(texts: Texts, values: Mapping[str, Any]) -> list[str]:
 
 def _fixed_work(texts: Texts, values: Mapping[str, Any]) -> tuple[int | None, bool]:
     """The rows, and whether they are for each unit of the level. A flag replaces a file's value."""
-    keys = [key for key in _WORK if values[key] is not None]
+    keys = [key for key in FIXED_WORK if values[key] is not None]
     keys.sort(key=lambda key: texts.origin[key] != "flag")
     if not keys or (texts.origin["load.duration"] == "flag" and texts.origin[keys[0]] == "file"):
         return None, False
@@ -136,27 +134,25 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
     name = str(texts.text.get("name") or axes.name_of(what))
     targets = tuple(dict.fromkeys(part.strip() for part in v["target.name"].split(",") if part.strip())) or ("auto",)
     fixed_work = rows is not None and v["load.soak"] is None
-    span = window.window_of(v, texts.origin)
+    work_or_window: dict[str, Any] = {"rows": None, **window.window_of(v)}
+    if fixed_work:
+        work_or_window = {"rows": rows, "duration_s": None, "rows_by_level": by_level, "carries_claim": True}
     warmup = (None, 0.0) if fixed_work and texts.origin["load.warmup"] == "default" else v["load.warmup"]
     load = Load(
-        rows=rows if fixed_work else None,
-        rows_by_level=by_level and fixed_work,
-        duration_s=None if fixed_work else span.duration_s,
+        **work_or_window,
         warmup_s=warmup[1],
         warmup_least_s=warmup[0],
         rate=float(v["load.rate"]),
         arrival=v["load.arrival"],
-        window_max_s=None if fixed_work else span.window_max_s,
         generator=v["load.generator"],
         table_placement=v["load.placement"],
-        may_discard=swept.facts.must_be_steady and not span.soak,
-        soak=span.soak,
-        carries_claim=fixed_work or span.carries_claim,
+        may_discard=swept.facts.must_be_steady and v["load.soak"] is None,
         request_timeout_s=v["load.request_timeout"],
         drain_s=v["load.drain"],
         trace_every=v["load.trace"] or 0,
         trace_max=v["load.trace_max"],
     )
+    server: dict[str, Any] = {n: v[f"target.{n}"] or "" for n in ("version", "image", "home", "endpoint", "data_dir")}
     return Sweep(
         name=name,
         question=str(texts.text.get("question", _question(swept, work, v["load.slo"]))),
@@ -165,10 +161,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
         constants=axes.constants(swept, values),
         target=targets[0],
         runtime=v["target.runtime"],
-        version=v["target.version"] or "",
-        image=v["target.image"] or "",
-        home=v["target.home"] or "",
-        endpoint=v["target.endpoint"] or "",
+        **server,
         port=v["target.port"],
         method=v["load.method"] or "",
         work=work,
@@ -181,7 +174,6 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
         generator_cpus=() if v["cpus.generator"] == SHARED else v["cpus.generator"] or (),
         shares_cpus=v["cpus.generator"] == SHARED,
         memory_bytes=v["target.memory"],
-        data_dir=v["target.data_dir"] or "",
         reference=v["report.reference"] or "",
         predict=v["report.predict"] or (),
         need=v["report.need"] or (),
@@ -209,18 +201,13 @@ def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
     many = levels > 1 and replicates > 1
     return {
         "replicates": replicates,
-        "seed": v["method.seed"],
-        "order_seed": v["method.order_seed"],
+        **{name: v[f"method.{name}"] for name in ("seed", "order_seed", "sample_hz", "replicates_max")},
         "detect_percent": v["method.detect"],
-        "sample_hz": v["method.sample_hz"],
         "network_bits_per_s": v["method.network_speed"],
         "drift_check": v["method.drift_check"] == "on" or v["method.drift_check"] == "auto" and many,
         "sentinel": v["method.drift_check"] == "long",
         "until_ci_percent": v["method.until_ci"],
-        "replicates_max": v["method.replicates_max"],
-        "ablation": bool(v["method.ablation"]),
-        "profile": bool(v["method.profile"]),
-        "equal_durability": bool(v["method.equal_durability"]),
+        **{name: bool(v[f"method.{name}"]) for name in ("ablation", "profile", "equal_durability")},
         "connections_check": v["method.connections_check"] == "on" and v["load.slo"] is None,
         "confirms": v["method.confirm"] == "on" and v["load.slo"] is not None,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from scale_sweep.base.errors import UsageError
@@ -12,6 +12,7 @@ from scale_sweep.capacity.objective import EXAMPLE
 from scale_sweep.experiment.work.declared import declared, mistakes_of
 from scale_sweep.model import CLAIM_S, STEP_S, Load, Origin, Work, Workload
 
+FIXED_WORK = {"load.rows": "--rows", "load.rows_per_level": "--rows-per-level"}
 # The defaults that --quick replaces: more and shorter trials, and a sentinel in place of a drift check.
 QUICK_DEFAULTS = {"method.replicates": "7", "method.drift_check": "long"}
 QUICK_S = 5.0  # the window of --quick
@@ -24,25 +25,16 @@ Values = Mapping[str, Any]
 Origins = Mapping[str, Origin]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Window:
-    """The fields of Load with these names, in seconds."""
-
-    duration_s: float
-    window_max_s: float | None
-    soak: bool
-    carries_claim: bool
-
-
-def window_of(v: Values, origins: Origins) -> Window:
+def window_of(v: Values) -> dict[str, Any]:
+    """The window's fields of Load."""
     if v["load.soak"] is not None:
-        return Window(duration_s=v["load.soak"], window_max_s=None, soak=True, carries_claim=True)
+        return {"duration_s": v["load.soak"], "soak": True, "carries_claim": True}
     duration_s, most_given = _duration_s(v), v["load.window_max"]
     is_long = duration_s >= CLAIM_S
     times = CLAIM_GROWS if is_long else QUICK_GROWS if v["load.quick"] else SHORT_GROWS
     most = times * duration_s if most_given is None else most_given
     grows = most > duration_s >= WINDOW_GROWS_FROM_S
-    return Window(duration_s=duration_s, window_max_s=most if grows else None, soak=False, carries_claim=is_long)
+    return {"duration_s": duration_s, "window_max_s": most if grows else None, "carries_claim": is_long}
 
 
 def _duration_s(v: Values) -> float:
@@ -52,42 +44,33 @@ def _duration_s(v: Values) -> float:
 def mistakes(v: Values, origins: Origins, levels: int) -> list[str]:
     """levels: of the swept axis; 0 if they could not be read."""
     duration_s, most, soak = v["load.duration"], v["load.window_max"], v["load.soak"]
-    contradictions = []
+    found = []
     if duration_s is not None and most is not None and 0 < most < _duration_s(v) and soak is None:
         limit = f"{_duration_s(v):g} s, the --duration that it may grow from"
-        contradictions.append(f"--window-max: is less than {limit}; give a shorter --duration, or --quick")
+        found.append(f"--window-max: is less than {limit}; give a shorter --duration, or --quick")
     if v["load.quick"] and origins["load.duration"] == "flag" and duration_s is not None and duration_s >= CLAIM_S:
-        contradictions.append(
+        found.append(
             f"--quick and --duration {duration_s:g}s exclude each other: a window of {CLAIM_S:g} s is not quick"
         )
-    return contradictions + (_mistakes_of_soak(v, origins, levels) if soak is not None else [])
-
-
-def _mistakes_of_soak(v: Values, origins: Origins, levels: int) -> list[str]:
-    contradictions = []
+    if soak is None:
+        return found
     if levels > 1:
-        contradictions.append(f"--soak: is one long trial at one level, and {counted(levels, 'level')} are given")
-    with_soak = {
-        "load.rows": "--rows",
-        "load.rows_per_level": "--rows-per-level",
-        "load.duration": "--duration",
-        "load.quick": "--quick",
-    }
-    contradictions += [
-        f"--soak and {flag} exclude each other" for key, flag in with_soak.items() if origins[key] == "flag"
-    ]
+        found.append(f"--soak: is one long trial at one level, and {counted(levels, 'level')} are given")
+    for key, flag in (*FIXED_WORK.items(), ("load.duration", "--duration"), ("load.quick", "--quick")):
+        if origins[key] == "flag":
+            found.append(f"--soak and {flag} exclude each other")
     if origins["method.replicates"] == "flag" and (v["method.replicates"] or 1) > 1:
-        contradictions.append("--soak: is one long trial; leave out --replicates")
-    if v["load.soak"] < CLAIM_S:
-        contradictions.append(f"--soak: at least {CLAIM_S:g} s, the length of a window that it is compared with")
-    return contradictions
+        found.append("--soak: is one long trial; leave out --replicates")
+    if soak < CLAIM_S:
+        found.append(f"--soak: at least {CLAIM_S:g} s, the length of a window that it is compared with")
+    return found
 
 
 TRACE_MAX = 100_000_000  # the load generator's limit
 
 
 def work_of(values: Mapping[str, Any], origin: Mapping[str, Origin]) -> Work:
-    """The work of settings that are valid one by one. Raises UsageError."""
+    """Raises UsageError."""
     parameters: dict[str, dict[str, str]] = {}
     for (name, parameter), text in values["operation"].items():
         parameters.setdefault(name, {})[parameter] = text
@@ -104,56 +87,49 @@ def work_of(values: Mapping[str, Any], origin: Mapping[str, Origin]) -> Work:
 
 
 def _beside(values: Mapping[str, Any], work: Work) -> list[str]:
-    rows = values["load.rows"] is not None or values["load.rows_per_level"] is not None
-    contradictions = []
-    if work.cache != "as-is" and not work.preload_rows:
-        contradictions.append(f"--cache {work.cache}: no rows are there before the load; load some, like --preload 1M")
-    if values["load.rate"] and any(operation.is_apart for operation in work.operations):
-        reason = "operations have separate connections; give each a rate, like --operation write.rate=10k"
-        contradictions.append(f"--rate: is the rate of one mix, and {reason}")
-    if work.counts_requests and rows:
-        contradictions.append("--rows: fixed work is rows that are written; a load that reads has a window: --duration")
-    if (work.counts_requests or work.preload_rows) and values["load.generator"] != "scale":
-        contradictions.append(f"--load-generator: {values['load.generator']} only writes, and into an empty database")
-    if values["load.trace_max"] > TRACE_MAX:
-        contradictions.append(f"--trace-max: {TRACE_MAX:,} at most; each takes 40 bytes of memory while the load runs")
-    if values["load.trace"] and values["load.generator"] != "scale":
-        contradictions.append(f"--trace: {values['load.generator']} does not report each request")
-    if values["workload.disorder"] and values["load.generator"] != "scale":
-        contradictions.append(f"--disorder: {values['load.generator']} has a fixed order")
-    return contradictions
+    generator, only_writes = values["load.generator"], not work.counts_requests and not work.preload_rows
+    is_other, rate_of_mix = generator != "scale", "operations have separate connections; give each a rate"
+    each_takes = "each takes 40 bytes of memory while the load runs"
+    some = {
+        f"--cache {work.cache}: no rows are there before the load; load some, like --preload 1M": work.cache != "as-is"
+        and not work.preload_rows,
+        f"--rate: is the rate of one mix, and {rate_of_mix}, like --operation write.rate=10k": values["load.rate"]
+        and any(operation.is_apart for operation in work.operations),
+        "--rows: fixed work is rows that are written; a load that reads has a window: --duration": work.counts_requests
+        and any(values[key] is not None for key in FIXED_WORK),
+        f"--load-generator: {generator} only writes, and into an empty database": is_other and not only_writes,
+        f"--trace-max: {TRACE_MAX:,} at most; {each_takes}": values["load.trace_max"] > TRACE_MAX,
+        f"--trace: {generator} does not report each request": is_other and values["load.trace"],
+        f"--disorder: {generator} has a fixed order": is_other and values["workload.disorder"],
+    }
+    return [sentence for sentence, is_so in some.items() if is_so]
+
+
+# The fields of a workload whose settings have other names.
+NAMED_OTHERWISE = {"tags": "tag_columns", "disorder_percent": "disorder_ratio"}
+_WITHOUT_SETTING = ("tag_groups", "tag_prefix")  # of foreign loads
+
+
+def workload_keys() -> dict[str, str]:
+    """The settings of a workload, by its field."""
+    names = [field.name for field in fields(Workload) if field.name not in _WITHOUT_SETTING]
+    return {name: f"workload.{NAMED_OTHERWISE.get(name, name)}" for name in names}
 
 
 def _workload(v: Mapping[str, Any]) -> Workload:
-    return Workload(
-        tables=v["workload.tables"],
-        columns=v["workload.columns"],
-        tags=v["workload.tag_columns"],
-        values=v["workload.values"],
-        rows_per_request=v["workload.rows_per_request"] or 0,
-        interlace_rows=v["workload.interlace_rows"],
-        start_ms=v["workload.start_ms"],
-        step_ms=v["workload.step_ms"],
-        text=v["workload.text"],
-        requests_per_table=v["workload.requests_per_table"],
-        period_rows=v["workload.period_rows"],
-        decimals=v["workload.decimals"],
-        disorder=v["workload.disorder"] or "",
-        disorder_percent=v["workload.disorder_ratio"],
-        disorder_lambda=v["workload.disorder_lambda"],
-        disorder_max_k=v["workload.disorder_max_k"],
-        disorder_rows=v["workload.disorder_rows"],
-    )
+    given: dict[str, Any] = {name: v[key] for name, key in workload_keys().items()}
+    given |= {"rows_per_request": given["rows_per_request"] or 0, "disorder": given["disorder"] or ""}
+    return Workload(**given)
 
 
 QUICK_STEP_S = 5.0  # the length of a step with --quick
 
 _EXCLUDED = {
     "load.rate": "finds the rate itself: leave out --rate",
-    "load.rows": "measures in steps of --duration: leave out --rows",
-    "load.rows_per_level": "measures in steps of --duration: leave out --rows-per-level",
-    "load.soak": "measures in steps of --duration: leave out --soak",
-    "load.window_max": "measures in steps of --duration: leave out --window-max",
+    **{
+        f"load.{name}": f"measures in steps of --duration: leave out --{name.replace('_', '-')}"
+        for name in ("rows", "rows_per_level", "soak", "window_max")
+    },
     "load.trace": "has many loads, and a trace has one: leave out --trace",
 }
 
@@ -170,18 +146,13 @@ def _step_s(values: Mapping[str, Any], origin: Mapping[str, Origin]) -> float:
     return wanted_s or (QUICK_STEP_S if values["load.quick"] else STEP_S)
 
 
-def _without_objective(origin: Mapping[str, Origin]) -> list[str]:
-    mistakes = [f"--slo: nothing is limited; write it like {EXAMPLE}"] if origin["load.slo"] != "default" else []
-    if origin["method.confirm"] != "default":
-        mistakes.append("--confirm: only a capacity is confirmed; give --slo")
-    return mistakes
-
-
 def slo_mistakes(values: Mapping[str, Any], origin: Mapping[str, Origin], work: Work, *, is_steady: bool) -> list[str]:
-    """None without an objective. is_steady: acknowledgements on the axis are steady."""
+    """is_steady: acknowledgements on the axis are steady."""
     objective = values["load.slo"]
     if objective is None:
-        return _without_objective(origin)
+        mistakes = [f"--slo: nothing is limited; write it like {EXAMPLE}"] if origin["load.slo"] != "default" else []
+        is_confirmed = origin["method.confirm"] != "default"
+        return [*mistakes, *(["--confirm: only a capacity is confirmed; give --slo"] if is_confirmed else [])]
     mistakes = [f"--slo {words}" for key, words in _EXCLUDED.items() if origin[key] != "default"]
     if any(operation.rate for operation in work.operations):
         mistakes.append("--slo finds the rate of all operations together: leave out --operation NAME.rate")

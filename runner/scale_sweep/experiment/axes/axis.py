@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from scale_sweep.experiment.setting import Setting
@@ -38,29 +39,22 @@ class AxisFacts:
     missing: str  # what to do if no levels are given
     standings: Mapping[BottleneckKind, Stand]  # one for every kind of bottleneck
     own_verdict: VerdictKind  # the verdict of a trial whose bottleneck is inside the server
-    # what to ask for if the runtime does not give the quantity and one level can still be measured; "" if no level can
-    one_without: str = ""
-    # the fitted rate counts to the end of flush and sync, and so do the figures of disks; else both count within the
-    # window
-    is_durable: bool = False
+    one_without: str = ""  # what to ask for if the runtime does not give the quantity; "": no level can be measured
+    is_durable: bool = False  # the fitted rate and the figures of disks count to the end of flush and sync
     is_constant_elsewhere: bool = False  # a sweep of another axis may give one level of this one
-    # a trial without a steady rate is UNSTEADY, and seconds before it settled may be left out
-    must_be_steady: bool = True
-    published_level: str = ""  # the heading of the level in the former
-    # published_columns, console_columns: the columns of the report's table in the form of the published article, and of
-    # the console's table, by their names in scale_sweep/report/article.py
+    must_be_steady: bool = True  # else UNSTEADY; seconds before the rate settled may be left out
+    published_level: str = ""  # the heading of the level in the report's table that has the form of the article
+    # by their names in scale_sweep/report/article.py
     published_columns: tuple[str, ...] = ("connections", "rows", "disk_io", "available_memory", "cpu")
     published_note: str = ""  # how our rates differ in kind from published ones
     console_columns: tuple[str, ...] = ("disk_write",)
-    # settings of every sweep that the short help of this axis shows besides the usual ones, by key
-    usual_keys: tuple[str, ...] = ()
+    usual_keys: tuple[str, ...] = ()  # of every sweep, in the short help of this axis
 
     def count(self, level: str) -> str:
         return f"{level} {self.unit if level == '1' else self.name}"
 
 
-# Kinds that were considered for every axis. A new one has no standing until it is here, or an axis names it as swept or
-# own; until then tests/unit/test_diagnosis.py fails.
+# Kinds that were considered for every axis. A new one has no standing until it is here, or an axis names it.
 _CONSIDERED = frozenset(
     "SERVER_CPU QUOTA THROTTLING GENERATOR_CEILING GENERATOR_CPU GENERATOR_LATE SHARED_CPU OTHER_PROCESSES HYPERVISOR "
     "CONNECTIONS HOT_THREAD DISK DISK_WAITS UNEVEN_DISKS MEMORY MEMORY_BANDWIDTH STALL LOCKS NETWORK OFFERED_RATE "
@@ -69,21 +63,19 @@ _CONSIDERED = frozenset(
 
 
 def standings(
-    swept: tuple[BottleneckKind, ...],
-    own: tuple[BottleneckKind, ...],
-    remedies: Mapping[BottleneckKind, str] | None = None,
-    reasons: Mapping[BottleneckKind, str] | None = None,
+    swept: Sequence[BottleneckKind],
+    own: Sequence[BottleneckKind],
+    remedies: Mapping[BottleneckKind, str] = MappingProxyType({}),
+    reasons: Mapping[BottleneckKind, str] = MappingProxyType({}),
 ) -> dict[BottleneckKind, Stand]:
-    """Kinds that are not named are EXTERNAL. remedies, reasons: the axis' own texts."""
-
-    def standing(kind: BottleneckKind) -> Standing:
-        return Standing.SWEPT if kind in swept else Standing.OWN if kind in own else Standing.EXTERNAL
-
-    def stand(kind: BottleneckKind) -> Stand:
-        remedy, reason = (remedies or {}).get(kind, ""), (reasons or {}).get(kind, "")
-        return Stand(standing=standing(kind), remedy=remedy, reason=reason)
-
-    return {kind: stand(kind) for kind in BottleneckKind if kind in {*_CONSIDERED, *swept, *own}}
+    """Kinds that are not named are EXTERNAL."""
+    known = dict.fromkeys(map(BottleneckKind, _CONSIDERED), Standing.EXTERNAL)
+    known |= dict.fromkeys(own, Standing.OWN) | dict.fromkeys(swept, Standing.SWEPT)
+    return {
+        kind: Stand(standing=known[kind], remedy=remedies.get(kind, ""), reason=reasons.get(kind, ""))
+        for kind in BottleneckKind
+        if kind in known
+    }
 
 
 class Axis:
@@ -95,18 +87,18 @@ class Axis:
         return f"axis.{self.facts.name}"
 
     def amounts(self, level: float) -> Amounts:
-        """By quantity. The default: the level itself, of the quantity with the axis' name."""
+        """By quantity."""
         return {self.facts.name: Amount(value=level, unit=self.facts.unit)}
 
     def knobs(self, level: float) -> Mapping[str, str]:
         return {}
 
     def of_machine(self, texts: Texts, host: Host) -> str:
-        """The levels, with numbers in place of words that mean a part of a machine. texts: by key."""
+        """The levels, without words that mean a part of a machine. texts: by key."""
         return str(texts.get(self.key) or "")
 
     def default_constant(self, sweep: Sweep, host: Host) -> float | None:
-        """The level of a sweep of another axis, if the user gives none. None: the axis grants nothing there."""
+        """In a sweep of another axis. None: nothing is granted."""
         return None
 
     def overruled(self, flags: Texts) -> tuple[str, ...]:
@@ -129,9 +121,9 @@ class Axis:
         return []
 
     def work_seconds(self, sweep: Sweep, trial: Trial) -> float:
-        """The least time that fixed work takes because of this axis; an estimate."""
+        """The least that fixed work takes because of this axis."""
         return 0.0
 
     def before(self, sweep: Sweep) -> tuple[float, str]:
-        """Seconds before the first trial, an estimate, and what they are spent on."""
+        """Seconds before the first trial, and what they are spent on."""
         return 0.0, ""

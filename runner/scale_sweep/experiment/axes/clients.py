@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from scale_sweep.base.units import parse_levels
 from scale_sweep.experiment.axes.axis import Axis, AxisFacts, standings
 from scale_sweep.experiment.setting import readers, setting
 from scale_sweep.model import BottleneckKind, VerdictKind
 
-_OWN = (
-    BottleneckKind.SERVER_CPU,
-    BottleneckKind.QUOTA,
-    BottleneckKind.MEMORY_BANDWIDTH,
-    BottleneckKind.LOCKS,
-    BottleneckKind.HOT_THREAD,
-    BottleneckKind.DISK,
-    BottleneckKind.DISK_WAITS,
-    BottleneckKind.UNEVEN_DISKS,
-    BottleneckKind.MEMORY,
-    BottleneckKind.UNKNOWN,
-)
+_OWN = "SERVER_CPU QUOTA MEMORY_BANDWIDTH LOCKS HOT_THREAD DISK DISK_WAITS UNEVEN_DISKS MEMORY UNKNOWN".split()
 _MORE_CLIENTS = "more --clients, or larger requests (--rows-per-request)"
 
 _FACTS = AxisFacts(
@@ -32,17 +20,14 @@ _FACTS = AxisFacts(
     example="scale sweep clients --clients 1..64:x2",
     missing="say how many clients to sweep, like 1..64:x2",
     standings=standings(
-        swept=(BottleneckKind.CONNECTIONS,), own=_OWN, remedies={BottleneckKind.CONNECTIONS: _MORE_CLIENTS}
+        swept=(BottleneckKind.CONNECTIONS,),
+        own=tuple(map(BottleneckKind, _OWN)),
+        remedies={BottleneckKind.CONNECTIONS: _MORE_CLIENTS},
     ),
     own_verdict=VerdictKind.VALID,
     published_columns=("partitions", "rows", "disk_io", "available_memory", "cpu"),
-    usual_keys=(
-        "target.memory",
-        "load.slo",
-        "workload.tables",
-        "workload.rows_per_request",
-        "load.method",
-        "knobs.partitions",
+    usual_keys=tuple(
+        "target.memory load.slo workload.tables workload.rows_per_request load.method knobs.partitions".split()
     ),
 )
 
@@ -53,7 +38,7 @@ class _Clients(Axis):
         setting(
             "axis.clients",
             "--clients",
-            readers.whole_levels(parse_levels, "clients"),
+            readers.whole_levels("clients"),
             "",
             "Connections that write at the same time: 1..64:x2, 1..16 or 1,2,4. Selects a sweep of clients.",
             "LEVELS",

@@ -26,8 +26,8 @@ _FACTS = AxisFacts(
     question="How does the write rate grow with cores?",
     example="scale sweep cpu --cores 1..all",
     missing="say which core counts to sweep, like 1..4",
+    # Cores that waited for memory were in use too: the rate counts for the level.
     standings=standings(
-        # Cores that waited for memory were in use too: the rate counts for the level.
         swept=(BottleneckKind.SERVER_CPU, BottleneckKind.QUOTA, BottleneckKind.MEMORY_BANDWIDTH),
         own=(BottleneckKind.LOCKS, BottleneckKind.HOT_THREAD, BottleneckKind.CONNECTIONS, BottleneckKind.UNKNOWN),
     ),
@@ -66,7 +66,7 @@ class _Cores(Axis):
     )
 
     def of_machine(self, texts: Texts, host: Host) -> str:
-        """`all` as a number. The CPUs of an endpoint are not known: the word stays, and is refused."""
+        """The CPUs of an endpoint are not known: `all` stays, and is refused."""
         text = super().of_machine(texts, host)
         if not _ALL.search(text) or texts.get("target.endpoint"):
             return text

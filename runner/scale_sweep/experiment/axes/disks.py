@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from scale_sweep.base.units import common_multiple, counted, format_number, parse_levels
+from scale_sweep.base.units import common_multiple, counted, format_number
 from scale_sweep.experiment.axes.axis import Axis, AxisFacts, standings
 from scale_sweep.experiment.setting import readers, setting, settings_of
 from scale_sweep.experiment.work import logical_bytes
@@ -83,7 +83,7 @@ _FACTS = AxisFacts(
     console_columns=("disk_total", "disk_shares", "disk_of_ceiling"),
     usual_keys=("knobs.connections", "knobs.commit_threads"),
 )
-_LEVELS = readers.whole_levels(parse_levels, "disks")
+_LEVELS = readers.whole_levels("disks")
 
 
 class _Disks(Axis):
@@ -128,7 +128,7 @@ class _Disks(Axis):
             cap_iops=values["disks.cap_iops"],
             format=bool(values["disks.format"]),
             wipe=bool(values["disks.wipe"]),
-            file_system=str(values["disks.file_system"]),
+            file_system=values["disks.file_system"],
             allow_shared_device=bool(values["disks.allow_shared_device"]),
         )
         return {
@@ -140,16 +140,15 @@ class _Disks(Axis):
 
     def shown(self, sweep: Sweep) -> dict[str, str]:
         source = sweep.disks or DiskSource(kind="dir")
+        switches = ("format", "wipe", "allow_shared_device")
         return {
             "disks.dir": ",".join(source.dirs),
             "disks.device": ",".join(source.devices),
             "disks.loop": f"{source.loop_bytes} B" if source.loop_bytes else "",
             "disks.cap": f"{source.cap_bytes_per_s} B/s" if source.cap_bytes_per_s else "",
             "disks.cap_iops": str(source.cap_iops or ""),
-            "disks.format": "true" if source.format else "",
-            "disks.wipe": "true" if source.wipe else "",
+            **{f"disks.{name}": "true" if getattr(source, name) else "" for name in switches},
             "disks.file_system": source.file_system,
-            "disks.allow_shared_device": "true" if source.allow_shared_device else "",
             "disks.placement": sweep.disk_placement,
             "disks.wal": sweep.wal_disk,
             "disks.free_min": f"{sweep.disk_free_min_bytes} B",
@@ -174,7 +173,6 @@ class _Disks(Axis):
 
 
 def uneven_parts(plan: Plan) -> list[Finding]:
-    """For each level whose disks do not get the same number of partitions."""
     findings = {}
     for trial in plan.trials:
         for knob in (k.name for k in plan.knobs if k.role is KnobRole.PARTITIONS):

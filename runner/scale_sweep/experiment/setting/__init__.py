@@ -25,13 +25,11 @@ class Setting:
     key: str
     flag: str
     read: Callable[[str], object]
-    # text as a user would write it; "" means that the target or the machine decides later. The text of a flag that
-    # takes nothing is "1"
-    default: str
+    default: str  # "": the target or the machine decides later; "1" of a flag that takes nothing
     help: str
     metavar: str = "TEXT"
     takes: Takes = Takes.VALUE
-    usual: bool = False  # whether the short help shows it, for every axis, or for the axis that has it
+    usual: bool = False  # in the short help of every axis, or of the axis that has it
 
     @property
     def many(self) -> bool:
@@ -55,11 +53,11 @@ _READERS: Mapping[str, Callable[[str], object]] = {
     "count": readers.at_least(1, parse_count),
     "count_or_0": readers.at_least(0, parse_count),
     "count_from_2": readers.at_least(2, parse_count),
-    "decimals": readers.up_to(5, parse_count),
+    "decimals": readers.between(0, 5, parse_count),
     "percent": readers.percent,
     "bytes": parse_bytes,
     "bytes_above_0": readers.above_zero(parse_bytes),
-    "bytes_per_s": readers.rate_of_bytes(parse_bytes),
+    "bytes_per_s": readers.above_zero(readers.rate_of_bytes),
     "time": parse_seconds,
     "time_above_0": readers.above_zero(parse_seconds),
     "time_span": readers.time_span,
@@ -85,10 +83,10 @@ _READERS: Mapping[str, Callable[[str], object]] = {
 def settings_of(
     table: str, own: Mapping[str, Callable[[str], object]] | None = None, named: Mapping[str, Setting] | None = None
 ) -> Iterator[Setting]:
-    """The settings of a table in text: `key --flag METAVAR reader = default`, and indented below it the help.
+    """From a table in text: `key --flag METAVAR reader = default`, and below it the help.
 
-    A key with * is usual, and a reader with + reads a flag that can be repeated. A reader is a name, words between |,
-    which are the only values, or LOW..HIGH. Only a key: the setting stands in `named`. own: more readers, by name.
+    A key with * is usual, a reader with + reads a flag that can be repeated. A reader is a name, words between |, which
+    are the only values, or LOW..HIGH. Only a key: the setting is one of `named`. own: more readers.
     """
     known = {**_READERS, **(own or {})}
     for block in re.split(r"\n(?=\S)", table.strip()):
@@ -103,7 +101,7 @@ def settings_of(
         if "|" in name:
             read: Callable[[str], object] = readers.OneOf(*name.split("|"))
         else:
-            read = readers.between(float(low), float(high)) if dots else known[name]
+            read = readers.between(float(low), float(high), readers.number) if dots else known[name]
         yield Setting(
             key=key.removesuffix("*"),
             flag=flag,

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TypeVar
 
 from scale_sweep.base.texts import not_one_of
-from scale_sweep.base.units import format_bytes, format_number, parse_bytes, parse_count, parse_cpus, parse_seconds
+from scale_sweep.base.units import (
+    format_bytes,
+    format_number,
+    parse_bytes,
+    parse_count,
+    parse_cpus,
+    parse_levels,
+    parse_seconds,
+)
 from scale_sweep.model import Piece, Rule
 
 RAM_BYTES_MIN = 256 * 2**20
 MEMORY_BYTES_MIN = 16 * 2**20
 _PIECE = re.compile(r"(\d+(?:\.\d+)?)?(\.\.)?(\d+(?:\.\d+)?)?=(.+)")
+N = TypeVar("N", int, float)
 
 
 class OneOf:
@@ -25,7 +35,6 @@ class OneOf:
 
 
 def data_directory(text: str) -> str:
-    """A directory, "ram", "ram:8GiB" or "auto"."""
     word, colon, size = text.partition(":")
     if word != (meant := word.lower()) in ("ram", "auto"):
         raise ValueError(f"{text!r}: did you mean {meant}{colon}{size}? The directory {word} is written ./{word}")
@@ -41,26 +50,35 @@ def memory(text: str) -> int:
     return value
 
 
-def at_least(low: int, read_number: Callable[[str], int]) -> Callable[[str], int]:
+def _checked(read: Callable[[str], N], is_right: Callable[[N], bool], words: str) -> Callable[[str], N]:
 
-    def read(text: str) -> int:
-        value = read_number(text)
-        if value < low:
-            raise ValueError(f"{text!r} is below {low}")
+    def read_right(text: str) -> N:
+        value = read(text)
+        if not is_right(value):
+            raise ValueError(f"{text!r} {words}")
         return value
 
-    return read
+    return read_right
 
 
-def above_zero(read_number: Callable[[str], float]) -> Callable[[str], float]:
+def at_least(low: int, read: Callable[[str], int]) -> Callable[[str], int]:
+    return _checked(read, lambda value: value >= low, f"is below {low}")
 
-    def read(text: str) -> float:
-        value = read_number(text)
-        if value <= 0:
-            raise ValueError(f"{text!r} must be above 0")
-        return value
 
-    return read
+def above_zero(read: Callable[[str], N]) -> Callable[[str], N]:
+    return _checked(read, lambda value: value > 0, "must be above 0")
+
+
+def between(low: float, high: float, read: Callable[[str], N]) -> Callable[[str], N]:
+    words = f"is not between {format_number(low)} and {format_number(high)}"
+    return _checked(read, lambda value: low <= value <= high, words)
+
+
+def number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a number") from None
 
 
 def percent(text: str) -> float:
@@ -72,20 +90,6 @@ def percent(text: str) -> float:
     if not 0 < value <= 100:
         raise ValueError(f"{text!r} is not between 0 and 100 %")
     return value
-
-
-def between(low: float, high: float) -> Callable[[str], float]:
-
-    def read(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            raise ValueError(f"{text!r} is not a number") from None
-        if not low <= value <= high:
-            raise ValueError(f"{text!r} is not between {format_number(low)} and {format_number(high)}")
-        return value
-
-    return read
 
 
 def _is_whole(text: str) -> bool:
@@ -109,7 +113,7 @@ def endpoint(text: str) -> str:
 
 
 def rule(text: str) -> Rule:
-    """ "8", or pieces over the axis like "1..4=4,5..=12"."""
+    """ "8", or pieces like "1..4=4,5..=12"."""
     if "=" not in text:
         if not text.strip():
             raise ValueError("the value is empty")
@@ -153,7 +157,6 @@ _SETTING_NAME = re.compile(r"[A-Za-z_][\w.-]*")  # such as wal_level, insert.max
 
 
 def named_rule(text: str) -> tuple[str, Rule]:
-    """NAME=VALUE or NAME=RULE."""
     name, equals, value = text.partition("=")
     if not equals or not _SETTING_NAME.fullmatch(name.strip()):
         raise ValueError(f"{text!r} is not NAME=VALUE")
@@ -161,7 +164,6 @@ def named_rule(text: str) -> tuple[str, Rule]:
 
 
 def variation(text: str) -> tuple[str, tuple[str, ...]]:
-    """NAME=V1,V2,..."""
     name, equals, values = text.partition("=")
     parts = tuple(v.strip() for v in values.split(",") if v.strip())
     if not equals or not _SETTING_NAME.fullmatch(name.strip()) or not parts:
@@ -169,11 +171,11 @@ def variation(text: str) -> tuple[str, tuple[str, ...]]:
     return name.strip(), tuple(dict.fromkeys(parts))
 
 
-def whole_levels(read_levels: Callable[[str], tuple[float, ...]], what: str) -> Callable[[str], tuple[float, ...]]:
-    """There is no half disk. what: their unit, plural."""
+def whole_levels(what: str) -> Callable[[str], tuple[float, ...]]:
+    """what: their unit, plural."""
 
     def read(text: str) -> tuple[float, ...]:
-        levels = read_levels(text)
+        levels = parse_levels(text)
         if broken := [level for level in levels if level != int(level)]:
             raise ValueError(f"{text!r} holds {format_number(broken[0])}; {what} come whole")
         return levels
@@ -181,23 +183,15 @@ def whole_levels(read_levels: Callable[[str], tuple[float, ...]], what: str) -> 
     return read
 
 
-def rate_of_bytes(read_bytes: Callable[[str], int]) -> Callable[[str], int]:
+def rate_of_bytes(text: str) -> int:
     """ "20MiB/s", or "20MiB"."""
-
-    def read(text: str) -> int:
-        try:
-            value = read_bytes(text.strip().removesuffix("/s"))
-        except ValueError:
-            raise ValueError(f'{text!r} is not a rate; write it like "20MiB/s"') from None
-        if value <= 0:
-            raise ValueError(f"{text!r} must be above 0")
-        return value
-
-    return read
+    try:
+        return parse_bytes(text.strip().removesuffix("/s"))
+    except ValueError:
+        raise ValueError(f'{text!r} is not a rate; write it like "20MiB/s"') from None
 
 
 def paths(text: str) -> tuple[str, ...]:
-    """Absolute, each once."""
     absolute = tuple(part.strip() for part in text.split(",") if part.strip())
     relative = [p for p in absolute if not p.startswith("/")]
     if not absolute or relative:
@@ -209,14 +203,12 @@ def paths(text: str) -> tuple[str, ...]:
 
 
 def switch(text: str) -> bool:
-    """As a flag or in TOML."""
     if text not in ("1", "0", "true", "false"):
         raise ValueError(f"{text!r} is neither true nor false")
     return text in ("1", "true")
 
 
 def tag(text: str) -> tuple[str, str]:
-    """k=v."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise ValueError(f"{text!r} is not k=v")
@@ -228,22 +220,11 @@ def rates(text: str) -> tuple[float, ...]:
     return tuple(float(v) for v in sorted({above_zero(parse_count)(part) for part in text.split(",")}))
 
 
-def up_to(high: int, read_number: Callable[[str], int]) -> Callable[[str], int]:
-
-    def read(text: str) -> int:
-        value = read_number(text)
-        if not 0 <= value <= high:
-            raise ValueError(f"{text!r} is not between 0 and {high}")
-        return value
-
-    return read
-
-
 _BITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
 
 
 def network_speed(text: str) -> tuple[str, float]:
-    """Bits/s from "eth0=10Gbit" (kbit, Mbit or Gbit, of 1000, as tc writes them)."""
+    """Bits/s from "eth0=10Gbit" (of 1000, as tc writes them)."""
     interface, value = tag(text)
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]bit)(?:/s)?", value.lower())
     if match is None or not float(match.group(1)):
@@ -252,7 +233,7 @@ def network_speed(text: str) -> tuple[str, float]:
 
 
 def time_span(text: str) -> tuple[float | None, float]:
-    """`5s`: no least time. `5s..60s`: the least and the greatest time in seconds."""
+    """The least time (`5s`: none) and the greatest, in seconds."""
     least, dots, most = text.partition("..")
     if not dots:
         return None, parse_seconds(text)
@@ -266,5 +247,4 @@ SHARED = "shared"
 
 
 def cpus_or_shared(text: str) -> tuple[int, ...] | str:
-    """ "shared": those of the server at each level."""
     return SHARED if text.strip() == SHARED else parse_cpus(text)

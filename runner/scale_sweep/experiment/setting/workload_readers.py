@@ -13,7 +13,7 @@ _SIZED = ("binary", "nchar", "varbinary", "geometry")
 _COLUMN = re.compile(r"(?:([A-Za-z_]\w{0,63}):)?([a-z]+)(?:\((\d{1,5})\))?")
 _MANY = re.compile(r"(\d{1,4}):([a-z]+)(\(\d{1,5}\))?")
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
-LAWS = ("walk", "random", "constant", "line", "sine", "square", "normal")
+LAWS = ("walk", "random", "constant", "line", "sine", "square", "normal")  # in the order of the load generator
 SHARE_MAX = 1_000_000
 
 

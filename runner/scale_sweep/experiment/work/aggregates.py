@@ -64,7 +64,7 @@ class _Aggregate(Read):
 
 
 def filled_by(parameters: Parameters, query: Query) -> Query:
-    """Raises ValueError where databases have different values for stretches without rows."""
+    """Raises ValueError where databases differ."""
     fill = parameters.text("fill", "")
     if not fill:
         return query
@@ -102,26 +102,22 @@ def end_of(functions: Sequence[str]) -> str:
 
 
 def columns_of(parameters: Parameters, functions: Sequence[str]) -> tuple[str, ...]:
-    """Those of `columns`, else that of `column`. Raises ValueError where a function does not fit the type of one."""
-    wanting = next(filter(wants_number, functions), "")
+    """Raises ValueError where a function does not fit the type of one."""
+    wanting, column = next(filter(wants_number, functions), ""), parameters.text("column", "")
+    names: tuple[str, ...]
     if not parameters.text("columns", ""):
-        return (_column_of(parameters, wanting),)
-    if parameters.text("column", ""):
+        names, where = (
+            (parameters.any_column("column") if column else parameters.number("column"),),
+            f"function = {wanting}",
+        )
+    elif column:
         raise ValueError("column: columns names them already; leave one of the two out")
-    names = parameters.columns()
+    else:
+        names, where = parameters.columns(), "columns"
     for name in names:
         if wanting and parameters.kind_of(name) not in NUMBERS:
-            raise ValueError(f"columns: {name} is {parameters.kind_of(name)}, and {wanting} needs a number")
+            raise ValueError(f"{where}: {name} is {parameters.kind_of(name)}, and {wanting} needs a number")
     return names
-
-
-def _column_of(parameters: Parameters, wanting: str) -> str:
-    column = parameters.any_column("column") if parameters.text("column", "") else parameters.number("column")
-    if wanting and parameters.kind_of(column) not in NUMBERS:
-        raise ValueError(
-            f"function = {wanting}: {column} is {parameters.kind_of(column)}, and {wanting} needs a number"
-        )
-    return column
 
 
 AGGREGATE = _Aggregate("aggregate", "an aggregate over a time range")
@@ -167,8 +163,6 @@ class _Grouped(Read):
         some = groups or max(1, round(parameters.fraction("fraction", fraction) * count))
         return replace(query, devices=0, tag=tag, groups=some % count, low=first, high=last - some + 1)
 
-
-class _Aggregated(_Grouped):
     def _aggregate(self, parameters: Parameters) -> Query:
         function, *more = functions = functions_of(parameters)
         if end := end_of(functions):
@@ -176,7 +170,7 @@ class _Aggregated(_Grouped):
         return Query(columns=columns_of(parameters, functions), function=function, more_functions=tuple(more))
 
 
-class _GroupByTag(_Aggregated):
+class _GroupByTag(_Grouped):
     name, title = "group_by_tag", "an aggregate of each group of devices, by a tag"
     parameters: Mapping[str, str] = {**TAG, "fraction": f"{_FRACTION}; default 1", **COLUMN, **FUNCTION}
 
@@ -188,7 +182,7 @@ class _GroupByTag(_Aggregated):
 _STRETCH = {"bucket": "length of one stretch of time, like 1m; default: all time together"}
 
 
-class _AggregateTag(_Aggregated):
+class _AggregateTag(_Grouped):
     name, title = "aggregate_tag", "an aggregate over all time, of the devices of some groups"
     parameters: Mapping[str, str] = {**TAG, "fraction": f"{_FRACTION}; default 0.1", **COLUMN, **FUNCTION, **_STRETCH}
 

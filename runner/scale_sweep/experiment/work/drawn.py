@@ -6,9 +6,9 @@ import math
 import random
 from collections.abc import Iterable
 
+from scale_sweep.experiment.setting.workload_readers import LAWS
 from scale_sweep.model import Workload
 
-LAWS = ("walk", "random", "constant", "line", "sine", "square", "normal")  # in the order of the load generator
 _RANGES = {  # the smallest value, the length of the range, steps in a unit
     "tinyint": (0, 100, 1),
     "smallint": (0, 10_000, 1),
@@ -31,8 +31,8 @@ _METERS = {
 
 
 def bounds_of(data: Workload, column: str, share: float, side: str) -> tuple[float, float]:
-    """Two bounds with this share of the values strictly between them, as nearly as possible. side: "above", where the
-    second is infinite, "below", where the first is, or "between", in the middle of the range. Raises ValueError."""
+    """Two bounds with this share of the values strictly between them, as nearly as possible. side: "between" is in the
+    middle of the range; of "above" the second is infinite, of "below" the first. Raises ValueError."""
     law = law_of(data, column)
     if law != "random":
         reason = "the share within bounds is the same in every range of time only with --values random"
@@ -72,7 +72,7 @@ def law_of(data: Workload, column: str) -> str:
 
 
 def walked(tables: int, seed: int, first: int, count: int) -> tuple[int, ...]:
-    """Consecutive devices of a seeded order, from a place in it. As many as there are devices are all of them."""
+    """Consecutive devices of a seeded order, from a place in it; so many as there are, are all of them."""
     chance = random.Random(seed)
     start, step = chance.randrange(tables), chance.randrange(1, tables + 1)
     while math.gcd(step, tables) != 1:

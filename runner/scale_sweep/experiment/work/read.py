@@ -62,7 +62,8 @@ class Read(OperationKind):
             "value_step": 1 if query.tag else 0,
         }
         lines = {f"ask.{operation.name}.{name}": f"{value:.10g}" for name, value in drawn.items() if value}
-        return {**lines, **({f"ask.{operation.name}.empty": _nothing(query)} if query.is_one_aggregate else {})}
+        empty = {f"ask.{operation.name}.empty": "zero" if query.counts else "null"}
+        return {**lines, **(empty if query.is_one_aggregate else {})}
 
     def rate(self, *, durable: bool) -> Rate:
         return REQUESTS
@@ -93,7 +94,7 @@ class Parameters:
         return tuple(dict.fromkeys(names))
 
     def grouped(self, query: Query) -> Query:
-        """A tag has a value for each device, so all of them are asked for."""
+        """By a tag, all devices are asked for."""
         by, top, known = self.text("each", ""), self.text("top", ""), self._tags()
         if by not in ("", "device", *known):
             raise ValueError(f"each = {by}: not {', '.join(('device', *known))}")
@@ -156,7 +157,7 @@ class Parameters:
         return self._types[column]
 
     def time_ms(self, name: str, default: str) -> int:
-        """0 if there is neither a value nor a default."""
+        """0 without a value and a default."""
         text = self.text(name, default)
         if not text:
             return 0
@@ -195,17 +196,16 @@ class Parameters:
         return limit
 
     def bounded(self, query: Query) -> Query:
-        """The drawn bound with the range of its draws, and those that are the same in every request."""
+        """The drawn bound with its range, and the fixed ones."""
         side, column = self.text("side", SIDES[0]), self.number("bound_column")
         if side not in SIDES:
             raise ValueError(f"side = {side}: not one of {', '.join(SIDES)}")
         low, high = self._bounds(side, column)
         conditions = tuple(self._condition(text) for text in self.text("where", "").split(",") if text.strip())
-        if side == BETWEEN:
-            upper = Condition(column=column, sign="<", value=high)
-            return replace(query, bound_column=column, low=low, high=low, conditions=(upper, *conditions))
-        bounded = replace(query, bound_column=column, is_below=side == "below", conditions=conditions)
-        return replace(bounded, low=low, high=high)
+        query = replace(query, bound_column=column, is_below=side == "below", low=low, high=high, conditions=conditions)
+        if side != BETWEEN:
+            return query
+        return replace(query, high=low, conditions=(Condition(column=column, sign="<", value=high), *conditions))
 
     def _bounds(self, side: str, column: str) -> tuple[float, float]:
         text, share = self.text("bound", ""), self.text("selectivity", "")
@@ -238,16 +238,11 @@ class Parameters:
 
 
 def _share(text: str) -> float:
-    """As a part of 1."""
     number, percent, rest = text.partition("%")
     share: float = _read("selectivity", number.strip(), float)
     if not percent or rest.strip() or not 0 < share < 100:
         raise ValueError(f"selectivity = {text}: a percentage above 0% and below 100%, like 10%")
     return share / 100
-
-
-def _nothing(query: Query) -> str:
-    return "zero" if query.counts else "null"
 
 
 def _read(name: str, text: str, reader: Callable[[str], Any]) -> Any:

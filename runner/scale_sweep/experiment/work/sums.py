@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from scale_sweep.experiment.work.read import NUMBERS
 from scale_sweep.model import RowsSummed, TableSums, Workload
 
 OF_ROWS = ("rows", "first", "last", "times")
@@ -19,10 +20,8 @@ NS_PER_MS = 1_000_000
 UNREADABLE = "?"  # a figure of a database that is no number
 WRONG_MAX = 3  # sentences of one trial
 UNIT = 2.0**-53  # the relative error of one addition of doubles
-_WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "ubigint")
-_FRACTION = ("float", "double")
 _LEAST, _GREATEST = ("first", "least"), ("last", "greatest")  # the other figures of several tables are added
-_KINDS = {**dict.fromkeys(_WHOLE, OF_COLUMN), **dict.fromkeys(_FRACTION, OF_COLUMN), "bool": ("values", "sum")}
+_KINDS = {**dict.fromkeys(NUMBERS, OF_COLUMN), "bool": ("values", "sum")}
 _WORDS = {
     "rows": "number of rows",
     "first": "first time, in ns since the first timestamp",
@@ -40,10 +39,8 @@ Number = int | float
 
 @dataclass(frozen=True, kw_only=True)
 class RightFigures:
-    """And how far a database's may be from them, by name."""
-
     figures: Mapping[str, Number | None]
-    errors: Mapping[str, float]
+    errors: Mapping[str, float]  # how far a database's may be from them
 
 
 def column_types(data: Workload) -> Mapping[str, str]:
@@ -84,34 +81,26 @@ def _joined(what: str, values: Sequence[Any]) -> Any:
 def right_figures(
     line: Mapping[str, Any], *, steps: int | None = None, in_doubles: bool = False, share: float = 0.0
 ) -> RightFigures:
-    """Figures of a line of the verb `sums`. in_doubles: the database adds whole numbers as doubles too. share: how
-    far a stored fraction may be from the one that was sent."""
+    """Of a line of the verb `sums`. in_doubles: the database adds whole numbers as doubles too. share: how far a stored
+    fraction may be from the one that was sent."""
     rows, ns = int(line["rows"]), NS_PER_MS // int(line["units_per_ms"])
     figures: dict[str, Number | None] = {"rows": rows, STEPS: steps if rows else None}
     figures |= {what: line[what] * ns if rows else None for what in ("first", "last", "times")}
     errors: dict[str, float] = {}
-    for name, figures_of_column in line["columns"].items():
-        is_fraction = "size" in figures_of_column
-        figures |= {
-            f"{name}.{what}": _as(float if is_fraction else int, figures_of_column.get(what)) for what in OF_COLUMN[1:]
-        }
-        figures |= {f"{name}.values": figures_of_column["values"], f"{name}.timed": figures_of_column.get("timed")}
-        bound = (int(figures_of_column["values"]) + 2) * UNIT
-        if is_fraction:
-            errors[f"{name}.sum"] = (bound + share) * figures_of_column["size"]
-            most = max(abs(figures_of_column["least"]), abs(figures_of_column["greatest"]))
+    for name, of in line["columns"].items():
+        kind = float if "size" in of else int
+        figures |= {f"{name}.{what}": None if of.get(what) is None else kind(of[what]) for what in OF_COLUMN[1:]}
+        figures |= {f"{name}.values": of["values"], f"{name}.timed": of.get("timed")}
+        bound = (int(of["values"]) + 2) * UNIT
+        if kind is float:
+            errors[f"{name}.sum"] = (bound + share) * of["size"]
+            most = max(abs(of["least"]), abs(of["greatest"]))
             errors |= {f"{name}.{what}": share * most for what in ("least", "greatest")}
-        elif in_doubles and figures_of_column["values"]:
-            size = figures_of_column["values"] * max(
-                abs(figures_of_column["least"]), abs(figures_of_column["greatest"])
-            )
+        elif in_doubles and of["values"]:
+            size = of["values"] * max(abs(of["least"]), abs(of["greatest"]))
             errors[f"{name}.sum"] = bound * size if size >= 2**53 else 0.0
-        errors[f"{name}.timed"] = (2 * bound + share) * figures_of_column.get("timed_size", 0.0)
+        errors[f"{name}.timed"] = (2 * bound + share) * of.get("timed_size", 0.0)
     return RightFigures(figures=figures, errors=errors)
-
-
-def _as(kind: type[int] | type[float], value: Number | None) -> Number | None:
-    return None if value is None else kind(value)
 
 
 def table_sums(
@@ -134,7 +123,10 @@ def wrong_rows(summed: RowsSummed | None) -> tuple[str, ...]:
     differing = [(one, sentences) for one, sentences in sentences_of if sentences]
     tables = sum(one.table is not None for one, _ in differing)
     more = f" ({tables:,} of {summed.tables_compared:,} tables compared differ)" if tables else ""
-    figures = (f"{_whose(one)}: {'; '.join(sentences[:2])}{more}" for one, sentences in differing[:WRONG_MAX])
+    whose = ("all tables together" if one.table is None else f"device {one.name}" for one, _ in differing[:WRONG_MAX])
+    figures = (
+        f"{who}: {'; '.join(sentences[:2])}{more}" for who, (_, sentences) in zip(whose, differing, strict=False)
+    )
     return (*figures, *summed.wrong_tags)
 
 
@@ -150,14 +142,16 @@ def wrong_tags(
 
 
 def differs(figures: Sequence[str], one: TableSums) -> bool:
-    return any(True for _ in _differing(figures, one))
+    return next(_differing(figures, one), "") != ""
 
 
 def _differing(names: Sequence[str], one: TableSums) -> Iterator[str]:
     cells = zip(names, one.right.split(), one.stored.split(), one.error.split(), strict=True)
     for name, right, stored, error in cells:
         if not _agree(_number(right), _number(stored), float(error)):
-            yield f"{_words(name)}: stored {_shown(stored)}, sent {_shown(right)}"
+            column, _, what = name.rpartition(".")
+            words = f"{column}: {_WORDS[what]}" if column else _WORDS[what]
+            yield f"{words}: stored {_shown(stored)}, sent {_shown(right)}"
 
 
 def _agree(right: Number | None, stored: Number | None, error: float) -> bool:
@@ -189,15 +183,6 @@ def _number(text: str) -> Number | None:
         with contextlib.suppress(ValueError):
             return read(text)
     return math.nan  # which agrees with nothing
-
-
-def _whose(one: TableSums) -> str:
-    return "all tables together" if one.table is None else f"device {one.name}"
-
-
-def _words(name: str) -> str:
-    column, _, what = name.rpartition(".")
-    return f"{column}: {_WORDS[what]}" if column else _WORDS[what]
 
 
 def _shown(text: str) -> str:
