@@ -7,7 +7,7 @@ _INTERRUPTED, _OUTPUT_GONE = 130, 6  # of scale_sweep/base/errors.py
 
 
 def main() -> None:
-    """The entry point. A signal ends the process at once before anything runs and after everything ended."""
+    """A signal ends the process at once before anything runs and after everything ended."""
     _leave_on_signals()
     from scale_sweep.base.output import OutputGone, guard
     from scale_sweep.base.spawning import go_direct

@@ -30,8 +30,6 @@ def register(app: typer.Typer) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class AbRequest:
-    """The variants, and the actions of `scale ab` besides the settings of both."""
-
     what_a: Annotated[str, typer.Argument(metavar="A", help="Variant A: a kind of sweep (`cpu`) or a sweep file.")]
     what_b: Annotated[
         str | None, typer.Argument(metavar="[B]", help="Variant B, likewise. Default: the same as A.")
@@ -101,7 +99,6 @@ def ab(flags: Flags, request: AbRequest, gates: GateFlags) -> None:
 
 
 def _refuse_equal(request: AbRequest) -> None:
-    """Raises UsageError: two equal variants are measured only on request."""
     differs = request.what_b is not None or bool(request.only_a or request.only_b)
     if request.against_itself and differs:
         raise UsageError(

@@ -23,13 +23,13 @@ if TYPE_CHECKING:  # the model costs as much as the rest of a command's help
 
 
 def require_directory(path: Path, flag: str) -> None:
-    """Raises UsageError that names the flag if the path is not a directory."""
+    """Raises UsageError that names the flag."""
     if not os.path.isdir(path):
         raise UsageError(f"{flag} {path}: {'is not a directory' if os.path.exists(path) else 'does not exist'}")
 
 
 def _existing_results(context: typer.Context, path: Path) -> Path:
-    """The directory, which must exist if the user names it. The default one may be missing: no run was made yet."""
+    """The default directory may be missing: no run was made yet."""
     source = context.get_parameter_source("results")
     if source is not None and source.name == "COMMANDLINE":
         require_directory(path, "--results")
@@ -55,7 +55,7 @@ NEED = Annotated[str | None, typer.Option(help="Rates whose level to find: 20000
 
 
 def asked_of(predict: str | None, need: str | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The levels of --predict and the rates of --need. Raises UsageError that names the flag."""
+    """Raises UsageError that names the flag."""
     from scale_sweep.experiment.setting.readers import rates
 
     questions: list[tuple[float, ...]] = []
@@ -68,7 +68,7 @@ def asked_of(predict: str | None, need: str | None) -> tuple[tuple[float, ...], 
 
 
 def confirm_format(source: DiskSource, yes: bool) -> None:
-    """Raises UsageError unless the user types the word, or gave -y: --format deletes the data of a device."""
+    """Raises UsageError unless the user types the word, or gave -y: data is deleted."""
     if not source.format or yes:
         return
     devices = ", ".join(source.devices)
@@ -79,7 +79,7 @@ def confirm_format(source: DiskSource, yes: bool) -> None:
 
 
 def from_flags(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with a parameter for each field of each dataclass that it takes. Its other parameters stay."""
+    """The command with a parameter for each field of each dataclass that it takes."""
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
     kinds: dict[str, Any] = {}
@@ -149,8 +149,6 @@ HOSTS = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class SweepRequest:
-    """The sweep, and the output while it runs, besides its settings."""
-
     what: WHAT
     results: NEW_RESULTS = Path("results")
     as_json: RESULT_JSON = False
@@ -197,7 +195,7 @@ class FleetFlags:
         return self.each_server or self.cluster is not None
 
     def refuse_alone(self) -> None:
-        """Raises UsageError for an option that needs a fleet."""
+        """Raises UsageError."""
         if self.skip_missing:
             raise UsageError(
                 "--skip-missing: the sweep has one server", remedy="--each-server or --cluster has several"

@@ -77,7 +77,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {name: one for group in GROUPS.values(
 
 
 class LazyGroup(PlainGroup):
-    """A group that has every command's name and line, and imports only the command that is called."""
+    """Has every command's name and line, and imports only the command that is called."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -90,14 +90,14 @@ class LazyGroup(PlainGroup):
         self._loaded = set(eager)
 
     def get_help_option(self, ctx: Any) -> Any:
-        """With a default: for a value of None, Typer imports its validation library, a fifth of the cost of a help."""
+        """With a default: for None, Typer imports its validation library, a fifth of the cost of a help."""
         option = super().get_help_option(ctx)
         if option is not None:
             option.default = False
         return option
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Runs the command line. Raises UsageError for a mistake in it, else SystemExit with the exit code."""
+        """Raises UsageError for a mistake in the command line, else SystemExit with the exit code."""
         try:
             code = super().main(*args, **{**extra, "standalone_mode": False})
         except Mistake as mistake:
@@ -170,7 +170,7 @@ def with_help(words: Sequence[str]) -> list[str]:
 
 
 def refuse_bytes(words: Sequence[str]) -> None:
-    """Raises UsageError for an argument that is not UTF-8, the encoding of all stored and shown texts."""
+    """Raises UsageError for an argument that is not UTF-8."""
     for at, word in enumerate(words):
         if any("\ud800" <= character <= "\udfff" for character in word):
             flag = word.partition("=")[0] if word.startswith("-") else words[at - 1] if at else word
@@ -178,7 +178,7 @@ def refuse_bytes(words: Sequence[str]) -> None:
 
 
 def run() -> None:
-    """Runs the command line. Raises SystemExit: a ScaleError is shown as one message and gives its code."""
+    """Raises SystemExit: a ScaleError is shown as one message and gives its code."""
     listen()
     try:
         refuse_bytes(sys.argv[1:])

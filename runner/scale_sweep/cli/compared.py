@@ -59,7 +59,7 @@ class GateFlags:
 
 
 def gate_of(flags: GateFlags) -> Gate | None:
-    """The gate of the command line. Raises UsageError that names the flag for a wrong percentage, and for two gates."""
+    """Raises UsageError for a wrong percentage, and for two gates."""
     texts: dict[GateKind, str | None] = {
         "fail_if_slower": flags.fail_if_slower,
         "same_within": flags.same_within,
@@ -102,7 +102,7 @@ def judged(comparison: Comparison, remedy: str = MORE_RUNS) -> None:
 
 
 def show_gate(comparison: Comparison) -> None:
-    """Shows the points that decide, and the answer in one sentence."""
+    """The points that decide, and the answer."""
     from scale_sweep.cli import console
 
     gate = comparison.gate
@@ -196,7 +196,7 @@ def compare(request: CompareRequest, gates: GateFlags) -> None:
 
 
 def read_runs(results: Path, names: str) -> list[StoredRun]:
-    """The runs of names with commas between them. Raises UsageError for a name without a run."""
+    """Raises UsageError for a name without a run."""
     from scale_sweep.results.store.reader import find_run, read_run
 
     return [read_run(find_run(results, name.strip())) for name in names.split(",") if name.strip()]
@@ -217,7 +217,7 @@ def _compared(a: list[StoredRun], b: list[StoredRun], gate: Gate | None, *, any_
 
 
 def show_comparison(comparison: Comparison) -> None:
-    """Shows the answer, the points, the cautions and other differences."""
+    """The answer, the points, the cautions and other differences."""
     from scale_sweep.cli import console
     from scale_sweep.report.comparison import differing_table, false_alarm_words, ratio_table, session_words
 
@@ -242,7 +242,6 @@ def show_comparison(comparison: Comparison) -> None:
 
 
 def _compare_servers(request: CompareRequest, gates: GateFlags) -> None:
-    """Shows every server's facts, its ratio to the first, and its rate for the money."""
     from scale_sweep.analysis.compare import compare_with_first
     from scale_sweep.cli import console
     from scale_sweep.report import several
@@ -285,7 +284,7 @@ def _compare_servers(request: CompareRequest, gates: GateFlags) -> None:
 
 
 def _prices(what: str | None, names: set[str]) -> tuple[dict[str, float], str]:
-    """The prices of the hosts, and the unit of money. Raises UsageError for a list that has none of them."""
+    """Of the hosts, and the unit of money."""
     if what is None:
         return {}, "unit of money"
     from scale_sweep.sweep.prices import read_prices

@@ -55,7 +55,7 @@ __all__ = [
 
 
 def new_run(prepared: Prepared, command: Sequence[str]) -> RunWriter:
-    """Opens a new run's directory, noted in this user's state. Raises StoreError or PreflightError."""
+    """Noted in this user's state. Raises StoreError or PreflightError."""
     now = datetime.datetime.now(datetime.UTC)
     name = stamped(_slug(prepared.plan.sweep), now)
     own_runs.remember(name, prepared.plan, prepared.hosts)
@@ -63,12 +63,12 @@ def new_run(prepared: Prepared, command: Sequence[str]) -> RunWriter:
 
 
 def stamped(what: str, now: datetime.datetime | None = None) -> str:
-    """The name of a new folder of results: the time, its subject, and some digits that no other has."""
+    """The name of a new folder of results: its digits are no other's."""
     return f"{now or datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{what}-{secrets.token_hex(3)}"
 
 
 def reopen_run(run: StoredRun, held: RunLock) -> RunWriter:
-    """Opens a run that continues, with its finished trials. held: the lock under which the run was read."""
+    """held: the lock under which the run was read."""
     return _reopened(run, held, {"status": "running"})
 
 
@@ -132,8 +132,7 @@ def execute_on(
 
 
 def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: Callable[[str], None]) -> StoredRun:
-    """Runs the trials that are missing, then fits and reports. Raises PreflightError for an unsuitable client
-    library."""
+    """Raises PreflightError for an unsuitable client library."""
     homes = {}
     for subject in {t.subject.server: t.subject for t in prepared.plan.trials}.values():
         choice = prepared.choice_of(subject)
@@ -164,7 +163,7 @@ def _execute(
 
 
 def client_home(choice: ServerChoice) -> str:
-    """The directory of the load generator's client library: the server's own, or one copied out of its image."""
+    """Of the load generator's client library: the server's own, or one copied out of its image."""
     if choice.can.has_images and choice.target.facts.image_library:
         copy_out = load_runtime(choice.runtime).copy_out
         library = copy_out(choice.image, choice.target.facts.image_library)

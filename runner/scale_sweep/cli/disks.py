@@ -32,8 +32,6 @@ def register(app: typer.Typer) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class DisksRequest:
-    """The disks to make, in the words of the user."""
-
     loop: Annotated[str, typer.Option(help="Size of each loop device to make.", metavar="SIZE")] = ""
     device: Annotated[str, typer.Option(help="Or block devices to use: /dev/sdb,/dev/sdc.", metavar="LIST")] = ""
     count: Annotated[

@@ -38,7 +38,7 @@ def examine() -> tuple[Ability, ...]:
 
 
 def examine_new_pages() -> tuple[Ability, ...]:
-    """The cost of a new memory page. It is measured, which takes some seconds; empty if it cannot be."""
+    """Measured, which takes some seconds; empty if it cannot be."""
     pages = measure_new_pages(_TOUCHED_BYTES)
     if pages is None:
         return ()
@@ -48,7 +48,7 @@ def examine_new_pages() -> tuple[Ability, ...]:
 
 
 def next_command(abilities: Sequence[Ability]) -> str:
-    """The first sweep, or the remedy for a missing load generator: a sweep needs nothing else."""
+    """The first sweep, or the remedy for a missing load generator: nothing else is needed."""
     core = next(a for a in abilities if a.subject == _LOAD_GENERATOR)
     return FIRST_SWEEP if core.there else core.remedy
 
@@ -80,7 +80,6 @@ def _machine(host: Host) -> list[Ability]:
 
 
 def _servers_user() -> Ability:
-    """The user of the servers, which is not root."""
     why = why_stuck()
     if why:
         return Ability(subject="user", there=False, state=why, remedy=remedy_of(why))

@@ -35,8 +35,6 @@ def register(app: typer.Typer) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ExportRequest:
-    """The run, the formats with their files, and the table to write."""
-
     run: RUN
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write CSV.")] = None
     json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write JSON: a list of rows.")] = None
@@ -151,7 +149,6 @@ def site(
 
 
 def _runs_of(folder: Path) -> list[Path]:
-    """Raises UsageError for a folder that does not exist."""
     from scale_sweep.results.store.reader import run_paths
     from scale_sweep.results.store.stored import is_run
 
@@ -161,7 +158,7 @@ def _runs_of(folder: Path) -> list[Path]:
 
 
 def _prepared(out: Path) -> Folder:
-    """The folder, without an earlier site's runs. Raises UsageError for one with other files, OSError."""
+    """The folder, without an earlier site's runs."""
     from scale_sweep.results.store.stored import is_there, own_folder, remove_folder, write
 
     folder = own_folder(out, makes=True)

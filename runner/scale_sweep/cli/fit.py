@@ -31,8 +31,6 @@ def register(app: typer.Typer) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class FitRequest:
-    """The file with its columns, and the questions about its curve."""
-
     file: Annotated[
         str,
         typer.Argument(

@@ -26,7 +26,6 @@ class PlainCommand(TyperCommand):
 
 class PlainGroup(TyperGroup):
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Writes the help of the group: its commands first."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for name in self.list_commands(ctx):
             command = self.commands[name]
@@ -43,7 +42,7 @@ class PlainGroup(TyperGroup):
         return rest
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Raises UsageError with the nearest name for a command that does not exist."""
+        """Raises UsageError with the nearest name."""
         if args and args[0] not in self.commands and not args[0].startswith("-") and not ctx.resilient_parsing:
             known = self.list_commands(ctx)
             raise UsageError(
@@ -54,7 +53,6 @@ class PlainGroup(TyperGroup):
 
 
 def document(command: Any, ctx: Any, params: Iterable[Any], *, sections: Mapping[str, Rows], last: str) -> str:
-    """The help as text: usage, description, example, sections, then the parameters, by panel."""
     params, of_command = [one for one in params if not getattr(one, "hidden", False)], command.get_params(ctx)
     tables: dict[str, list[tuple[str, str]]] = {title: list(rows) for title, rows in sections.items()}
     for param in params:
@@ -71,7 +69,6 @@ def panel_of(param: Any) -> str:
 
 
 def is_argument(param: Any) -> bool:
-    """Whether a parameter is an argument and not a flag."""
     return bool(param.param_type_name == "argument")
 
 
@@ -92,7 +89,7 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _paragraph(part: str) -> str:
-    """Text below Click's mark `\\b` is a table: each line stays alone, and goes on below its second column."""
+    """Below Click's mark `\\b` is a table: each line stays alone, and goes on below its second column."""
     if not part.lstrip("\n").startswith("\b"):
         return "\n".join(_wrapped(_joined(part), _width()))
     rows = part.replace("\b", "").strip("\n").split("\n")

@@ -137,7 +137,7 @@ def _ask(job: Connection, settings: Sequence[str]) -> None:
 
 
 def load_iot(path: str, overrides: tuple[str, ...], *, as_json: bool) -> None:
-    """Loads, and prints the result matrix; as_json: a JSON document on standard output instead."""
+    """as_json: a JSON document in place of the result matrix."""
     from scale_sweep.base.interrupts import current
     from scale_sweep.cli import console
     from scale_sweep.iotbenchmark.output import document, matrix_lines, store_results

@@ -22,7 +22,7 @@ _PLAINER = (
 
 
 def usage_error(mistake: Any) -> UsageError:
-    """The same mistake as an error of scale. mistake: a `Mistake`."""
+    """mistake: a `Mistake`."""
     context = mistake.ctx
     if context is None:
         return UsageError(_of_value(mistake))
@@ -53,7 +53,7 @@ def _of_value(mistake: Any) -> str:
 
 
 def _name(param: Any) -> str:
-    """As the help shows it: the longest flag, or the name of the argument."""
+    """As the help shows it."""
     shown = str(param.metavar or param.name.upper())
     return shown if param.param_type_name == "argument" else max(param.opts, key=len)
 

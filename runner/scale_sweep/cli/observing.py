@@ -30,8 +30,6 @@ def register(app: typer.Typer) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ObserveRequest:
-    """The server and the disks to watch, how often and for how long."""
-
     duration: Annotated[str, typer.Option(help="How long, like 10m. Default: until Ctrl-C.", metavar="TIME")] = ""
     pid: Annotated[
         list[int] | None, typer.Option(help="A process of the server, with all that it starts. Can be repeated.")
@@ -94,7 +92,7 @@ def _seconds(duration: str, hz: float) -> float:
 
 
 def _disks(folders: list[Path]) -> tuple[DataDisk, ...]:
-    """The devices, each once. Raises UsageError for a folder that is not there, or on no device."""
+    """Raises UsageError for a folder that is not there, or on no device."""
     from dataclasses import replace
 
     from scale_sweep.machine.host.block_devices import data_disk, disk_of

@@ -40,7 +40,7 @@ from scale_sweep.watch.live import LiveState
 
 @contextmanager
 def reached(inventory: Inventory) -> Iterator[HostsPlace]:
-    """The hosts of an inventory, with an agent each until the end of the block."""
+    """With an agent each until the end of the block."""
     console.say(f"reaching {counted(len(inventory.hosts), 'host')}")
     with ExitStack() as stack:
         links = stack.enter_context(setup.linked(inventory))
@@ -48,7 +48,6 @@ def reached(inventory: Inventory) -> Iterator[HostsPlace]:
 
 
 def sweep(flags: Flags, request: SweepRequest, hosts: Path) -> None:
-    """Plans on the hosts, runs there, and stores here."""
     with reached(of_one_server(read_inventory(hosts))) as place:
         resolved = resolve_sweep(request.what, flags, place.host)
         prepared = prepare_on(resolved, request.results, place, insecure=request.insecure_network)
@@ -61,7 +60,7 @@ def sweep(flags: Flags, request: SweepRequest, hosts: Path) -> None:
 
 
 def resume(stored: StoredRun, held: RunLock, as_json: bool, metrics_port: int) -> None:
-    """Continues a run on its hosts."""
+    """On its hosts."""
     hosts = stored.manifest.get("hosts")
     named = hosts if isinstance(hosts, dict) else {}
     path, server, load = (named.get(key) for key in ("inventory", "server", "load"))
@@ -78,7 +77,7 @@ def resume(stored: StoredRun, held: RunLock, as_json: bool, metrics_port: int) -
 
 
 def sweep_each(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
-    """Plans on every host, runs on all at the same time, and ends the process with the number of hosts that failed."""
+    """Ends the process with the number of hosts that failed."""
     flag, address = _address(request, fleet)
     check_nearest(request.results, of_sudo=True)
     with engine_of(address).opened(address, console.say) as hosts:
@@ -95,7 +94,7 @@ def sweep_each(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
 
 
 def _address(request: SweepRequest, fleet: FleetFlags) -> tuple[str, str]:
-    """The flag that names the hosts, and its value. Raises UsageError."""
+    """Of the flag that names the hosts."""
     if fleet.cluster is not None:
         for flag, is_given in {"--hosts": request.hosts, "--each-server": fleet.each_server}.items():
             if is_given:
@@ -153,7 +152,7 @@ class _Campaign:
 
 
 def _announce(tasks: Sequence[Task], yes: bool) -> None:
-    """Shows each host's plan and findings. Raises PreflightError that names the host if it must not start."""
+    """Raises PreflightError that names the host."""
     for task in tasks:
         for sentence in task.announced.sentences:
             console.say(f"{task.host}: {sentence}")

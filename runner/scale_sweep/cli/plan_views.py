@@ -26,7 +26,6 @@ _VENDORS = "not sent"  # the server has its own default
 
 
 def plan_rows(plan: Plan) -> Rows:
-    """One row per trial."""
     knobs = list(dict.fromkeys(name for t in plan.trials for name in t.knobs))
     rows = [
         [
@@ -43,7 +42,7 @@ def plan_rows(plan: Plan) -> Rows:
 
 
 def set_rows(prepared: Prepared) -> Rows:
-    """Settings that each trial sends to its server, and limits of the server that it uses, by variant."""
+    """Settings that each trial sends to its server, and the server's limits, by variant."""
     by_server: dict[tuple[str, ...], dict[str, list[Trial]]] = {}
     for trial in prepared.plan.trials:
         by_server.setdefault(trial.subject.server, {}).setdefault(label(trial.variant), []).append(trial)
@@ -105,7 +104,7 @@ def settings_title(plan: Plan) -> str:
 
 
 def plan_document(prepared: Prepared, gate: GatePower | None = None) -> dict[str, Any]:
-    """The plan for scripts. gate: how often the gate of `scale ab` would pass."""
+    """gate: how often that of `scale ab` would pass."""
     return {
         "choice": "; ".join(choice.sentence for choice in prepared.choices.values()),
         "machine": prepared.elsewhere or None,
@@ -123,7 +122,7 @@ _REPEATING = {"line", "sine", "square"}  # the laws of values with a period
 
 
 def setting_values(sweep: Sweep) -> dict[str, str]:
-    """The texts of all settings; "" for one that has no value here."""
+    """ "" for a setting without a value here."""
     load = sweep.load
     key = "load.rows_per_level" if load.rows_by_level else "load.rows"
     work = {key: str(load.rows)} if load.rows is not None else {"load.duration": f"{load.duration_s:g} s"}
@@ -192,7 +191,7 @@ def _text(value: object) -> str:
 
 
 def operation_values(sweep: Sweep) -> dict[str, str]:
-    """The parameters of each operation that has some, by its key: "operation.range"."""
+    """By the key: "operation.range"."""
     texts = {}
     for operation in sweep.work.operations:
         load = {"connections": f"{operation.connections}" if operation.connections else ""}

@@ -29,8 +29,7 @@ ASK_ABOVE_S = 1800.0
 
 
 def announce(prepared: Prepared, yes: bool, gate: GatePower | None = None) -> str:
-    """Shows findings with a remedy, confirms a long sweep, returns the plan in one line. Raises if it must not
-    start."""
+    """The plan in one line, after its findings and the question about a long sweep. Raises if it must not start."""
     from scale_sweep.cli import console
     from scale_sweep.plan.power import gate_sentence, power_of, power_sentence
     from scale_sweep.plan.preparing.findings import refuse_blocking
@@ -48,7 +47,7 @@ def announce(prepared: Prepared, yes: bool, gate: GatePower | None = None) -> st
 
 
 def ask(seconds: float, yes: bool, plan: str = "") -> None:
-    """Confirms a long sweep. plan: in words. Raises UsageError if the answer is no."""
+    """plan: in words. Raises UsageError if the answer is no."""
     if yes or seconds < ASK_ABOVE_S or not sys.stdin.isatty():
         return
     if not typer.confirm(f"{plan or f'This takes about {format_seconds(seconds)}'}. Start?", err=True):
@@ -61,7 +60,7 @@ def ask_format(sweep: Sweep, yes: bool) -> None:
 
 
 def start_dashboards(wanted: bool, metrics_port: int, no_metrics: bool) -> None:
-    """Starts the dashboards before the run's directory is made. Raises UsageError if there would be nothing to show."""
+    """Before the run's directory is made. Raises UsageError if there is nothing to show."""
     if wanted and (no_metrics or not metrics_port):
         raise UsageError(
             "--dashboards needs the metrics, which --no-metrics turns off", remedy="leave out --no-metrics"
@@ -75,7 +74,7 @@ def start_dashboards(wanted: bool, metrics_port: int, no_metrics: bool) -> None:
 def run_and_show(
     prepared: Prepared, writer: RunWriter, begin: str, as_json: bool, metrics_port: int, execute: Execute | None = None
 ) -> None:
-    """Runs the trials, shows the run, and ends the process with its code if trials failed. begin: its first words."""
+    """Ends the process with its code if trials failed. begin: the first words."""
     from scale_sweep.cli import views
 
     stored = run_watched(prepared, writer, begin, metrics_port, execute)
@@ -98,7 +97,7 @@ def end_if_failed(stored: StoredRun) -> None:
 
 
 def has_failed(stored: StoredRun) -> bool:
-    """Whether trials failed, or a database has no trial that counts. Targets of an absent package are not known."""
+    """Also if a database has no trial that counts. Targets of an absent package are not known."""
     from scale_sweep.model import VerdictKind
     from scale_sweep.server.targets import TARGETS, load_facts
 
@@ -115,7 +114,7 @@ def has_failed(stored: StoredRun) -> bool:
 def run_watched(
     prepared: Prepared, writer: RunWriter, begin: str, metrics_port: int, execute: Execute | None = None
 ) -> StoredRun:
-    """Runs the missing trials with progress and metrics (port 0: none). begin: its first words. Ends after Ctrl-C."""
+    """With progress, and metrics (port 0: none). begin: the first words. Ends after Ctrl-C."""
     from scale_sweep.base import output
     from scale_sweep.cli import boards, compose, console
     from scale_sweep.cli.console.live import LiveView

@@ -134,7 +134,6 @@ def _read(results: Path, names: list[str]) -> list[StoredRun]:
 
 
 def _of_variant(run: StoredRun, name: str | None) -> StoredRun:
-    """The run with the trials of the variant alone. Raises UsageError for several variants without a name."""
     from scale_sweep.report.documents import only
     from scale_sweep.report.several_curves import labels_of
 
@@ -150,7 +149,6 @@ def _of_variant(run: StoredRun, name: str | None) -> StoredRun:
 
 
 def _comparable(runs: list[StoredRun], prices: PriceList | None) -> None:
-    """Raises UsageError for rates in several units, and for an axis that no price list has."""
     from scale_sweep.model.sizing import PRICED, is_priced
 
     for run in runs:
@@ -171,7 +169,6 @@ def _amounts(prices: PriceList | None, run: StoredRun) -> list[float]:
 
 
 def _refuse_unfitted(needs: list[LevelNeed]) -> None:
-    """Raises UsageError for a run without any rate on its curve."""
     for one in needs:
         if not one.chances:
             raise UsageError(
@@ -181,7 +178,6 @@ def _refuse_unfitted(needs: list[LevelNeed]) -> None:
 
 
 def _document(sizing: Sizing, runs: list[StoredRun]) -> dict[str, Any]:
-    """The answer for scripts: every figure with its interval, and the sentences."""
     from dataclasses import asdict
 
     from scale_sweep.report.figures import fit_of

@@ -25,13 +25,13 @@ _KEYS = {parameter_name(setting.flag): setting.key for setting in SETTINGS}
 
 
 class SweepHelp(PlainCommand):
-    """A command with the settings of a sweep, whose help depends on the words beside `--help`."""
+    """Its help depends on the words beside `--help`."""
 
     # the keys of settings that it does not accept, whose flags the help leaves out
     refuses: frozenset[str] = frozenset()
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Answers a request for help before the flags are read. Raises UsageError for an unknown section."""
+        """Answers a request for help before the flags are read."""
         at = next((i for i, word in enumerate(args) if self._asks(ctx, word)), None)
         if at is None or ctx.resilient_parsing:
             rest: list[str] = super().parse_args(ctx, args)
@@ -95,7 +95,7 @@ def _flags_with(word: str, params: Sequence[Any]) -> list[Any]:
 
 
 class VariantsHelp(SweepHelp):
-    """A command that also needs the flags of a second variant, which the example of an axis does not contain."""
+    """Also with the flags of a second variant."""
 
     refuses = frozenset(REFUSED)
 
@@ -130,7 +130,7 @@ Flags = Mapping[str, str | list[str]]
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with one option for each setting; its `flags` hold those that the user gave."""
+    """The command with one option for each setting; its `flags` hold those that were given."""
     hints = get_type_hints(command, include_extras=True)
     own = [
         p.replace(annotation=hints[p.name]) for p in inspect.signature(command).parameters.values() if p.name != "flags"

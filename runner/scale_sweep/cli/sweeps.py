@@ -82,7 +82,7 @@ def _again(flag: str, what: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class RepeatedFlags:
-    """The things that a run of somebody else names, as the user wrote them again."""
+    """What a run of somebody else names, as the user wrote it again."""
 
     home: Annotated[Again, _again("--home", "Its installation of a server")] = None
     image: Annotated[Again, _again("--image", "Its Docker image")] = None
@@ -148,7 +148,7 @@ def resume(request: ResumeRequest, confirmed: RepeatedFlags) -> None:
 
 
 def _without_password(stored: StoredRun) -> None:
-    """Forgets the password of the environment if somebody else chose the endpoint that would get it."""
+    """If somebody else chose the endpoint that would get it."""
     from scale_sweep.cli import console
     from scale_sweep.plan.preparing.own_runs import is_own, named
     from scale_sweep.server.targets import ENDPOINT_PASSWORD
@@ -193,7 +193,7 @@ def plan(
 
 
 def show_whole_plan(prepared: Prepared, gate: GatePower | None = None, *, as_json: bool = False) -> None:
-    """Shows a plan that is not started. gate: of `scale ab`. Ends the process with code 3 if it could not start."""
+    """gate: of `scale ab`. Ends the process with code 3 if it could not start."""
     from scale_sweep.cli import console, plan_views
 
     obstacles = [finding for finding in prepared.findings if finding.blocking]

@@ -40,7 +40,6 @@ Rows = tuple[Sequence[str], Sequence[Sequence[str]]]
 
 
 def show(run: Folder, stored: StoredRun, *, as_json: bool = False, is_whole: bool = False) -> None:
-    """Shows a run, for scripts or for people."""
     if as_json:
         console.show_json(run_document(run, stored))
     else:
@@ -48,7 +47,6 @@ def show(run: Folder, stored: StoredRun, *, as_json: bool = False, is_whole: boo
 
 
 def run_document(run: Folder, stored: StoredRun) -> dict[str, Any]:
-    """A run for scripts: every trial with its verdict, and the fit."""
     return {
         "path": stored.path,
         "status": status_of(run, stored.manifest),
@@ -64,7 +62,7 @@ def run_document(run: Folder, stored: StoredRun) -> dict[str, Any]:
 
 
 def show_run(run: Folder, stored: StoredRun, *, is_whole: bool = False) -> None:
-    """The table, the answer, the first warnings and the report; of `scale ab` the comparison. is_whole: everything."""
+    """is_whole: everything, and not the first warnings alone."""
     hidden = 0
     if not stored.results:
         console.show_line("no trial is finished")
@@ -85,14 +83,13 @@ def show_run(run: Folder, stored: StoredRun, *, is_whole: bool = False) -> None:
 
 
 def report_line(run: Folder) -> str:
-    """The path of a run's report, or how to make it: an interrupted run has no report."""
+    """An interrupted run has no report."""
     if is_there(run, _REPORT):
         return f"report: {run / _REPORT}"
     return f"report: none yet; make it with: scale report {run}"
 
 
 def show_answers(stored: StoredRun) -> None:
-    """Shows the predictions and needs that the sweep requests: one table, or one for each variant."""
     for name, table in _answers(stored).items():
         if table.rows:
             console.show_line("")
@@ -148,7 +145,7 @@ def _fits(stored: StoredRun) -> dict[str, FitReport]:
 
 
 def _rejected(stored: StoredRun, out: Sequence[TrialResult]) -> list[str]:
-    """A warning if trials are not fitted: the first remedy, and the most frequent reason of these verdicts."""
+    """The first remedy, and the most frequent reason of these verdicts."""
     if not out:
         return []
     kind = Counter(r.verdict.kind for r in out).most_common(1)[0][0]

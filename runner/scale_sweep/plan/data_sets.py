@@ -17,8 +17,8 @@ _NOT_IN_THE_DATA = (KnobRole.CONNECTIONS, KnobRole.COMMIT_THREADS)
 
 
 def data_key(trial: Trial) -> str:
-    """The same for trials whose rows and files are the same; "" where each trial loads its own, or none. Every knob
-    counts but those that say how many threads work: of the others nobody knows what they do to files."""
+    """The same for trials whose rows and files are the same; "" where each loads its own, or none. Knobs of threads do
+    not count: nobody knows what the others do to files."""
     subject = trial.subject
     if not trial.work.preload_rows or trial.resources.disks or subject.endpoint:
         return ""
@@ -33,8 +33,7 @@ def data_key(trial: Trial) -> str:
 
 
 def makers(trials: Iterable[Trial]) -> dict[str, Trial]:
-    """The trial that loads each data set: one with the most cores and connections, so that the order does not
-    matter."""
+    """That loads each data set: one with the most cores and connections, in any order."""
 
     def means(trial: Trial) -> tuple[float, int]:
         return trial.cores, trial.load.connections
@@ -48,7 +47,7 @@ def makers(trials: Iterable[Trial]) -> dict[str, Trial]:
 
 
 def bytes_needed(trials: Iterable[Trial]) -> int:
-    """Every data set, and a copy of the largest one for the trial that runs; an estimate."""
+    """Every data set, and a copy of the largest for the trial that runs; an estimate."""
     sizes = [trial.work.preload_rows * _stored_row_bytes(trial) for trial in makers(trials).values()]
     return sum(sizes) + max(sizes, default=0)
 
@@ -58,8 +57,7 @@ def _stored_row_bytes(trial: Trial) -> int:
 
 
 def _rows_written(trial: Trial, *, most: bool) -> int:
-    """Those of its setting, or its time with the rate that is assumed for its target. most: the longest times; else the
-    shortest."""
+    """An estimate, by the rate that is assumed for the target. most: of the longest times; else the shortest."""
     load = trial.load
     if not stores(trial.work):
         return 0
@@ -78,8 +76,7 @@ def bytes_written(trial: Trial, *, most: bool) -> int:
 
 
 def search_bytes(trial: Trial) -> tuple[int, str]:
-    """The bytes that a search writes, an estimate, and how it was made; 0 and "" for other trials, reads, and
-    requests."""
+    """An estimate, and how it was made; 0 and "" for other trials, reads, and requests."""
     load, work = trial.load, trial.work
     if load.objective is None or trial.subject.endpoint or not stores(work) or work.counts_requests:
         return 0, ""
@@ -94,7 +91,7 @@ _WRITTEN_TIMES = 3  # a row in its table, and in a log that may hold it with twi
 
 
 def trial_bytes(plan: Plan) -> int:
-    """The memory of the trial that writes most; 0 if its pages are another machine's, or if nothing is stored."""
+    """Of the trial that writes most; 0 if its pages are another machine's, or nothing is stored."""
     local = (t for t in plan.trials if not t.subject.endpoint and load_facts(t.subject.target).stores_rows)
     rows = ((_rows_written(t, most=True) if stores(t.work) else t.work.preload_rows, t) for t in local)
     return max((count * _WRITTEN_TIMES * _stored_row_bytes(trial) for count, trial in rows), default=0)
@@ -108,7 +105,7 @@ _QUICK_BYTES = 3 * 10**9  # of a trial of --quick: more makes it longer, and its
 
 
 def held_bytes(plan: Plan, pages: NewPages | None) -> int:
-    """The memory that is held for a trial: as much as it may use, or as can be held; 0 if pages cost the same."""
+    """As much as a trial may use, or as can be held; 0 if pages cost the same."""
     return min(trial_bytes(plan), _may_hold(plan, pages)) if pages is not None and pages.are_dear else 0
 
 
@@ -135,8 +132,8 @@ _SECONDS_ENOUGH = 8.0  # at the level with the fewest cores: more makes the run 
 
 
 def rows_in_cheap_pages(plan: Plan, pages: NewPages | None, rows_per_core_s: float) -> int | None:
-    """The rows that each level of --quick writes without reaching dear pages; None if the plan has to stay as it is.
-    rows_per_core_s: the target's own estimate, at the speed of this machine's CPUs."""
+    """That each level of --quick writes without dear pages; None: the plan stays. rows_per_core_s: the target's
+    estimate, at the speed of these CPUs."""
     sweep, load = plan.sweep, plan.sweep.load
     is_asked = sweep.is_quick and len(sweep.levels) > 1
     was_given = any(sweep.origin.get(key, "default") != "default" for key in ("load.duration", "load.warmup"))

@@ -40,8 +40,8 @@ def drift_check_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
 
 
 def sentinels_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """A trial of the lowest level and one of the highest in a window of SENTINEL_S; none for one level, several
-    variants, fixed rows, offered rates, and where windows are as long."""
+    """At the lowest and the highest level in a window of SENTINEL_S; none for one level, variants, fixed rows, offered
+    rates, and long windows."""
     load, points = trials[0].load, [t for t in trials if t.role == "point"]
     if len({t.point_id for t in points}) > len({t.level for t in points}):
         return ()
@@ -78,10 +78,10 @@ def ablation(after: Trial, before: float, knobs: Knobs, varied: Knobs, declared:
 
 
 class WithConnectionsCheck:
-    """Runs another planner's trials, and the checks between them. The check of a point runs next to one of the point's
-    own trials, in the middle block or the first one after it in which the point may be limited inside the server: a
-    slow change of the machine then has the same weight for both. Where earlier trials show that the point needs a
-    check, a seeded draw puts it before or after the point's trial; else it comes after it."""
+    """Runs another planner's trials, and the checks between them. A check runs next to one of its point's trials, in
+    the middle block or the first after it in which the point may be limited inside the server, so that a slow change of
+    the machine weighs the same for both. Where earlier trials show that it is needed, a seeded draw puts it before or
+    after the point's trial; else it comes after it."""
 
     def __init__(self, plan: Plan, measured: Callable[[Plan], Planner]) -> None:
         self._plan = replace(plan, trials=in_order([trial for trial in plan.trials if trial.role != "check"]))
@@ -107,7 +107,7 @@ class WithConnectionsCheck:
         return Bound(trials=most.trials + checks, seconds=most.seconds + checks * each_s)
 
     def _checks(self, done: Sequence[TrialResult], coming: Sequence[Trial]) -> list[Trial]:
-        """Made again from the first trial, each from the results before it, as they were then."""
+        """Made again from the first trial, each from the results before it."""
         made: list[Trial] = []
         limited: set[str] = set()
         body = sorted((r for r in done if r.trial.role not in (*LAST, "check")), key=lambda r: r.trial.order)
@@ -136,15 +136,15 @@ class WithConnectionsCheck:
 
 
 def check_of(trial: Trial, order: int, declared: Sequence[KnobColumn]) -> Trial | None:
-    """The trial with twice the connections; None if no knob sets them, or there are fewer tables."""
+    """None if no knob sets the connections, or there are fewer tables."""
     name = f"{trial.point_id}-check"
     made = replace(trial, trial_id=name, point_id=name, replicate=1, role="check", order=order)
     return None if trial.load.rate else with_twice_the_connections(made, declared)
 
 
 class WithConfirmation:
-    """Runs another planner's searches, then the trials that confirm the capacity of a level: at it, at it with twice
-    the connections, and up or down by 5 % until one rate holds and the next does not; then the drift check."""
+    """Runs another planner's searches, then those at the capacity of a level, at it with twice the connections, and up
+    or down by 5 % until one rate holds and the next does not; then the drift check."""
 
     def __init__(self, plan: Plan, measured: Callable[[Plan], Planner]) -> None:
         self._plan = replace(plan, trials=in_order([trial for trial in plan.trials if trial.role != ROLE]))
@@ -191,7 +191,7 @@ def _last(capacity: LevelCapacity) -> Trial:
 
 
 def first_of(search: Trial, rate: float, declared: Sequence[KnobColumn]) -> list[Trial]:
-    """The first confirming trials of a point. search: its last search. rate: its capacity."""
+    """search: the last one of the point. rate: its capacity."""
     more = with_twice_the_connections(_confirming(search, CONNECTIONS, WINDOWS + 1, rate), declared)
     return [_confirming(search, AT, 1, rate), *([more] if more else [])]
 

@@ -90,8 +90,8 @@ def power_of(plan: Plan, noise: AssumedNoise) -> Power:
 
 
 def _of_blocks(std: float, levels: int, blocks: int, looks: int = 1) -> float | None:
-    """A block's difference has the spread of one trial, and each level is tested by its own blocks. looks: how often,
-    the last time after all blocks."""
+    """A block's difference has the spread of one trial, and each level is tested by its own blocks. looks: how
+    often."""
     degrees = levels * (blocks - 1)
     if degrees < 1:
         return None
@@ -101,7 +101,7 @@ def _of_blocks(std: float, levels: int, blocks: int, looks: int = 1) -> float | 
 
 
 def replicates_for(percent: float, points: int, noise: AssumedNoise) -> int:
-    """The fewest, at least two, that find this difference between two levels. Raises UsageError above 100."""
+    """The fewest that find this difference between two levels. Raises UsageError above 100."""
     count = confidence.replicates_for(percent, points, math.log1p(noise.percent / 100))
     if count is None:
         raise _too_many(percent, noise, "replicates")
@@ -249,7 +249,7 @@ def gate_sentence(power: GatePower) -> str:
 def prediction_percent(
     levels: Sequence[float], replicates: int, std: float, at: float, *, draws: int = DRAWS, seed: int = _SEED
 ) -> tuple[float, float] | None:
-    """The ends of the fit's 95 % interval of X(at), in percent of the predicted rate; the median over simulated runs.
+    """The ends of the fit's 95 % interval of X(at), in percent of the predicted rate; the median of simulated runs.
     std: of one trial's ln X. None if most fits have no interval."""
     chance, unit = np.random.default_rng(seed), min(*levels, 1.0)
     ends = []

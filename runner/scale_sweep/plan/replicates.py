@@ -31,8 +31,7 @@ Point = tuple[float, str]
 
 
 def replicates_in_time(plan: Plan) -> int:
-    """The replicates of the plan, or as many of --quick as its estimate leaves time for; LEAST for a fixed number of
-    rows, whose time depends on the machine."""
+    """As many of --quick as the estimate leaves time for; LEAST for fixed rows, whose time depends on the machine."""
     sweep = plan.sweep
     was_given = sweep.origin.get("method.replicates", "default") != "default"
     has_other_rule = bool(sweep.variants_ab) or sweep.until_ci_percent is not None
@@ -55,9 +54,8 @@ def with_replicates(sweep: Sweep, count: int) -> Sweep:
 
 
 def warmup_in_time(plan: Plan) -> float | None:
-    """The bound in seconds of a warm-up until the rate is level, with which LEAST blocks take SLOW_RUN_S;
-    WARMUP_BOUND_S at least. None if the target's bound stays. One bound for all trials: one that got shorter as time
-    runs out would differ from block to block."""
+    """The bound in seconds of a warm-up until the rate is level, with which LEAST blocks take SLOW_RUN_S; None: the
+    target's stays. One for all trials, so that blocks do not differ."""
     load = plan.sweep.load
     was_given = plan.sweep.origin.get("load.warmup", "default") != "default"
     if not is_by_time(plan.sweep) or was_given or load.warmup_least_s is None or load.rows is not None:
@@ -82,8 +80,7 @@ def may_grow(plan: Plan) -> bool:
 
 
 class _Growing:
-    """The planned blocks, then more replicates. `next` makes the blocks again from the first, each from the results
-    before it."""
+    """`next` makes the blocks again from the first, each from the results before it."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self._sweep = plan, plan.sweep
@@ -103,7 +100,7 @@ class _Growing:
 
 
 class WithinTime(_Growing):
-    """One more of all points while the done trials stay within QUICK_RUN_S, MOST at most."""
+    """One more of all points while the done trials stay within QUICK_RUN_S."""
 
     def next(self, done: Sequence[TrialResult]) -> Block:
         body = list(self._planned)
@@ -129,10 +126,9 @@ class _Step:
 
 class UntilInterval(_Growing):
     """One more replicate of each point whose 95 % interval is wider than requested, in a seeded random order. A run
-    that ends as soon as an interval is narrow ends where the spread is small by chance, and such an interval holds the
-    truth too rarely. So a point with a narrow interval gets some more replicates, unless the spread is known from many
-    trials (Simons 1968, On the cost of not knowing the variance when making a fixed-width confidence interval for the
-    mean)."""
+    that ends at the first narrow interval ends where the spread is small by chance, so such a point gets some more,
+    unless the spread is known from many trials (Simons 1968, On the cost of not knowing the variance when making a
+    fixed-width confidence interval for the mean)."""
 
     def next(self, done: Sequence[TrialResult]) -> Block:
         body, owed, why = list(self._planned), dict[Point, int](), ""
@@ -150,7 +146,7 @@ class UntilInterval(_Growing):
         return Bound(trials=trials, seconds=each_s * trials)
 
     def _more(self, body: Sequence[Trial], done: Sequence[TrialResult], owed: Mapping[Point, int]) -> _Step:
-        """owed: the replicates that each point still gets although its interval is narrow, or was narrow once."""
+        """owed: that each point still gets although its interval is, or was, narrow."""
         wanted, most = self._sweep.until_ci_percent, self._sweep.replicates_max
         assert wanted is not None
         ids, durable = {trial.trial_id for trial in body}, load_axis(self._sweep.axis).is_durable

@@ -22,7 +22,7 @@ def warmup_words(load: Load) -> str:
 
 
 def warmup_seconds(load: Load) -> float:
-    """An estimate if it ends when the rate is level."""
+    """An estimate."""
     return load.warmup_s if load.warmup_least_s is None else min(load.warmup_s, LEVEL_AFTER * load.warmup_least_s)
 
 
@@ -68,7 +68,7 @@ def plan_sentence(plan: Plan) -> str:
 
 
 def rate_sentence(plan: Plan) -> str:
-    """The rates that the estimate of the duration assumes, and whether it depends on them."""
+    """Which the estimate assumes, and whether it depends on them."""
     targets = dict.fromkeys(trial.subject.target for trial in plan.trials)
     rates = ", ".join(f"{format_rate(load_facts(name).rows_per_core_s).strip()} of {name}" for name in targets)
     by_rate = any(trial.load.duration_s is None or trial.work.preload_rows for trial in plan.trials)

@@ -29,7 +29,7 @@ _RANK = ("default", "host", "file", "flag")
 
 
 def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sweep:
-    """machine_bytes: the memory of the servers' machine; None: not known. Raises UsageError."""
+    """machine_bytes: of memory; None: not known. Raises UsageError."""
     mistakes = []
     method = sweep.method or facts.methods[0]
     if method not in facts.methods:
@@ -230,7 +230,7 @@ def _always(number: int) -> Rule:
 
 
 def with_equal_connections(completed: Mapping[str, Sweep], requested: Mapping[str, Requested]) -> dict[str, Sweep]:
-    """By server; the same number of connections for all."""
+    """By server."""
     free: dict[str, Knob] = {}
     for key, (sweep, facts) in requested.items():
         knob = next((knob for knob in facts.knobs if knob.role is KnobRole.CONNECTIONS), None)
@@ -246,8 +246,7 @@ def with_equal_connections(completed: Mapping[str, Sweep], requested: Mapping[st
 
 
 def with_enough_tables(completed: Mapping[str, Sweep], requested: Mapping[str, Requested]) -> dict[str, Sweep]:
-    """By server; more tables where the default number is less than the clients, or the default connections or parts:
-    twice as many as these."""
+    """Twice as many as the clients, or the default connections or parts, where the default number is less."""
     free = [key for key, sweep in completed.items() if sweep.origin.get("workload.tables", "default") == "default"]
     most = max((_default_most(completed[key], *requested[key]) for key in free), default=0)
     confirms = any(sweep.confirms for sweep in completed.values())  # once with twice the connections

@@ -55,7 +55,7 @@ _OF_A_TRIAL = {"connections", "partitions"}  # fields of a load that only a tria
 
 
 def flags_of(text: str, where: str) -> dict[str, str | list[str]]:
-    """Texts by key. where: the option that contains the text. Raises UsageError."""
+    """where: the option that contains the text. Raises UsageError."""
     by_flag = {setting.flag: setting for setting in SETTINGS}
     texts: dict[str, str | list[str]] = {}
     try:
@@ -95,7 +95,7 @@ def looks_of(text: str) -> tuple[int, ...]:
 
 
 def variants_of(a: Sweep, b: Sweep, looks: Sequence[int]) -> tuple[Sweep, Sweep]:
-    """May end after these numbers of blocks. Raises UsageError for settings that must agree and differ."""
+    """Raises UsageError for settings that must agree and differ."""
     different = [words for field, words in _WHOLE_RUN if getattr(a, field) != getattr(b, field)]
     if different:
         raise UsageError(f"A and B are one run, and {', '.join(different)} must be the same for both")

@@ -29,7 +29,7 @@ _PAIRS = ("tags", "vary", "mix")
 
 
 def read_sweep_file(path: Path) -> dict[str, str | list[str]]:
-    """Texts by key. Raises UsageError that names the file, or every unknown key with the nearest known one."""
+    """Raises UsageError that names the file, or every unknown key with the nearest."""
     text = read_input_text(path, "sweep file", FILE_BYTES_MAX)
     document = toml_document(text, f"sweep file {path}")
     texts: dict[str, str | list[str]] = {}
@@ -220,7 +220,7 @@ def _value(setting: Setting) -> dict[str, Any]:
 
 
 def first_file(axis: Axis, target: str) -> str:
-    """With the settings of the axis' example. A key in a comment has its default value."""
+    """A key in a comment has its default value."""
     facts = axis.facts
     sections: dict[str, list[str]] = {}
     for key, text in {**_of_example(facts.example), "target.name": target}.items():

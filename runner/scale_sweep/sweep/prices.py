@@ -64,15 +64,14 @@ class _Mistakes(Exception):
 
 
 class _Lines:
-    """A parsed document does not have lines: found by the headings `[[machine]]`."""
+    """A parsed document has no lines."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
         self._heads = [n for n, line in enumerate(self._lines, 1) if re.match(r"\s*\[\[\s*machine\s*\]\]", line)]
 
     def where(self, number: int, key: str = "") -> str:
-        """ "line 12, " of a machine's key, else of its heading; "" if the list is written in another way. number: from
-        0."""
+        """ "line 12, " of a machine's key, else of its heading; "" if it is written in another way. number: from 0."""
         if number >= len(self._heads):
             return ""
         first, last = self._heads[number], [*self._heads, len(self._lines) + 1][number + 1]

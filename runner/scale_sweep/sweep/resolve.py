@@ -30,8 +30,8 @@ class Texts:
 
 
 def resolve_sweep(what: str, flags: Mapping[str, str | list[str]], host: Host | None = None) -> Sweep:
-    """The sweep of an axis by its command, or of a file. host: the machine that words such as `all` mean; None: they
-    are refused. Raises UsageError that lists all mistakes."""
+    """Of an axis by its command, or of a file. host: the machine that words such as `all` mean; None: they are refused.
+    Raises UsageError that lists all mistakes."""
     from_file = {} if axes.axis_of_command(what) else read_sweep_file(sweep_path(what))
     texts = _merge(from_file, flags)
     if host is not None:
@@ -120,7 +120,7 @@ def _conflicts(texts: Texts, values: Mapping[str, Any]) -> list[str]:
 
 
 def _fixed_work(texts: Texts, values: Mapping[str, Any]) -> tuple[int | None, bool]:
-    """The rows, and whether they are for each unit of the level. A flag replaces a file's value."""
+    """And whether they are for each unit of the level. A flag replaces a file's value."""
     keys = [key for key in FIXED_WORK if values[key] is not None]
     keys.sort(key=lambda key: texts.origin[key] != "flag")
     if not keys or (texts.origin["load.duration"] == "flag" and texts.origin[keys[0]] == "file"):
@@ -196,7 +196,7 @@ def _knobs(v: Mapping[str, Any]) -> dict[str, Rule]:
 
 
 def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
-    """Drift checks are planned if replicates cannot separate drift from noise."""
+    """Drift checks are planned if replicates cannot separate drift."""
     replicates = 1 if v["load.soak"] is not None else int(v["method.replicates"])
     many = levels > 1 and replicates > 1
     return {

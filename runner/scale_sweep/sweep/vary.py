@@ -32,7 +32,7 @@ def variants(sweep: Sweep) -> tuple[Mapping[str, str], ...]:
 
 
 def check_variants(sweep: Sweep, methods: tuple[str, ...]) -> list[str]:
-    """Mistakes in `vary`, each with its setting's name. Knobs are checked with the knobs."""
+    """Without knobs, which are checked with the knobs."""
     mistakes = []
     if VARIANT in sweep.vary:
         mistakes.append(f"--vary {VARIANT}: is not a setting; scale ab A.toml B.toml compares two variants")
@@ -81,7 +81,7 @@ def _why_no_endpoint(text: str) -> str:
 
 
 def is_knob(name: str) -> bool:
-    """Whether a varied setting is a knob of the server, or the load generator's threads."""
+    """Also the load generator's threads."""
     return name not in (*_KNOWN, VARIANT)
 
 

@@ -24,7 +24,7 @@ PARTS = 4096  # of a JSON document, written at once
 
 
 class OwnConsole(Console):
-    """A console that commands the terminal itself, and in which no text does."""
+    """It commands the terminal itself, and no text does."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for part in super().render(renderable, options):
@@ -38,7 +38,7 @@ err = OwnConsole(
 
 
 def as_it_is(console: Console, text: str) -> bool:
-    """Whether the terminal itself wraps: in a file, and for a word longer than a line, which people copy."""
+    """Whether the terminal wraps: in a file, and for a word longer than a line, which people copy."""
     return not console.is_terminal or any(len(word) > console.width for word in text.split())
 
 
@@ -66,7 +66,7 @@ def show_obstacles(findings: Sequence[Finding]) -> None:
 
 
 def show_json(document: Any) -> None:
-    """Prints one JSON document on standard output, in parts: it may be large, and is not in memory as a whole."""
+    """In parts: a document may be large, and is not in memory as a whole."""
     parts = json.JSONEncoder(indent=1, ensure_ascii=not shows_all(sys.stdout), default=_plain).iterencode(document)
     while some := "".join(itertools.islice(parts, PARTS)):
         out.file.write(visible_json(some))
@@ -81,7 +81,7 @@ def _plain(value: Any) -> Any:
 
 
 def show_bytes(content: bytes) -> None:
-    """Writes bytes to standard output unchanged."""
+    """Unchanged."""
     sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()
 
@@ -100,7 +100,7 @@ def _print(console: Console, text: str, style: str) -> None:
 def show_table(
     title: str, headers: Sequence[str], rows: Sequence[Sequence[str]], essential: Sequence[int] = ()
 ) -> None:
-    """No line breaks inside a word. essential: the columns to keep if there is no room for all; else row by row."""
+    """essential: the columns to keep if there is no room for all; else row by row."""
     kept = fitting(headers, rows, essential, out.width)
     shown, cells = [headers[i] for i in kept], [[row[i] for i in kept] for row in rows]
     if is_narrow(shown, cells, out.width):
@@ -116,7 +116,7 @@ def show_table(
 
 
 def show_report_table(table: Any, indent: str = "") -> None:
-    """Prints a table of the report with its notes; nothing without rows. indent: of the notes."""
+    """Nothing without rows. indent: of the notes."""
     if table.rows:
         show_table(table.title, table.headers, table.rows, table.essential)
         for note in table.notes:
@@ -130,7 +130,7 @@ Rows = Sequence[Sequence[str]]
 
 
 def fitting(headers: Sequence[str], rows: Rows, essential: Sequence[int], width: int) -> list[int]:
-    """The indices of the columns to show: all if they have room side by side, else the essential ones. (): all are."""
+    """The columns to show: all if they have room side by side, else the essential ones (none: all are)."""
     columns = list(range(len(headers)))
     whole = [max(len(headers[i]), *(min(len(row[i]), _WHOLE) for row in rows), 0) for i in columns]
     return columns if not essential or sum(whole) + GAP * (len(whole) - 1) <= width else list(essential)
@@ -142,13 +142,13 @@ def is_narrow(headers: Sequence[str], rows: Rows, width: int) -> bool:
 
 
 def record(headers: Sequence[str], row: Sequence[str]) -> list[str]:
-    """A row as lines: the first two cells, then each further cell with its heading."""
+    """As lines: the first two cells, then each further cell with its heading."""
     further = [f"    {header}: {cell}" for header, cell in zip(headers[2:], row[2:], strict=True) if cell]
     return ["  ".join(cell for cell in row[:2] if cell), *further]
 
 
 def table_of(title: str, headers: Sequence[str], rows: Rows, width: int) -> Table:
-    """A table of this width at most. Names in the first column stay on one line, so that they can be copied."""
+    """Names in the first column stay on one line, so that they can be copied."""
     table = Table(
         title=title or None,
         title_justify="left",
@@ -167,7 +167,7 @@ def table_of(title: str, headers: Sequence[str], rows: Rows, width: int) -> Tabl
 
 
 def _widths(headers: Sequence[str], rows: Rows, width: int) -> list[int]:
-    """The width of each column: room for its longest word, and a part of the spare width, columns of numbers first."""
+    """Room for the longest word, and a part of the spare width, columns of numbers first."""
     columns = range(len(headers))
     widths = [_least(headers, rows, i) for i in columns]
     spare = width - sum(widths) - GAP * (len(widths) - 1)

@@ -49,7 +49,7 @@ _STYLES = {
 
 
 class LiveView:
-    """A context manager and a sink. state: the run's state before the first event."""
+    """A context manager and a sink."""
 
     def __init__(self, state: LiveState, console: Console = err) -> None:
         self._console = console
@@ -79,7 +79,7 @@ class LiveView:
 
 
 class LinesView:
-    """Says each note and each finished trial in one line. keep: called with a line and its style."""
+    """Each note and each finished trial in one line. keep: called with a line and its style."""
 
     def __init__(self, state: LiveState, keep: Callable[[str, str], None], *, has_view: bool) -> None:
         self.state, self._keep, self._has_view = state, keep, has_view
@@ -106,7 +106,7 @@ class LinesView:
 
 
 def finished_line(head: str, result: TrialResult, width: int) -> tuple[str, str]:
-    """One line for a finished trial, and its style. width: of the longest heading with a name."""
+    """The line and its style. width: of the longest heading with a name."""
     kind, m = result.verdict.kind, result.measurement
     per_cpu_s = rate_per_cpu_s(result)
     each = f" ({format_rate(per_cpu_s)} a CPU-second)" if per_cpu_s is not None else ""
@@ -123,7 +123,7 @@ def finished_line(head: str, result: TrialResult, width: int) -> tuple[str, str]
 
 
 def render(state: LiveState, now_ns: int, size: ConsoleDimensions) -> RenderableType:
-    """The current view. size: of the terminal. The bar and the plan shrink before the running trial's lines do."""
+    """size: of the terminal. The bar and the plan shrink before the running trial's lines do."""
     free = size.height - OTHER_LINES - (_own_lines(state.running) if state.running is not None else 0)
     parts: list[RenderableType] = [_head(state, now_ns, size.width), _plan(state, min(PLAN_ROWS, max(1, free)))]
     if state.running is not None:
@@ -132,7 +132,6 @@ def render(state: LiveState, now_ns: int, size: ConsoleDimensions) -> Renderable
 
 
 def _own_lines(running: Running) -> int:
-    """Lines that only some trials have: one for each disk, and of a mix one for each operation."""
     disks = len(running.sample.disks) if running.sample is not None else 0
     return disks + len(running.operations_per_s)
 

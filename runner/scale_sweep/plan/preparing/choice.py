@@ -44,8 +44,7 @@ def source_of(runtime: str) -> ServerSource | None:
 
 
 def refuse_two_places(request: RequestedServer) -> None:
-    """Raises UsageError if more than one source of the server is given. With --endpoint, --home is the directory of the
-    client library."""
+    """Raises UsageError. With --endpoint, --home is the client library's directory."""
     wanted = source_of(request.runtime)
     runs = bool(request.endpoint) or wanted is ServerSource.ENDPOINT
     flag_of = {
@@ -74,7 +73,7 @@ class ChosenArm:
 
 
 def chosen_arms(sweep: Sweep, find: Find | None = None) -> tuple[ChosenArm, ...]:
-    """All combinations in the order of the variants. Each distinct server is searched once, by `find`."""
+    """In the order of the variants. Each distinct server is searched once."""
     find = find or choose
     choices: dict[str, ServerChoice] = {}
     arms = []
@@ -116,8 +115,7 @@ Find = Callable[[RequestedServer], ServerChoice]
 
 
 def choose(request: RequestedServer) -> ServerChoice:
-    """The first requested server that the machine has. Raises UsageError for a pair that does not exist, PreflightError
-    with what to install."""
+    """The first requested server that the machine has. Raises PreflightError with what to install."""
     result = search(request)
     if isinstance(result, ServerChoice):
         return result
@@ -125,7 +123,7 @@ def choose(request: RequestedServer) -> ServerChoice:
 
 
 def search(request: RequestedServer) -> ServerChoice | tuple[str, ...]:
-    """The server, or the reasons why the machine has none. Raises UsageError for a pair that does not exist."""
+    """Or the reasons why the machine has none. Raises UsageError for a pair that does not exist."""
     refuse_wrong_request(request)
     missing: list[str] = []
     for facts, runtime in candidates(request):

@@ -40,8 +40,7 @@ class DataPlace:
 
 
 def data_place(requested: str, least: int = 0, most: int = 0) -> DataPlace:
-    """The place for a --data-dir here; "" is the default. least, most: bytes of data, an estimate. Raises
-    PreflightError."""
+    """ "" is the default. least, most: bytes of data, an estimate. Raises PreflightError."""
     wanted, note = sized(requested, least, most, room)
     ram = ram_directory(wanted, folder_path("ram")) if is_ram(wanted) else None
     path = ram.path if ram else Path(wanted) if wanted else default_data_dir()
@@ -50,7 +49,6 @@ def data_place(requested: str, least: int = 0, most: int = 0) -> DataPlace:
 
 
 def with_unseen_disk(plan: Plan, data: DataPlace) -> Plan:
-    """The plan, which says if the disk of the data is not seen."""
     note = f"the disk below {data.path} is not seen: it cannot be named as the bottleneck"
     writes = any(load_facts(t.subject.target).has_files and not t.subject.endpoint for t in plan.trials)
     is_known = data.is_seen or plan.sweep.disks is not None or not writes or note in plan.notes
@@ -58,13 +56,13 @@ def with_unseen_disk(plan: Plan, data: DataPlace) -> Plan:
 
 
 def default_data_dir() -> Path:
-    """The folder for data in this user's state: on a disk, because TMPDIR may be in memory."""
+    """On a disk, because TMPDIR may be in memory."""
     return folder_path("data")
 
 
 def sized(requested: str, least: int, most: int, there: Callable[[], Room]) -> tuple[str, str]:
-    """A --data-dir with the size of memory, or "" if `auto` takes a disk; and a sentence of the plan. there: reads the
-    memory. Raises PreflightError."""
+    """With the size of memory, or "" if `auto` takes a disk; and a sentence. there: reads the memory. Raises
+    PreflightError."""
     wanted, word, more = requested, RAM, ""
     if requested in (RAM, AUTO):
         word, memory = requested, there()
@@ -93,7 +91,7 @@ def sized_to(needed: int) -> str:
 
 
 def with_data(plan: Plan, place: Callable[[str, int, int], DataPlace]) -> Plan:
-    """The plan with the place of its data. place: `data_place`, here or on the server's host. Raises PreflightError."""
+    """place: `data_place`, here or on the server's host. Raises PreflightError."""
     requested = plan.sweep.data_dir
     why = next(_on_disk(plan), "") if requested == AUTO else ""
     chosen = place("" if why else requested, *_bytes(plan))

@@ -31,8 +31,8 @@ def noise_of(results: Path, host: Host, arm: ChosenArm) -> AssumedNoise:
 
 
 def assumed_noise(results: Path, host: Host, target: str, axis: str, rate: str) -> AssumedNoise:
-    """The spread of the newest run of this machine, target, axis and rate that has one, with the parts of the noise of
-    the newest runs that have them. rate: the field of a measurement."""
+    """The spread of the newest run of this machine, target, axis and rate, with the parts of the newest ones. rate: the
+    field of a measurement."""
     newest = GUESS
     parts: list[NoiseParts] = []
     for path in list(reversed(run_paths(results)))[:LOOKED_AT]:
@@ -51,7 +51,7 @@ def assumed_noise(results: Path, host: Host, target: str, axis: str, rate: str) 
 
 
 def repetitions_of(results: Path, manifest: Mapping[str, Any]) -> list[float]:
-    """The speedups of complete runs of the same sweep on this machine, oldest first. manifest: of the new run."""
+    """The speedups of complete runs of the same sweep on this machine, oldest first."""
     wanted, made = _identity(manifest), []
     for path in run_paths(results)[-REPETITIONS_OF:]:
         try:

@@ -92,7 +92,6 @@ def _subjects(plan: Plan, choices: Mapping[str, ServerChoice]) -> Subjects:
 
 
 def _of_plan(plan: Plan, subjects: Subjects, around: Surroundings, data_dir: Path | None) -> Iterator[Finding]:
-    """Its notes and confounds, disks here, and settings that a server would refuse or silently change."""
     for note in plan.notes:
         yield caution("plan", note)
     for c in plan.confounds:
@@ -131,7 +130,6 @@ def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
 
 
 def rows_space(plan: Plan, free_bytes: int) -> list[Finding]:
-    """If the rows of --preload and --rows, and the reserve, do not fit."""
     local = [trial for trial in plan.trials if not trial.subject.endpoint and not trial.resources.disks]
     counted = (bytes_written(trial, most=False) for trial in local if trial.load.rows is not None)
     sets, own, reserve = bytes_needed(local), max(counted, default=0), plan.sweep.disk_free_min_bytes
@@ -175,8 +173,6 @@ def cold_data(plan: Plan, *, in_memory: bool) -> list[Finding]:
 
 
 def without_root(choice: ServerChoice, host: Host, data_dir: Path) -> Iterator[Finding]:
-    """If no server can be started without rights; of root, if its server cannot run as another user or reach its
-    data."""
     facts = choice.facts
     is_installed = choice.can.source is ServerSource.INSTALLATION
     if is_installed and (why := why_stuck()) == NO_SETPRIV:
@@ -230,6 +226,6 @@ def _endpoint(choice: ServerChoice, trials: Sequence[Trial]) -> Iterator[Finding
 
 
 def client(choice: ServerChoice) -> Iterator[Finding]:
-    """A container's library is copied out of its image when the run starts."""
+    """A container's library is copied out of its image later."""
     if not (choice.can.has_images and choice.facts.image_library):
         yield from choice.target.check_client(choice.home, choice.version)

@@ -66,7 +66,7 @@ def trusted(data_dir: Path) -> list[Finding]:
 
 
 def on_disk(wanted_dir: str, data_dir: Path) -> list[Finding]:
-    """A name that does not exist may be a typing error. The default directory ("") is made silently."""
+    """A name that does not exist may be a typing error; "", the default, is made silently."""
     findings = []
     if wanted_dir and not os.path.exists(data_dir):
         who = "root" if os.geteuid() == 0 else "this user"
@@ -128,7 +128,7 @@ def port_free(port: int | None) -> list[Finding]:
 
 
 def dear_pages(plan: Plan, pages: NewPages | None, held_bytes: int) -> list[Finding]:
-    """A server pays for all new pages that it writes, unless its memory is held or the plan writes less."""
+    """Unless the server's memory is held or the plan writes less."""
     writes_less = plan.sweep.origin.get("load.rows") == "host"
     if pages is None or not pages.are_dear or held_bytes or writes_less:
         return []
@@ -142,7 +142,7 @@ def beside() -> list[Finding]:
 
 
 def idle(host: Host) -> list[Finding]:
-    """If the CPUs were busy within the last minute, and other programs use them now."""
+    """If the CPUs were busy, and other programs use them now."""
     cpus = max(1, len(host.allowed))
     busy = os.getloadavg()[0] / cpus
     if busy <= LOAD_BUSY_SHARE:

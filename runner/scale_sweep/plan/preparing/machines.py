@@ -18,7 +18,7 @@ from scale_sweep.plan.preparing.findings import findings_elsewhere, preflight
 
 
 class PlannedMachine(Protocol):
-    """The machine of the server, asked about what a plan needs."""
+    """Of the server."""
 
     @property
     def host(self) -> Host: ...
@@ -58,8 +58,6 @@ class ThisMachine:
 
 
 class OtherMachine:
-    """A machine that is not here: servers are assumed, and nothing is measured."""
-
     def __init__(self, host: Host) -> None:
         self.host = host
 

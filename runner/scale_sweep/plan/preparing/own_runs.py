@@ -22,8 +22,7 @@ _OF_HOSTS = ("inventory", "server", "load")  # the rest of the manifest's entry 
 
 
 def named(run: StoredRun) -> Mapping[str, tuple[str, ...]]:
-    """The servers, devices and programs that a run names, by flag. --knob: settings that its target does not
-    declare."""
+    """By flag. --knob: settings that the target does not declare."""
     sweep, trials = run.plan.sweep, run.plan.trials
     subjects: list[Sweep | Subject] = [sweep, *(trial.subject for trial in trials)]
     works = [sweep.work, *(trial.work for trial in trials)]
@@ -56,8 +55,7 @@ def of_hosts(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def digest_of(plan: Plan, hosts: Mapping[str, Any]) -> str:
-    """The SHA-256 of everything that trials of the plan get. Fields with their default are left out: a later version of
-    `scale` that adds one gets the same digest."""
+    """Of everything that trials get. Defaults are left out: a later version with one more field has the same digest."""
     plain = replace(plan, sweep=replace(plan.sweep, predict=(), need=()))  # `scale report` replaces the questions
     document = [_plain(plain), {name: hosts.get(name) for name in _OF_HOSTS}]
     return hashlib.sha256(json.dumps(document, sort_keys=True, default=str).encode()).hexdigest()
@@ -102,7 +100,7 @@ def is_own(run: StoredRun) -> bool:
 
 def refuse_strange(run: StoredRun, confirmed: Mapping[str, Sequence[str]]) -> None:
     """Raises UsageError for a run of somebody else that would start or reach something not `confirmed`, and for a
-    confirmed value that the run does not name; StoreError for a run whose parts disagree."""
+    confirmed value that it does not name; StoreError if its parts disagree."""
     for address in confirmed.get("--endpoint", ()):
         try:
             endpoint(address)

@@ -90,12 +90,11 @@ def prepare(sweep: Sweep, results: Path, find: Find = choose) -> Prepared:
 
 
 def prepare_plan(sweep: Sweep, results: Path) -> Prepared:
-    """For a plan that is only shown: it assumes the servers that this machine lacks."""
+    """It assumes the servers that this machine lacks."""
     return prepare(sweep, results, choose_or_assume)
 
 
 def prepare_elsewhere(sweep: Sweep, host: Host, results: Path) -> Prepared:
-    """For a machine that is not here."""
     top = Topology(host)
     sentence = (
         f"planned for the machine {host.hostname} ({host.cpu_model}): {counted(len(top.order), 'CPU')}, "
@@ -108,8 +107,7 @@ def prepare_elsewhere(sweep: Sweep, host: Host, results: Path) -> Prepared:
 def prepare_for(
     sweep: Sweep, results: Path, machine: PlannedMachine, refuse: Callable[[ChosenArm], None] = lambda arm: None
 ) -> Prepared:
-    """Chooses servers, plans and checks; starts nothing. refuse: raises UsageError for a server. Raises PreflightError
-    too."""
+    """Starts nothing. refuse: raises UsageError for a server. Raises PreflightError too."""
     sweep = with_order_seed(sweep)
     read_reference(sweep.reference)
     arms = chosen_arms(sweep, machine.choose)
@@ -127,7 +125,7 @@ def prepare_for(
 
 
 def with_order_seed(sweep: Sweep) -> Sweep:
-    """A new seed, unless one was given. The same order in every run would hide the effect of a trial's place in it."""
+    """The same order in every run would hide the effect of a trial's place in it."""
     return sweep if sweep.order_seed is not None else replace(sweep, order_seed=secrets.randbelow(10**6))
 
 
@@ -140,7 +138,7 @@ def _with_enough_replicates(sweep: Sweep, arms: int, noise: AssumedNoise) -> Swe
 
 
 def _planned(arms: Sequence[ChosenArm], host: Host) -> Plan:
-    """Each combination's sweep is completed by its own target; all are in every block."""
+    """Each combination is completed by its own target; all are in every block."""
     by_server = {subject_key(arm.sweep): arm for arm in arms}
     requested = {key: (arm.sweep, arm.choice.facts) for key, arm in by_server.items()}
     completed = with_enough_tables(with_equal_connections(_completed(requested, host), requested), requested)
@@ -208,7 +206,7 @@ def prepare_again(stored: StoredRun, results: Path) -> Prepared:
 
 
 def prepare_again_for(stored: StoredRun, results: Path, machine: PlannedMachine, what: str) -> Prepared:
-    """Raises PreflightError if the run was begun on another machine. what: the machine in words."""
+    """what: the machine in words. Raises PreflightError if it is another one."""
     recorded, current = stored.manifest.get("host"), asdict(machine.host)
     before = recorded if isinstance(recorded, dict) else {}
     for name in ("hostname", "cpu_model", "kernel"):
@@ -229,7 +227,7 @@ def _request_again(subject: Subject) -> Subject:
 
 
 def prepare_ab(a: Sweep, b: Sweep, looks: Sequence[int], results: Path) -> Prepared:
-    """looks: the numbers of blocks after which the run may end. Raises UsageError or PreflightError."""
+    """looks: numbers of blocks after which the run may end."""
     here = ThisMachine(results, choose)
     noise = noise_of(results, here.host, chosen_arms(a)[0])
     if a.detect_percent is not None:

@@ -32,7 +32,7 @@ _OTHER_FLAGS = {
 
 
 def refuse_wrong_specs(plan: Plan, choices: Mapping[str, ServerChoice]) -> None:
-    """Raises UsageError that names the flag of the first mistake."""
+    """Raises UsageError for the first mistake."""
     program = loadgen_path()
     features = features_of(program)
     right = set()
@@ -76,15 +76,15 @@ _REMEDY = "give B a setting that A has not; without --a, --b and a second sweep,
 
 
 def refuse_same_server(plan: Plan, choices: Mapping[str, ServerChoice]) -> None:
-    """Raises UsageError if both variants have the same settings at every level, vendors' defaults included."""
+    """Raises UsageError for the same settings at every level, vendors' defaults included."""
     pairs = _pairs(plan)
     if pairs and all(are_same_values(_settings(a, b, choices), _settings(b, a, choices)) for a, b in pairs):
         raise UsageError(f"A and B are the same server: their settings are equal ({_about(plan)})", remedy=_REMEDY)
 
 
 class RefusesSameServer:
-    """A sink of events: raises UsageError when the first trials of both variants have ended, if their servers reported
-    one value for every setting in which the plan has them differ."""
+    """A sink: raises UsageError after the first trials of both variants, if their servers reported one value for every
+    setting in which the plan has them differ."""
 
     def __init__(self, plan: Plan, choices: Mapping[str, ServerChoice]) -> None:
         self._plan, self._reported = plan, dict[str, Mapping[str, str]]()
