@@ -68,6 +68,7 @@ def ab(flags: Flags, request: AbRequest, gates: GateFlags) -> None:
     from scale_sweep.cli.compared import show_comparison
     from scale_sweep.machine.host.host_facts import read_host
     from scale_sweep.plan.power import gate_power_of
+    from scale_sweep.plan.preparing.prepared import prepare_ab
 
     gate, looks, host = gate_of(gates), looks_of(request.blocks), read_host()
     _refuse_equal(request)
@@ -75,7 +76,7 @@ def ab(flags: Flags, request: AbRequest, gates: GateFlags) -> None:
         raise UsageError(f"{gate.flag}: is judged after one number of blocks", remedy=f"--blocks {looks[-1]}")
     a = resolve_sweep(request.what_a, together(flags, flags_of(request.only_a, "--a")), host)
     b = resolve_sweep(request.what_b or request.what_a, together(flags, flags_of(request.only_b, "--b")), host)
-    prepared = compose.prepare_ab(a, b, looks, request.results)
+    prepared = prepare_ab(a, b, looks, request.results)
     for name, words in prepared.plan.sweep.variants_ab.items():
         console.say(f"{name}: {words}")
     power = gate_power_of(prepared.plan, prepared.noise, gate) if gate is not None else None

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
@@ -20,6 +20,9 @@ from scale_sweep.sweep.axis import commands
 
 if TYPE_CHECKING:  # the model costs as much as the rest of a command's help
     from scale_sweep.model import DiskSource
+
+
+T = TypeVar("T")
 
 
 def require_directory(path: Path, flag: str) -> None:
@@ -58,13 +61,15 @@ def asked_of(predict: str | None, need: str | None) -> tuple[tuple[float, ...], 
     """Raises UsageError that names the flag."""
     from scale_sweep.experiment.setting.readers import rates
 
-    questions: list[tuple[float, ...]] = []
-    for flag, text, read in (("--predict", predict, parse_levels), ("--need", need, rates)):
-        try:
-            questions.append(read(text) if text is not None else ())
-        except ValueError as error:
-            raise UsageError(f"{flag}: {error}") from None
-    return questions[0], questions[1]
+    levels = read_flag("--predict", parse_levels, predict) if predict is not None else ()
+    return levels, read_flag("--need", rates, need) if need is not None else ()
+
+
+def read_flag(flag: str, read: Callable[[str], T], text: str) -> T:
+    try:
+        return read(text)
+    except ValueError as error:
+        raise UsageError(f"{flag}: {error}") from None
 
 
 def confirm_format(source: DiskSource, yes: bool) -> None:

@@ -11,7 +11,11 @@ import typer
 from scale_sweep.cli.arguments import JSON, RESULTS, RUN
 
 if TYPE_CHECKING:
+    from contextlib import ExitStack
+
     from scale_sweep.watch import dashboards
+    from scale_sweep.watch.exporter import Exporter
+    from scale_sweep.watch.live import LiveState
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -111,6 +115,16 @@ def start_for_sweep() -> None:
     dashboards.up(state_directory(), How.AUTO.value, {}, console.say)
 
 
+def serve(state: LiveState, port: int, stack: ExitStack, host: str = "") -> Exporter:
+    """Metrics on this port, or on a free one, which Prometheus reads until the stack ends."""
+    from scale_sweep.watch.dashboards import announced
+    from scale_sweep.watch.exporter import Exporter
+
+    exporter = Exporter(state, port)
+    stack.enter_context(announced(state_directory(), state.run, exporter.port, host))
+    return stack.enter_context(exporter)
+
+
 def say_page() -> None:
     from scale_sweep.cli import console
     from scale_sweep.watch import dashboards
@@ -122,11 +136,19 @@ def say_page() -> None:
 
 def _show(status: dashboards.Status, as_json: bool) -> None:
     from scale_sweep.cli import console
+    from scale_sweep.watch import dashboards
 
     if as_json:
         console.show_json(_document(status))
-    else:
-        _show_lines(status, console.show_line)
+        return
+    for name in BOTH:
+        s = status.services.get(name)
+        console.show_line(f"{name}: {f'{dashboards.url_of(s)} ({s.how}, {s.program})' if s else 'does not run'}")
+    for sweep in status.sweeps:
+        console.show_line(f"running: {sweep.run}, metrics at http://{sweep.address}/metrics")
+    if status.page:
+        console.show_line(f"admin password (not needed for viewing): in {status.password_file}")
+        console.show_line(f"open {status.page}")
 
 
 def _document(status: dashboards.Status) -> dict[str, Any]:
@@ -148,16 +170,3 @@ def _document(status: dashboards.Status) -> dict[str, Any]:
         },
         "sweeps": [{"run": s.run, "metrics": f"http://{s.address}/metrics"} for s in status.sweeps],
     }
-
-
-def _show_lines(status: dashboards.Status, show: Any) -> None:
-    from scale_sweep.watch import dashboards
-
-    for name in BOTH:
-        s = status.services.get(name)
-        show(f"{name}: {f'{dashboards.url_of(s)} ({s.how}, {s.program})' if s else 'does not run'}")
-    for sweep in status.sweeps:
-        show(f"running: {sweep.run}, metrics at http://{sweep.address}/metrics")
-    if status.page:
-        show(f"admin password (not needed for viewing): in {status.password_file}")
-        show(f"open {status.page}")

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from scale_sweep.base.errors import EXIT_NOT_SHOWN, EXIT_SLOWER, UsageError
 from scale_sweep.base.units import EXPLAINED, parse_percent
 from scale_sweep.cli import completion
-from scale_sweep.cli.arguments import JSON, RESULTS, from_flags
+from scale_sweep.cli.arguments import JSON, RESULTS, from_flags, read_flag
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the model costs as much as the rest of a command's help
     from scale_sweep.model import StoredRun
     from scale_sweep.model.compared import Comparison, Gate
-if TYPE_CHECKING:  # the model costs as much as the rest of a command's help
-    from scale_sweep.model.compared import Comparison, Gate, GateKind
 
 _PANEL = "Gates, for scripts (one of them)"
 _NEEDS = "It needs a run of scale ab, or several runs of A and of B."
@@ -60,22 +58,14 @@ class GateFlags:
 
 def gate_of(flags: GateFlags) -> Gate | None:
     """Raises UsageError for a wrong percentage, and for two gates."""
-    texts: dict[GateKind, str | None] = {
-        "fail_if_slower": flags.fail_if_slower,
-        "same_within": flags.same_within,
-        "prove_not_slower": flags.prove_not_slower,
-    }
-    written = {kind: text for kind, text in texts.items() if text is not None}
+    written: dict[Any, str] = {kind: text for kind, text in vars(flags).items() if text is not None}
     names = [f"--{kind.replace('_', '-')}" for kind in written]
     if len(written) > 1:
         raise UsageError(f"{' and '.join(names)} exclude each other", remedy="give one gate")
     for kind, text in written.items():
         from scale_sweep.model.compared import Gate
 
-        try:
-            return Gate(kind=kind, percent=parse_percent(text))
-        except ValueError as error:
-            raise UsageError(f"{names[0]}: {error}") from None
+        return Gate(kind=kind, percent=read_flag(names[0], parse_percent, text))
     return None
 
 

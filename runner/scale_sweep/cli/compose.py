@@ -11,22 +11,15 @@ from typing import Any
 
 from scale_sweep.machine.host.block_devices import disk_of
 from scale_sweep.measure.executing import execute as executing
-from scale_sweep.measure.executing.execute import Execution, Sink, report
+from scale_sweep.measure.executing.execute import Execution, Sink
+from scale_sweep.measure.executing.execute import report as report
 from scale_sweep.measure.executing.place import Here, Place
 from scale_sweep.model import StoredRun, Sweep
 from scale_sweep.plan.preparing import own_runs
 from scale_sweep.plan.preparing.choice import ServerChoice
-from scale_sweep.plan.preparing.data_place import default_data_dir
 from scale_sweep.plan.preparing.earlier_runs import repetitions_of
 from scale_sweep.plan.preparing.findings import refuse_blocking
-from scale_sweep.plan.preparing.prepared import (
-    Prepared,
-    prepare,
-    prepare_ab,
-    prepare_again,
-    prepare_elsewhere,
-    prepare_plan,
-)
+from scale_sweep.plan.preparing.prepared import Prepared
 from scale_sweep.plan.preparing.refusals import RefusesSameServer
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.reader import read_results
@@ -34,24 +27,6 @@ from scale_sweep.results.store.run_lock import RunLock
 from scale_sweep.results.store.stored import new_folder
 from scale_sweep.results.store.writer import RunWriter
 from scale_sweep.server.runtimes import load_runtime
-
-__all__ = [
-    "Prepared",
-    "asked_again",
-    "default_data_dir",
-    "execute",
-    "execute_on",
-    "new_run",
-    "prepare",
-    "prepare_ab",
-    "prepare_again",
-    "prepare_elsewhere",
-    "prepare_plan",
-    "reopen_run",
-    "reopen_to_report",
-    "report",
-    "stamped",
-]
 
 
 def new_run(prepared: Prepared, command: Sequence[str]) -> RunWriter:
@@ -93,9 +68,8 @@ def _slug(sweep: Sweep) -> str:
 
 def _new_manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime) -> dict[str, Any]:
     manifest = _manifest(prepared, command, now)
-    if not prepared.plan.sweep.is_quick:
-        return manifest
-    return {**manifest, "repetitions": repetitions_of(prepared.results, manifest)}
+    is_quick = prepared.plan.sweep.is_quick
+    return {**manifest, "repetitions": repetitions_of(prepared.results, manifest)} if is_quick else manifest
 
 
 def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime) -> dict[str, Any]:

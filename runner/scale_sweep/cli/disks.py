@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import counted, format_bytes, parse_bytes, parse_count
-from scale_sweep.cli.arguments import confirm_format, from_flags
+from scale_sweep.cli.arguments import JSON, confirm_format, from_flags, read_flag
 
 if TYPE_CHECKING:
     from scale_sweep.model import DataDisk, DiskSource
 
-JSON = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before --format.")]
-_T = TypeVar("_T")
 
 
 def register(app: typer.Typer) -> None:
@@ -51,17 +48,18 @@ class DisksRequest:
 
 def create(request: DisksRequest) -> None:
     """Make disks that stay until they are removed, and verify their limits by a measurement. Needs root."""
-    from scale_sweep.cli import compose, console
+    from scale_sweep.cli import console
     from scale_sweep.experiment.setting.readers import at_least
     from scale_sweep.machine.disks import prepare
     from scale_sweep.machine.disks.source import check_source
+    from scale_sweep.plan.preparing.data_place import default_data_dir
 
-    source = _source(request)
-    number = _read("--count", at_least(1, parse_count), request.count) if request.count else len(source.devices) or 1
+    source, count = _source(request), request.count
+    number = read_flag("--count", at_least(1, parse_count), count) if count else len(source.devices) or 1
     if source.devices and number > len(source.devices):
         raise UsageError(f"--count {number}: only {counted(len(source.devices), 'device')} named")
-    place = request.base or compose.default_data_dir()
-    _warn(check_source(source, number, place))
+    place = request.base or default_data_dir()
+    console.show_findings([f for f in check_source(source, number, place) if not f.blocking])
     confirm_format(source, request.yes)
     made, disks_made = prepare.create(request.name, source, number, place, request.owner)
     if request.as_json:
@@ -80,27 +78,14 @@ def _source(request: DisksRequest) -> DiskSource:
         raise UsageError("name the disks once: --loop SIZE or --device LIST")
     return DiskSource(
         kind="loop" if loop else "device",
-        loop_bytes=_read("--loop", parse_bytes, loop) if loop else None,
+        loop_bytes=read_flag("--loop", parse_bytes, loop) if loop else None,
         devices=tuple(d.strip() for d in request.device.split(",") if d.strip()),
-        cap_bytes_per_s=_read("--cap", parse_bytes, cap.removesuffix("/s")) if cap else None,
-        cap_iops=_read("--cap-iops", parse_count, cap_iops) if cap_iops else None,
+        cap_bytes_per_s=read_flag("--cap", parse_bytes, cap.removesuffix("/s")) if cap else None,
+        cap_iops=read_flag("--cap-iops", parse_count, cap_iops) if cap_iops else None,
         file_system=request.file_system,
         format=request.make_format,
         wipe=request.wipe,
     )
-
-
-def _read(flag: str, parse: Callable[[str], _T], text: str) -> _T:
-    try:
-        return parse(text)
-    except ValueError as error:
-        raise UsageError(f"{flag}: {error}") from None
-
-
-def _warn(findings: Any) -> None:
-    from scale_sweep.cli import console
-
-    console.show_findings([f for f in findings if not f.blocking])
 
 
 def _row(disk: DataDisk) -> list[str]:

@@ -13,7 +13,7 @@ import typer
 
 from scale_sweep.base.errors import EXIT_INTERRUPTED, UsageError
 from scale_sweep.base.units import counted
-from scale_sweep.cli.arguments import JSON, from_flags
+from scale_sweep.cli.arguments import JSON, from_flags, read_flag
 
 if TYPE_CHECKING:
     from scale_sweep.machine.host.block_devices import Disk
@@ -85,10 +85,7 @@ def _seconds(duration: str, hz: float) -> float:
 
     if not 0.1 <= hz <= 10:
         raise UsageError(f"--sample-hz: {hz:g} is not between 0.1 and 10")
-    try:
-        return above_zero(parse_seconds)(duration) if duration else 0.0
-    except ValueError as error:
-        raise UsageError(f"--duration: {error}") from None
+    return read_flag("--duration", above_zero(parse_seconds), duration) if duration else 0.0
 
 
 def _disks(folders: list[Path]) -> tuple[DataDisk, ...]:
@@ -111,14 +108,10 @@ def _disks(folders: list[Path]) -> tuple[DataDisk, ...]:
 
 def _metrics(name: str, plan: Any, port: int, stack: ExitStack) -> Any:
     from scale_sweep.cli import boards, console
-    from scale_sweep.watch.dashboards import announced
-    from scale_sweep.watch.exporter import Exporter
     from scale_sweep.watch.live import LiveState
 
-    exporter = Exporter(LiveState(run=name, plan=plan), port)
+    exporter = boards.serve(LiveState(run=name, plan=plan), port, stack)
     console.say(f"metrics at {exporter.url}" + ("" if exporter.port == port else f" (port {port} is taken)"))
-    stack.enter_context(announced(boards.state_directory(), name, exporter.port))
-    stack.enter_context(exporter)
     boards.say_page()
     return exporter
 
@@ -129,11 +122,8 @@ def _show(seen: Observed, as_json: bool) -> None:
     if as_json:
         console.show_json({"schema": 1, **asdict(seen)})
         return
-    rows = [[name.replace("_", " "), "" if value is None else f"{value:.3g}"] for name, value in _figures(seen)]
+    left_out = ("path", "samples", "seconds", "interrupted")
+    figures = {name: value for name, value in asdict(seen).items() if name not in left_out}
+    rows = [[name.replace("_", " "), "" if value is None else f"{value:.3g}"] for name, value in figures.items()]
     console.show_table(f"{counted(seen.samples, 'sample')} in {seen.seconds:.1f} s", ["", "mean"], rows)
     console.show_line(seen.path)
-
-
-def _figures(seen: Observed) -> list[tuple[str, float | None]]:
-    left_out = ("path", "samples", "seconds", "interrupted")
-    return [(name, value) for name, value in asdict(seen).items() if name not in left_out]

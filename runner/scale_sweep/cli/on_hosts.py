@@ -33,8 +33,6 @@ from scale_sweep.plan.preparing.on_hosts import prepare_again_on, prepare_on
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.results.store.run_lock import RunLock
 from scale_sweep.sweep.resolve import resolve_sweep
-from scale_sweep.watch.dashboards import announced
-from scale_sweep.watch.exporter import Exporter
 from scale_sweep.watch.live import LiveState
 
 
@@ -143,10 +141,9 @@ class _Campaign:
         with ExitStack() as stack:
             sinks: list[Sink] = [before]
             if self.metrics_port:
-                exporter = Exporter(state, self.metrics_port)
+                exporter = boards.serve(state, self.metrics_port, stack, run.host)
                 writer.update_manifest(metrics_url=exporter.url)
-                stack.enter_context(announced(boards.state_directory(), writer.path.name, exporter.port, run.host))
-                sinks.append(stack.enter_context(exporter))
+                sinks.append(exporter)
             sinks.append(LinesView(state, lambda line, style: run.say(line.strip()), has_view=False))
             return Path(compose.execute_on(run.place, run.prepared, writer, sinks, run.say).path)
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scale_sweep.base.units import format_cpus, format_levels, format_number
-from scale_sweep.cli.compose import Prepared
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.experiment.setting.readers import SHARED, rule_text
 from scale_sweep.model import Plan, Sweep, Trial
 from scale_sweep.plan.power import GatePower, power_of
+from scale_sweep.plan.preparing.prepared import Prepared
 from scale_sweep.plan.summary import warmup_words
 from scale_sweep.sweep.axis import constant_texts
 from scale_sweep.sweep.file import origin_words

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     # Each command imports what it needs when it is called, because `--help` needs none of it.
-    from scale_sweep.cli.compose import Prepared
     from scale_sweep.measure.executing.execute import Sink
     from scale_sweep.model import StoredRun, Sweep
     from scale_sweep.plan.power import GatePower
+    from scale_sweep.plan.preparing.prepared import Prepared
     from scale_sweep.results.store.writer import RunWriter
 
     Execute = Callable[[Prepared, RunWriter, Sequence[Sink], Callable[[str], None]], StoredRun]
@@ -118,8 +118,6 @@ def run_watched(
     from scale_sweep.base import output
     from scale_sweep.cli import boards, compose, console
     from scale_sweep.cli.console.live import LiveView
-    from scale_sweep.watch.dashboards import announced
-    from scale_sweep.watch.exporter import Exporter
     from scale_sweep.watch.live import LiveState
 
     output.go_on_without()
@@ -129,12 +127,11 @@ def run_watched(
             sinks: list[Sink] = []
             words = f"{begin}. Results in {writer.path}"
             if metrics_port:
-                exporter = Exporter(state, metrics_port)
+                exporter = boards.serve(state, metrics_port, stack)
                 writer.update_manifest(metrics_url=exporter.url)
                 if exporter.port != metrics_port:
                     words += f"; metrics at {exporter.url} (port {metrics_port} is taken)"
-                stack.enter_context(announced(boards.state_directory(), writer.path.name, exporter.port))
-                sinks.append(stack.enter_context(exporter))
+                sinks.append(exporter)
                 boards.say_page()
             console.say(words)
             sinks.append(stack.enter_context(LiveView(state)))

@@ -84,13 +84,14 @@ def report(
 ) -> None:
     """Fit a stored run again, and replace its fit.json, report.md and report.html."""
     from scale_sweep.cli import compose, console, views
+    from scale_sweep.measure.executing import execute
     from scale_sweep.results.store.reader import find_run, read_run
     from scale_sweep.results.store.run_lock import RunLock
     from scale_sweep.results.store.stored import own_folder
 
     held = RunLock(find_run(results, run, own_folder))
     with_questions = compose.asked_again(read_run(held.run), *asked_of(predict, need))
-    stored = compose.report(compose.reopen_to_report(with_questions, held))
+    stored = execute.report(compose.reopen_to_report(with_questions, held))
     if as_json:
         console.show_json(views.run_document(held.run, stored))
     else:

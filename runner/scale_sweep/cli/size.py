@@ -13,7 +13,7 @@ from scale_sweep.base.errors import EXIT_NOT_SHOWN, UsageError
 from scale_sweep.base.texts import not_one_of
 from scale_sweep.base.units import counted, parse_headroom
 from scale_sweep.cli import completion
-from scale_sweep.cli.arguments import JSON, RESULTS, from_flags
+from scale_sweep.cli.arguments import JSON, RESULTS, from_flags, read_flag
 
 if TYPE_CHECKING:
     from scale_sweep.model import StoredRun
@@ -82,13 +82,17 @@ def size(request: SizeRequest) -> None:
     from scale_sweep.results.store.outside import write_outside
     from scale_sweep.sweep.prices import read_prices
 
-    need, headroom = _rate(request.need), _headroom(request.headroom)
+    need, headroom = _rate(request.need), read_flag("--headroom", parse_headroom, request.headroom)
     if request.out is not None and request.out.suffix not in PAGES:
         raise UsageError(f"--out {request.out}: is a page, and its name must end in {PAGES[0]}")
     prices = read_prices(request.prices) if request.prices is not None else None
     runs = [_of_variant(run, request.variant) for run in _read(request.results, request.run)]
     _comparable(runs, prices)
-    needs = [level_need(run, need * (1 + headroom), _amounts(prices, run)) for run in runs]
+    machines = prices.machines if prices is not None else ()
+    needs = [
+        level_need(run, need * (1 + headroom), [machine.amounts[run.plan.sweep.axis] for machine in machines])
+        for run in runs
+    ]
     _refuse_unfitted(needs)
     sizing = sized(need, headroom, needs, prices)
     if request.out is not None:
@@ -106,20 +110,10 @@ def size(request: SizeRequest) -> None:
 def _rate(text: str) -> float:
     from scale_sweep.experiment.setting.readers import rates
 
-    try:
-        wanted = rates(text)
-    except ValueError as error:
-        raise UsageError(f"--need: {error}") from None
+    wanted = read_flag("--need", rates, text)
     if len(wanted) != 1:
         raise UsageError(f"--need: {text!r} names {len(wanted)} rates; give one")
     return wanted[0]
-
-
-def _headroom(text: str) -> float:
-    try:
-        return parse_headroom(text)
-    except ValueError as error:
-        raise UsageError(f"--headroom: {error}") from None
 
 
 def _read(results: Path, names: list[str]) -> list[StoredRun]:
@@ -161,11 +155,6 @@ def _comparable(runs: list[StoredRun], prices: PriceList | None) -> None:
     units = {run.plan.sweep.work.rate_words for run in runs}  # of disks it counts to the end of the flush
     if len(units) > 1:
         raise UsageError(f"--run: the runs count {' and '.join(sorted(units))}, and --need is one of them")
-
-
-def _amounts(prices: PriceList | None, run: StoredRun) -> list[float]:
-    machines = prices.machines if prices is not None else ()
-    return [machine.amounts[run.plan.sweep.axis] for machine in machines]
 
 
 def _refuse_unfitted(needs: list[LevelNeed]) -> None:

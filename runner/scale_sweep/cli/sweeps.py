@@ -31,11 +31,10 @@ from scale_sweep.cli.running import announce, ask_format, end_if_failed, run_and
 from scale_sweep.cli.sweep_help import Flags, SweepHelp, with_settings
 from scale_sweep.sweep.axis import axis_of_command, commands
 
-if TYPE_CHECKING:
-    from scale_sweep.model import StoredRun
 if TYPE_CHECKING:  # A command imports what it needs when it is called, because `--help` needs none of it.
-    from scale_sweep.cli.compose import Prepared
+    from scale_sweep.model import StoredRun
     from scale_sweep.plan.power import GatePower
+    from scale_sweep.plan.preparing.prepared import Prepared
 
 Again = list[str] | None
 
@@ -54,6 +53,7 @@ def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
     """Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."""
     from scale_sweep.cli import compose
     from scale_sweep.machine.host.host_facts import read_host
+    from scale_sweep.plan.preparing.prepared import prepare
     from scale_sweep.sweep.resolve import resolve_sweep
 
     if request.machine is not None:
@@ -69,7 +69,7 @@ def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
 
         on_hosts.sweep(flags, request, request.hosts)
         return
-    prepared = compose.prepare(resolve_sweep(request.what, flags, read_host()), request.results)
+    prepared = prepare(resolve_sweep(request.what, flags, read_host()), request.results)
     begin = announce(prepared, request.yes)
     start_dashboards(request.with_dashboards, request.metrics_port, request.no_metrics)
     writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
@@ -114,6 +114,7 @@ def resume(request: ResumeRequest, confirmed: RepeatedFlags) -> None:
     from scale_sweep.cli import compose, console, views
     from scale_sweep.plan.preparing.findings import refuse_blocking
     from scale_sweep.plan.preparing.own_runs import refuse_strange
+    from scale_sweep.plan.preparing.prepared import prepare_again
     from scale_sweep.results.store.reader import find_run, read_run
     from scale_sweep.results.store.run_lock import RunLock
     from scale_sweep.results.store.stored import own_folder
@@ -136,7 +137,7 @@ def resume(request: ResumeRequest, confirmed: RepeatedFlags) -> None:
 
         on_hosts.resume(stored, held, request.as_json, port)
         return
-    prepared = compose.prepare_again(stored, held.run.path.parent)
+    prepared = prepare_again(stored, held.run.path.parent)
     refuse_blocking(prepared.findings)
     console.show_findings([finding for finding in prepared.findings if finding.remedy])
     ask_format(stored.plan.sweep, request.yes)
@@ -179,16 +180,16 @@ def plan(
     It needs no server: one that is not installed is assumed, and the plan names it. The exit code is 3 if the sweep
     could not start for another reason.
     """
-    from scale_sweep.cli import compose
     from scale_sweep.machine.host.host_facts import read_host
     from scale_sweep.machine.host.machine_file import read_machine
+    from scale_sweep.plan.preparing.prepared import prepare_elsewhere, prepare_plan
     from scale_sweep.sweep.resolve import resolve_sweep
 
     if machine is None:
-        prepared = compose.prepare_plan(resolve_sweep(what, flags, read_host()), results)
+        prepared = prepare_plan(resolve_sweep(what, flags, read_host()), results)
     else:
         host = read_machine(machine)
-        prepared = compose.prepare_elsewhere(resolve_sweep(what, flags, host), host, results)
+        prepared = prepare_elsewhere(resolve_sweep(what, flags, host), host, results)
     show_whole_plan(prepared, as_json=as_json)
 
 
@@ -237,7 +238,6 @@ TARGET = Annotated[str, typer.Option("--target", metavar="NAME", help="Database,
 
 def init(axis: AXIS, target: TARGET = "auto") -> None:
     """Print a sweep file for an axis, with comments, to change and to run."""
-    from scale_sweep.base.errors import UsageError
     from scale_sweep.base.texts import not_one_of
     from scale_sweep.cli import console
     from scale_sweep.server.targets import TARGETS
