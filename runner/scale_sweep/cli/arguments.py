@@ -161,11 +161,10 @@ class SweepRequest:
     metrics_port: METRICS_PORT = 9464
     no_metrics: NO_METRICS = False
     with_dashboards: DASHBOARDS = False
-    machine: Annotated[Path | None, typer.Option("--machine", hidden=True)] = None
+    machine: Annotated[Path | None, typer.Option(hidden=True)] = None
     hosts: HOSTS = None
     insecure_network: Annotated[
-        bool,
-        typer.Option("--insecure-network", help="With --hosts: also a database without a password."),
+        bool, typer.Option("--insecure-network", help="With --hosts: also a database without a password.")
     ] = False
 
 
@@ -182,7 +181,6 @@ class FleetFlags:
     cluster: Annotated[
         str | None,
         typer.Option(
-            "--cluster",
             metavar="tls://HOST:PORT",
             help="One run on every host of a Dask cluster, with the load on the same host.",
             rich_help_panel=_PANEL,

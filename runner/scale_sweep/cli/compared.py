@@ -26,7 +26,6 @@ class GateFlags:
     fail_if_slower: Annotated[
         str | None,
         typer.Option(
-            "--fail-if-slower",
             metavar="PERCENT",
             help="End with code 11 if B is slower by more than this at a level, or on all levels together, and noise "
             "does not explain it. Also if a level has VALID trials of A and none of B. If the trials are too few to "
@@ -37,7 +36,6 @@ class GateFlags:
     same_within: Annotated[
         str | None,
         typer.Option(
-            "--same-within",
             metavar="PERCENT",
             help="End with code 0 only if every level shows that B differs from A by less than this, like 3%. The "
             "code is 11 if B is slower by more, and 13 if the trials do not show either, or are too few. " + _NEEDS,
@@ -47,7 +45,6 @@ class GateFlags:
     prove_not_slower: Annotated[
         str | None,
         typer.Option(
-            "--prove-not-slower",
             metavar="PERCENT",
             help="End with code 0 only if every level shows that B is slower by less than this, like 5%, or faster. "
             "The code is 11 if B is slower by more, and 13 if the trials do not show either, or are too few. " + _NEEDS,
@@ -117,8 +114,7 @@ def register(app: typer.Typer) -> None:
 class CompareRequest:
     runs_a: Annotated[str, typer.Argument(metavar="A[,A2,...]", help="Runs to compare with; or a run of scale ab.")]
     runs_b: Annotated[
-        str | None,
-        typer.Argument(metavar="[B[,B2,...]]", help="Runs to compare with A; none for a run of scale ab."),
+        str | None, typer.Argument(metavar="[B[,B2,...]]", help="Runs to compare with A; none for a run of scale ab.")
     ] = None
     others: Annotated[
         list[str] | None,
@@ -131,7 +127,6 @@ class CompareRequest:
     prices: Annotated[
         str | None,
         typer.Option(
-            "--prices",
             metavar="FILE",
             help="Of servers: a price list (TOML) whose machines have the names of the hosts.",
             autocompletion=completion.prices,
@@ -145,7 +140,7 @@ class CompareRequest:
             "looks like a difference.",
         ),
     ] = False
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the curves as a page.")] = None
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the curves as a page.")] = None
     results: RESULTS = Path("results")
     as_json: JSON = False
 

@@ -36,17 +36,15 @@ def register(app: typer.Typer) -> None:
 @dataclass(frozen=True, kw_only=True)
 class ExportRequest:
     run: RUN
-    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write CSV.")] = None
-    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write JSON: a list of rows.")] = None
-    parquet: Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help="Write Parquet.")] = None
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write CSV.")] = None
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JSON: a list of rows.")] = None
+    parquet: Annotated[Path | None, typer.Option(metavar="FILE", help="Write Parquet.")] = None
     openmetrics: Annotated[
-        Path | None,
-        typer.Option("--openmetrics", metavar="FILE", help="Write the run's Prometheus metrics, with times."),
+        Path | None, typer.Option(metavar="FILE", help="Write the run's Prometheus metrics, with times.")
     ] = None
     sql: Annotated[
         str | None,
         typer.Option(
-            "--sql",
             metavar="URL",
             help="Write the run into tables of an SQL database, like sqlite:///runs.db or postgresql://user@host/db. "
             "The password comes from SCALE_SQL_PASSWORD.",
@@ -115,8 +113,8 @@ MARK = ".scale-site"  # a folder with this file was made here, and its pages may
 
 def site(
     results: Annotated[list[Path], typer.Argument(metavar="RESULTS...", help="Folders with runs, or runs.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The site's folder: new, empty, or a site.")],
-    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="The heading.")] = "Scaling curves",
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The site's folder: new, empty, or a site.")],
+    title: Annotated[str, typer.Option(metavar="TEXT", help="The heading.")] = "Scaling curves",
 ) -> None:
     """Write a static site of stored runs: an index with filters and curves, and the report of each run.
 

@@ -37,14 +37,14 @@ class FitRequest:
             metavar="FILE.csv", help="CSV with a header, or the name of a bundled table; - is standard input."
         ),
     ]
-    n: Annotated[str, typer.Option("--n", metavar="COLUMN", help="The level: cores, threads, disks, ...")]
-    x: Annotated[str, typer.Option("--x", metavar="COLUMN", help="The rate that was measured at the level.")]
+    n: Annotated[str, typer.Option(metavar="COLUMN", help="The level: cores, threads, disks, ...")]
+    x: Annotated[str, typer.Option(metavar="COLUMN", help="The rate that was measured at the level.")]
     group: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Fit one curve for each value of this column.")
     ] = None
     predict: PREDICT = None
     need: NEED = None
-    png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Write a picture of the curves.")] = None
+    png: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a picture of the curves.")] = None
     as_json: JSON = False
 
 

@@ -34,11 +34,7 @@ def register(app: typer.Typer) -> None:
         "load",
         epilog=EXAMPLE,
         help=_help(),
-        context_settings={
-            "ignore_unknown_options": True,
-            "allow_extra_args": True,
-            "help_option_names": ["--help"],
-        },
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": ["--help"]},
     )(load)
 
 

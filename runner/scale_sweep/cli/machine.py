@@ -51,12 +51,7 @@ def doctor(as_json: JSON = False) -> None:
 
 
 def _document(ability: Ability) -> dict[str, Any]:
-    return {
-        "subject": ability.subject,
-        "there": ability.there,
-        "found": ability.state,
-        "remedy": ability.remedy,
-    }
+    return {"subject": ability.subject, "there": ability.there, "found": ability.state, "remedy": ability.remedy}
 
 
 def _row(ability: Ability) -> list[str]:
@@ -65,8 +60,7 @@ def _row(ability: Ability) -> list[str]:
 
 def clean(
     data_dir: Annotated[
-        list[Path] | None,
-        typer.Option("--data-dir", help="Only leftovers of sweeps with this data directory; repeatable."),
+        list[Path] | None, typer.Option(help="Only leftovers of sweeps with this data directory; repeatable.")
     ] = None,
     caches: Annotated[
         bool,
@@ -170,10 +164,9 @@ def _where(one: ListedServer) -> str:
 
 def build(
     name: Annotated[str, typer.Argument(help="The database.", metavar="TARGET", autocompletion=completion.targets)],
-    home: Annotated[Path, typer.Option("--home", help="The directory of its installation.", metavar="DIR")],
+    home: Annotated[Path, typer.Option(help="The directory of its installation.", metavar="DIR")],
     image: Annotated[
-        str,
-        typer.Option("--image", help="The image's name. Default: the one of the official image.", metavar="NAME:TAG"),
+        str, typer.Option(help="The image's name. Default: the one of the official image.", metavar="NAME:TAG")
     ] = "",
     as_json: JSON = False,
 ) -> None:

@@ -76,11 +76,7 @@ def show(run: RUN = "last", results: RESULTS = Path("results"), whole: WHOLE = F
 
 
 def report(
-    run: RUN,
-    predict: PREDICT = None,
-    need: NEED = None,
-    results: RESULTS = Path("results"),
-    as_json: JSON = False,
+    run: RUN, predict: PREDICT = None, need: NEED = None, results: RESULTS = Path("results"), as_json: JSON = False
 ) -> None:
     """Fit a stored run again, and replace its fit.json, report.md and report.html."""
     from scale_sweep.cli import compose, console, views

@@ -34,35 +34,27 @@ class SizeRequest:
     run: Annotated[
         list[str],
         typer.Option(
-            "--run",
             metavar="RUN",
             help="A run's name, a part of it, its path, or `last`. Give it twice for runs of two axes, such as cores "
             "and disks.",
             autocompletion=completion.runs,
         ),
     ]
-    need: Annotated[
-        str, typer.Option("--need", metavar="RATE", help="The rate to hold, in the unit of the run: 2000000 or 2M.")
-    ]
-    headroom: Annotated[
-        str, typer.Option("--headroom", metavar="PERCENT", help="How much more than the need must be held.")
-    ] = "0%"
+    need: Annotated[str, typer.Option(metavar="RATE", help="The rate to hold, in the unit of the run: 2000000 or 2M.")]
+    headroom: Annotated[str, typer.Option(metavar="PERCENT", help="How much more than the need must be held.")] = "0%"
     prices: Annotated[
         str | None,
         typer.Option(
-            "--prices",
             metavar="FILE",
             help="A price list of machines (TOML), or the name of a bundled one, such as prices-example.",
             autocompletion=completion.prices,
         ),
     ] = None
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE.html", help="Write the answer with its pictures as a page."),
+        Path | None, typer.Option(metavar="FILE.html", help="Write the answer with its pictures as a page.")
     ] = None
     variant: Annotated[
-        str | None,
-        typer.Option("--variant", metavar="NAME", help="The variant to size, if the run has several: postgres, b."),
+        str | None, typer.Option(metavar="NAME", help="The variant to size, if the run has several: postgres, b.")
     ] = None
     results: RESULTS = Path("results")
     as_json: JSON = False

@@ -9,18 +9,7 @@ from typing import Any
 
 from scale_sweep.experiment.setting import Setting
 from scale_sweep.machine.host.host_facts import Host
-from scale_sweep.model import (
-    Amount,
-    Amounts,
-    BottleneckKind,
-    Finding,
-    Plan,
-    Stand,
-    Standing,
-    Sweep,
-    Trial,
-    VerdictKind,
-)
+from scale_sweep.model import Amount, Amounts, BottleneckKind, Finding, Plan, Stand, Standing, Sweep, Trial, VerdictKind
 
 Values = Mapping[str, Any]
 Texts = Mapping[str, object]

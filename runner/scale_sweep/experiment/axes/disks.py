@@ -8,17 +8,7 @@ from scale_sweep.base.units import common_multiple, counted, format_number
 from scale_sweep.experiment.axes.axis import Axis, AxisFacts, standings
 from scale_sweep.experiment.setting import readers, setting, settings_of
 from scale_sweep.experiment.work import logical_bytes
-from scale_sweep.model import (
-    CEILING_S,
-    BottleneckKind,
-    DiskSource,
-    Finding,
-    KnobRole,
-    Plan,
-    Sweep,
-    Trial,
-    VerdictKind,
-)
+from scale_sweep.model import CEILING_S, BottleneckKind, DiskSource, Finding, KnobRole, Plan, Sweep, Trial, VerdictKind
 
 _SETTINGS = """
 disks.dir* --dir LIST paths
