@@ -269,7 +269,6 @@ def _compare_servers(request: CompareRequest, gates: GateFlags) -> None:
 
 
 def _prices(what: str | None, names: set[str]) -> tuple[dict[str, float], str]:
-    """Of the hosts, and the unit of money."""
     if what is None:
         return {}, "unit of money"
     from scale_sweep.sweep.prices import read_prices

@@ -137,7 +137,7 @@ def _execute(
 
 
 def client_home(choice: ServerChoice) -> str:
-    """Of the load generator's client library: the server's own, or one copied out of its image."""
+    """The load generator's client library is the server's own, or one copied out of its image."""
     if choice.can.has_images and choice.target.facts.image_library:
         copy_out = load_runtime(choice.runtime).copy_out
         library = copy_out(choice.image, choice.target.facts.image_library)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
+    """Adds the commands."""
     app.command("doctor", epilog="Example: scale doctor")(doctor)
     app.command("clean", epilog="Example: scale clean")(clean)
     example = "Example: scale servers install questdb"

@@ -22,7 +22,7 @@ _PLAINER = (
 
 
 def usage_error(mistake: Any) -> UsageError:
-    """mistake: a `Mistake`."""
+    """In the words of other errors. mistake: a `Mistake`."""
     context = mistake.ctx
     if context is None:
         return UsageError(_of_value(mistake))

@@ -92,7 +92,7 @@ def sweep_each(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
 
 
 def _address(request: SweepRequest, fleet: FleetFlags) -> tuple[str, str]:
-    """Of the flag that names the hosts."""
+    """The flag that names the hosts, and its value."""
     if fleet.cluster is not None:
         for flag, is_given in {"--hosts": request.hosts, "--each-server": fleet.each_server}.items():
             if is_given:

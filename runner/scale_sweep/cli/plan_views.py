@@ -26,6 +26,7 @@ _VENDORS = "not sent"  # the server has its own default
 
 
 def plan_rows(plan: Plan) -> Rows:
+    """One row for each trial."""
     knobs = list(dict.fromkeys(name for t in plan.trials for name in t.knobs))
     rows = [
         [
@@ -83,6 +84,7 @@ def _along(values: Mapping[float, str]) -> str:
 
 
 def setting_rows(sweep: Sweep) -> Rows:
+    """Values and origins."""
     values = setting_values(sweep)
     rows = []
     own_knobs = [key for key in values if key.startswith("knobs.") and key not in BY_KEY]

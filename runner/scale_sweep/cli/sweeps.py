@@ -82,7 +82,7 @@ def _again(flag: str, what: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class RepeatedFlags:
-    """What a run of somebody else names, as the user wrote it again."""
+    """The things that a run of somebody else names, as the user wrote them again."""
 
     home: Annotated[Again, _again("--home", "Its installation of a server")] = None
     image: Annotated[Again, _again("--image", "Its Docker image")] = None

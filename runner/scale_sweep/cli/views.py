@@ -47,6 +47,7 @@ def show(run: Folder, stored: StoredRun, *, as_json: bool = False, is_whole: boo
 
 
 def run_document(run: Folder, stored: StoredRun) -> dict[str, Any]:
+    """For scripts."""
     return {
         "path": stored.path,
         "status": status_of(run, stored.manifest),

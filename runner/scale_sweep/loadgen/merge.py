@@ -206,7 +206,7 @@ def _service_hdr(parts: Sequence[Interval]) -> tuple[str, ...]:
 
 
 def _merge_counts(parts: Sequence[Interval]) -> dict[str, Any]:
-    """Of one operation, its percentile is that of all requests of the part."""
+    """The percentile of one operation is that of all requests of the part."""
     counts: dict[str, int] = {}
     worst: dict[str, float] = {}
     for part in parts:

@@ -66,8 +66,8 @@ def _drawn_seed(text: str) -> int:
 def search_spec(
     spec: Mapping[str, str], load: Load, after: LoadSummary | None = None, number: int = 0
 ) -> dict[str, str]:
-    """Of a trial with another load, whose writes continue after an earlier one's. number: of the step, from 1, which
-    has its own random arrivals. Only the first load's answers are checked. A request has a deadline only if the trial's
+    """The spec of another load, whose writes continue after an earlier one's. number: of the step, from 1, which has
+    its own random arrivals. Only the first load's answers are checked. A request has a deadline only if the trial's
     spec has one: not every driver can end it."""
     rest = {key: value for key, value in spec.items() if key not in ("rows", "trace_every", "trace_max")}
     lines = {key: value for key, value in _load(load).items() if key != "request_timeout_s"}

@@ -180,7 +180,7 @@ def rows_of(program: str, spec: Mapping[str, str], stretches: Sequence[Stretch])
 
 
 def _calls(stretches: Sequence[Stretch], most: int) -> Iterator[list[tuple[int, Stretch]]]:
-    """Of so many rows at most: a call answers in text, several times as large as the values."""
+    """A call has so many rows at most, because it answers in text, several times as large as the values."""
     call: list[tuple[int, Stretch]] = []
     left = most
     for number, (table, start, count) in enumerate(stretches):

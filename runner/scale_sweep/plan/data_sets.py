@@ -91,7 +91,7 @@ _WRITTEN_TIMES = 3  # a row in its table, and in a log that may hold it with twi
 
 
 def trial_bytes(plan: Plan) -> int:
-    """Of the trial that writes most; 0 if its pages are another machine's, or nothing is stored."""
+    """The bytes of the trial that writes most; 0 if its pages are another machine's, or nothing is stored."""
     local = (t for t in plan.trials if not t.subject.endpoint and load_facts(t.subject.target).stores_rows)
     rows = ((_rows_written(t, most=True) if stores(t.work) else t.work.preload_rows, t) for t in local)
     return max((count * _WRITTEN_TIMES * _stored_row_bytes(trial) for count, trial in rows), default=0)

@@ -30,8 +30,8 @@ class Texts:
 
 
 def resolve_sweep(what: str, flags: Mapping[str, str | list[str]], host: Host | None = None) -> Sweep:
-    """Of an axis by its command, or of a file. host: the machine that words such as `all` mean; None: they are refused.
-    Raises UsageError that lists all mistakes."""
+    """The sweep of an axis by its command, or of a file. host: the machine that words such as `all` mean; None: they
+    are refused. Raises UsageError that lists all mistakes."""
     from_file = {} if axes.axis_of_command(what) else read_sweep_file(sweep_path(what))
     texts = _merge(from_file, flags)
     if host is not None:

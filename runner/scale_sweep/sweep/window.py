@@ -44,26 +44,26 @@ def _duration_s(v: Values) -> float:
 def mistakes(v: Values, origins: Origins, levels: int) -> list[str]:
     """levels: of the swept axis; 0 if they could not be read."""
     duration_s, most, soak = v["load.duration"], v["load.window_max"], v["load.soak"]
-    found = []
+    contradictions = []
     if duration_s is not None and most is not None and 0 < most < _duration_s(v) and soak is None:
         limit = f"{_duration_s(v):g} s, the --duration that it may grow from"
-        found.append(f"--window-max: is less than {limit}; give a shorter --duration, or --quick")
+        contradictions.append(f"--window-max: is less than {limit}; give a shorter --duration, or --quick")
     if v["load.quick"] and origins["load.duration"] == "flag" and duration_s is not None and duration_s >= CLAIM_S:
-        found.append(
+        contradictions.append(
             f"--quick and --duration {duration_s:g}s exclude each other: a window of {CLAIM_S:g} s is not quick"
         )
     if soak is None:
-        return found
+        return contradictions
     if levels > 1:
-        found.append(f"--soak: is one long trial at one level, and {counted(levels, 'level')} are given")
+        contradictions.append(f"--soak: is one long trial at one level, and {counted(levels, 'level')} are given")
     for key, flag in (*FIXED_WORK.items(), ("load.duration", "--duration"), ("load.quick", "--quick")):
         if origins[key] == "flag":
-            found.append(f"--soak and {flag} exclude each other")
+            contradictions.append(f"--soak and {flag} exclude each other")
     if origins["method.replicates"] == "flag" and (v["method.replicates"] or 1) > 1:
-        found.append("--soak: is one long trial; leave out --replicates")
+        contradictions.append("--soak: is one long trial; leave out --replicates")
     if soak < CLAIM_S:
-        found.append(f"--soak: at least {CLAIM_S:g} s, the length of a window that it is compared with")
-    return found
+        contradictions.append(f"--soak: at least {CLAIM_S:g} s, the length of a window that it is compared with")
+    return contradictions
 
 
 TRACE_MAX = 100_000_000  # the load generator's limit
@@ -117,9 +117,9 @@ def workload_keys() -> dict[str, str]:
 
 
 def _workload(v: Mapping[str, Any]) -> Workload:
-    given: dict[str, Any] = {name: v[key] for name, key in workload_keys().items()}
-    given |= {"rows_per_request": given["rows_per_request"] or 0, "disorder": given["disorder"] or ""}
-    return Workload(**given)
+    values: dict[str, Any] = {name: v[key] for name, key in workload_keys().items()}
+    values |= {"rows_per_request": values["rows_per_request"] or 0, "disorder": values["disorder"] or ""}
+    return Workload(**values)
 
 
 QUICK_STEP_S = 5.0  # the length of a step with --quick

@@ -163,6 +163,7 @@ class _Disks(Axis):
 
 
 def uneven_parts(plan: Plan) -> list[Finding]:
+    """One for each level whose disks do not get the same number."""
     findings = {}
     for trial in plan.trials:
         for knob in (k.name for k in plan.knobs if k.role is KnobRole.PARTITIONS):

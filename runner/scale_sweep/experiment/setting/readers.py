@@ -172,7 +172,7 @@ def variation(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def whole_levels(what: str) -> Callable[[str], tuple[float, ...]]:
-    """what: their unit, plural."""
+    """The unit is `what`, plural."""
 
     def read(text: str) -> tuple[float, ...]:
         levels = parse_levels(text)

@@ -6,9 +6,9 @@ import math
 import random
 from collections.abc import Iterable
 
-from scale_sweep.experiment.setting.workload_readers import LAWS
 from scale_sweep.model import Workload
 
+LAWS = ("walk", "random", "constant", "line", "sine", "square", "normal")  # in the order of the load generator
 _RANGES = {  # the smallest value, the length of the range, steps in a unit
     "tinyint": (0, 100, 1),
     "smallint": (0, 10_000, 1),

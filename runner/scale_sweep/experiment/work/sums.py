@@ -81,8 +81,8 @@ def _joined(what: str, values: Sequence[Any]) -> Any:
 def right_figures(
     line: Mapping[str, Any], *, steps: int | None = None, in_doubles: bool = False, share: float = 0.0
 ) -> RightFigures:
-    """Of a line of the verb `sums`. in_doubles: the database adds whole numbers as doubles too. share: how far a stored
-    fraction may be from the one that was sent."""
+    """Figures of a line of the verb `sums`. in_doubles: the database adds whole numbers as doubles too. share: how far
+    a stored fraction may be from the one that was sent."""
     rows, ns = int(line["rows"]), NS_PER_MS // int(line["units_per_ms"])
     figures: dict[str, Number | None] = {"rows": rows, STEPS: steps if rows else None}
     figures |= {what: line[what] * ns if rows else None for what in ("first", "last", "times")}

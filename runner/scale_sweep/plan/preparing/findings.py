@@ -130,6 +130,7 @@ def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
 
 
 def rows_space(plan: Plan, free_bytes: int) -> list[Finding]:
+    """If they and the reserve do not fit."""
     local = [trial for trial in plan.trials if not trial.subject.endpoint and not trial.resources.disks]
     counted = (bytes_written(trial, most=False) for trial in local if trial.load.rows is not None)
     sets, own, reserve = bytes_needed(local), max(counted, default=0), plan.sweep.disk_free_min_bytes
@@ -173,6 +174,7 @@ def cold_data(plan: Plan, *, in_memory: bool) -> list[Finding]:
 
 
 def without_root(choice: ServerChoice, host: Host, data_dir: Path) -> Iterator[Finding]:
+    """If no server can be started without rights, or root's cannot run as another user or reach its data."""
     facts = choice.facts
     is_installed = choice.can.source is ServerSource.INSTALLATION
     if is_installed and (why := why_stuck()) == NO_SETPRIV:

@@ -18,8 +18,6 @@ from scale_sweep.plan.preparing.findings import findings_elsewhere, preflight
 
 
 class PlannedMachine(Protocol):
-    """Of the server."""
-
     @property
     def host(self) -> Host: ...
 

@@ -55,7 +55,7 @@ def of_hosts(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def digest_of(plan: Plan, hosts: Mapping[str, Any]) -> str:
-    """Of everything that trials get. Defaults are left out: a later version with one more field has the same digest."""
+    """Everything that trials get. Defaults are left out: a later version with one more field has the same digest."""
     plain = replace(plan, sweep=replace(plan.sweep, predict=(), need=()))  # `scale report` replaces the questions
     document = [_plain(plain), {name: hosts.get(name) for name in _OF_HOSTS}]
     return hashlib.sha256(json.dumps(document, sort_keys=True, default=str).encode()).hexdigest()

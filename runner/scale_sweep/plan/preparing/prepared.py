@@ -206,7 +206,7 @@ def prepare_again(stored: StoredRun, results: Path) -> Prepared:
 
 
 def prepare_again_for(stored: StoredRun, results: Path, machine: PlannedMachine, what: str) -> Prepared:
-    """what: the machine in words. Raises PreflightError if it is another one."""
+    """Raises PreflightError for another machine. what: the machine in words."""
     recorded, current = stored.manifest.get("host"), asdict(machine.host)
     before = recorded if isinstance(recorded, dict) else {}
     for name in ("hostname", "cpu_model", "kernel"):
