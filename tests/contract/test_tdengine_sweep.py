@@ -7,7 +7,6 @@ Needs SCALE_TDENGINE_HOME (a directory with bin/ and lib/); the container also a
 import json
 import os
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from tdengine_server import listens
 from scale_sweep.machine.host.server_user import server_user
 from scale_sweep.server.runtimes.docker_engine import image_state
 from tests.contract.tdengine_contract import HOME, IMAGE, NEEDS_SERVER
-from tests.integration.cli import run
+from tests.integration.cli import run, waited_for
 from tests.integration.short_trial import watched
 from tests.unit.trial_orders import result_of, trial_order
 
@@ -41,14 +40,6 @@ def swept(tmp_path, words):
 def sweeping(tmp_path, words):
     quick = "sweep cpu --target tdengine --duration 4s --warmup 1s --replicates 1 --json"
     return run(*f"{quick} {words}".split(), cwd=tmp_path, timeout_s=240)
-
-
-def wait_for(port):
-    """At most a minute: on a busy machine taosd needs many seconds."""
-    deadline = time.monotonic() + 60
-    while not listens(port):
-        assert time.monotonic() < deadline
-        time.sleep(0.3)
 
 
 def test_every_knob_is_set_read_back_and_counted(tmp_path, where, data_dir):
@@ -129,21 +120,6 @@ def test_the_genuine_loader(tmp_path):
     assert m["rows"] == m["rows_counted"] == 5_000_000
 
 
-@pytest.mark.parametrize(
-    ("words", "texts"),
-    [
-        ("--knob stt_trigger=4", ("stt_trigger", "community")),
-        ("--vgroups 64 --knob buffer=4096", ("--vgroups", "GB")),
-        ("--vgroups 8 --memory 1GiB", ("--memory", "killed")),
-        ("--vgroups 8 --knob supportVnodes=4", ("supportVnodes",)),
-        ("--commit-threads 300", ("--commit-threads", "256")),
-    ],
-)
-def test_what_the_server_would_refuse_is_found_before_it_starts(tmp_path, words, texts):
-    said = refused(tmp_path, f"{HERE} --cores 1 {words}")
-    assert all(text in said for text in texts), said
-
-
 def test_a_server_whose_name_does_not_resolve_here_is_refused_before_anything_starts(tmp_path):
     if image_state(IMAGE) != "local":
         pytest.skip(f"image {IMAGE} is not here")
@@ -155,7 +131,7 @@ def test_a_server_whose_name_does_not_resolve_here_is_refused_before_anything_st
     docker = ["docker", "run", "-d", "--rm", "--name", name, "-h", "td1", "--network", "host", "--entrypoint", "sh"]
     subprocess.run([*docker, IMAGE, "-c", script], check=True, capture_output=True)
     try:
-        wait_for(port)
+        waited_for(lambda: listens(port))
         said = refused(tmp_path, f"--endpoint 127.0.0.1:{port} --home {HOME} --cores 1")
         assert "FQDN: the server calls itself td1" in said and "/etc/hosts" in said
     finally:

@@ -9,8 +9,8 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -210,17 +210,14 @@ DEADLINE_S = 120.0
 
 def metrics(port: int) -> str:
     """The page, as soon as it has a sample."""
-    deadline = time.monotonic() + DEADLINE_S
-    page = ""
-    while "scale_host_cpu_seconds_total" not in page:
-        assert time.monotonic() < deadline, page
-        time.sleep(0.1)
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
-                page = answer.read().decode()
-        except OSError:
-            continue
-    return page
+
+    def page() -> str:
+        with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
+            text = answer.read().decode()
+            return text if "scale_host_cpu_seconds_total" in text else ""
+        return ""
+
+    return cli.waited_for(page, DEADLINE_S)
 
 
 def test_it_shows_and_keeps_what_it_sees_until_ctrl_c(tmp_path):

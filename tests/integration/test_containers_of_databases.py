@@ -4,14 +4,13 @@ import csv
 import json
 import os
 import subprocess
-import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from scale_sweep.server.runtimes.docker_engine import copy_out
-from tests.integration.cli import run, start
+from tests.integration.cli import run, start, waited_for
 from tests.integration.made_images import require_docker
 from tests.integration.real_server import required
 
@@ -80,13 +79,8 @@ def ours(engine) -> list:
 
 def host_config_of(engine, process):
     """How the engine runs the container of the sweep."""
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and process.poll() is None:
-        for container in ours(engine):
-            if container.status == "running":
-                return container.attrs["HostConfig"]
-        time.sleep(0.1)
-    return None
+    (one, *_) = waited_for(lambda: [one for one in ours(engine) if one.status == "running"], process=process)
+    return one.attrs["HostConfig"]
 
 
 @pytest.mark.parametrize("name", [name for name in TARGETS if name != "iotdb" or os.environ.get("SCALE_SLOW_TESTS")])
@@ -94,8 +88,7 @@ def test_a_sweep_in_a_container(name, engine, tmp_path, data_dir):
     image = built(name, tmp_path)
     process = start(*words(name, image, data_dir), cwd=tmp_path)
     config = host_config_of(engine, process)
-    out, err = process.communicate(timeout=400)
-    assert config is not None, err
+    process.communicate(timeout=400)
     assert len(config["CpusetCpus"].split(",")) == 1 and "-" not in config["CpusetCpus"]
     assert (config["Memory"], config["Privileged"], config["CapDrop"]) == (MEMORY, False, ["ALL"])
     assert all(one["HostIp"] == "127.0.0.1" for ports in config["PortBindings"].values() for one in ports)

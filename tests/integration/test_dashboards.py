@@ -230,8 +230,6 @@ def trials_stored(folder: Path) -> list[dict]:
 
 
 SEEN = "of 3 trials, about| left|rows/s|of 15 k offered|the load generator alone makes|response|p50 |CPU|server 0"
-
-
 SEEN += "| of 0.3 cores|generator |disk d1|MB/s|% busy|measure"
 
 

@@ -3,12 +3,12 @@ PostgreSQL."""
 
 import json
 import signal
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tests.integration import hosts_of_tools as lab
+from tests.integration.cli import waited_for
 from tests.needs import needs
 
 PAIRS = ((1, 2), (4, 3))  # a server's host and a load host
@@ -84,9 +84,7 @@ def begun(inventory, results, *more):
     process = lab.started(
         *lab.SWEEP, *lab.LIGHT, "--hosts", inventory, "--duration", "12s", *more, "--results", results
     )
-    deadline = time.monotonic() + 180
-    while not list(results.glob("*/plan.json")) and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.2)
+    waited_for(lambda: list(results.glob("*/plan.json")) or process.poll() is not None, 180)
     return lab.await_measuring(process, next(results.glob("*"), results))
 
 
@@ -336,9 +334,7 @@ def test_a_host_that_loses_its_agent_ends_no_other_run(fleet, tmp_path):
     process = lab.started(
         *lab.SWEEP, *lab.LIGHT, "--duration", "8s", "--each-server", "--hosts", fleet, "--results", tmp_path
     )
-    deadline = time.monotonic() + 120
-    while "host1" not in runs_by_host(tmp_path) and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.2)
+    waited_for(lambda: "host1" in runs_by_host(tmp_path) or process.poll() is not None)
     lab.await_measuring(process, runs_by_host(tmp_path).get("host1", tmp_path))
     lab.on(1, f"pkill -9 -f '^[^ ]*python3 -P -m {AGENT}'")
     output, _ = process.communicate(timeout=200)

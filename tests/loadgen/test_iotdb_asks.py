@@ -109,10 +109,7 @@ REFUSALS = {
 @pytest.mark.parametrize("at", [3, 4])
 def test_a_failed_query_is_told_and_the_next_goes_on(ask, server, mood, at):
     """Where its first part is asked for, and where its second."""
-    server.pages = [
-        table_answer({"a": ("INT32", [1])}, [1], more=True),
-        more_answer({"a": ("INT32", [2])}, [2]),
-    ]
+    server.pages = [table_answer({"a": ("INT32", [1])}, [1], more=True), more_answer({"a": ("INT32", [2])}, [2])]
     server.moods[at] = mood
     outcome = ask()
     assert_failed(outcome, *REFUSALS[mood])

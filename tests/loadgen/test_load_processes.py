@@ -92,12 +92,6 @@ def test_a_program_that_speaks_otherwise_or_was_late_is_refused_by_name(tmp_path
     assert ("SCALE_LOADGEN" in caught.value.remedy) == ("protocol" in words)
 
 
-def test_the_protocol_that_was_asked_for_is_accepted(program):
-    load = ran(program, [{**SPEC, "rows": "1000"}])
-    assert load.hello is not None
-    assert str(load.hello.protocol) == SPEC["protocol"]
-
-
 def test_a_process_that_is_late_is_refused_and_named(program):
     """Two processes whose windows are 0.4 s apart have no rate together."""
     first, second = split(rate="1000", duration_s="1")
@@ -109,8 +103,10 @@ def test_a_process_that_is_late_is_refused_and_named(program):
 
 
 def test_processes_with_a_number_of_rows_need_not_end_together(program):
-    summary = ran(program, split(2, rate="5000", rows="9000", threads="3")).summary()
-    assert summary is not None
+    load = ran(program, split(2, rate="5000", rows="9000", threads="3"))
+    summary = load.summary()
+    assert summary is not None and load.hello is not None
+    assert str(load.hello.protocol) == SPEC["protocol"]
     assert summary.rows_acked == 9000
 
 

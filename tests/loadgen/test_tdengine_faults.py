@@ -43,8 +43,7 @@ def test_what_does_not_pass_stops_the_load(stub, method, code):
 
 
 @pytest.mark.parametrize(
-    "call",
-    ["taos_stmt_set_tbname", "taos_stmt_bind_param_batch", "taos_stmt_add_batch", "taos_stmt_execute"],
+    "call", ["taos_stmt_set_tbname", "taos_stmt_bind_param_batch", "taos_stmt_add_batch", "taos_stmt_execute"]
 )
 def test_a_failed_statement_is_prepared_again_and_the_request_sent_whole(stub, call):
     """The stub's errors stick, as the library's do: without preparing again every later call would fail."""

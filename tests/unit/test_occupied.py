@@ -16,13 +16,7 @@ from tests.unit.test_recorded_limits import RECORDED, as_run
 
 NAMED = "defect of the measurement"
 CLOSED = Occupied(
-    requests_per_s=1000.0,
-    service_s=0.007,
-    longest_s=0.05,
-    making_s=0.001,
-    window_s=10.0,
-    connections=8,
-    may_wait=False,
+    requests_per_s=1000.0, service_s=0.007, longest_s=0.05, making_s=0.001, window_s=10.0, connections=8, may_wait=False
 )
 (ONE_CORE,) = (path for path in RECORDED if "postgresql-one-core" in path.name)
 

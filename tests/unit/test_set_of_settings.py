@@ -69,10 +69,7 @@ def test_the_report_has_a_row_for_each_setting_that_differs_as_read_back():
     defaults = {name: dict(load_facts(name).vendor_defaults) for name in ("questdb", "victoriametrics", "postgres")}
     run = replace(run, results=results, manifest={"vendor_defaults": defaults})
     table = settings_table(run)
-    assert table.rows == (
-        ("postgres", "synchronous_commit", "off", "on"),
-        ("postgres", "work_mem", "64MB", "4MB"),
-    )
+    assert table.rows == (("postgres", "synchronous_commit", "off", "on"), ("postgres", "work_mem", "64MB", "4MB"))
     assert "--settings defaults" in table.notes[0]
     page = documents(run).pages["report.html"]
     assert page.index(table.title) < page.index("Report of each variant")  # on the first page
