@@ -25,14 +25,6 @@ def summary(**fields) -> LoadSummary:
     return replace(found, rows_acked=1000, **fields)
 
 
-def denied(counted: Counted, *, distinct: int | None, **flags: str) -> tuple[str, tuple[str, ...]]:
-    """What is said of a count, after 1,000 acknowledged rows of which so many are distinct."""
-    trial = make_trial(make_sweep(**flags))
-    facts = TrialFacts(summary=summary(rows_distinct=distinct), counted=counted)
-    integrity = evidence(trial, facts, Measurement(rows_acked=1000, rows_counted=counted.rows)).integrity
-    return integrity.miscounted, integrity.gaps
-
-
 ALL = Counted(rows=1000)
 DISTINCT = Counted(rows=700, is_distinct=True, gaps=("holes",))
 
@@ -51,7 +43,11 @@ DISTINCT = Counted(rows=700, is_distinct=True, gaps=("holes",))
     ],
 )
 def test_a_count_is_compared_with_the_rows_that_the_database_keeps(counted, distinct, flags, missing):
-    said, gaps = denied(counted, distinct=distinct, **flags)
+    """After 1,000 acknowledged rows of which so many are distinct."""
+    facts = TrialFacts(summary=summary(rows_distinct=distinct), counted=counted)
+    measured = Measurement(rows_acked=1000, rows_counted=counted.rows)
+    integrity = evidence(make_trial(make_sweep(**flags)), facts, measured).integrity
+    said, gaps = integrity.miscounted, integrity.gaps
     number = said.partition(" ")[0]
     assert (number, "too many" in said) == (str(abs(missing)) if missing else "", missing < 0)
     assert said or gaps == (() if flags else counted.gaps)

@@ -2,12 +2,13 @@
 
 Every command line in the README, `docs/` and CONTRIBUTING parses, and every link leads to a heading that is there: nothing
 is started. A line of a shell block that starts with `scale` is given to the parser, which must know each flag and each
-argument. Lines with a placeholder, `...` or `<x>`, are left out.
-"""
+argument. Lines with a placeholder, `...` or `<x>`, are left out. The section of docs/databases.md on many databases is made
+from a run."""
 
 import csv
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,9 @@ from scale_sweep.model import VerdictKind
 from scale_sweep.results.store.texts import COLUMNS_AFTER_KNOBS, COLUMNS_BEFORE_KNOBS
 from scale_sweep.server.targets import all_facts, columns_of
 from tests.offenders import assert_none
+from tests.unit.test_several_databases import measured, several
 from tools import commands_page, databases_table, metrics_page, reads_page, settings_page
+from tools import comparison_section as module
 from tools.walkthrough.pages import BLOCK, INLINE, command_lines
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -126,6 +129,8 @@ COMMAND_LINES = {
 
 def test_command_lines_of_documents_parse():
     assert len(COMMAND_LINES) > 20
+    for wrong in ("sweep cpu --no-such-flag", "compare one --no-such-flag", "swep cpu", "disks mke"):
+        assert refusal("README.md", f"scale {wrong}")
     assert_none(f"{page}: {line}: {wrong}" for page, line in sorted(COMMAND_LINES) if (wrong := refusal(page, line)))
 
 
@@ -141,15 +146,6 @@ def refusal(page: str, line: str) -> str:
     return ""
 
 
-@pytest.mark.parametrize(
-    "line", ["scale sweep cpu --no-such-flag", "scale compare one --no-such-flag", "scale swep cpu", "scale disks mke"]
-)
-def test_a_wrong_command_line_is_refused(line):
-    with pytest.raises(Exception, match=r".") as refused:
-        parsed(shlex.split(line)[1:])
-    assert not isinstance(refused.value, typer.Exit)
-
-
 def test_links_lead_to_pages_and_headings():
     links = [(path, *link) for path in PAGES for link in LINK.findall(path.read_text(encoding="utf-8"))]
     assert_none(f"{link[0].name} links to {link[1]}#{link[2]}" for link in links if leads_nowhere(*link))
@@ -159,3 +155,29 @@ def leads_nowhere(path: Path, target: str, anchor: str) -> bool:
     page = (path.parent / target) if target else path
     has_headings = anchor and page.suffix == ".md"
     return not page.exists() or (has_headings and anchor not in slugs(page.read_text(encoding="utf-8")))
+
+
+COMMAND = "scale sweep cpu --results /elsewhere -y --target questdb,victoriametrics,postgres --cores 1..2".split()
+
+
+def run_of_three():
+    host = {"cpus": [0, 1], "cpu_model": "a CPU"}
+    manifest = {"command": COMMAND, "created_utc": "2026-11-26T10:40:43+00:00", "host": host}
+    return replace(measured(several()), manifest=manifest)
+
+
+def test_it_has_the_command_the_valid_trials_and_the_files(monkeypatch):
+    monkeypatch.setattr(module, "LEAST", 3)
+    page = module.written(f"before\n{module.BEGIN}old\n{module.END}after\n", run_of_three())
+    assert page.startswith(f"before\n{module.BEGIN}") and page.endswith(f"{module.END}after\n") and "old" not in page
+    parts = ["\nscale sweep cpu --target questdb,victoriametrics,postgres --cores 1..2\n", "VALID"]
+    parts += ["2026-11-26 10:40 UTC on 2 × a CPU", "(examples/many-databases.html)", "images/many-databases.svg"]
+    assert [part for part in parts if part not in page] == []
+
+
+def test_a_run_of_fewer_databases_or_with_missing_trials_is_refused(monkeypatch):
+    run = run_of_three()
+    for least, count, why in ((module.LEAST, None, "has 3 databases"), (3, 5, "5 of")):
+        monkeypatch.setattr(module, "LEAST", least)
+        with pytest.raises(ValueError, match=why):
+            module.section(replace(run, results=run.results[:count]))

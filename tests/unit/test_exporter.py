@@ -98,10 +98,8 @@ def begun(*, vary: bool = False, reads: bool = False, searches: bool = False) ->
     for second in (3, 4):
         sampled = model.SampleTaken(trial_id=LAST, sample=sample(second, {"vnode": 1.0 * second}))
         state = taken(state, sampled, model.IntervalSeen(trial_id=LAST, interval=interval(second)))
-    return in_its_fifth_step(state) if searches else state
-
-
-def in_its_fifth_step(state: LiveState) -> LiveState:
+    if not searches:
+        return state
     first, second = (model.IntervalSeen(trial_id=LAST, interval=interval(at)) for at in (1, 2))
     for step in STEPS:
         begins = model.StepBegan(trial_id=LAST, rate=step.rate)
