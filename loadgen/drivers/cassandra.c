@@ -126,7 +126,7 @@ static uint8_t *put_value(uint8_t *out, const struct column *column, const struc
 static uint8_t *put_row(uint8_t *out, const struct batch *batch, uint32_t table, uint32_t row)
 {
     char device[NUMBER_BYTES + 1] = "d";
-    const char *end = numbers_put_unsigned(device + 1, table);
+    const char *end = put_unsigned(device + 1, table);
     out = put_u16(out, (uint16_t)(2 + batch->column_count));
     out = put_bytes(out, device, (uint32_t)(end - device));
     out = put64(out, batch->times[row]);
@@ -255,11 +255,8 @@ static enum outcome reach(struct connection *c, struct fault *fault)
     if (c->stream.fd >= 0)
         return OUTCOME_OK;
     if (!stream_open(&c->stream, d->host, d->port) ||
-        !cql_ask(&c->stream, CQL_STARTUP, startup, sizeof startup - 1, false, &answer)) {
-        const enum outcome outcome = stream_fault(&c->stream, fault);
-        fault->is_transient = outcome == OUTCOME_ERROR; /* nothing was sent */
-        return outcome;
-    }
+        !cql_ask(&c->stream, CQL_STARTUP, startup, sizeof startup - 1, false, &answer))
+        return stream_fault_unsent(&c->stream, fault);
     if (answer.opcode == CQL_READY) {
         if (!cql_ask(&c->stream, CQL_PREPARE, d->insert, strlen(d->insert), true, &answer))
             return stream_fault(&c->stream, fault);
@@ -408,7 +405,7 @@ static enum outcome cassandra_prepare(struct connection *c, uint32_t operation, 
     if (!ask)
         return fault_no_memory(fault);
     if (!marks_read(&ask->marks, text, why, sizeof why))
-        return fault_spec(fault, why);
+        return fault_spec(fault, "%s", why);
     ask->is_whole = is_sorted_together(text);
     char *statement = statement_of(&ask->marks);
     if (!statement)
@@ -423,7 +420,7 @@ static enum outcome cassandra_prepare(struct connection *c, uint32_t operation, 
         return OUTCOME_FATAL;
     }
     const char *wrong = read_types(ask, &reader);
-    return wrong ? fault_spec(fault, wrong) : OUTCOME_OK;
+    return wrong ? fault_spec(fault, "%s", wrong) : OUTCOME_OK;
 }
 
 /* The greatest whole number not above the bound: the same whole numbers lie above both. */
@@ -468,7 +465,7 @@ static uint8_t *put_parameter(uint8_t *out, uint16_t type, const struct paramete
     int64_t time;
     double value;
     if (parameter->is_table) {
-        const size_t length = (size_t)(numbers_put_unsigned(device + 1, parameter->table) - device);
+        const size_t length = (size_t)(put_unsigned(device + 1, parameter->table) - device);
         out = put_u32(out, (uint32_t)length);
         memcpy(out, device, length);
         return out + length;
@@ -583,7 +580,6 @@ static enum outcome cassandra_open(const struct driver_setup *setup, struct driv
                                    struct fault *fault)
 {
     const struct spec *spec = setup->spec;
-    char why[160];
     struct driver *d = calloc(1, sizeof *d);
     if (!d)
         return fault_no_memory(fault);
@@ -595,26 +591,18 @@ static enum outcome cassandra_open(const struct driver_setup *setup, struct driv
     d->column_count = spec_column_count(spec, setup->schema->column_count);
     d->batch_rows = 100;
     d->page_rows = 5000;
-    if (!spec_option_whole(spec, "batch_rows", 1, 65535, &d->batch_rows, why, sizeof why) ||
-        !spec_option_whole(spec, "page_rows", 1, 1000000, &d->page_rows, why, sizeof why))
-        return fault_spec(fault, why);
+    if (!driver_option(spec, "batch_rows", 1, 65535, &d->batch_rows, fault) ||
+        !driver_option(spec, "page_rows", 1, 1000000, &d->page_rows, fault))
+        return OUTCOME_FATAL;
     if (spec->precision != PRECISION_MS)
         return fault_spec(fault, "precision: a timestamp of CQL has milliseconds only");
     const struct column *lacking = lacking_column(setup->schema, d->first_column, d->column_count);
-    if (lacking) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "columns: CQL has no type for %s:%s", lacking->name,
-                  type_name(lacking->type));
-        return OUTCOME_FATAL;
-    }
+    if (lacking)
+        return fault_spec(fault, "columns: CQL has no type for %s:%s", lacking->name,
+                          type_name(lacking->type));
     if (row_bytes(d) * d->batch_rows > BODY_BYTES / 2)
         return fault_spec(fault, "batch_rows: a batch of so many rows is too long");
     return write_insert(d) ? OUTCOME_OK : fault_no_memory(fault);
-}
-
-static enum outcome cassandra_place(struct driver *d, uint32_t *partition_of, struct fault *fault)
-{
-    (void)fault;
-    return driver_place_in_turn(d->setup->spec, partition_of);
 }
 
 /* Writes a frame with `rows` rows of the slice, from `first` on. */
@@ -697,15 +685,13 @@ static void cassandra_close(struct driver *d)
     free(d);
 }
 
-extern const struct driver_ops driver_cassandra;
-
 const struct driver_ops driver_cassandra = {
     .abi = DRIVER_ABI,
     .name = "cassandra",
     .methods = methods,
     .options = options,
     .open = cassandra_open,
-    .place = cassandra_place,
+    .place = driver_place_in_turn,
     .connect = cassandra_connect,
     .send = cassandra_send,
     .disconnect = cassandra_disconnect,

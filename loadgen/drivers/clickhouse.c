@@ -205,7 +205,6 @@ static const struct driver_method methods[] = {
 };
 static const char *const options[] = {POSTS_OPTIONS, "auth_scheme", NULL};
 
-extern const struct driver_ops driver_clickhouse;
 const struct driver_ops driver_clickhouse = {
     POSTS_FUNCTIONS,
     .name = "clickhouse",

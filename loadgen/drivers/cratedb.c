@@ -276,7 +276,6 @@ static const struct driver_method methods[] = {
 };
 static const char *const options[] = {POSTS_OPTIONS, "auth_scheme", NULL};
 
-extern const struct driver_ops driver_cratedb;
 const struct driver_ops driver_cratedb = {
     POSTS_FUNCTIONS,
     .name = "cratedb",

@@ -161,12 +161,18 @@ struct driver_ops {
                              struct completion *completion, struct fault *fault);
 };
 
-/* Placement where the database has none of its own: tables go to the partitions in turn. */
-static inline enum outcome driver_place_in_turn(const struct spec *spec, uint32_t *partition_of)
+/* Placement where the database has none of its own: tables go to the partitions in turn. The
+ * driver begins with its setup. */
+enum outcome driver_place_in_turn(struct driver *driver, uint32_t *partition_of,
+                                  struct fault *fault);
+
+/* Reads an option as a whole number, as spec_option_whole does; false with a fault. */
+static inline bool driver_option(const struct spec *spec, const char *name, uint64_t least,
+                                 uint64_t most, uint64_t *value, struct fault *fault)
 {
-    for (uint32_t table = 0; table < spec->tables; table++)
-        partition_of[table] = table % (uint32_t)spec->partitions;
-    return OUTCOME_OK;
+    char why[160];
+    return spec_option_whole(spec, name, least, most, value, why, sizeof why) ||
+           fault_spec(fault, "%s", why) == OUTCOME_OK;
 }
 
 /* The drivers compiled in, in the order of their names; ends with NULL. */

@@ -7,19 +7,25 @@
 
 #include "../utf8.h"
 
-void fault_set(struct fault *fault, enum fault_kind kind, const char *code, const char *format, ...)
+static void set(struct fault *fault, enum fault_kind kind, const char *code, const char *format,
+                va_list arguments)
 {
-    va_list arguments;
     fault->kind = kind;
     fault->is_transient = fault->is_late = false;
     snprintf(fault->code, sizeof fault->code, "%s", code);
-    va_start(arguments, format);
     vsnprintf(fault->message, sizeof fault->message, format, arguments);
-    va_end(arguments);
     for (size_t end = strlen(fault->message); end > 0 && fault->message[end - 1] == '\n';)
         fault->message[--end] = '\0';
     utf8_mend(fault->message, strlen(fault->message));
     utf8_mend(fault->code, strlen(fault->code));
+}
+
+void fault_set(struct fault *fault, enum fault_kind kind, const char *code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    set(fault, kind, code, format, arguments);
+    va_end(arguments);
 }
 
 enum outcome fault_late(struct fault *fault, const char *stage)
@@ -30,9 +36,12 @@ enum outcome fault_late(struct fault *fault, const char *stage)
     return OUTCOME_FATAL;
 }
 
-enum outcome fault_spec(struct fault *fault, const char *why)
+enum outcome fault_spec(struct fault *fault, const char *format, ...)
 {
-    fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+    va_list arguments;
+    va_start(arguments, format);
+    set(fault, FAULT_SPEC, "SPEC", format, arguments);
+    va_end(arguments);
     return OUTCOME_FATAL;
 }
 

@@ -33,7 +33,8 @@ void fault_set(struct fault *fault, enum fault_kind kind, const char *code, cons
 enum outcome fault_late(struct fault *fault, const char *stage);
 
 /* The fault of a spec that asks for what this driver cannot do. Returns OUTCOME_FATAL. */
-enum outcome fault_spec(struct fault *fault, const char *why);
+enum outcome fault_spec(struct fault *fault, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* The fault of a connection that broke, code "CONNECTION", or of its deadline. */
 enum outcome fault_broken(struct fault *fault, bool is_late, const char *problem);

@@ -51,8 +51,7 @@ static enum outcome iotdb_check_ask(const struct driver *d, const struct marks *
     (void)d, (void)text;
     if (!marks_count(marks, MARK_ITEM))
         return OUTCOME_OK;
-    fault_set(fault, FAULT_SPEC, "SPEC", "IoTDB has no {item}");
-    return OUTCOME_FATAL;
+    return fault_spec(fault, "IoTDB has no {item}");
 }
 
 static bool iotdb_make_room(struct connection *c, uint64_t bytes)
@@ -76,7 +75,7 @@ static enum outcome iotdb_prepare(struct connection *c, uint32_t operation, cons
     if (!ask)
         return fault_no_memory(fault);
     if (!marks_read(&ask->marks, text, why, sizeof why))
-        return fault_spec(fault, why);
+        return fault_spec(fault, "%s", why);
     ask->size = strlen(text) + 1 + ask->marks.parameter_count * VALUE_BYTES;
     ask->text = malloc(ask->size);
     return ask->text && iotdb_make_room(c, ask->size + CALL_BYTES) ? OUTCOME_OK
@@ -108,8 +107,7 @@ static char *put_parameter(char *out, const struct driver *d, const struct param
         return out + iotdb_table_name(d, parameter->table, out);
     memcpy(&time, parameter->value, sizeof time);
     memcpy(&value, parameter->value, sizeof value);
-    return parameter->type == TYPE_TIMESTAMP ? numbers_put_whole(out, time)
-                                             : numbers_put_double(out, value);
+    return parameter->type == TYPE_TIMESTAMP ? put_whole(out, time) : put_double(out, value);
 }
 
 static void fill(const struct iotdb_ask *ask, const struct driver *d,
@@ -349,7 +347,6 @@ static enum outcome iotdb_open(const struct driver_setup *setup, struct driver *
 {
     const struct spec *spec = setup->spec;
     uint64_t is_aligned = 0;
-    char why[160];
     struct driver *d = calloc(1, sizeof *d);
     if (!d)
         return fault_no_memory(fault);
@@ -357,33 +354,22 @@ static enum outcome iotdb_open(const struct driver_setup *setup, struct driver *
     d->setup = setup;
     d->method = *(const enum iotdb_method *)setup->method->form;
     d->page_rows = PAGE_ROWS;
-    if (!spec_option_whole(spec, "aligned", 0, 1, &is_aligned, why, sizeof why) ||
-        !spec_option_whole(spec, "page_rows", 1, PAGE_ROWS_MAX, &d->page_rows, why, sizeof why))
-        return fault_spec(fault, why);
+    if (!driver_option(spec, "aligned", 0, 1, &is_aligned, fault) ||
+        !driver_option(spec, "page_rows", 1, PAGE_ROWS_MAX, &d->page_rows, fault))
+        return OUTCOME_FATAL;
     if (!iotdb_form_init(&d->form, spec, setup->schema))
         return fault_no_memory(fault);
     d->form.is_aligned = is_aligned;
     const struct column *lacking =
         iotdb_lacks(setup->schema, d->form.first_column, d->form.column_count);
-    if (lacking) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "columns: IoTDB has no type for %s:%s", lacking->name,
-                  type_name(lacking->type));
-        return OUTCOME_FATAL;
-    }
+    if (lacking)
+        return fault_spec(fault, "columns: IoTDB has no type for %s:%s", lacking->name,
+                          type_name(lacking->type));
     const uint64_t slices =
         spec->interlace_rows ? spec->rows_per_request / spec->interlace_rows + 1 : 1;
-    if (call_bytes(d, slices, spec->rows_per_request) > FRAME_BYTES) {
-        fault_set(fault, FAULT_SPEC, "SPEC",
-                  "rows_per_request: a call of so many rows is too long");
-        return OUTCOME_FATAL;
-    }
+    if (call_bytes(d, slices, spec->rows_per_request) > FRAME_BYTES)
+        return fault_spec(fault, "rows_per_request: a call of so many rows is too long");
     return OUTCOME_OK;
-}
-
-static enum outcome iotdb_place(struct driver *d, uint32_t *partition_of, struct fault *fault)
-{
-    (void)fault;
-    return driver_place_in_turn(d->setup->spec, partition_of);
 }
 
 static void iotdb_disconnect(struct connection *c)
@@ -526,15 +512,13 @@ static void iotdb_close(struct driver *d)
     free(d);
 }
 
-extern const struct driver_ops driver_iotdb;
-
 const struct driver_ops driver_iotdb = {
     .abi = DRIVER_ABI,
     .name = "iotdb",
     .methods = methods,
     .options = options,
     .open = iotdb_open,
-    .place = iotdb_place,
+    .place = driver_place_in_turn,
     .connect = iotdb_connect,
     .send = iotdb_send,
     .disconnect = iotdb_disconnect,

@@ -101,7 +101,7 @@ uint8_t *iotdb_put_device(uint8_t *out, const struct iotdb_form *form, uint32_t 
     out += 4 + form->database_length;
     *out++ = '.';
     *out++ = 'd';
-    out = (uint8_t *)numbers_put_unsigned((char *)out, table);
+    out = (uint8_t *)put_unsigned((char *)out, table);
     put_u32(length, (uint32_t)(out - length) - 4);
     return out;
 }

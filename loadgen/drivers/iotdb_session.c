@@ -54,11 +54,6 @@ static void take_several(struct thrift_in *in, struct iotdb_status *status, int 
     }
 }
 
-static void iotdb_take_status(struct thrift_in *in, struct iotdb_status *status)
-{
-    take_status(in, status, 0);
-}
-
 static enum outcome iotdb_judge(const struct iotdb_status *status, struct fault *fault)
 {
     char code[16];
@@ -92,7 +87,7 @@ enum outcome iotdb_read_status(struct iotdb_session *session, uint32_t number, s
     const enum outcome outcome = iotdb_read(session, number, &in, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
-    iotdb_take_status(&in, &status);
+    take_status(&in, &status, 0);
     return in.is_bad ? iotdb_cut(session, fault) : iotdb_judge(&status, fault);
 }
 
@@ -119,7 +114,7 @@ static enum outcome read_opened(struct iotdb_session *session, uint32_t number, 
         return outcome;
     while (thrift_take_field(&in, &field))
         if (field.id == 1 && field.type == THRIFT_STRUCT)
-            iotdb_take_status(&in, &status);
+            take_status(&in, &status, 0);
         else if (field.id == 3 && field.type == THRIFT_I64)
             session->id = (int64_t)thrift_take64(&in);
         else
@@ -316,7 +311,7 @@ static void take_response(struct thrift_in *in, struct iotdb_set *set, struct th
     set->has_times = true;
     while (thrift_take_field(in, &field)) {
         if (field.id == 1 && field.type == THRIFT_STRUCT)
-            iotdb_take_status(in, &set->status);
+            take_status(in, &set->status, 0);
         else if (field.id == 2 && field.type == THRIFT_I64)
             set->query = (int64_t)thrift_take64(in);
         else if ((field.id == 3 || field.id == 6) && field.type == THRIFT_LIST)
@@ -398,7 +393,7 @@ enum outcome iotdb_read_more(struct iotdb_session *session, uint32_t number, uin
         memset(set->parts, 0, set->part_count * sizeof *set->parts);
     while (thrift_take_field(&in, &field))
         if (field.id == 1 && field.type == THRIFT_STRUCT)
-            iotdb_take_status(&in, &set->status);
+            take_status(&in, &set->status, 0);
         else if (field.id == 4 && field.type == THRIFT_STRUCT)
             take_data(&in, set);
         else

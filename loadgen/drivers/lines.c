@@ -77,10 +77,10 @@ static char *put_head(void *context, uint32_t table, char *out)
     out = put_name(out, l->table, strlen(l->table));
     if (l->is_parted) {
         memcpy(out, "_p", 2);
-        out = numbers_put_unsigned(out + 2, table % l->spec->partitions);
+        out = put_unsigned(out + 2, table % l->spec->partitions);
     }
     memcpy(out, ",device=d", 9);
-    out = numbers_put_unsigned(out + 9, table);
+    out = put_unsigned(out + 9, table);
     for (uint32_t i = 0; i < l->schema->tag_count; i++)
         out = put_tag(out, l, i, table);
     return out;
@@ -257,7 +257,6 @@ static const struct driver_method methods[] = {
 };
 static const char *const options[] = {POSTS_OPTIONS, "parted", "auth_scheme", NULL};
 
-extern const struct driver_ops driver_lines;
 const struct driver_ops driver_lines = {
     POSTS_FUNCTIONS, .name = "lines", .methods = methods, .options = options, .has_parts = true,
 };

@@ -36,12 +36,6 @@ static enum outcome maria_open(const struct driver_setup *setup, struct driver *
     return maria_open_rows(d, fault);
 }
 
-static enum outcome maria_place(struct driver *driver, uint32_t *partition_of, struct fault *fault)
-{
-    (void)fault;
-    return driver_place_in_turn(driver->setup->spec, partition_of);
-}
-
 static void maria_disconnect(struct connection *c)
 {
     maria_free_asks(c);
@@ -132,7 +126,7 @@ const struct driver_ops driver_mariadb = {
     .libraries = "libmariadb.so.3",
     .open = maria_open,
     .load_library = load_library,
-    .place = maria_place,
+    .place = driver_place_in_turn,
     .connect = maria_connect,
     .send = maria_send,
     .disconnect = maria_disconnect,

@@ -149,7 +149,7 @@ enum outcome maria_prepare(struct connection *c, uint32_t operation, const char 
     free(marks);
     if (!statement || !(a->stmt = m->stmt_init(c->mysql))) {
         free(statement);
-        return fault_spec(fault, why);
+        return fault_spec(fault, "%s", why);
     }
     const int refused = maria_stmt_prepare(c, a->stmt, statement, strlen(statement));
     free(statement);

@@ -137,22 +137,18 @@ static const char *const options[] = {"dump",
                                       SIMULATED_OPTIONS,
                                       NULL};
 
-static bool read_options(struct driver *d, const struct spec *spec, struct fault *fault)
+static enum outcome read_options(struct driver *d, const struct spec *spec, struct fault *fault)
 {
     char why[160];
     d->dump = spec_option(spec, "dump");
     d->answer_rows = 1;
-    if (spec_option_whole(spec, "null_latency_us", 0, 1ull << 40, &d->latency_us, why,
-                          sizeof why) &&
-        spec_option_whole(spec, "null_answer_rows", 0, 1ull << 32, &d->answer_rows, why,
-                          sizeof why) &&
-        spec_option_whole(spec, "null_fail_every", 0, INT64_MAX, &d->fail_every, why, sizeof why) &&
-        spec_option_whole(spec, "null_fatal_after", 0, INT64_MAX, &d->fatal_after, why,
-                          sizeof why) &&
-        simulated_open(spec, &d->simulated, why, sizeof why))
-        return true;
-    fault_spec(fault, why);
-    return false;
+    if (!driver_option(spec, "null_latency_us", 0, 1ull << 40, &d->latency_us, fault) ||
+        !driver_option(spec, "null_answer_rows", 0, 1ull << 32, &d->answer_rows, fault) ||
+        !driver_option(spec, "null_fail_every", 0, INT64_MAX, &d->fail_every, fault) ||
+        !driver_option(spec, "null_fatal_after", 0, INT64_MAX, &d->fatal_after, fault))
+        return OUTCOME_FATAL;
+    return simulated_open(spec, &d->simulated, why, sizeof why) ? OUTCOME_OK
+                                                                : fault_spec(fault, "%s", why);
 }
 
 static enum outcome null_open(const struct driver_setup *setup, struct driver **driver,
@@ -163,13 +159,7 @@ static enum outcome null_open(const struct driver_setup *setup, struct driver **
         return fault_no_memory(fault);
     d->setup = setup;
     *driver = d;
-    return read_options(d, setup->spec, fault) ? OUTCOME_OK : OUTCOME_FATAL;
-}
-
-static enum outcome null_place(struct driver *driver, uint32_t *partition_of, struct fault *fault)
-{
-    (void)fault;
-    return driver_place_in_turn(driver->setup->spec, partition_of);
+    return read_options(d, setup->spec, fault);
 }
 
 static enum outcome null_connect(struct driver *driver, uint32_t worker,
@@ -240,7 +230,7 @@ static enum outcome null_prepare(struct connection *c, uint32_t operation, const
     char why[128];
     struct marks marks;
     if (!marks_read(&marks, text, why, sizeof why))
-        return fault_spec(fault, why);
+        return fault_spec(fault, "%s", why);
     c->parameters[operation] = marks.parameter_count;
     return OUTCOME_OK;
 }
@@ -309,7 +299,7 @@ const struct driver_ops driver_null = {
     .methods = methods,
     .options = options,
     .open = null_open,
-    .place = null_place,
+    .place = driver_place_in_turn,
     .connect = null_connect,
     .send = null_send,
     .disconnect = null_disconnect,

@@ -70,26 +70,6 @@ char *numbers_put_large(char *out, uint64_t value)
     return put_triple(out, rest % 1000);
 }
 
-char *numbers_put_unsigned(char *out, uint64_t value)
-{
-    return put_unsigned(out, value);
-}
-
-char *numbers_put_whole(char *out, int64_t value)
-{
-    return put_whole(out, value);
-}
-
-char *numbers_put_float(char *out, float value)
-{
-    return put_float(out, value);
-}
-
-char *numbers_put_double(char *out, double value)
-{
-    return put_double(out, value);
-}
-
 /* whole + fraction / 10^decimals, the fraction without the zeros at its end. */
 static char *put_decimal(char *out, uint64_t whole, uint64_t fraction, uint32_t decimals)
 {

@@ -16,15 +16,11 @@ extern const char numbers_triples[4 * 1000 + 1];
 /* For each number below 1000 its digits without leading zeros, and their count. */
 extern const char numbers_shorts[4 * 1000 + 1];
 
-char *numbers_put_whole(char *out, int64_t value);
-char *numbers_put_unsigned(char *out, uint64_t value);
-char *numbers_put_float(char *out, float value);
-char *numbers_put_double(char *out, double value);
 char *numbers_put_large(char *out, uint64_t value); /* from a million on */
 char *numbers_put_any_float(char *out, float value);
 char *numbers_put_any_double(char *out, double value);
 
-/* The double that is nearest to the decimal that numbers_put_float writes. */
+/* The double that is nearest to the decimal that put_float writes. */
 double numbers_double_of(float value);
 
 static inline char *put_triple(char *out, uint32_t value)

@@ -1,6 +1,7 @@
 /* See pg_session.h. */
 #include "pg_session.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 const uint8_t pg_flush[PG_MARK_BYTES] = {'H', 0, 0, 0, 4};
 const uint8_t pg_sync[PG_MARK_BYTES] = {'S', 0, 0, 0, 4};
 
-enum { VERSION_3 = 196608, LOGIN_DONE = 0, LOGIN_CLEAR = 3, WORD_BYTES = 256 };
+enum { DEFAULT_PORT = 5432, VERSION_3 = 196608, LOGIN_DONE = 0, LOGIN_CLEAR = 3, WORD_BYTES = 256 };
 
 /* Finds a field of an error, "" if it is missing. A field is a letter and a text that ends with
  * a zero byte. */
@@ -75,12 +76,12 @@ static bool put_login_words(uint8_t **out, const uint8_t *end, const char *name,
     return true;
 }
 
-static bool send_startup(struct stream *s, const struct pg_user *user)
+static bool send_startup(struct stream *s, const struct pg_server *server)
 {
     uint8_t message[4 * WORD_BYTES], *out = message + 8;
     const uint8_t *const end = message + sizeof message - 1;
-    if (!put_login_words(&out, end, "user", user->name) ||
-        !put_login_words(&out, end, "database", user->database) ||
+    if (!put_login_words(&out, end, "user", server->user) ||
+        !put_login_words(&out, end, "database", server->database) ||
         !put_login_words(&out, end, "application_name", "scale-loadgen"))
         return stream_fail(s, "the names of user and database are too long");
     *out++ = 0;
@@ -89,9 +90,9 @@ static bool send_startup(struct stream *s, const struct pg_user *user)
     return stream_write(s, message, (size_t)(out - message), NULL, 0);
 }
 
-static bool send_password(struct stream *s, const struct pg_user *user)
+static bool send_password(struct stream *s, const struct pg_server *server)
 {
-    const char *password = user->password ? user->password : "";
+    const char *password = server->password ? server->password : "";
     const size_t bytes = strlen(password) + 1;
     uint8_t head[5] = {'p'};
     put_u32(head + 1, (uint32_t)(4 + bytes));
@@ -99,13 +100,13 @@ static bool send_password(struct stream *s, const struct pg_user *user)
 }
 
 /* Answers one message of the login; *is_ready: the server waits for statements. */
-static enum outcome take_login(struct stream *s, const struct pg_user *user,
+static enum outcome take_login(struct stream *s, const struct pg_server *server,
                                const struct pg_answer *answer, bool *is_ready, struct fault *fault)
 {
     if (answer->kind == 'R' && answer->length >= 4) {
         const uint32_t way = be32toh(get_u32(answer->bytes));
         if (way == LOGIN_CLEAR)
-            return send_password(s, user) ? OUTCOME_OK : stream_fault(s, fault);
+            return send_password(s, server) ? OUTCOME_OK : stream_fault(s, fault);
         if (way == LOGIN_DONE)
             return OUTCOME_OK;
         fault_set(fault, FAULT_SERVER, "LOGIN",
@@ -117,16 +118,29 @@ static enum outcome take_login(struct stream *s, const struct pg_user *user,
     return *is_ready || answer->kind == 'K' ? OUTCOME_OK : pg_refused(answer, fault);
 }
 
-enum outcome pg_login(struct stream *s, const struct pg_user *user, struct fault *fault)
+struct pg_server pg_server_of(const struct driver_setup *setup, const char *user,
+                              const char *database)
+{
+    const struct spec *spec = setup->spec;
+    return (struct pg_server){.host = spec->host ? spec->host : "localhost",
+                              .user = spec->user ? spec->user : user,
+                              .database = spec->database ? spec->database : database,
+                              .password = setup->password,
+                              .port = spec->port ? (uint16_t)spec->port : DEFAULT_PORT};
+}
+
+enum outcome pg_connect(struct stream *s, const struct pg_server *server, struct fault *fault)
 {
     struct pg_answer answer;
     bool is_ready = false;
-    if (!send_startup(s, user))
+    if (!stream_open(s, server->host, server->port))
+        return stream_fault_unsent(s, fault);
+    if (!send_startup(s, server))
         return stream_fault(s, fault);
     while (!is_ready) {
         if (!pg_read(s, &answer))
             return stream_fault(s, fault);
-        const enum outcome outcome = take_login(s, user, &answer, &is_ready, fault);
+        const enum outcome outcome = take_login(s, server, &answer, &is_ready, fault);
         if (outcome != OUTCOME_OK)
             return outcome;
     }
@@ -191,11 +205,9 @@ enum outcome pg_take_columns(const struct driver_setup *setup, const char *write
         if (column->type == TYPE_TIMESTAMP)
             column->type = TYPE_BIGINT;
         if (column->type == TYPE_UBIGINT || column->type == TYPE_VARBINARY ||
-            column->type == TYPE_GEOMETRY) {
-            fault_set(fault, FAULT_SPEC, "SPEC", "columns: %s has no way to write %s:%s", writer,
-                      column->name, type_name(column->type));
-            return OUTCOME_FATAL;
-        }
+            column->type == TYPE_GEOMETRY)
+            return fault_spec(fault, "columns: %s has no way to write %s:%s", writer, column->name,
+                              type_name(column->type));
     }
     return OUTCOME_OK;
 }
@@ -226,6 +238,19 @@ uint64_t pg_rows(const struct pg_answer *answer)
     for (; at < answer->length && answer->bytes[at] >= '0' && answer->bytes[at] <= '9'; at++)
         rows = 10 * rows + (uint64_t)(answer->bytes[at] - '0');
     return rows;
+}
+
+enum outcome pg_acknowledge(uint64_t acked, const struct batch *batch, uint64_t *rows_acked,
+                            struct fault *fault)
+{
+    if (acked == batch->rows) {
+        *rows_acked = acked;
+        return OUTCOME_OK;
+    }
+    fault_set(fault, FAULT_SERVER, "COUNT",
+              "the server says that it inserted %" PRIu64 " of %" PRIu32 " rows", acked,
+              batch->rows);
+    return OUTCOME_ERROR;
 }
 
 uint8_t *pg_put_execute(uint8_t *out)

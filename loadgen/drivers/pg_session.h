@@ -3,14 +3,14 @@
 #ifndef SCALE_PG_SESSION_H
 #define SCALE_PG_SESSION_H
 
-#include "../schema.h"
 #include "driver.h"
 #include "fault.h"
 #include "stream.h"
 
-struct pg_user {
-    const char *name, *database;
+struct pg_server { /* where and as whom to log in */
+    const char *host, *user, *database;
     const char *password; /* NULL: none */
+    uint16_t port;
 };
 
 struct pg_answer { /* one message of the server */
@@ -24,8 +24,12 @@ struct pg_answer { /* one message of the server */
 enum { PG_MARK_BYTES = 5 };
 extern const uint8_t pg_flush[PG_MARK_BYTES], pg_sync[PG_MARK_BYTES];
 
-/* Logs in on a new connection, and returns when the server waits for statements. */
-enum outcome pg_login(struct stream *stream, const struct pg_user *user, struct fault *fault);
+/* The server of the spec, with these names in place of missing ones. */
+struct pg_server pg_server_of(const struct driver_setup *setup, const char *user,
+                              const char *database);
+
+/* Connects and logs in, and returns when the server waits for statements. */
+enum outcome pg_connect(struct stream *stream, const struct pg_server *server, struct fault *fault);
 
 /* Sends messages that prepare `count` statements, with a mark behind them, and reads their answers,
  * after a Sync until the server is ready. */
@@ -41,6 +45,10 @@ enum outcome pg_refused(const struct pg_answer *answer, struct fault *fault);
 
 /* Reads the number behind "INSERT 0 "; 0 for other statements. */
 uint64_t pg_rows(const struct pg_answer *answer);
+
+/* Sets *rows_acked if the server has acknowledged all rows of the request, else makes a fault. */
+enum outcome pg_acknowledge(uint64_t acked, const struct batch *batch, uint64_t *rows_acked,
+                            struct fault *fault);
 
 /* The object id of a column's type, as pg_values.h writes its values. */
 unsigned pg_oid(enum type type);

@@ -3,7 +3,6 @@
  * for each column, in pieces above 8 MiB. device_id is the table's number, time in ms since 1970.
  * CrateDB has no transactions: a number of stored rows that is not the request's is a fault.
  * Method: `arrays`. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +11,6 @@
 #include "pg_values.h"
 
 enum {
-    DEFAULT_PORT = 5432,
     OWN_COLUMNS = 2, /* device and time */
     MESSAGE_BYTES = 1 << 23,
     FRAME_BYTES = 64, /* most bytes around the arrays of a message */
@@ -23,9 +21,8 @@ enum {
 
 struct driver {
     const struct driver_setup *setup;
-    const char *host, *table;
-    struct pg_user user;
-    uint16_t port;
+    struct pg_server server;
+    const char *table;
     uint32_t first_column, column_count;
     struct column *columns; /* columns of a request; a timestamp is a whole number here */
 };
@@ -97,15 +94,9 @@ static enum outcome prepare(struct connection *c, struct fault *fault)
 /* Connects, logs in and prepares, unless the connection is open. */
 static enum outcome reach(struct connection *c, struct fault *fault)
 {
-    const struct driver *d = c->driver;
     if (c->stream.fd >= 0)
         return OUTCOME_OK;
-    if (!stream_open(&c->stream, d->host, d->port)) {
-        const enum outcome outcome = stream_fault(&c->stream, fault);
-        fault->is_transient = outcome == OUTCOME_ERROR; /* no row was sent */
-        return outcome;
-    }
-    enum outcome outcome = pg_login(&c->stream, &d->user, fault);
+    enum outcome outcome = pg_connect(&c->stream, &c->driver->server, fault);
     if (outcome == OUTCOME_OK)
         outcome = prepare(c, fault);
     if (outcome != OUTCOME_OK)
@@ -235,16 +226,7 @@ static enum outcome arrays_send(struct connection *c, const struct batch *batch,
         else
             outcome = fly(c, end, &acked, fault);
     }
-    if (outcome != OUTCOME_OK)
-        return outcome;
-    if (acked == batch->rows) {
-        *rows_acked = acked;
-        return OUTCOME_OK;
-    }
-    fault_set(fault, FAULT_SERVER, "COUNT",
-              "the server says that it inserted %" PRIu64 " of %" PRIu32 " rows", acked,
-              batch->rows);
-    return OUTCOME_ERROR;
+    return outcome == OUTCOME_OK ? pg_acknowledge(acked, batch, rows_acked, fault) : outcome;
 }
 
 static const struct driver_method methods[] = {
@@ -260,12 +242,8 @@ static enum outcome arrays_open(const struct driver_setup *setup, struct driver 
         return fault_no_memory(fault);
     *driver = d;
     d->setup = setup;
-    d->host = spec->host ? spec->host : "localhost";
-    d->port = spec->port ? (uint16_t)spec->port : DEFAULT_PORT;
+    d->server = pg_server_of(setup, "crate", "doc");
     d->table = spec->table ? spec->table : "measurement";
-    d->user = (struct pg_user){.name = spec->user ? spec->user : "crate",
-                               .database = spec->database ? spec->database : "doc",
-                               .password = setup->password};
     if (spec->precision != PRECISION_MS)
         return fault_spec(fault, "precision: times are written in whole milliseconds");
     const enum outcome outcome =
@@ -275,12 +253,6 @@ static enum outcome arrays_open(const struct driver_setup *setup, struct driver 
     if (outcome == OUTCOME_OK && frame_bytes(d) + row_values_bytes(d) > MESSAGE_BYTES)
         return fault_spec(fault, "columns: a row is longer than one message");
     return outcome;
-}
-
-static enum outcome arrays_place(struct driver *d, uint32_t *partition_of, struct fault *fault)
-{
-    (void)fault;
-    return driver_place_in_turn(d->setup->spec, partition_of);
 }
 
 static void arrays_disconnect(struct connection *c)
@@ -327,15 +299,13 @@ static size_t arrays_table_name(const struct driver *d, uint32_t table, char out
     return (size_t)snprintf(out, DRIVER_NAME_MAX, "%u", (unsigned)table);
 }
 
-extern const struct driver_ops driver_pgarrays;
-
 const struct driver_ops driver_pgarrays = {
     .abi = DRIVER_ABI,
     .name = "pgarrays",
     .methods = methods,
     .options = options,
     .open = arrays_open,
-    .place = arrays_place,
+    .place = driver_place_in_turn,
     .connect = arrays_connect,
     .send = arrays_send,
     .disconnect = arrays_disconnect,

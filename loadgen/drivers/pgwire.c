@@ -3,7 +3,6 @@
  * (docs/performance.md). It does not read: QuestDB answers over HTTP. A table is a device; its name
  * d<t> and tags are columns of text. Method: `insert`, one transaction per request. Option:
  * parted=1, table t belongs to the SQL table <table>_p<t mod partitions>. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,9 +27,8 @@ enum {
 
 struct driver {
     const struct driver_setup *setup;
-    const char *host, *table;
-    struct pg_user user;
-    uint16_t port;
+    struct pg_server server;
+    const char *table;
     bool is_parted; /* table t belongs to the SQL table <table>_p<t mod partitions> */
     uint32_t first_column, column_count, parts;
     struct column *columns; /* columns of a request; a timestamp is a whole number here */
@@ -156,15 +154,9 @@ static enum outcome prepare_all(struct connection *c, struct fault *fault)
 /* Connects, logs in and prepares, unless the connection is open. */
 static enum outcome reach(struct connection *c, struct fault *fault)
 {
-    const struct driver *d = c->driver;
     if (c->stream.fd >= 0)
         return OUTCOME_OK;
-    if (!stream_open(&c->stream, d->host, d->port)) {
-        const enum outcome outcome = stream_fault(&c->stream, fault);
-        fault->is_transient = outcome == OUTCOME_ERROR; /* no row was sent */
-        return outcome;
-    }
-    enum outcome outcome = pg_login(&c->stream, &d->user, fault);
+    enum outcome outcome = pg_connect(&c->stream, &c->driver->server, fault);
     if (outcome == OUTCOME_OK)
         outcome = prepare_all(c, fault);
     if (outcome != OUTCOME_OK)
@@ -451,19 +443,8 @@ static enum outcome pgwire_send(struct connection *c, const struct batch *batch,
         outcome = reach(c, fault);
     if (outcome == OUTCOME_OK)
         outcome = send_rows(c, batch, &acked, fault);
-    if (outcome != OUTCOME_OK)
-        return outcome;
-    if (acked == batch->rows) {
-        *rows_acked = acked;
-        return OUTCOME_OK;
-    }
-    fault_set(fault, FAULT_SERVER, "COUNT",
-              "the server says that it inserted %" PRIu64 " of %" PRIu32 " rows", acked,
-              batch->rows);
-    return OUTCOME_ERROR;
+    return outcome == OUTCOME_OK ? pg_acknowledge(acked, batch, rows_acked, fault) : outcome;
 }
-
-enum { DEFAULT_PORT = 5432 };
 
 static const struct driver_method methods[] = {
     {"insert", FEATURE_DEADLINE | FEATURE_SEPARABLE, NULL}, {NULL, 0, NULL}};
@@ -475,20 +456,15 @@ static enum outcome pgwire_open(const struct driver_setup *setup, struct driver 
 {
     const struct spec *spec = setup->spec;
     uint64_t is_parted = 0;
-    char why[160];
     struct driver *d = calloc(1, sizeof *d);
     if (!d)
         return fault_no_memory(fault);
     *driver = d;
     d->setup = setup;
-    d->host = spec->host ? spec->host : "localhost";
-    d->port = spec->port ? (uint16_t)spec->port : DEFAULT_PORT;
-    d->user = (struct pg_user){.name = spec->user ? spec->user : "admin",
-                               .database = spec->database ? spec->database : "qdb",
-                               .password = setup->password};
+    d->server = pg_server_of(setup, "admin", "qdb");
     d->table = spec->table ? spec->table : "measurement";
-    if (!spec_option_whole(spec, "parted", 0, 1, &is_parted, why, sizeof why))
-        return fault_spec(fault, why);
+    if (!driver_option(spec, "parted", 0, 1, &is_parted, fault))
+        return OUTCOME_FATAL;
     d->is_parted = is_parted;
     d->parts = is_parted ? (uint32_t)spec->partitions : 1;
     const enum outcome outcome =
@@ -502,12 +478,6 @@ static enum outcome pgwire_open(const struct driver_setup *setup, struct driver 
     if (row_values_bytes(d) > STATEMENT_BYTES)
         return fault_spec(fault, "columns: a row is longer than the server reads at once");
     return OUTCOME_OK;
-}
-
-static enum outcome pgwire_place(struct driver *d, uint32_t *partition_of, struct fault *fault)
-{
-    (void)fault;
-    return driver_place_in_turn(d->setup->spec, partition_of);
 }
 
 static void pgwire_disconnect(struct connection *c)
@@ -550,15 +520,13 @@ static void pgwire_close(struct driver *d)
     free(d);
 }
 
-extern const struct driver_ops driver_pgwire;
-
 const struct driver_ops driver_pgwire = {
     .abi = DRIVER_ABI,
     .name = "pgwire",
     .methods = methods,
     .options = options,
     .open = pgwire_open,
-    .place = pgwire_place,
+    .place = driver_place_in_turn,
     .connect = pgwire_connect,
     .send = pgwire_send,
     .disconnect = pgwire_disconnect,

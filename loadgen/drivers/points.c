@@ -77,9 +77,9 @@ static char *put_tag(char *out, const struct points *p, uint32_t tag, uint32_t t
 static char *put_device(char *out, const struct points *p, uint32_t table)
 {
     if (p->form == POINTS_TELNET)
-        return numbers_put_unsigned(PUT(out, "device=d"), table);
+        return put_unsigned(PUT(out, "device=d"), table);
     out = PUT(out, "\"device\":\"d");
-    return PUT(numbers_put_unsigned(out, table), "\"");
+    return PUT(put_unsigned(out, table), "\"");
 }
 
 static char *put_device_and_tags(void *context, uint32_t table, char *out)
@@ -283,7 +283,6 @@ static const struct driver_method methods[] = {
 };
 static const char *const options[] = {POSTS_OPTIONS, "in_seconds", NULL};
 
-extern const struct driver_ops driver_points;
 const struct driver_ops driver_points = {
     POSTS_FUNCTIONS,
     .name = "points",

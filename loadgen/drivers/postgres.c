@@ -192,9 +192,7 @@ static enum outcome postgres_check_ask(const struct driver *d, const struct mark
     (void)d, (void)text;
     if (!marks_count(marks, MARK_ITEM))
         return OUTCOME_OK;
-    fault_set(fault, FAULT_SPEC, "SPEC",
-              "{item}: a prepared statement has no text of each request");
-    return OUTCOME_FATAL;
+    return fault_spec(fault, "{item}: a prepared statement has no text of each request");
 }
 
 static enum outcome postgres_prepare(struct connection *c, uint32_t operation, const char *text,
@@ -210,7 +208,7 @@ static enum outcome postgres_prepare(struct connection *c, uint32_t operation, c
         statement = fill(ask, marks);
     free(marks);
     if (!statement) {
-        fault_spec(fault, why);
+        fault_spec(fault, "%s", why);
         return outcome;
     }
     snprintf(ask->name, sizeof ask->name, "ask%u", (unsigned)operation);
@@ -461,7 +459,7 @@ static bool choose_ids(struct connection *c, uint32_t *next_table, struct fault 
 static void place_anywhere(struct driver *driver, uint32_t *partition_of)
 {
     const struct spec *spec = driver->setup->spec;
-    driver_place_in_turn(spec, partition_of);
+    driver_place_in_turn(driver, partition_of, NULL);
     for (uint32_t t = 0; t < spec->tables; t++)
         driver->device_of[t] = t + 1;
 }

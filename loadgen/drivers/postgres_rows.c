@@ -544,12 +544,10 @@ enum outcome postgres_create_stage(struct connection *c, struct fault *fault)
 enum outcome postgres_open_insert(struct driver *d, struct fault *fault)
 {
     const uint64_t bytes = request_bytes(d);
-    if (bytes > REQUEST_BYTES_MAX) {
-        fault_set(fault, FAULT_SPEC, "SPEC",
-                  "rows_per_request: a request of %" PRIu64 " bytes; one INSERT has at most %d",
-                  bytes, REQUEST_BYTES_MAX);
-        return OUTCOME_FATAL;
-    }
+    if (bytes > REQUEST_BYTES_MAX)
+        return fault_spec(
+            fault, "rows_per_request: a request of %" PRIu64 " bytes; one INSERT has at most %d",
+            bytes, REQUEST_BYTES_MAX);
     struct text text = {0};
     if (!make_text(d, &text))
         return fault_no_memory(fault);

@@ -68,8 +68,8 @@ static bool put_basic(const struct driver *d, const char *password, char *coded,
     return true;
 }
 
-/* Makes the header lines. False: the password cannot be in one. Printed rows need no password. */
-static bool make_headers(struct driver *d, struct fault *fault)
+/* Makes the header lines, without a login if there is no password. */
+static enum outcome make_headers(struct driver *d, struct fault *fault)
 {
     const char *scheme = spec_option(d->setup->spec, "auth_scheme");
     const char *password = d->setup->password;
@@ -82,57 +82,45 @@ static bool make_headers(struct driver *d, struct fault *fault)
         used = snprintf(d->authorization, sizeof d->authorization, "Authorization: %s %s\r\n",
                         scheme, is_basic ? coded : password);
     }
-    if (!fits || (size_t)used >= sizeof d->authorization || (used && strpbrk(password, "\r\n"))) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "SCALE_PASSWORD: too long, or has a line break");
-        return false;
-    }
+    if (!fits || (size_t)used >= sizeof d->authorization || (used && strpbrk(password, "\r\n")))
+        return fault_spec(fault, "SCALE_PASSWORD: too long, or has a line break");
     snprintf(d->header, sizeof d->header, "%s%s", d->form->header, d->authorization);
     snprintf(d->ask_header, sizeof d->ask_header, "Content-Type: application/json\r\n%s",
              d->authorization);
-    return true;
-}
-
-static bool refuse(struct fault *fault, const char *why)
-{
-    fault_spec(fault, why);
-    return false;
+    return OUTCOME_OK;
 }
 
 /* Refuses what the spec asks for and this kind of driver cannot do. */
-static bool check_kind(const struct driver *d, bool *is_switched, struct fault *fault)
+static enum outcome check_kind(const struct driver *d, bool *is_switched, struct fault *fault)
 {
     const struct post_kind *kind = d->form->kind;
     const struct spec *spec = d->setup->spec;
     const struct column *columns = d->setup->schema->columns;
     uint64_t value = 0;
-    char why[160];
-    if (kind->switch_name &&
-        !spec_option_whole(spec, kind->switch_name, 0, 1, &value, why, sizeof why))
-        return refuse(fault, why);
+    if (kind->switch_name && !driver_option(spec, kind->switch_name, 0, 1, &value, fault))
+        return OUTCOME_FATAL;
     *is_switched = value;
     for (uint32_t c = d->first_column; c < d->first_column + d->column_count; c++)
-        if (!kind->has(columns[c].type)) {
-            fault_set(fault, FAULT_SPEC, "SPEC", "columns: %s %s:%s", kind->lacks, columns[c].name,
-                      type_name(columns[c].type));
-            return false;
-        }
-    return !kind->ms_only || spec->precision == PRECISION_MS || refuse(fault, kind->ms_only);
+        if (!kind->has(columns[c].type))
+            return fault_spec(fault, "columns: %s %s:%s", kind->lacks, columns[c].name,
+                              type_name(columns[c].type));
+    return kind->ms_only && spec->precision != PRECISION_MS ? fault_spec(fault, "%s", kind->ms_only)
+                                                            : OUTCOME_OK;
 }
 
-static bool make_encoder(struct driver *d, struct fault *fault)
+static enum outcome make_encoder(struct driver *d, struct fault *fault)
 {
     const struct spec *spec = d->setup->spec;
     struct post_names names = {.spec = spec,
                                .schema = d->setup->schema,
                                .measurement = spec->table ? spec->table : "measurement",
                                .variant = d->form->variant};
-    if (!check_kind(d, &names.is_switched, fault))
-        return false;
+    const enum outcome outcome = check_kind(d, &names.is_switched, fault);
+    if (outcome != OUTCOME_OK)
+        return outcome;
     d->encoder = calloc(1, d->form->kind->encoder_bytes);
-    if (d->encoder && d->form->kind->init(d->encoder, &names))
-        return true;
-    fault_no_memory(fault);
-    return false;
+    return d->encoder && d->form->kind->init(d->encoder, &names) ? OUTCOME_OK
+                                                                 : fault_no_memory(fault);
 }
 
 enum outcome posts_open(const struct driver_setup *setup, struct driver **driver,
@@ -152,19 +140,11 @@ enum outcome posts_open(const struct driver_setup *setup, struct driver **driver
     d->path = path ? path : form->path;
     d->first_column = (uint32_t)spec->partial_from;
     d->column_count = spec_column_count(spec, setup->schema->column_count);
-    if (!make_encoder(d, fault) || !make_headers(d, fault))
+    if (make_encoder(d, fault) != OUTCOME_OK || make_headers(d, fault) != OUTCOME_OK)
         return OUTCOME_FATAL;
-    if (posts_row_bytes(d) > BODY_BYTES) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "columns: a row takes more than %d bytes", BODY_BYTES);
-        return OUTCOME_FATAL;
-    }
+    if (posts_row_bytes(d) > BODY_BYTES)
+        return fault_spec(fault, "columns: a row takes more than %d bytes", BODY_BYTES);
     return OUTCOME_OK;
-}
-
-enum outcome posts_place(struct driver *d, uint32_t *partition_of, struct fault *fault)
-{
-    (void)fault;
-    return driver_place_in_turn(d->setup->spec, partition_of);
 }
 
 static enum outcome reach(struct connection *c, struct fault *fault)
@@ -172,9 +152,7 @@ static enum outcome reach(struct connection *c, struct fault *fault)
     const struct driver *d = c->driver;
     if (c->stream.fd >= 0 || stream_open(&c->stream, d->host, d->port))
         return OUTCOME_OK;
-    const enum outcome outcome = stream_fault(&c->stream, fault);
-    fault->is_transient = outcome == OUTCOME_ERROR; /* nothing was sent */
-    return outcome;
+    return stream_fault_unsent(&c->stream, fault);
 }
 
 static void free_asks(struct connection *c)
@@ -206,16 +184,13 @@ enum outcome posts_connect(struct driver *d, uint32_t worker, struct connection 
 {
     const uint64_t row = posts_row_bytes(d);
     const uint64_t rows = d->setup->spec->rows_per_request;
-    struct connection *c = calloc(1, sizeof *c);
     (void)worker;
+    if (spec_option(d->setup->spec, "auth_scheme") && !*d->authorization &&
+        !d->setup->is_sending_stubbed)
+        return fault_spec(fault, "auth_scheme: the environment has no SCALE_PASSWORD");
+    struct connection *c = calloc(1, sizeof *c);
     if (!c)
         return fault_no_memory(fault);
-    if (spec_option(d->setup->spec, "auth_scheme") && !*d->authorization &&
-        !d->setup->is_sending_stubbed) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "auth_scheme: the environment has no SCALE_PASSWORD");
-        free(c);
-        return OUTCOME_FATAL;
-    }
     c->driver = d;
     c->stream.fd = -1;
     c->body_size = rows < BODY_BYTES / row ? (rows + 1) * row : BODY_BYTES;
@@ -327,13 +302,11 @@ uint64_t posts_row_bytes(const struct driver *d)
     return d->form->kind->row_bytes(d->encoder, d->first_column, d->column_count);
 }
 
-/* Which members of a JSON answer hold rows. */
-struct posts_answer {
-    const char *rows; /* members of this name hold rows, each a list of values */
-    /* A string of this name says which column the next rows are of: only the first one's count as
-     * rows. NULL: all. */
-    const char *column;
-};
+static const char *option_or(const struct driver *d, const char *name, const char *otherwise)
+{
+    const char *value = spec_option(d->setup->spec, name);
+    return value ? value : otherwise;
+}
 
 struct word { /* part of the text, without quotes; NULL: none */
     const char *at;
@@ -425,9 +398,10 @@ static void take_rows(struct scan *s)
 
 /* Counts the rows and values of an answer, which ends with a zero byte. Returns the opening quote
  * of the member `error`, or NULL. */
-static const char *count_answer(const struct posts_answer *form, const char *text,
-                                struct answer *answer)
+static const char *count_answer(const struct driver *d, const char *text, struct answer *answer)
 {
+    const char *const rows = option_or(d, "answer_rows", "values");
+    const char *const column = spec_option(d->setup->spec, "answer_column");
     struct scan s = {.at = text, .answer = answer};
     while (*(s.at += strcspn(s.at, "\""))) {
         struct word name = {s.at + 1, 0};
@@ -437,20 +411,14 @@ static const char *count_answer(const struct posts_answer *form, const char *tex
         if (*s.at != ':')
             continue;
         s.at += 1 + strspn(s.at + 1, " \t\r\n");
-        if (is_named(name, form->rows) && *s.at == '[')
+        if (is_named(name, rows) && *s.at == '[')
             take_rows(&s);
         else if (is_named(name, "error") && *s.at == '"')
             s.error = s.at;
-        else if (is_named(name, form->column) && *s.at == '"' && !s.column.at)
+        else if (is_named(name, column) && *s.at == '"' && !s.column.at)
             s.column = (struct word){s.at + 1, (size_t)(behind_string(s.at) - s.at) - 1};
     }
     return s.error;
-}
-
-static const char *option_or(const struct driver *d, const char *name, const char *otherwise)
-{
-    const char *value = spec_option(d->setup->spec, name);
-    return value ? value : otherwise;
 }
 
 static char *put_encoded(char *out, const char *text, size_t length, const char *plain)
@@ -509,17 +477,13 @@ enum outcome posts_check_ask(const struct driver *d, const struct marks *marks, 
 {
     const struct spec *spec = d->setup->spec;
     uint64_t is_posted = 0;
-    char why[160];
     (void)marks, (void)text;
     if (d->form->is_unanswered)
-        fault_set(fault, FAULT_SPEC, "SPEC", "a method without answers cannot ask");
-    else if (!spec_option(spec, "query_path"))
-        fault_set(fault, FAULT_SPEC, "SPEC", "query_path is needed: where queries are asked");
-    else if (!spec_option_whole(spec, "query_posted", 0, 1, &is_posted, why, sizeof why))
-        fault_spec(fault, why);
-    else
-        return OUTCOME_OK;
-    return OUTCOME_FATAL;
+        return fault_spec(fault, "a method without answers cannot ask");
+    if (!spec_option(spec, "query_path"))
+        return fault_spec(fault, "query_path is needed: where queries are asked");
+    return driver_option(spec, "query_posted", 0, 1, &is_posted, fault) ? OUTCOME_OK
+                                                                        : OUTCOME_FATAL;
 }
 
 enum outcome posts_prepare(struct connection *c, uint32_t operation, const char *text,
@@ -531,11 +495,10 @@ enum outcome posts_prepare(struct connection *c, uint32_t operation, const char 
     if (!ask)
         return fault_no_memory(fault);
     if (!marks_read(&ask->marks, text, why, sizeof why))
-        return fault_spec(fault, why);
+        return fault_spec(fault, "%s", why);
     uint64_t is_posted = 0;
-    if (!spec_option_whole(c->driver->setup->spec, "query_posted", 0, 1, &is_posted, why,
-                           sizeof why))
-        return fault_spec(fault, why);
+    if (!driver_option(c->driver->setup->spec, "query_posted", 0, 1, &is_posted, fault))
+        return OUTCOME_FATAL;
     ask->is_posted = is_posted;
     ask->member = is_posted ? spec_option(c->driver->setup->spec, "query_member") : NULL;
     ask->as_it_is = is_posted ? NULL : option_or(c->driver, "query_plain", "");
@@ -547,7 +510,7 @@ size_t posts_table_name(const struct driver *d, uint32_t table, char out[DRIVER_
     char *at = out;
     if (!d->form->kind->is_numbered)
         *at++ = 'd';
-    return (size_t)(numbers_put_unsigned(at, table) - out);
+    return (size_t)(put_unsigned(at, table) - out);
 }
 
 /* Whether a time is followed by e-3. It is then written as seconds, because not every server reads
@@ -561,7 +524,7 @@ static bool is_in_seconds(const struct posts_ask *ask, uint32_t piece)
 
 static char *put_seconds(char *out, int64_t ms)
 {
-    out = numbers_put_whole(out, ms / 1000);
+    out = put_whole(out, ms / 1000);
     *out++ = '.';
     return put_triple(out, (uint32_t)(ms % 1000));
 }
@@ -575,14 +538,14 @@ static char *put_parameter(char *out, const struct posts_ask *ask, const struct 
     int64_t time;
     double value;
     if (parameter->is_part)
-        return numbers_put_unsigned(out, parameter->table % (uint32_t)d->setup->spec->partitions);
+        return put_unsigned(out, parameter->table % (uint32_t)d->setup->spec->partitions);
     if (parameter->is_table)
         return put_encoded(out, text, posts_table_name(d, parameter->table, text), plain);
     memcpy(&time, parameter->value, sizeof time);
     memcpy(&value, parameter->value, sizeof value);
-    const char *end = parameter->type != TYPE_TIMESTAMP ? numbers_put_double(text, value)
+    const char *end = parameter->type != TYPE_TIMESTAMP ? put_double(text, value)
                       : in_seconds                      ? put_seconds(text, time)
-                                                        : numbers_put_whole(text, time);
+                                                        : put_whole(text, time);
     return put_encoded(out, text, (size_t)(end - text), plain);
 }
 
@@ -625,10 +588,8 @@ enum outcome posts_ask(struct connection *c, uint32_t operation, const struct pa
         return stream_fault(&c->stream, fault);
     if (reply.status < 200 || reply.status >= 300)
         return refused(&reply, fault);
-    const struct posts_answer members = {option_or(d, "answer_rows", "values"),
-                                         spec_option(d->setup->spec, "answer_column")};
     answer->bytes = reply.length;
-    const char *error = count_answer(&members, reply.body, answer);
+    const char *error = count_answer(d, reply.body, answer);
     if (!error) {
         sink_body(answer, reply.body, reply.length);
         return OUTCOME_OK;

@@ -74,7 +74,6 @@ struct post_form { /* one method's own part */
 /* Functions of struct driver_ops. */
 enum outcome posts_open(const struct driver_setup *setup, struct driver **driver,
                         struct fault *fault);
-enum outcome posts_place(struct driver *driver, uint32_t *partition_of, struct fault *fault);
 enum outcome posts_connect(struct driver *driver, uint32_t worker, struct connection **connection,
                            struct fault *fault);
 enum outcome posts_send(struct connection *connection, const struct batch *batch,
@@ -92,9 +91,9 @@ enum outcome posts_ask(struct connection *connection, uint32_t operation,
                        struct answer *answer, struct fault *fault);
 
 #define POSTS_FUNCTIONS                                                                            \
-    .abi = DRIVER_ABI, .open = posts_open, .place = posts_place, .connect = posts_connect,         \
-    .send = posts_send, .disconnect = posts_disconnect, .close = posts_close,                      \
-    .row_bytes = posts_row_bytes, .table_name = posts_table_name, .check_ask = posts_check_ask,    \
-    .prepare = posts_prepare, .ask = posts_ask
+    .abi = DRIVER_ABI, .open = posts_open, .place = driver_place_in_turn,                          \
+    .connect = posts_connect, .send = posts_send, .disconnect = posts_disconnect,                  \
+    .close = posts_close, .row_bytes = posts_row_bytes, .table_name = posts_table_name,            \
+    .check_ask = posts_check_ask, .prepare = posts_prepare, .ask = posts_ask
 
 #endif

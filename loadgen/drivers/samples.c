@@ -243,7 +243,7 @@ static const char *label_value(const struct samples *s, const struct label *labe
                                char text[TAG_TEXT_MAX], uint32_t *length)
 {
     if (label->tag == s->schema->tag_count) {
-        *length = (uint32_t)(numbers_put_unsigned(text + 1, table) - text);
+        *length = (uint32_t)(put_unsigned(text + 1, table) - text);
         text[0] = 'd';
         return text;
     }
@@ -417,7 +417,6 @@ static const struct driver_method methods[] = {
 };
 static const char *const options[] = {POSTS_OPTIONS, NULL};
 
-extern const struct driver_ops driver_samples;
 const struct driver_ops driver_samples = {
     POSTS_FUNCTIONS,
     .name = "samples",

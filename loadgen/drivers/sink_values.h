@@ -19,13 +19,13 @@ static inline void sink_text(const struct result_sink *sink, const char *text, s
 static inline void sink_whole(const struct result_sink *sink, int64_t value)
 {
     char text[NUMBER_BYTES];
-    sink->value(sink->context, text, (size_t)(numbers_put_whole(text, value) - text), true);
+    sink->value(sink->context, text, (size_t)(put_whole(text, value) - text), true);
 }
 
 static inline void sink_unsigned(const struct result_sink *sink, uint64_t value)
 {
     char text[NUMBER_BYTES];
-    sink->value(sink->context, text, (size_t)(numbers_put_unsigned(text, value) - text), true);
+    sink->value(sink->context, text, (size_t)(put_unsigned(text, value) - text), true);
 }
 
 static inline void sink_double(const struct result_sink *sink, double value)
@@ -36,7 +36,7 @@ static inline void sink_double(const struct result_sink *sink, double value)
         sink_text(sink, word, strlen(word));
         return;
     }
-    sink->value(sink->context, text, (size_t)(numbers_put_double(text, value) - text), true);
+    sink->value(sink->context, text, (size_t)(put_double(text, value) - text), true);
 }
 
 static inline void sink_float(const struct result_sink *sink, float value)
@@ -45,7 +45,7 @@ static inline void sink_float(const struct result_sink *sink, float value)
     if (!isfinite(value))
         sink_double(sink, (double)value);
     else
-        sink->value(sink->context, text, (size_t)(numbers_put_float(text, value) - text), true);
+        sink->value(sink->context, text, (size_t)(put_float(text, value) - text), true);
 }
 
 /* The whole answer as the server wrote it, where its content is checked. */

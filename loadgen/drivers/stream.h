@@ -49,6 +49,14 @@ static inline enum outcome stream_fault(const struct stream *stream, struct faul
     return fault_broken(fault, stream->is_late, stream->problem);
 }
 
+/* The same where no row was sent yet: the fault is transient. */
+static inline enum outcome stream_fault_unsent(const struct stream *stream, struct fault *fault)
+{
+    const enum outcome outcome = stream_fault(stream, fault);
+    fault->is_transient = outcome == OUTCOME_ERROR;
+    return outcome;
+}
+
 /* Closes the connection with a reason; returns false. */
 bool stream_fail(struct stream *stream, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

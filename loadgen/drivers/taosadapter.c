@@ -577,10 +577,8 @@ enum outcome adapter_connect(struct connection *c, struct fault *fault)
     a->rest.fd = a->ws.fd = -1;
     if (d->setup->is_sending_stubbed)
         return OUTCOME_OK;
-    if (!build_authorization(a, d)) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "user: the name or the password is too long");
-        return OUTCOME_FATAL;
-    }
+    if (!build_authorization(a, d))
+        return fault_spec(fault, "user: the name or the password is too long");
     build_path(a, NULL);
     adapter_deadline(c, deadline_after_s((uint32_t)ceil(d->setup->spec->connect_timeout_s)));
     enum outcome outcome = post(c, a->path, hello, sizeof hello - 1, &answer, fault);

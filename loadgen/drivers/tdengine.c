@@ -162,7 +162,7 @@ static void hasher_init(struct hasher *h, const struct driver *d)
 
 static uint32_t partition_of_number(struct hasher *h, uint32_t number)
 {
-    const char *end = numbers_put_whole(h->name + h->stem, number);
+    const char *end = put_whole(h->name + h->stem, number);
     const uint32_t partition = murmur3(h->name, (uint32_t)(end - h->name), HASH_SEED) / h->width;
     return partition < h->partitions ? partition : h->partitions - 1;
 }
@@ -404,43 +404,30 @@ static bool is_schemaless(enum method method)
 static enum outcome check(const struct driver *d, struct fault *fault)
 {
     const struct schema *schema = d->setup->schema;
-    if (strlen(d->prefix) > TABLE_NAME_MAX - 16) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "table_prefix: more than %d characters",
-                  TABLE_NAME_MAX - 16);
-        return OUTCOME_FATAL;
-    }
+    if (strlen(d->prefix) > TABLE_NAME_MAX - 16)
+        return fault_spec(fault, "table_prefix: more than %d characters", TABLE_NAME_MAX - 16);
     if (d->database && strlen(d->database) > TDENGINE_NAME_MAX) {
         fault_set(fault, FAULT_SPEC, "DATABASE", "database: too long");
         return OUTCOME_FATAL;
     }
-    if ((d->method == METHOD_TELNET || d->method == METHOD_JSON) && d->column_count != 1) {
-        fault_set(fault, FAULT_SPEC, "SPEC",
-                  "columns: %s carries one value in a line, the spec has %u; partial_columns=1 "
-                  "takes one of them",
-                  d->setup->spec->method, d->column_count);
-        return OUTCOME_FATAL;
-    }
-    if (d->method == METHOD_TELNET && d->setup->spec->precision != PRECISION_MS) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "precision: sml-telnet has times in ms only");
-        return OUTCOME_FATAL;
-    }
-    if (d->method == METHOD_JSON && d->setup->spec->precision == PRECISION_NS) {
-        fault_set(fault, FAULT_SPEC, "SPEC",
-                  "precision: libtaos reads times of sml-json as doubles, which cannot hold ns");
-        return OUTCOME_FATAL;
-    }
-    if ((d->method == METHOD_TELNET || d->method == METHOD_JSON) &&
-        d->setup->spec->null_ratio > 0) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "null_ratio: %s has no NULL", d->setup->spec->method);
-        return OUTCOME_FATAL;
-    }
+    if ((d->method == METHOD_TELNET || d->method == METHOD_JSON) && d->column_count != 1)
+        return fault_spec(
+            fault,
+            "columns: %s carries one value in a line, the spec has %u; partial_columns=1 "
+            "takes one of them",
+            d->setup->spec->method, d->column_count);
+    if (d->method == METHOD_TELNET && d->setup->spec->precision != PRECISION_MS)
+        return fault_spec(fault, "precision: sml-telnet has times in ms only");
+    if (d->method == METHOD_JSON && d->setup->spec->precision == PRECISION_NS)
+        return fault_spec(
+            fault, "precision: libtaos reads times of sml-json as doubles, which cannot hold ns");
+    if ((d->method == METHOD_TELNET || d->method == METHOD_JSON) && d->setup->spec->null_ratio > 0)
+        return fault_spec(fault, "null_ratio: %s has no NULL", d->setup->spec->method);
     for (uint32_t i = d->first_column; i < d->first_column + d->column_count; i++)
-        if (is_schemaless(d->method) && !tdengine_schemaless_has(d->method, &schema->columns[i])) {
-            fault_set(fault, FAULT_SPEC, "SPEC", "columns: %s has no way to write %s:%s",
-                      d->setup->spec->method, schema->columns[i].name,
-                      type_name(schema->columns[i].type));
-            return OUTCOME_FATAL;
-        }
+        if (is_schemaless(d->method) && !tdengine_schemaless_has(d->method, &schema->columns[i]))
+            return fault_spec(fault, "columns: %s has no way to write %s:%s",
+                              d->setup->spec->method, schema->columns[i].name,
+                              type_name(schema->columns[i].type));
     return OUTCOME_OK;
 }
 
@@ -448,35 +435,27 @@ static enum outcome check(const struct driver *d, struct fault *fault)
 static bool read_tables(struct driver *d, struct fault *fault)
 {
     const struct spec *spec = d->setup->spec;
-    char why[160] = "";
+    const char *why = NULL;
     uint64_t first = 0, creates = 0;
-    const bool can_create =
-        d->method == METHOD_STMT || d->method == METHOD_SQL || d->method == METHOD_REST;
-    if (spec_option_whole(spec, "first_table", 0, UINT32_MAX / 2, &first, why, sizeof why) &&
-        spec_option_whole(spec, "auto_create", 0, 1, &creates, why, sizeof why)) {
-        if (first && spec->placement != PLACEMENT_STOCK)
-            snprintf(why, sizeof why, "first_table: needs placement=stock");
-        else if (creates && !can_create)
-            snprintf(why, sizeof why, "auto_create: is for the methods stmt, sql and rest");
-        else if (creates && d->method == METHOD_STMT && spec->interlace_rows)
-            snprintf(why, sizeof why,
-                     "interlace_rows: with auto_create, a statement has one table");
-    }
-    if (*why)
-        fault_spec(fault, why);
+    if (!driver_option(spec, "first_table", 0, UINT32_MAX / 2, &first, fault) ||
+        !driver_option(spec, "auto_create", 0, 1, &creates, fault))
+        return false;
+    if (first && spec->placement != PLACEMENT_STOCK)
+        why = "first_table: needs placement=stock";
+    else if (creates && d->method != METHOD_STMT && d->method != METHOD_SQL &&
+             d->method != METHOD_REST)
+        why = "auto_create: is for the methods stmt, sql and rest";
+    else if (creates && d->method == METHOD_STMT && spec->interlace_rows)
+        why = "interlace_rows: with auto_create, a statement has one table";
     d->first_table = (uint32_t)first;
     d->creates = creates;
-    return !*why;
+    return !why || fault_spec(fault, "%s", why) == OUTCOME_OK;
 }
 
 static bool read_port(struct driver *d, struct fault *fault)
 {
-    char why[160];
     uint64_t port = d->port + (uint64_t)ADAPTER_ABOVE;
-    const bool ok =
-        spec_option_whole(d->setup->spec, "adapter_port", 1, 65535, &port, why, sizeof why);
-    if (!ok)
-        fault_spec(fault, why);
+    const bool ok = driver_option(d->setup->spec, "adapter_port", 1, 65535, &port, fault);
     d->adapter_port = (uint16_t)port;
     return ok;
 }
@@ -570,8 +549,6 @@ static uint64_t row_bytes(const struct driver *d)
         bytes += d->setup->schema->columns[i].width;
     return bytes;
 }
-
-extern const struct driver_ops driver_tdengine;
 
 const struct driver_ops driver_tdengine = {
     .abi = DRIVER_ABI,

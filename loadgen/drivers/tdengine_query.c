@@ -183,24 +183,6 @@ struct raw_column {
     const uint8_t *values;
 };
 
-#define READ_AT(ctype, place) read_##ctype(place)
-
-#define READER(ctype)                                                                              \
-    static ctype read_##ctype(const uint8_t *place)                                                \
-    {                                                                                              \
-        ctype value;                                                                               \
-        memcpy(&value, place, sizeof value);                                                       \
-        return value;                                                                              \
-    }
-
-READER(int16_t)
-READER(int32_t)
-READER(int64_t)
-READER(uint16_t)
-READER(uint32_t)
-READER(float)
-READER(double)
-
 /* Bytes of a value of fixed width; a value of any other type is read as 8 bytes. */
 static uint32_t width_of(int type)
 {
@@ -229,13 +211,13 @@ static bool is_text(int type)
 
 static uint32_t raw_block_bytes(const void *block)
 {
-    return READ_AT(uint32_t, (const uint8_t *)block + LENGTH_PLACE);
+    return READ(uint32_t, (const uint8_t *)block + LENGTH_PLACE);
 }
 
 /* One character of UTF-32 as UTF-8; returns its bytes. */
 static uint32_t narrow(const uint8_t *wide, uint8_t out[4])
 {
-    const uint32_t code = READ_AT(uint32_t, wide);
+    const uint32_t code = READ(uint32_t, wide);
     if (code < 0x80) {
         out[0] = (uint8_t)code;
         return 1;
@@ -251,11 +233,11 @@ static uint32_t narrow(const uint8_t *wide, uint8_t out[4])
 static struct answer_value text_at(const struct raw_column *column, uint32_t row,
                                    uint8_t room[UINT16_MAX])
 {
-    const int32_t place = READ_AT(int32_t, column->start + (size_t)row * 4);
+    const int32_t place = READ(int32_t, column->start + (size_t)row * 4);
     if (place < 0)
         return (struct answer_value){.kind = ANSWER_NULL};
     const uint8_t *value = column->values + place;
-    const uint32_t bytes = READ_AT(uint16_t, value);
+    const uint32_t bytes = READ(uint16_t, value);
     if (column->type != T_NCHAR)
         return (struct answer_value){
             .kind = ANSWER_TEXT, .text = (const char *)value + 2, .length = bytes};
@@ -283,34 +265,34 @@ static struct answer_value value_at(const struct raw_column *column, uint32_t ro
         cell.whole = *value < 128 ? *value : *value - 256;
         break;
     case T_SMALLINT:
-        cell.whole = READ_AT(int16_t, value);
+        cell.whole = READ(int16_t, value);
         break;
     case T_USMALLINT:
-        cell.whole = READ_AT(uint16_t, value);
+        cell.whole = READ(uint16_t, value);
         break;
     case T_INT:
-        cell.whole = READ_AT(int32_t, value);
+        cell.whole = READ(int32_t, value);
         break;
     case T_UINT:
-        cell.whole = READ_AT(uint32_t, value);
+        cell.whole = READ(uint32_t, value);
         break;
     case T_FLOAT:
         cell.kind = ANSWER_FLOAT;
-        cell.real = (double)READ_AT(float, value);
+        cell.real = (double)READ(float, value);
         break;
     case T_DOUBLE:
         cell.kind = ANSWER_DOUBLE;
-        cell.real = READ_AT(double, value);
+        cell.real = READ(double, value);
         break;
     case T_TIMESTAMP:
-        cell.whole = (int64_t)((uint64_t)READ_AT(int64_t, value) * (uint64_t)ns_per_unit);
+        cell.whole = (int64_t)((uint64_t)READ(int64_t, value) * (uint64_t)ns_per_unit);
         break;
     case T_UBIGINT:
         cell.kind = ANSWER_UNSIGNED;
-        cell.whole = READ_AT(int64_t, value);
+        cell.whole = READ(int64_t, value);
         break;
     default:
-        cell.whole = READ_AT(int64_t, value);
+        cell.whole = READ(int64_t, value);
     }
     return cell;
 }
@@ -319,9 +301,9 @@ static struct answer_value value_at(const struct raw_column *column, uint32_t ro
 static bool has_texts(const struct raw_column *column, uint32_t rows, uint64_t bytes)
 {
     for (uint32_t row = 0; row < rows; row++) {
-        const int64_t place = READ_AT(int32_t, column->start + (size_t)row * 4);
+        const int64_t place = READ(int32_t, column->start + (size_t)row * 4);
         if (place >= 0 && ((uint64_t)place + 2 > bytes ||
-                           (uint64_t)place + 2 + READ_AT(uint16_t, column->values + place) > bytes))
+                           (uint64_t)place + 2 + READ(uint16_t, column->values + place) > bytes))
             return false;
     }
     return true;
@@ -345,10 +327,10 @@ static bool find_columns(const uint8_t *block, struct raw_column *columns, uint3
         struct raw_column *column = &columns[i];
         const uint8_t *field = block + HEAD_BYTES + (size_t)i * FIELD_BYTES;
         column->type = *field;
-        column->width = READ_AT(uint32_t, field + 1);
+        column->width = READ(uint32_t, field + 1);
         const uint64_t before =
             is_text(column->type) ? (uint64_t)rows * 4 : ((uint64_t)rows + 7) / 8;
-        const uint64_t bytes = READ_AT(uint32_t, lengths + (size_t)i * 4);
+        const uint64_t bytes = READ(uint32_t, lengths + (size_t)i * 4);
         if (before > left || bytes > left - before)
             return false;
         column->start = block + at;
@@ -366,8 +348,8 @@ static bool find_columns(const uint8_t *block, struct raw_column *columns, uint3
 bool raw_block_take(const void *block, int64_t ns_per_unit, uint64_t *digest,
                     const struct result_sink *sink)
 {
-    const uint32_t rows = READ_AT(uint32_t, (const uint8_t *)block + ROWS_PLACE);
-    const uint32_t count = READ_AT(uint32_t, (const uint8_t *)block + COLUMNS_PLACE);
+    const uint32_t rows = READ(uint32_t, (const uint8_t *)block + ROWS_PLACE);
+    const uint32_t count = READ(uint32_t, (const uint8_t *)block + COLUMNS_PLACE);
     if (count == 0 || !columns_place(block, count))
         return rows == 0;
     struct raw_column *columns = calloc((size_t)count + 1, sizeof *columns);
@@ -393,14 +375,14 @@ bool raw_block_take(const void *block, int64_t ns_per_unit, uint64_t *digest,
 void raw_block_last_time(const void *block, int64_t ns_per_unit, int64_t *ns)
 {
     const uint8_t *bytes = block;
-    const uint32_t rows = READ_AT(uint32_t, bytes + ROWS_PLACE);
-    const uint32_t count = READ_AT(uint32_t, bytes + COLUMNS_PLACE);
+    const uint32_t rows = READ(uint32_t, bytes + ROWS_PLACE);
+    const uint32_t count = READ(uint32_t, bytes + COLUMNS_PLACE);
     const uint64_t nulls = columns_place(block, count), values = nulls + ((uint64_t)rows + 7) / 8;
     if (nulls == 0 || rows == 0 || count == 0 || bytes[HEAD_BYTES] != T_TIMESTAMP ||
         values + (uint64_t)rows * sizeof(int64_t) > raw_block_bytes(block) ||
         bytes[nulls + (rows - 1) / 8] >> (7 - (rows - 1) % 8) & 1)
         return;
-    const int64_t last = READ_AT(int64_t, bytes + values + (size_t)(rows - 1) * sizeof(int64_t));
+    const int64_t last = READ(int64_t, bytes + values + (size_t)(rows - 1) * sizeof(int64_t));
     int64_t in_ns;
     if (!__builtin_mul_overflow(last, ns_per_unit, &in_ns))
         *ns = in_ns;
@@ -450,20 +432,18 @@ enum outcome topics_open(struct driver *d, struct fault *fault)
     const char *poll = spec_option(spec, "poll_ms");
     const bool waits_on = poll && strcmp(poll, "-1") == 0;
     struct topics_library *t = calloc(1, sizeof *t);
-    char why[160];
     if (!t)
         return fault_no_memory(fault);
     d->topics = t;
     t->poll_ms = waits_on ? POLL_FOREVER : DEFAULT_POLL_MS;
     t->assign_ms = ASSIGN_MS;
-    if ((waits_on ||
-         spec_option_whole(spec, "poll_ms", 0, POLL_MS_MAX, &t->poll_ms, why, sizeof why)) &&
-        spec_option_whole(spec, "assign_ms", 1, POLL_MS_MAX, &t->assign_ms, why, sizeof why) &&
-        spec_option_whole(spec, "expect_rows", 0, UINT32_MAX, &t->expect_rows, why, sizeof why) &&
-        spec_option_whole(spec, "commit_messages", 0, 1, &t->commits, why, sizeof why) &&
-        spec_option_whole(spec, "row_times", 0, 1, &t->row_times, why, sizeof why))
+    if ((waits_on || driver_option(spec, "poll_ms", 0, POLL_MS_MAX, &t->poll_ms, fault)) &&
+        driver_option(spec, "assign_ms", 1, POLL_MS_MAX, &t->assign_ms, fault) &&
+        driver_option(spec, "expect_rows", 0, UINT32_MAX, &t->expect_rows, fault) &&
+        driver_option(spec, "commit_messages", 0, 1, &t->commits, fault) &&
+        driver_option(spec, "row_times", 0, 1, &t->row_times, fault))
         return OUTCOME_OK;
-    return fault_spec(fault, why);
+    return OUTCOME_FATAL;
 }
 
 enum outcome topics_load_library(struct driver *d, struct fault *fault)
@@ -512,8 +492,7 @@ static bool set(const struct topics_library *t, void *conf, const char *key, con
         snprintf(text, sizeof text, "%s", value);
     if (t->conf_set(conf, key, text) == CONF_OK)
         return true;
-    fault_set(fault, FAULT_SPEC, "SPEC", "consumer: libtaos does not take %s=%.200s", key, text);
-    return false;
+    return fault_spec(fault, "consumer: libtaos does not take %s=%.200s", key, text) == OUTCOME_OK;
 }
 
 /* Sets the pairs `key=value` of the option `consumer`, which are separated by commas. */
@@ -524,10 +503,8 @@ static bool set_all(const struct driver *d, void *conf, uint32_t worker, struct 
     snprintf(text, sizeof text, "%s", option ? option : "");
     while (option && (pair = strsep(&rest, ",")) != NULL) {
         char *value = strchr(pair, '=');
-        if (!value) {
-            fault_set(fault, FAULT_SPEC, "SPEC", "consumer: '%.100s' is not key=value", pair);
-            return false;
-        }
+        if (!value)
+            return fault_spec(fault, "consumer: '%.100s' is not key=value", pair) == OUTCOME_OK;
         *value++ = '\0';
         if (!set(d->topics, conf, pair, value, worker, fault))
             return false;
@@ -714,8 +691,7 @@ enum outcome tdengine_check_ask(const struct driver *d, const struct marks *mark
     if (d->method == METHOD_TMQ ||
         strlen(text) + marks->parameter_count * TABLE_NAME_MAX < SQL_BYTES_MAX)
         return OUTCOME_OK;
-    fault_set(fault, FAULT_SPEC, "SPEC", "the text grows longer than %d bytes", SQL_BYTES_MAX);
-    return OUTCOME_FATAL;
+    return fault_spec(fault, "the text grows longer than %d bytes", SQL_BYTES_MAX);
 }
 
 enum outcome tdengine_prepare(struct connection *c, uint32_t operation, const char *text,
@@ -730,7 +706,7 @@ enum outcome tdengine_prepare(struct connection *c, uint32_t operation, const ch
         return fault_no_memory(fault);
     c->asks[operation] = ask;
     if (!marks_read(&ask->marks, text, why, sizeof why))
-        return fault_spec(fault, why);
+        return fault_spec(fault, "%s", why);
     return OUTCOME_OK;
 }
 
@@ -754,10 +730,10 @@ static char *put_parameter(char *out, const struct driver *d, const struct param
     }
     if (parameter->type == TYPE_TIMESTAMP) {
         memcpy(&time, parameter->value, sizeof time);
-        return numbers_put_whole(out, time);
+        return put_whole(out, time);
     }
     memcpy(&value, parameter->value, sizeof value);
-    return numbers_put_double(out, value);
+    return put_double(out, value);
 }
 
 /* Fills in the statement in the connection's text; returns its length. */

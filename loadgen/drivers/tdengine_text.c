@@ -44,8 +44,8 @@ uint32_t tdengine_table_name(const struct driver *d, uint32_t table, char *out)
 {
     const size_t length = strlen(d->prefix);
     memcpy(out, d->prefix, length);
-    char *end = numbers_put_whole(out + length,
-                                  d->number_of ? d->number_of[table] : d->first_table + table);
+    char *end =
+        put_whole(out + length, d->number_of ? d->number_of[table] : d->first_table + table);
     *end = '\0';
     return (uint32_t)(end - out);
 }
@@ -91,9 +91,9 @@ static char *put_point(char *out, const uint8_t *wkb)
     memcpy(&x, wkb + 5, sizeof x);
     memcpy(&y, wkb + 13, sizeof y);
     memcpy(out, "'POINT(", 7);
-    out = numbers_put_double(out + 7, x);
+    out = put_double(out + 7, x);
     *out++ = ' ';
-    out = numbers_put_double(out, y);
+    out = put_double(out, y);
     memcpy(out, ")'", 2);
     return out + 2;
 }

@@ -329,7 +329,7 @@ static char *put_line(const struct driver *d, const struct batch *batch, uint32_
         out = put_field(out, columns, &first, row);
     }
     *out++ = ' ';
-    out = numbers_put_whole(out, batch->times[row]);
+    out = put_whole(out, batch->times[row]);
     *out++ = '\n';
     return out;
 }
@@ -340,7 +340,7 @@ static char *put_telnet(const struct driver *d, const struct column *column,
 {
     out = put_text(out, d->table);
     *out++ = ' ';
-    out = numbers_put_whole(out, time);
+    out = put_whole(out, time);
     *out++ = ' ';
     return put_number(out, column, data, row);
 }
@@ -355,7 +355,7 @@ static char *put_json(const struct driver *d, const struct column *column,
                        : suffixes[column->type]     ? suffixes[column->type]
                                                     : "binary";
     out += sprintf(out, "{\"metric\":\"%s\",\"timestamp\":{\"value\":", d->table);
-    out = numbers_put_whole(out, time);
+    out = put_whole(out, time);
     out +=
         sprintf(out, ",\"type\":\"%s\"},\"value\":{\"value\":", units[d->setup->spec->precision]);
     char *const first = out;

@@ -1,9 +1,9 @@
 /* See websocket.h. */
 #include "websocket.h"
 
-#include <endian.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "big_endian.h"
 
 enum { FINAL = 0x80, MASKED = 0x80, CLOSE = 8, PING = 9, PONG = 10, LENGTH_16 = 126, LENGTH_64 };
 enum { HEAD_BYTES_MAX = 14, MASK_BYTES = 4 };
@@ -15,15 +15,11 @@ static bool send_frame(struct stream *s, int opcode, const void *bytes, size_t l
     if (length < LENGTH_16) {
         head[1] = (uint8_t)(MASKED | length);
     } else if (length < 65536) {
-        const uint16_t big = htobe16((uint16_t)length);
         head[1] = MASKED | LENGTH_16;
-        memcpy(head + 2, &big, sizeof big);
-        used += sizeof big;
+        used = (size_t)(put_u16(head + 2, (uint16_t)length) - head);
     } else {
-        const uint64_t big = htobe64(length);
         head[1] = MASKED | LENGTH_64;
-        memcpy(head + 2, &big, sizeof big);
-        used += sizeof big;
+        used = (size_t)(put_u64(head + 2, length) - head);
     }
     return stream_write(s, head, used + MASK_BYTES, bytes, length);
 }

@@ -16,7 +16,7 @@ int main(void)
     for (size_t n; (n = fread(values, sizeof *values, AT_ONCE, stdin)) > 0;) {
         doubles_read(doubles, TYPE_FLOAT, values, 0, (uint32_t)n);
         for (size_t i = 0; i < n; i++) {
-            *numbers_put_float(text, values[i]) = '\0';
+            *put_float(text, values[i]) = '\0';
             printf("%a %s\n", doubles[i], text);
         }
     }

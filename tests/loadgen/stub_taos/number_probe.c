@@ -20,7 +20,7 @@ static uint64_t chance(void)
 static void check_double(double value)
 {
     char text[64];
-    *numbers_put_double(text, value) = '\0';
+    *put_double(text, value) = '\0';
     if (strtod(text, NULL) != value || strlen(text) >= NUMBER_BYTES) {
         printf("double %.17g as %s\n", value, text);
         exit(1);
@@ -30,7 +30,7 @@ static void check_double(double value)
 static void check_float(float value)
 {
     char text[64];
-    *numbers_put_float(text, value) = '\0';
+    *put_float(text, value) = '\0';
     if (strtof(text, NULL) != value || strlen(text) >= NUMBER_BYTES) {
         printf("float %.9g as %s\n", (double)value, text);
         exit(1);
@@ -40,7 +40,7 @@ static void check_float(float value)
 static void check_whole(int64_t value)
 {
     char text[64], expected[64];
-    *numbers_put_whole(text, value) = '\0';
+    *put_whole(text, value) = '\0';
     snprintf(expected, sizeof expected, "%lld", (long long)value);
     if (strcmp(text, expected) != 0) {
         printf("whole %s as %s\n", expected, text);
