@@ -158,15 +158,12 @@ static void put_asked(struct worker *w, uint64_t sent_ns, uint64_t answered_ns, 
     json_put_bool(&json, "in_window", in_window);
     json_put_whole(&json, "sent_ns", sent_ns);
     json_put_whole(&json, "answered_ns", answered_ns);
-    if (load->operations->has_write) {
-        struct totals totals;
+    struct totals totals = {0};
+    const bool writes = load->operations->has_write;
+    if (writes)
         totals_of(load->workers, load->spec->threads, &totals);
-        json_put_whole(&json, "rows_acked_when_asked", w->asking.rows_acked_before);
-        json_put_whole(&json, "rows_sent_when_answered", totals.rows_sent);
-    } else {
-        json_put_null(&json, "rows_acked_when_asked");
-        json_put_null(&json, "rows_sent_when_answered");
-    }
+    json_put_known(&json, "rows_acked_when_asked", writes, w->asking.rows_acked_before);
+    json_put_known(&json, "rows_sent_when_answered", writes, totals.rows_sent);
     content_put(&json, &w->asking.content, w->asking.check && answer->is_handed);
     event_end(&json);
 }

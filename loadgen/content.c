@@ -9,7 +9,7 @@ enum {
     CONTENT_BYTES_MAX = 1 << 28 /* per answer; http.c takes no longer one */
 };
 
-static void on_column(void *context, const char *name)
+void content_no_column(void *context, const char *name)
 {
     (void)context;
     (void)name;
@@ -62,7 +62,7 @@ static void on_value(void *context, const char *text, size_t length, bool is_num
         json_value(&content->part, text, length, is_number);
 }
 
-static void on_affected(void *context, uint64_t rows)
+void content_no_affected(void *context, uint64_t rows)
 {
     (void)context;
     (void)rows;
@@ -94,7 +94,8 @@ struct result_sink content_sink(struct content *content, uint32_t worker, uint64
 {
     json_clear(&content->part);
     *content = (struct content){.part = content->part, .worker = worker, .request = request};
-    return (struct result_sink){content, on_column, on_row, on_value, on_affected, on_body};
+    return (struct result_sink){content,  content_no_column,   on_row,
+                                on_value, content_no_affected, on_body};
 }
 
 void content_put(struct json *json, struct content *content, bool is_handed)

@@ -25,4 +25,8 @@ void content_put(struct json *json, struct content *content, bool is_handed);
 
 void content_free(struct content *content);
 
+/* Functions of a sink that ignore what they get. */
+void content_no_column(void *context, const char *name);
+void content_no_affected(void *context, uint64_t rows);
+
 #endif

@@ -195,10 +195,7 @@ void event_error(const struct fault *fault, int64_t worker, uint64_t count)
     event_begin(&json, "error");
     json_put_text(&json, "code", fault->code);
     json_put_text(&json, "message", fault->message);
-    if (worker >= 0)
-        json_put_whole(&json, "worker", (uint64_t)worker);
-    else
-        json_put_null(&json, "worker");
+    json_put_known(&json, "worker", worker >= 0, (uint64_t)worker);
     json_put_whole(&json, "count", count);
     event_end(&json);
 }

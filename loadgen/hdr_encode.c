@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base64.h"
+#include "drivers/big_endian.h"
 #include "histogram.h"
 
 enum {
@@ -13,44 +15,19 @@ enum {
     HEADER_BYTES = 40,
 };
 
-struct bytes {
-    uint8_t *at;
-    size_t used;
-};
-
-static void put_u8(struct bytes *b, uint64_t value)
-{
-    b->at[b->used++] = (uint8_t)value;
-}
-
-static void put_u32(struct bytes *b, uint32_t value)
-{
-    for (int shift = 24; shift >= 0; shift -= 8)
-        put_u8(b, value >> shift);
-}
-
-static void put_u64(struct bytes *b, uint64_t value)
-{
-    put_u32(b, (uint32_t)(value >> 32));
-    put_u32(b, (uint32_t)value);
-}
+#define RATIO_ONE 0x3ff0000000000000u /* the bits of the double 1.0 */
 
 /* Seven bits a byte, least first; a ninth byte holds eight. */
-static void put_zigzag(struct bytes *b, int64_t value)
+static uint8_t *put_zigzag(uint8_t *out, int64_t value)
 {
     uint64_t rest = (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
-    for (int i = 0; i < 8; i++) {
-        if (rest < 0x80) {
-            put_u8(b, rest);
-            return;
-        }
-        put_u8(b, rest | 0x80);
-        rest >>= 7;
-    }
-    put_u8(b, rest);
+    for (int i = 0; i < 8 && rest >= 0x80; i++, rest >>= 7)
+        *out++ = (uint8_t)(rest | 0x80);
+    *out++ = (uint8_t)rest;
+    return out;
 }
 
-static void put_counts(struct bytes *b, const struct histogram *h)
+static uint8_t *put_counts(uint8_t *out, const struct histogram *h)
 {
     uint32_t end = h->length;
     while (end > 0 && counter_get(&h->counts[end - 1]) == 0)
@@ -58,34 +35,29 @@ static void put_counts(struct bytes *b, const struct histogram *h)
     for (uint32_t i = 0; i < end;) {
         const uint64_t count = counter_get(&h->counts[i]);
         if (count) {
-            put_zigzag(b, (int64_t)count);
+            out = put_zigzag(out, (int64_t)count);
             i++;
             continue;
         }
         uint32_t run = i;
         while (counter_get(&h->counts[run]) == 0)
             run++;
-        put_zigzag(b, run - i == 1 ? 0 : -(int64_t)(run - i));
+        out = put_zigzag(out, run - i == 1 ? 0 : -(int64_t)(run - i));
         i = run;
     }
+    return out;
 }
 
-static void put_histogram(struct bytes *b, const struct histogram *h)
+static uint8_t *put_histogram(uint8_t *begin, const struct histogram *h)
 {
-    const double ratio = 1.0;
-    uint64_t ratio_bits;
-    memcpy(&ratio_bits, &ratio, sizeof ratio);
-    put_u32(b, COOKIE_V2);
-    put_u32(b, 0); /* length of the counts, below */
-    put_u32(b, 0); /* normalizing index offset */
-    put_u32(b, h->digits);
-    put_u64(b, 1); /* lowest discernible value */
-    put_u64(b, HISTOGRAM_HIGHEST_NS);
-    put_u64(b, ratio_bits);
-    put_counts(b, h);
-    const uint32_t length = (uint32_t)(b->used - HEADER_BYTES);
-    struct bytes at_length = {b->at, 4};
-    put_u32(&at_length, length);
+    uint8_t *out = put_u32(begin, COOKIE_V2) + 4; /* length of the counts, below */
+    out = put_u32(out, 0);                        /* normalizing index offset */
+    out = put_u32(out, h->digits);
+    out = put_u64(out, 1); /* lowest discernible value */
+    out = put_u64(put_u64(out, HISTOGRAM_HIGHEST_NS), RATIO_ONE);
+    out = put_counts(out, h);
+    put_u32(begin + 4, (uint32_t)(out - begin - HEADER_BYTES));
+    return out;
 }
 
 static uint32_t adler32(const uint8_t *data, size_t length)
@@ -98,59 +70,39 @@ static uint32_t adler32(const uint8_t *data, size_t length)
     return b << 16 | a;
 }
 
-static void put_zlib(struct bytes *out, const struct bytes *in)
+static uint8_t *put_zlib(uint8_t *out, const uint8_t *in, size_t length)
 {
-    put_u8(out, 0x78); /* deflate, window of 32 KiB */
-    put_u8(out, 0x01);
-    for (size_t done = 0; done < in->used || done == 0;) {
-        const size_t left = in->used - done, part = left < STORED_MAX ? left : STORED_MAX;
-        put_u8(out, part == left); /* the last block says so; kind 0: stored */
-        put_u8(out, part);
-        put_u8(out, part >> 8);
-        put_u8(out, ~part);
-        put_u8(out, ~part >> 8);
-        memcpy(out->at + out->used, in->at + done, part);
-        out->used += part;
+    *out++ = 0x78; /* deflate, window of 32 KiB */
+    *out++ = 0x01;
+    for (size_t done = 0; done < length || done == 0;) {
+        const size_t left = length - done, part = left < STORED_MAX ? left : STORED_MAX;
+        *out++ = part == left; /* the last block says so; kind 0: stored */
+        *out++ = (uint8_t)part;
+        *out++ = (uint8_t)(part >> 8);
+        *out++ = (uint8_t)~part;
+        *out++ = (uint8_t)(~part >> 8);
+        memcpy(out, in + done, part);
+        out += part;
         done += part;
     }
-    put_u32(out, adler32(in->at, in->used));
-}
-
-static char *base64(const struct bytes *in)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *text = malloc((in->used + 2) / 3 * 4 + 1), *out = text;
-    for (size_t i = 0; text && i < in->used; i += 3) {
-        const size_t left = in->used - i;
-        const uint32_t three = (uint32_t)in->at[i] << 16 |
-                               (left > 1 ? (uint32_t)in->at[i + 1] << 8 : 0) |
-                               (left > 2 ? in->at[i + 2] : 0u);
-        *out++ = digits[three >> 18];
-        *out++ = digits[three >> 12 & 63];
-        *out++ = left > 1 ? digits[three >> 6 & 63] : '=';
-        *out++ = left > 2 ? digits[three & 63] : '=';
-    }
-    if (text)
-        *out = '\0';
-    return text;
+    return put_u32(out, adler32(in, length));
 }
 
 char *histogram_encode(const struct histogram *h)
 {
     const size_t plain_max = HEADER_BYTES + (size_t)h->length * 9;
-    struct bytes plain = {malloc(plain_max), 0};
-    struct bytes packed = {malloc(plain_max + plain_max / STORED_MAX * 5 + 32), 0};
+    uint8_t *plain = malloc(plain_max);
+    uint8_t *packed = malloc(plain_max + plain_max / STORED_MAX * 5 + 32);
     char *text = NULL;
-    if (plain.at && packed.at) {
-        put_histogram(&plain, h);
-        put_u32(&packed, COOKIE_COMPRESSED);
-        put_u32(&packed, 0);
-        put_zlib(&packed, &plain);
-        struct bytes at_length = {packed.at, 4};
-        put_u32(&at_length, (uint32_t)packed.used - 8);
-        text = base64(&packed);
+    if (plain && packed) {
+        const size_t length = (size_t)(put_histogram(plain, h) - plain);
+        const size_t used = (size_t)(put_zlib(packed + 8, plain, length) - packed);
+        put_u32(put_u32(packed, COOKIE_COMPRESSED), (uint32_t)used - 8);
+        text = malloc(base64_bytes(used));
+        if (text)
+            base64_put(text, packed, used);
     }
-    free(plain.at);
-    free(packed.at);
+    free(plain);
+    free(packed);
     return text;
 }

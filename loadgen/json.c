@@ -172,6 +172,14 @@ void json_put_null(struct json *json, const char *key)
     json_plain(json, "null", 4);
 }
 
+void json_put_known(struct json *json, const char *key, bool is_known, uint64_t value)
+{
+    if (is_known)
+        json_put_whole(json, key, value);
+    else
+        json_put_null(json, key);
+}
+
 void json_put_bool(struct json *json, const char *key, bool value)
 {
     json_key(json, key);

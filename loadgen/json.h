@@ -31,6 +31,8 @@ void json_put_real(struct json *json, const char *key, double value);
 void json_ms(struct json *json, int64_t units, int64_t per_ms);
 void json_put_ms(struct json *json, const char *key, int64_t units, int64_t per_ms);
 void json_put_null(struct json *json, const char *key);
+/* `value`, or null if it is not known */
+void json_put_known(struct json *json, const char *key, bool is_known, uint64_t value);
 void json_put_bool(struct json *json, const char *key, bool value);
 
 #endif

@@ -12,12 +12,6 @@ struct keeping { /* the answer that is kept */
     bool is_in_row;
 };
 
-static void on_column(void *context, const char *name)
-{
-    (void)context;
-    (void)name;
-}
-
 static void on_row(void *context)
 {
     struct keeping *keeping = context;
@@ -44,15 +38,10 @@ static void on_value(void *context, const char *text, size_t length, bool is_num
         fputs("NULL", keeping->file);
 }
 
-static void on_affected(void *context, uint64_t rows)
-{
-    (void)context;
-    (void)rows;
-}
-
 static struct result_sink sink_of(struct keeping *keeping)
 {
-    return (struct result_sink){keeping, on_column, on_row, on_value, on_affected, NULL};
+    return (struct result_sink){keeping,  content_no_column,   on_row,
+                                on_value, content_no_affected, NULL};
 }
 
 /* Flushes the file; on failure the outcome is fatal. */

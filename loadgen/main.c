@@ -97,8 +97,17 @@ static enum exitcode check(const char *path)
     return code;
 }
 
+static enum exitcode tell_library(struct job *job)
+{
+    event_library(job->ops, job->driver);
+    return EXIT_DONE;
+}
+
 static enum exitcode run_verb(const char *name, const char *path)
 {
+    static enum exitcode (*const verbs[])(struct job *) = {
+        [VERB_LOAD] = verb_load, [VERB_TABLES] = verb_tables, [VERB_ROWS] = verb_rows,
+        [VERB_SUMS] = verb_sums, [VERB_NAMES] = verb_names,   [VERB_LIBRARY] = tell_library};
     static const char *const names[] = {[VERB_LOAD] = "load", [VERB_TABLES] = "tables",
                                         [VERB_SQL] = "sql",   [VERB_LIBRARY] = "library",
                                         [VERB_ROWS] = "rows", [VERB_NAMES] = "names",
@@ -113,20 +122,8 @@ static enum exitcode run_verb(const char *name, const char *path)
         return EXIT_SPEC;
     }
     enum exitcode code = job_open(&job, path, (enum verb)verb);
-    if (code == EXIT_DONE && verb == VERB_LOAD)
-        code = verb_load(&job);
-    else if (code == EXIT_DONE && verb == VERB_TABLES)
-        code = verb_tables(&job);
-    else if (code == EXIT_DONE && verb == VERB_ROWS)
-        code = verb_rows(&job);
-    else if (code == EXIT_DONE && verb == VERB_SUMS)
-        code = verb_sums(&job);
-    else if (code == EXIT_DONE && verb == VERB_NAMES)
-        code = verb_names(&job);
-    else if (code == EXIT_DONE && verb == VERB_LIBRARY)
-        event_library(job.ops, job.driver);
-    else if (code == EXIT_DONE)
-        code = verb_sql(&job, strcmp(path, "-") == 0);
+    if (code == EXIT_DONE)
+        code = verb == VERB_SQL ? verb_sql(&job, strcmp(path, "-") == 0) : verbs[verb](&job);
     job_close(&job);
     return code;
 }

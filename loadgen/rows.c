@@ -28,48 +28,10 @@ static void put_text(struct json *json, const struct column *column, const uint8
     free(hex);
 }
 
-#define SHOWN(c_type, format)                                                                      \
-    do {                                                                                           \
-        c_type v;                                                                                  \
-        memcpy(&v, value, sizeof v);                                                               \
-        return (size_t)snprintf(out, size, format, v);                                             \
-    } while (0)
-
-/* Prints a number with as many digits as reading it back needs. */
-static size_t print_number(char *out, size_t size, enum type type, const void *value)
-{
-    float real;
-    switch (type) {
-    case TYPE_BOOL:
-        return (size_t)snprintf(out, size, "%s", *(const uint8_t *)value ? "true" : "false");
-    case TYPE_UTINYINT:
-        SHOWN(uint8_t, "%" PRIu8);
-    case TYPE_TINYINT:
-        SHOWN(int8_t, "%" PRId8);
-    case TYPE_SMALLINT:
-        SHOWN(int16_t, "%" PRId16);
-    case TYPE_USMALLINT:
-        SHOWN(uint16_t, "%" PRIu16);
-    case TYPE_INT:
-        SHOWN(int32_t, "%" PRId32);
-    case TYPE_UINT:
-        SHOWN(uint32_t, "%" PRIu32);
-    case TYPE_UBIGINT:
-        SHOWN(uint64_t, "%" PRIu64);
-    case TYPE_DOUBLE:
-        SHOWN(double, "%.17g");
-    case TYPE_FLOAT:
-        memcpy(&real, value, sizeof real);
-        return (size_t)snprintf(out, size, "%.9g", (double)real);
-    default: /* a bigint, or a timestamp in units of the precision */
-        SHOWN(int64_t, "%" PRId64);
-    }
-}
-
 static void put_column(struct json *json, const struct column *column,
                        const struct column_data *data, uint32_t rows)
 {
-    char text[40];
+    char text[TYPE_TEXT_BYTES];
     json_key(json, column->name);
     json_open(json, '[');
     for (uint32_t i = 0; i < rows; i++) {
@@ -79,7 +41,7 @@ static void put_column(struct json *json, const struct column *column,
         else if (type_is_text(column->type))
             put_text(json, column, value, data->lengths[i]);
         else
-            json_plain(json, text, print_number(text, sizeof text, column->type, value));
+            json_plain(json, text, type_print(column->type, value, text));
     }
     json_close(json, ']');
 }
@@ -104,31 +66,20 @@ static void put_rows(const struct job *job, const struct batch *batch)
     event_end(&json);
 }
 
-/* Makes and prints the rows of one range; what a request carries does not change a row. */
 static bool make_and_print(struct job *job, uint32_t table, uint64_t first, uint32_t count)
 {
-    struct maker *maker = aligned_alloc(_Alignof(struct maker), sizeof *maker);
-    struct batch batch = {.rows = 0};
-    job->spec.rows_per_request = count;
-    job->spec.interlace_rows = 0;
-    if (maker)
-        *maker = (struct maker){.spec = NULL};
-    const bool ok = maker && values_init(maker, &job->spec, &job->schema) == 0 &&
-                    batch_init(&batch, &job->schema, count, 1, 0, job->schema.column_count,
-                               batch_has_nulls(&job->spec, &job->schema)) == 0;
-    if (ok) {
-        batch.rows = count;
-        batch.slice_count = 1;
-        batch.slices[0] = (struct slice){table, count, 0, first};
-        values_make(maker, &batch);
-        put_rows(job, &batch);
-    }
-    if (batch.schema)
-        batch_free(&batch);
-    if (maker)
-        values_free(maker);
-    free(maker);
-    return ok;
+    struct batch batch;
+    struct maker *maker = values_open(&job->spec, &job->schema, count,
+                                      batch_has_nulls(&job->spec, &job->schema), &batch);
+    if (!maker)
+        return false;
+    batch.rows = count;
+    batch.slice_count = 1;
+    batch.slices[0] = (struct slice){table, count, 0, first};
+    values_make(maker, &batch);
+    put_rows(job, &batch);
+    values_close(maker, &batch);
+    return true;
 }
 
 /* "TABLE:FIRST:COUNT" */

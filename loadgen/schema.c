@@ -2,6 +2,8 @@
 #include "schema.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +56,44 @@ const char *type_name(enum type type)
 bool type_is_text(enum type type)
 {
     return facts[type].width == 0;
+}
+
+#define SHOWN(c_type, format)                                                                      \
+    do {                                                                                           \
+        c_type v;                                                                                  \
+        memcpy(&v, value, sizeof v);                                                               \
+        return (size_t)snprintf(out, TYPE_TEXT_BYTES, format, v);                                  \
+    } while (0)
+
+size_t type_print(enum type type, const void *value, char out[TYPE_TEXT_BYTES])
+{
+    float real;
+    switch (type) {
+    case TYPE_BOOL:
+        return (size_t)snprintf(out, TYPE_TEXT_BYTES, "%s",
+                                *(const uint8_t *)value ? "true" : "false");
+    case TYPE_UTINYINT:
+        SHOWN(uint8_t, "%" PRIu8);
+    case TYPE_TINYINT:
+        SHOWN(int8_t, "%" PRId8);
+    case TYPE_SMALLINT:
+        SHOWN(int16_t, "%" PRId16);
+    case TYPE_USMALLINT:
+        SHOWN(uint16_t, "%" PRIu16);
+    case TYPE_INT:
+        SHOWN(int32_t, "%" PRId32);
+    case TYPE_UINT:
+        SHOWN(uint32_t, "%" PRIu32);
+    case TYPE_UBIGINT:
+        SHOWN(uint64_t, "%" PRIu64);
+    case TYPE_DOUBLE:
+        SHOWN(double, "%.17g");
+    case TYPE_FLOAT:
+        memcpy(&real, value, sizeof real);
+        return (size_t)snprintf(out, TYPE_TEXT_BYTES, "%.9g", (double)real);
+    default: /* a bigint, or a timestamp in units of the precision */
+        SHOWN(int64_t, "%" PRId64);
+    }
 }
 
 static bool find_type(const char *word, enum type *type)

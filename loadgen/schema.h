@@ -4,6 +4,7 @@
 #define SCALE_SCHEMA_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "mistakes.h"
@@ -79,6 +80,10 @@ void schema_round(struct schema *schema, const char *decimals, struct mistakes *
 
 const char *type_name(enum type type);
 bool type_is_text(enum type type); /* has a length per value */
+
+/* Prints a number with as many digits as reading it back needs; returns its length. */
+enum { TYPE_TEXT_BYTES = 40 };
+size_t type_print(enum type type, const void *value, char out[TYPE_TEXT_BYTES]);
 
 /* Bytes of one row with its timestamp, as the batch holds it. */
 uint64_t schema_row_bytes(const struct schema *schema);

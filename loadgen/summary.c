@@ -240,10 +240,7 @@ static void put_newest_row(struct json *json, const struct load *load, const str
         if (known && workers[i].newest_row > newest)
             newest = workers[i].newest_row;
     }
-    if (known)
-        json_put_whole(json, "newest_row", newest);
-    else
-        json_put_null(json, "newest_row");
+    json_put_known(json, "newest_row", known, newest);
 }
 
 static void put_numbers(struct json *json, const struct window *window, const struct totals *totals,
@@ -267,10 +264,7 @@ static void put_numbers(struct json *json, const struct window *window, const st
                   window_s > 0 ? (double)totals->requests_window / window_s : NAN);
     json_put_whole(json, "errors", totals->errors);
     json_put_whole(json, "retries", totals->retries);
-    if (totals->last_ack_ns)
-        json_put_whole(json, "last_ack_ns", totals->last_ack_ns);
-    else
-        json_put_null(json, "last_ack_ns");
+    json_put_known(json, "last_ack_ns", totals->last_ack_ns != 0, totals->last_ack_ns);
     json_put_real(json, "cpu_user_s", user_s);
     json_put_real(json, "cpu_system_s", system_s);
     json_put_real(json, "cpu_window_s", report->measured ? cpu_window_s : NAN);
@@ -291,10 +285,8 @@ enum exitcode summary_report(struct load *load, const struct worker *workers,
     json_put_text(&json, "outcome", outcome);
     json_put_bool(&json, "is_answered", !load->is_unanswered);
     put_numbers(&json, &window, &totals, report);
-    if (totals_distinct(workers, load->spec->threads, &totals, &distinct))
-        json_put_whole(&json, "rows_distinct", distinct);
-    else
-        json_put_null(&json, "rows_distinct");
+    const bool is_known = totals_distinct(workers, load->spec->threads, &totals, &distinct);
+    json_put_known(&json, "rows_distinct", is_known, distinct);
     table_rows_put(&json, load, workers, &totals);
     put_newest_row(&json, load, workers);
     put_offered(&json, load, workers);

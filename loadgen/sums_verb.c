@@ -103,18 +103,9 @@ static void add_group(struct summing *s, char *group)
 static bool init(struct summing *s)
 {
     struct spec *spec = &s->job->spec;
-    const uint32_t columns = s->job->schema.column_count;
-    spec->rows_per_request = CHUNK_ROWS; /* a row does not depend on its request */
-    spec->interlace_rows = 0;
-    s->maker = aligned_alloc(_Alignof(struct maker), sizeof *s->maker);
-    if (!s->maker)
-        return false;
-    *s->maker = (struct maker){.spec = NULL};
-    return values_init(s->maker, spec, &s->job->schema) == 0 &&
-           batch_init(&s->batch, &s->job->schema, CHUNK_ROWS, 1, 0, columns,
-                      spec->null_ratio > 0) == 0 &&
-           sums_init(&s->sums, &s->job->schema, (double)spec_units_per_ms(spec),
-                     spec->sums_decimal != 0);
+    s->maker = values_open(spec, &s->job->schema, CHUNK_ROWS, spec->null_ratio > 0, &s->batch);
+    return s->maker && sums_init(&s->sums, &s->job->schema, (double)spec_units_per_ms(spec),
+                                 spec->sums_decimal != 0);
 }
 
 static bool check(const struct job *job)
@@ -149,10 +140,7 @@ enum exitcode verb_sums(struct job *job)
     }
     free(copy);
     sums_free(&s.sums);
-    if (s.batch.schema)
-        batch_free(&s.batch);
     if (s.maker)
-        values_free(s.maker);
-    free(s.maker);
+        values_close(s.maker, &s.batch);
     return ok ? EXIT_DONE : EXIT_INTERNAL;
 }

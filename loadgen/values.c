@@ -62,6 +62,31 @@ void values_free(struct maker *maker)
     walks_free(&maker->walks);
 }
 
+struct maker *values_open(struct spec *spec, const struct schema *schema, uint32_t rows,
+                          bool has_nulls, struct batch *batch)
+{
+    struct maker *maker = aligned_alloc(_Alignof(struct maker), sizeof *maker);
+    *batch = (struct batch){.rows = 0};
+    spec->rows_per_request = rows; /* a row does not depend on its request */
+    spec->interlace_rows = 0;
+    if (maker)
+        *maker = (struct maker){.spec = NULL};
+    if (maker && values_init(maker, spec, schema) == 0 &&
+        batch_init(batch, schema, rows, 1, 0, schema->column_count, has_nulls) == 0)
+        return maker;
+    values_close(maker, batch);
+    return NULL;
+}
+
+void values_close(struct maker *maker, struct batch *batch)
+{
+    if (batch->schema)
+        batch_free(batch);
+    if (maker)
+        values_free(maker);
+    free(maker);
+}
+
 static void make_levels(const struct maker *m, enum law law, uint32_t stream, uint32_t rows,
                         uint32_t count, uint32_t *level)
 {

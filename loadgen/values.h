@@ -38,6 +38,12 @@ struct maker { /* one per worker */
 int values_init(struct maker *maker, const struct spec *spec, const struct schema *schema);
 void values_free(struct maker *maker);
 
+/* A maker with a batch for `rows` rows of one table, for rows that are not sent. NULL: out of
+ * memory; values_close takes it too. */
+struct maker *values_open(struct spec *spec, const struct schema *schema, uint32_t rows,
+                          bool has_nulls, struct batch *batch);
+void values_close(struct maker *maker, struct batch *batch);
+
 /* Fills the batch from its slices. */
 void values_make(struct maker *maker, struct batch *batch);
 

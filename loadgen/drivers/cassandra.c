@@ -11,6 +11,7 @@
 #include "../batch.h"
 #include "../marks.h"
 #include "answer_value.h"
+#include "ask_text.h"
 #include "cql.h"
 #include "driver.h"
 #include "numbers.h"
@@ -92,6 +93,12 @@ static uint8_t *put_bytes(uint8_t *out, const void *bytes, uint32_t length)
     return out + length;
 }
 
+static uint8_t *put_device(uint8_t *out, uint32_t table)
+{
+    char device[NUMBER_BYTES + 1] = "d";
+    return put_bytes(out, device, (uint32_t)(put_unsigned(device + 1, table) - device));
+}
+
 #define VALUE(ctype) (((const ctype *)data->values)[row])
 
 /* Writes a number; an unsigned one becomes the next larger signed one. */
@@ -125,10 +132,8 @@ static uint8_t *put_value(uint8_t *out, const struct column *column, const struc
 /* Writes the values of a row: the device, the time in milliseconds, and the batch's columns. */
 static uint8_t *put_row(uint8_t *out, const struct batch *batch, uint32_t table, uint32_t row)
 {
-    char device[NUMBER_BYTES + 1] = "d";
-    const char *end = put_unsigned(device + 1, table);
     out = put_u16(out, (uint16_t)(2 + batch->column_count));
-    out = put_bytes(out, device, (uint32_t)(end - device));
+    out = put_device(out, table);
     out = put64(out, batch->times[row]);
     for (uint32_t i = 0; i < batch->column_count; i++) {
         const uint32_t c = batch->first_column + i;
@@ -323,24 +328,6 @@ static size_t cassandra_table_name(const struct driver *d, uint32_t table,
     return (size_t)snprintf(out, DRIVER_NAME_MAX, "d%" PRIu32, table);
 }
 
-/* Writes the statement with a question mark for each mark; NULL: out of memory. */
-static char *statement_of(const struct marks *marks)
-{
-    size_t size = 1, used = 0;
-    for (uint32_t i = 0; i < marks->count; i++)
-        size += marks->pieces[i].length + 1;
-    char *text = malloc(size);
-    for (uint32_t i = 0; text && i < marks->count; i++) {
-        memcpy(text + used, marks->pieces[i].plain, marks->pieces[i].length);
-        used += marks->pieces[i].length;
-        if (marks->pieces[i].mark != MARK_NONE)
-            text[used++] = '?';
-    }
-    if (text)
-        text[used] = '\0';
-    return text;
-}
-
 /* Whether Cassandra must sort rows of several partitions: then it refuses to page them. */
 static bool is_sorted_together(const char *text)
 {
@@ -407,7 +394,7 @@ static enum outcome cassandra_prepare(struct connection *c, uint32_t operation, 
     if (!marks_read(&ask->marks, text, why, sizeof why))
         return fault_spec(fault, "%s", why);
     ask->is_whole = is_sorted_together(text);
-    char *statement = statement_of(&ask->marks);
+    char *statement = ask_statement(&ask->marks, false);
     if (!statement)
         return fault_no_memory(fault);
     const bool is_answered =
@@ -435,46 +422,35 @@ static int64_t whole_below(double value, int bits)
 static uint8_t *put_bound(uint8_t *out, uint16_t type, double value)
 {
     const float small = (float)value;
-    uint32_t four;
-    uint64_t eight;
+    int32_t four;
+    int64_t eight;
     memcpy(&four, &small, sizeof four);
     memcpy(&eight, &value, sizeof eight);
     switch (type) {
     case CQL_FLOAT:
-        return put_u32(put_u32(out, 4), four);
+        return put32(out, four);
     case CQL_INT:
-        return put_u32(put_u32(out, 4), (uint32_t)whole_below(value, 32));
+        return put32(out, (int32_t)whole_below(value, 32));
     case CQL_SMALLINT:
-        return put_u16(put_u32(out, 2), (uint16_t)whole_below(value, 16));
+        return put16(out, (int16_t)whole_below(value, 16));
     case CQL_TINYINT:
-        out = put_u32(out, 1);
-        *out = (uint8_t)whole_below(value, 8);
-        return out + 1;
+        return put8(out, (uint8_t)whole_below(value, 8));
     case CQL_BIGINT:
-        eight = (uint64_t)whole_below(value, 64);
-        break;
+        return put64(out, whole_below(value, 64));
     default:
-        break;
+        return put64(out, eight);
     }
-    return put_u64(put_u32(out, 8), eight);
 }
 
 static uint8_t *put_parameter(uint8_t *out, uint16_t type, const struct parameter *parameter)
 {
-    char device[NUMBER_BYTES + 1] = "d";
     int64_t time;
     double value;
-    if (parameter->is_table) {
-        const size_t length = (size_t)(put_unsigned(device + 1, parameter->table) - device);
-        out = put_u32(out, (uint32_t)length);
-        memcpy(out, device, length);
-        return out + length;
-    }
+    if (parameter->is_table)
+        return put_device(out, parameter->table);
     memcpy(&time, parameter->value, sizeof time);
     memcpy(&value, parameter->value, sizeof value);
-    if (parameter->type == TYPE_TIMESTAMP)
-        return put_u64(put_u32(out, 8), (uint64_t)time);
-    return put_bound(out, type, value);
+    return parameter->type == TYPE_TIMESTAMP ? put64(out, time) : put_bound(out, type, value);
 }
 
 /* Writes a frame that asks for the first page, or for the page at the position. Returns its
@@ -491,11 +467,8 @@ static size_t put_request(const struct connection *c, const struct cassandra_ask
         out = put_parameter(out, ask->bound[i], &parameters[i]);
     if (!ask->is_whole)
         out = put_u32(out, (uint32_t)c->driver->page_rows);
-    if (page->position) {
-        out = put_u32(out, page->position_length);
-        memcpy(out, page->position, page->position_length);
-        out += page->position_length;
-    }
+    if (page->position)
+        out = put_bytes(out, page->position, page->position_length);
     const size_t length = (size_t)(out - c->body);
     cql_head(c->body, CQL_EXECUTE, 0, (uint32_t)(length - CQL_HEAD_BYTES));
     return length;

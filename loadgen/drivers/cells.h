@@ -62,4 +62,17 @@ static inline char *cell_put_number(char *out, enum type type, const void *value
     }
 }
 
+/* Writes a text in double quotes. */
+static inline char *cell_put_quoted(char *out, const uint8_t *text, uint32_t length)
+{
+    *out++ = '"';
+    for (uint32_t i = 0; i < length; i++) {
+        if (text[i] == '"' || text[i] == '\\')
+            *out++ = '\\';
+        *out++ = (char)text[i];
+    }
+    *out++ = '"';
+    return out;
+}
+
 #endif

@@ -39,17 +39,16 @@ static bool has_type(enum type type)
     return type_names[type] != NULL;
 }
 
-static char *put_text(char *out, const void *text, size_t length)
+static char *put_sized(char *out, const void *text, size_t length)
 {
     out = put_varint(out, length);
-    memcpy(out, text, length);
-    return out + length;
+    return put_text(out, text, length);
 }
 
 static void make_head(struct block_column *column, const char *name, const char *type)
 {
-    char *end = put_text(column->head, name, strlen(name));
-    end = put_text(end, type, strlen(type));
+    char *end = put_sized(column->head, name, strlen(name));
+    end = put_sized(end, type, strlen(type));
     column->length = (uint32_t)(end - column->head);
 }
 
@@ -132,7 +131,7 @@ static char *put_texts(char *out, const struct batch *batch, uint32_t c, uint32_
     const size_t width = batch->schema->columns[c].width;
     for (uint32_t row = first; row < first + count; row++) {
         const size_t length = cell_is_null(batch, c, row) ? 0 : (size_t)data->lengths[row];
-        out = put_text(out, (const char *)data->values + row * width, length);
+        out = put_sized(out, (const char *)data->values + row * width, length);
     }
     return out;
 }

@@ -40,13 +40,6 @@ static bool has_type(enum type type)
     return type_names[type] != NULL;
 }
 
-static char *put_word(char *out, const char *word)
-{
-    const size_t length = strlen(word);
-    memcpy(out, word, length);
-    return out + length;
-}
-
 /* Writes ", " and the parameters of the columns, each an array of its type, or a plain one. */
 static char *put_parameters(char *out, const struct statement *s, uint32_t first, uint32_t count)
 {

@@ -18,8 +18,4 @@ bool http_ask(struct stream *stream, const char *request, size_t length, struct 
 /* Asks for an upgrade to WebSocket, whose frames follow on the stream. */
 bool http_upgrade(struct stream *stream, const char *host, const char *path);
 
-/* Writes base64 of `text` into `out`, which has http_base64_bytes(length) bytes. */
-size_t http_base64_bytes(size_t length);
-void http_base64(char *out, const void *bytes, size_t length);
-
 #endif

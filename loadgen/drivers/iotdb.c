@@ -11,6 +11,7 @@
 #include "../deadline.h"
 #include "../marks.h"
 #include "answer_value.h"
+#include "ask_text.h"
 #include "iotdb_frames.h"
 #include "iotdb_session.h"
 #include "numbers.h"
@@ -97,31 +98,6 @@ static size_t iotdb_table_name(const struct driver *d, uint32_t table, char out[
     const uint8_t *end = iotdb_put_device(name, &d->form, table);
     memcpy(out, name + 4, (size_t)(end - name) - 4);
     return (size_t)(end - name) - 4;
-}
-
-static char *put_parameter(char *out, const struct driver *d, const struct parameter *parameter)
-{
-    int64_t time;
-    double value;
-    if (parameter->is_table)
-        return out + iotdb_table_name(d, parameter->table, out);
-    memcpy(&time, parameter->value, sizeof time);
-    memcpy(&value, parameter->value, sizeof value);
-    return parameter->type == TYPE_TIMESTAMP ? put_whole(out, time) : put_double(out, value);
-}
-
-static void fill(const struct iotdb_ask *ask, const struct driver *d,
-                 const struct parameter *parameters)
-{
-    char *out = ask->text;
-    for (uint32_t i = 0; i < ask->marks.count; i++) {
-        const struct text_piece *piece = &ask->marks.pieces[i];
-        memcpy(out, piece->plain, piece->length);
-        out += piece->length;
-        if (piece->mark != MARK_NONE)
-            out = put_parameter(out, d, parameters++);
-    }
-    *out = '\0';
 }
 
 static struct answer_value time_of(int64_t ms)
@@ -213,7 +189,7 @@ static enum outcome iotdb_ask(struct connection *c, uint32_t operation,
     enum outcome outcome = iotdb_reach(&c->session, c->driver->setup, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
-    fill(ask, c->driver, parameters);
+    ask_fill(ask->text, &ask->marks, parameters, c->driver, iotdb_table_name);
     const struct iotdb_statement statement = {.id = c->session.statement_id,
                                               .text = ask->text,
                                               .rows_max = (uint32_t)c->driver->page_rows,

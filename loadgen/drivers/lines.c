@@ -129,18 +129,6 @@ static uint64_t row_bytes(const void *encoder, uint32_t first, uint32_t count)
     return bytes;
 }
 
-static char *put_quoted(char *out, const uint8_t *text, uint32_t length)
-{
-    *out++ = '"';
-    for (uint32_t i = 0; i < length; i++) {
-        if (text[i] == '"' || text[i] == '\\')
-            *out++ = '\\';
-        *out++ = (char)text[i];
-    }
-    *out++ = '"';
-    return out;
-}
-
 #define VALUE(ctype) (((const ctype *)data->values)[row])
 
 static char *put_field(char *out, const struct column *column, const struct column_data *data,
@@ -156,8 +144,8 @@ static char *put_field(char *out, const struct column *column, const struct colu
         return out + 1;
     case TYPE_BINARY:
     case TYPE_NCHAR:
-        return put_quoted(out, (const uint8_t *)data->values + (size_t)row * column->width,
-                          (uint32_t)data->lengths[row]);
+        return cell_put_quoted(out, (const uint8_t *)data->values + (size_t)row * column->width,
+                               (uint32_t)data->lengths[row]);
     default:
         out = put_whole(out, cell_whole(column->type, data->values, row));
     }

@@ -7,6 +7,7 @@
 
 #include "../marks.h"
 #include "answer_value.h"
+#include "ask_text.h"
 #include "mariadb.h"
 
 enum { TEXT_MAX = 65536, UNSIGNED = 32, NO_DATA = 100, TRUNCATED = 101, NOT_PREPARED = 1295 };
@@ -113,27 +114,18 @@ static enum outcome bind_results(struct connection *c, struct maria_answer *a,
     return ok ? OUTCOME_OK : fault_no_memory(fault);
 }
 
-/* Writes the statement with ? for its marks; NULL: out of memory. */
-static char *fill(struct maria_answer *a, const struct marks *marks, const char *text)
+static void bind_marks(struct maria_answer *a, const struct marks *marks)
 {
-    char *out = malloc(strlen(text) + marks->count + 1), *at = out;
-    for (uint32_t i = 0; out && i < marks->count; i++) {
-        const struct text_piece *piece = &marks->pieces[i];
-        memcpy(at, piece->plain, piece->length);
-        at += piece->length;
-        if (piece->mark == MARK_NONE)
+    for (uint32_t i = 0; i < marks->count; i++) {
+        if (marks->pieces[i].mark == MARK_NONE)
             continue;
-        a->is_real[a->count] = piece->mark == MARK_VALUE;
+        a->is_real[a->count] = marks->pieces[i].mark == MARK_VALUE;
         a->binds[a->count] =
-            piece->mark == MARK_VALUE
+            a->is_real[a->count]
                 ? (struct maria_bind){.type = MARIA_DOUBLE, .buffer = &a->reals[a->count]}
                 : (struct maria_bind){.type = MARIA_LONGLONG, .buffer = &a->numbers[a->count]};
         a->count++;
-        *at++ = '?';
     }
-    if (out)
-        *at = '\0';
-    return out;
 }
 
 enum outcome maria_prepare(struct connection *c, uint32_t operation, const char *text,
@@ -144,8 +136,10 @@ enum outcome maria_prepare(struct connection *c, uint32_t operation, const char 
     struct maria_answer *a = calloc(1, sizeof *a);
     char why[128] = "out of memory", *statement = NULL;
     c->asks[operation] = a;
-    if (marks && a && marks_read(marks, text, why, sizeof why))
-        statement = fill(a, marks, text);
+    if (marks && a && marks_read(marks, text, why, sizeof why)) {
+        bind_marks(a, marks);
+        statement = ask_statement(marks, false);
+    }
     free(marks);
     if (!statement || !(a->stmt = m->stmt_init(c->mysql))) {
         free(statement);

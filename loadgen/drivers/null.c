@@ -33,48 +33,11 @@ static void dump_text(FILE *file, const struct column *column, const void *value
             fprintf(file, "%02x", bytes[i]);
 }
 
-#define DUMP_AS(c_type, format, shown)                                                             \
-    do {                                                                                           \
-        c_type v;                                                                                  \
-        memcpy(&v, value, sizeof v);                                                               \
-        fprintf(file, format, (shown)v);                                                           \
-    } while (0)
-
+/* A truth is 0 or 1. */
 static void dump_fixed(FILE *file, enum type type, const void *value)
 {
-    switch (type) {
-    case TYPE_BOOL:
-    case TYPE_UTINYINT:
-        DUMP_AS(uint8_t, "%u", unsigned);
-        break;
-    case TYPE_TINYINT:
-        DUMP_AS(int8_t, "%d", int);
-        break;
-    case TYPE_SMALLINT:
-        DUMP_AS(int16_t, "%d", int);
-        break;
-    case TYPE_USMALLINT:
-        DUMP_AS(uint16_t, "%u", unsigned);
-        break;
-    case TYPE_INT:
-        DUMP_AS(int32_t, "%" PRId32, int32_t);
-        break;
-    case TYPE_UINT:
-        DUMP_AS(uint32_t, "%" PRIu32, uint32_t);
-        break;
-    case TYPE_UBIGINT:
-        DUMP_AS(uint64_t, "%" PRIu64, uint64_t);
-        break;
-    case TYPE_FLOAT:
-        DUMP_AS(float, "%.9g", double);
-        break;
-    case TYPE_DOUBLE:
-        DUMP_AS(double, "%.17g", double);
-        break;
-    default:
-        DUMP_AS(int64_t, "%" PRId64, int64_t);
-        break;
-    }
+    char text[TYPE_TEXT_BYTES];
+    fwrite(text, 1, type_print(type == TYPE_BOOL ? TYPE_UTINYINT : type, value, text), file);
 }
 
 static void dump_row(FILE *file, const struct batch *batch, const struct slice *slice, uint32_t i)

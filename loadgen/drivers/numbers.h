@@ -1,5 +1,5 @@
-/* Numbers as text that reads back the same. Small whole numbers and thousandths are inlined, others
- * are numbers.c's. A byte beyond the end may be written. */
+/* Numbers as text that reads back the same, and words. Small whole numbers and thousandths are
+ * inlined, others are numbers.c's. A byte beyond the end may be written. */
 #ifndef SCALE_NUMBERS_H
 #define SCALE_NUMBERS_H
 
@@ -22,6 +22,17 @@ char *numbers_put_any_double(char *out, double value);
 
 /* The double that is nearest to the decimal that put_float writes. */
 double numbers_double_of(float value);
+
+static inline char *put_text(char *out, const char *text, size_t length)
+{
+    memcpy(out, text, length);
+    return out + length;
+}
+
+static inline char *put_word(char *out, const char *word)
+{
+    return put_text(out, word, strlen(word));
+}
 
 static inline char *put_triple(char *out, uint32_t value)
 {

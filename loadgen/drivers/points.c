@@ -41,14 +41,6 @@ static bool has_type(enum type type)
     return !type_is_text(type) && type != TYPE_UBIGINT && type != TYPE_GEOMETRY;
 }
 
-static char *put_text(char *out, const char *text, size_t length)
-{
-    memcpy(out, text, length);
-    return out + length;
-}
-
-#define PUT(out, literal) put_text(out, literal, sizeof(literal) - 1)
-
 /* Writes a tag's text with the characters that all of these databases take; "_" for an empty
  * one, which none takes. */
 static char *put_tag_text(char *out, const char *text, size_t length)
@@ -67,19 +59,19 @@ static char *put_tag(char *out, const struct points *p, uint32_t tag, uint32_t t
     uint32_t length;
     const char *text = tag_text(p->spec, p->schema, tag, table, space, &length);
     const bool is_json = p->form != POINTS_TELNET;
-    out = is_json ? PUT(out, ",\"") : PUT(out, " ");
+    out = is_json ? put_word(out, ",\"") : put_word(out, " ");
     out = put_tag_text(out, name, strlen(name));
-    out = is_json ? PUT(out, "\":\"") : PUT(out, "=");
+    out = is_json ? put_word(out, "\":\"") : put_word(out, "=");
     out = put_tag_text(out, text, length);
-    return is_json ? PUT(out, "\"") : out;
+    return is_json ? put_word(out, "\"") : out;
 }
 
 static char *put_device(char *out, const struct points *p, uint32_t table)
 {
     if (p->form == POINTS_TELNET)
-        return put_unsigned(PUT(out, "device=d"), table);
-    out = PUT(out, "\"device\":\"d");
-    return PUT(put_unsigned(out, table), "\"");
+        return put_unsigned(put_word(out, "device=d"), table);
+    out = put_word(out, "\"device\":\"d");
+    return put_word(put_unsigned(out, table), "\"");
 }
 
 static char *put_device_and_tags(void *context, uint32_t table, char *out)
@@ -148,7 +140,7 @@ static uint64_t row_bytes(const void *encoder, uint32_t first, uint32_t count)
 static char *with_point(char *begin, char *end)
 {
     if (!memchr(begin, '.', (size_t)(end - begin)) && !memchr(begin, 'e', (size_t)(end - begin)))
-        end = PUT(end, ".0");
+        end = put_word(end, ".0");
     return end;
 }
 
@@ -175,7 +167,8 @@ static char *put_head(const struct points *p, uint32_t column, uint32_t table, c
     if (p->form == POINTS_TELNET)
         return out;
     out = put_tags(p, table, out);
-    return p->form == POINTS_PUT ? PUT(out, "},\"timestamp\":") : PUT(out, "},\"datapoints\":[");
+    return p->form == POINTS_PUT ? put_word(out, "},\"timestamp\":")
+                                 : put_word(out, "},\"datapoints\":[");
 }
 
 static char *put_point(const struct points *p, const struct batch *batch, struct kept_time *time,
@@ -189,7 +182,7 @@ static char *put_point(const struct points *p, const struct batch *batch, struct
     out = put_text(out, between[p->form], strlen(between[p->form]));
     out = put_value(out, p->schema->columns[c].type, &batch->columns[c], row);
     if (p->form != POINTS_TELNET)
-        return p->form == POINTS_PUT ? PUT(out, "},") : PUT(out, "],");
+        return p->form == POINTS_PUT ? put_word(out, "},") : put_word(out, "],");
     *out++ = ' ';
     out = put_tags(p, table, out);
     *out++ = '\n';
@@ -219,7 +212,7 @@ static char *put_series(const struct points *p, const struct batch *batch, struc
         out = put_point(p, batch, &place->time, c, row, slice->table, out);
     }
     if (is_open && p->form == POINTS_SERIES)
-        out = PUT(out - 1, "]},");
+        out = put_word(out - 1, "]},");
     return out;
 }
 

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../digest.h"
 #include "../marks.h"
+#include "answer_value.h"
+#include "ask_text.h"
 #include "pg_values.h"
-#include "sink_values.h"
 
 enum { NUMERIC_NEGATIVE = 0x4000, NUMERIC_TEXT = 512 };
 
@@ -65,60 +65,6 @@ static void hand_numeric(const struct result_sink *sink, const char *value, int 
     sink->value(sink->context, text, scale > 0 ? point + (size_t)scale : used, true);
 }
 
-static void hand_value(const struct result_sink *sink, unsigned type, const char *value, int length)
-{
-    const uint64_t bits = length <= 8 ? read_bytes(value, length) : 0;
-    const uint32_t low = (uint32_t)bits;
-    double real;
-    float small;
-    switch (type) {
-    case OID_BOOL:
-        sink_whole(sink, bits != 0);
-        break;
-    case OID_INT2:
-        sink_whole(sink, (int16_t)bits);
-        break;
-    case OID_INT4:
-        sink_whole(sink, (int32_t)low);
-        break;
-    case OID_INT8:
-        sink_whole(sink, (int64_t)bits);
-        break;
-    case OID_FLOAT4:
-        memcpy(&small, &low, sizeof small);
-        sink_float(sink, small);
-        break;
-    case OID_FLOAT8:
-        memcpy(&real, &bits, sizeof real);
-        sink_double(sink, real);
-        break;
-    case OID_NUMERIC:
-        hand_numeric(sink, value, length);
-        break;
-    case OID_TIMESTAMP:
-    case OID_TIMESTAMPTZ:
-        sink_whole(sink, (int64_t)((bits + EPOCH_US) * 1000));
-        break;
-    default:
-        sink_text(sink, value, (size_t)length);
-    }
-}
-
-static void postgres_hand_rows(const struct libpq *p, const PGresult *result,
-                               const struct result_sink *sink)
-{
-    const int rows = p->row_count(result), columns = p->column_count(result);
-    for (int r = 0; r < rows; r++) {
-        sink->row(sink->context);
-        for (int i = 0; i < columns; i++)
-            if (p->is_null(result, r, i))
-                sink_null(sink);
-            else
-                hand_value(sink, p->column_type(result, i), p->value(result, r, i),
-                           p->length(result, r, i));
-    }
-}
-
 /* Queries. Operations are prepared statements with $1, $2, ...; parameters and answers are binary.
  * Large answers are read row by row. Memory is allocated at `prepare` only. */
 
@@ -146,44 +92,37 @@ static unsigned type_of(enum mark mark)
     return mark == MARK_VALUE ? OID_FLOAT8 : OID_TIMESTAMPTZ;
 }
 
-/* Writes the statement with $n for its marks; NULL: out of memory. */
-static char *fill(struct postgres_ask *ask, const struct marks *marks)
+static void describe(struct postgres_ask *ask, const struct marks *marks)
 {
-    size_t size = 1, used = 0;
-    for (uint32_t i = 0; i < marks->count; i++)
-        size += marks->pieces[i].length + 8;
-    char *text = malloc(size);
-    for (uint32_t i = 0; text && i < marks->count; i++) {
-        const struct text_piece *piece = &marks->pieces[i];
-        memcpy(text + used, piece->plain, piece->length);
-        used += piece->length;
-        if (piece->mark == MARK_NONE)
+    for (uint32_t i = 0; i < marks->count; i++) {
+        if (marks->pieces[i].mark == MARK_NONE)
             continue;
         const int n = ask->count++;
-        ask->types[n] = type_of(piece->mark);
+        ask->types[n] = type_of(marks->pieces[i].mark);
         ask->lengths[n] = ask->types[n] == OID_INT4 ? 4 : 8;
         ask->formats[n] = FORMAT_BINARY;
         ask->values[n] = (const char *)ask->bytes[n];
-        used += (size_t)sprintf(text + used, "$%d", ask->count);
     }
-    if (text)
-        text[used] = '\0';
-    return text;
 }
 
-/* Makes the server end a late query, so that the connection stays usable. */
-static enum outcome limit_time(struct connection *c, struct fault *fault)
+/* Whether a command has succeeded; frees its result. */
+static enum outcome ended(struct connection *c, PGresult *result, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;
-    const double ms = c->driver->setup->spec->request_timeout_s * 1e3;
-    char text[64];
-    snprintf(text, sizeof text, "SET statement_timeout = %.0f", ms > 1 ? ms : 1);
-    PGresult *result = p->exec(c->conn, text);
     const enum outcome outcome = p->result_status(result) == RES_COMMAND
                                      ? OUTCOME_OK
                                      : postgres_fault(p, c->conn, result, fault);
     p->clear(result);
     return outcome;
+}
+
+/* Makes the server end a late query, so that the connection stays usable. */
+static enum outcome limit_time(struct connection *c, struct fault *fault)
+{
+    const double ms = c->driver->setup->spec->request_timeout_s * 1e3;
+    char text[64];
+    snprintf(text, sizeof text, "SET statement_timeout = %.0f", ms > 1 ? ms : 1);
+    return ended(c, c->driver->libpq.exec(c->conn, text), fault);
 }
 
 static enum outcome postgres_check_ask(const struct driver *d, const struct marks *marks,
@@ -202,23 +141,20 @@ static enum outcome postgres_prepare(struct connection *c, uint32_t operation, c
     struct marks *marks = malloc(sizeof *marks);
     struct postgres_ask *ask = calloc(1, sizeof *ask);
     char why[128] = "out of memory", *statement = NULL;
-    enum outcome outcome = OUTCOME_FATAL;
     c->asks[operation] = ask;
-    if (marks && ask && marks_read(marks, text, why, sizeof why))
-        statement = fill(ask, marks);
-    free(marks);
-    if (!statement) {
-        fault_spec(fault, "%s", why);
-        return outcome;
+    if (marks && ask && marks_read(marks, text, why, sizeof why)) {
+        describe(ask, marks);
+        statement = ask_statement(marks, true);
     }
+    free(marks);
+    if (!statement)
+        return fault_spec(fault, "%s", why);
     snprintf(ask->name, sizeof ask->name, "ask%u", (unsigned)operation);
     PGresult *result = p->prepare(c->conn, ask->name, statement, ask->count, ask->types);
-    outcome = p->result_status(result) == RES_COMMAND ? OUTCOME_OK
-                                                      : postgres_fault(p, c->conn, result, fault);
-    p->clear(result);
+    const enum outcome outcome = ended(c, result, fault);
     free(statement);
     if (outcome == OUTCOME_OK && c->driver->setup->spec->request_timeout_s > 0)
-        outcome = limit_time(c, fault);
+        return limit_time(c, fault);
     return outcome;
 }
 
@@ -240,12 +176,12 @@ static void bind(const struct connection *c, struct postgres_ask *ask,
     }
 }
 
-static uint64_t digest_value(uint64_t digest, unsigned type, const char *value, int length)
+static struct answer_value value_of(unsigned type, const char *value, int length)
 {
+    struct answer_value cell = {.kind = ANSWER_WHOLE};
     uint64_t eight = 0;
     uint32_t four = 0;
     uint16_t two = 0;
-    double real;
     float small;
     memcpy(&eight, value, length == 8 ? 8 : 0);
     memcpy(&four, value, length == 4 ? 4 : 0);
@@ -254,38 +190,52 @@ static uint64_t digest_value(uint64_t digest, unsigned type, const char *value, 
     four = be32toh(four);
     switch (type) {
     case OID_BOOL:
-        return digest_word(digest, (uint8_t)*value);
+        cell.whole = (uint8_t)*value;
+        break;
     case OID_INT2:
-        return digest_word(digest, (uint64_t)(int16_t)be16toh(two));
+        cell.whole = (int16_t)be16toh(two);
+        break;
     case OID_INT4:
-        return digest_word(digest, (uint64_t)(int32_t)four);
+        cell.whole = (int32_t)four;
+        break;
     case OID_INT8:
-        return digest_word(digest, eight);
+        cell.whole = (int64_t)eight;
+        break;
     case OID_FLOAT4:
         memcpy(&small, &four, sizeof small);
-        return digest_real(digest, (double)small);
+        cell.kind = ANSWER_FLOAT;
+        cell.real = (double)small;
+        break;
     case OID_FLOAT8:
-        memcpy(&real, &eight, sizeof real);
-        return digest_real(digest, real);
+        memcpy(&cell.real, &eight, sizeof cell.real);
+        cell.kind = ANSWER_DOUBLE;
+        break;
     case OID_TIMESTAMP:
     case OID_TIMESTAMPTZ:
-        return digest_word(digest, (eight + EPOCH_US) * 1000);
+        cell.whole = (int64_t)((eight + EPOCH_US) * 1000);
+        break;
     default:
-        return digest_text(digest, value, (size_t)length);
+        cell = (struct answer_value){.kind = ANSWER_TEXT, .text = value, .length = (size_t)length};
     }
+    return cell;
 }
 
-static void digest_rows(const struct libpq *p, const PGresult *result, int rows, int columns,
-                        struct answer *answer)
+/* A numeric counts with its bytes in the digest, and goes to the sink as a decimal. */
+static void take_value(const struct libpq *p, const PGresult *result, int row, int column,
+                       struct answer *answer)
 {
-    for (int r = 0; r < rows; r++) {
-        for (int i = 0; i < columns; i++)
-            answer->digest = p->is_null(result, r, i)
-                                 ? digest_word(answer->digest, DIGEST_NULL)
-                                 : digest_value(answer->digest, p->column_type(result, i),
-                                                p->value(result, r, i), p->length(result, r, i));
-        answer->digest = digest_word(answer->digest, DIGEST_ROW);
-    }
+    const unsigned type = p->column_type(result, column);
+    const char *value = p->value(result, row, column);
+    const int length = p->length(result, row, column);
+    struct answer_value cell = {.kind = ANSWER_NULL};
+    if (!p->is_null(result, row, column))
+        cell = value_of(type, value, length);
+    if (answer->wants_digest)
+        answer->digest = answer_digest(answer->digest, &cell);
+    if (answer->sink && type == OID_NUMERIC && cell.kind != ANSWER_NULL)
+        hand_numeric(answer->sink, value, length);
+    else if (answer->sink)
+        answer_hand(answer->sink, &cell);
 }
 
 static void count_rows(const struct libpq *p, const PGresult *result, struct answer *answer)
@@ -298,10 +248,12 @@ static void count_rows(const struct libpq *p, const PGresult *result, struct ans
     answer->rows += (uint64_t)rows;
     answer->values += (uint64_t)rows * (uint64_t)columns;
     answer->bytes += bytes;
-    if (answer->wants_digest)
-        digest_rows(p, result, rows, columns, answer);
-    if (answer->sink)
-        postgres_hand_rows(p, result, answer->sink);
+    for (int r = 0; answer_is_read(answer) && r < rows; r++) {
+        answer_begin_row(answer);
+        for (int i = 0; i < columns; i++)
+            take_value(p, result, r, i, answer);
+        answer_end_row(answer);
+    }
 }
 
 /* Reads everything from the connection, so that it is ready for the next query. */

@@ -151,35 +151,16 @@ enum outcome postgres_open_json(struct driver *d, struct fault *fault)
     return OUTCOME_OK;
 }
 
-static char *put_quoted(char *out, const uint8_t *text, uint32_t length)
-{
-    *out++ = '"';
-    for (uint32_t i = 0; i < length; i++) {
-        if (text[i] == '"' || text[i] == '\\')
-            *out++ = '\\';
-        *out++ = (char)text[i];
-    }
-    *out++ = '"';
-    return out;
-}
-
-static char *put_text(char *out, const char *text, size_t length)
-{
-    memcpy(out, text, length);
-    return out + length;
-}
-
 static char *put_value(char *out, const struct column *column, const struct column_data *data,
                        uint32_t row)
 {
     switch (column->type) {
     case TYPE_BOOL:
-        return ((const int8_t *)data->values)[row] ? put_text(out, "true", 4)
-                                                   : put_text(out, "false", 5);
+        return ((const int8_t *)data->values)[row] ? put_word(out, "true") : put_word(out, "false");
     case TYPE_BINARY:
     case TYPE_NCHAR:
-        return put_quoted(out, (const uint8_t *)data->values + (size_t)row * column->width,
-                          (uint32_t)data->lengths[row]);
+        return cell_put_quoted(out, (const uint8_t *)data->values + (size_t)row * column->width,
+                               (uint32_t)data->lengths[row]);
     default:
         return cell_put_number(out, column->type, data->values, row);
     }
@@ -193,7 +174,7 @@ static uint8_t *postgres_put_json(const struct postgres_json *json, const struct
     for (uint32_t c = b->first_column; c < b->first_column + b->column_count; c++) {
         const struct column_data *data = &b->columns[c];
         at = put_text(at, json->members[c].text, json->members[c].length);
-        at = data->nulls && data->nulls[row] ? put_text(at, "null", 4)
+        at = data->nulls && data->nulls[row] ? put_word(at, "null")
                                              : put_value(at, &b->schema->columns[c], data, row);
     }
     *at++ = '}';
@@ -524,21 +505,29 @@ enum outcome postgres_open_staged(struct driver *d, struct fault *fault)
     return OUTCOME_OK;
 }
 
-enum outcome postgres_create_stage(struct connection *c, struct fault *fault)
+/* Runs a statement once in a session, within the deadline of the first request. */
+static enum outcome run_once(struct connection *c, const char *statement, const char *stage,
+                             bool *is_done, struct fault *fault)
 {
-    static const char form[] = "CREATE TEMPORARY TABLE " STAGE " (LIKE %s) ON COMMIT DELETE ROWS";
     const struct libpq *p = &c->driver->libpq;
     uint64_t none = 0;
-    char statement[sizeof form + 256];
-    snprintf(statement, sizeof statement, form, c->driver->table);
     if (!p->send_query(c->conn, statement))
         return postgres_fault(p, c->conn, NULL, fault);
     const enum outcome outcome =
         postgres_flush(c) ? postgres_take_answer(c, &none, fault) : OUTCOME_FATAL;
     if (c->is_late)
-        return fault_late(fault, "the server did not make the temporary table");
-    c->has_stage = outcome == OUTCOME_OK;
+        return fault_late(fault, stage);
+    *is_done = outcome == OUTCOME_OK;
     return outcome;
+}
+
+enum outcome postgres_create_stage(struct connection *c, struct fault *fault)
+{
+    static const char form[] = "CREATE TEMPORARY TABLE " STAGE " (LIKE %s) ON COMMIT DELETE ROWS";
+    char statement[sizeof form + 256];
+    snprintf(statement, sizeof statement, form, c->driver->table);
+    return run_once(c, statement, "the server did not make the temporary table", &c->has_stage,
+                    fault);
 }
 
 enum outcome postgres_open_insert(struct driver *d, struct fault *fault)
@@ -648,22 +637,6 @@ static void put_arrays(const struct driver *d, const struct batch *b, struct pos
     }
 }
 
-/* Prepares the INSERT within the deadline of the first request. */
-static enum outcome prepare_insert(struct connection *c, struct fault *fault)
-{
-    const struct libpq *p = &c->driver->libpq;
-    uint64_t none = 0;
-    if (!p->send_query(c->conn, c->driver->insert))
-        return postgres_fault(p, c->conn, NULL, fault);
-    enum outcome outcome = OUTCOME_FATAL;
-    if (postgres_flush(c))
-        outcome = postgres_take_answer(c, &none, fault);
-    if (c->is_late)
-        return fault_late(fault, "the server did not prepare the INSERT");
-    c->arrays->is_prepared = outcome == OUTCOME_OK;
-    return outcome;
-}
-
 static enum outcome execute_insert(struct connection *c, uint64_t *rows_acked, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;
@@ -692,7 +665,10 @@ enum outcome postgres_send_insert(struct connection *c, const struct batch *batc
         return OUTCOME_OK;
     if (!postgres_begin(c, deadline_ns))
         return postgres_fault(&d->libpq, c->conn, NULL, fault);
-    enum outcome outcome = c->arrays->is_prepared ? OUTCOME_OK : prepare_insert(c, fault);
+    enum outcome outcome = OUTCOME_OK;
+    if (!c->arrays->is_prepared)
+        outcome = run_once(c, d->insert, "the server did not prepare the INSERT",
+                           &c->arrays->is_prepared, fault);
     if (outcome == OUTCOME_OK)
         outcome = execute_insert(c, rows_acked, fault);
     if (outcome != OUTCOME_OK)

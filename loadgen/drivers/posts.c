@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base64.h"
 #include "../deadline.h"
 #include "../digest.h"
 #include "../marks.h"
+#include "ask_text.h"
 #include "http.h"
 #include "json_text.h"
 #include "numbers.h"
@@ -62,9 +64,9 @@ static bool put_basic(const struct driver *d, const char *password, char *coded,
     const char *user = d->setup->spec->user;
     char plain[HEADER_BYTES / 4];
     const int length = snprintf(plain, sizeof plain, "%s:%s", user ? user : "", password);
-    if ((size_t)length >= sizeof plain || http_base64_bytes((size_t)length) > room)
+    if ((size_t)length >= sizeof plain || base64_bytes((size_t)length) > room)
         return false;
-    http_base64(coded, plain, (size_t)length);
+    base64_put(coded, plain, (size_t)length);
     return true;
 }
 
@@ -536,16 +538,12 @@ static char *put_parameter(char *out, const struct posts_ask *ask, const struct 
     const char *plain = ask->is_posted ? NULL : "";
     char text[DRIVER_NAME_MAX];
     int64_t time;
-    double value;
     if (parameter->is_part)
         return put_unsigned(out, parameter->table % (uint32_t)d->setup->spec->partitions);
     if (parameter->is_table)
         return put_encoded(out, text, posts_table_name(d, parameter->table, text), plain);
     memcpy(&time, parameter->value, sizeof time);
-    memcpy(&value, parameter->value, sizeof value);
-    const char *end = parameter->type != TYPE_TIMESTAMP ? put_double(text, value)
-                      : in_seconds                      ? put_seconds(text, time)
-                                                        : put_whole(text, time);
+    const char *end = in_seconds ? put_seconds(text, time) : ask_put_value(text, parameter);
     return put_encoded(out, text, (size_t)(end - text), plain);
 }
 

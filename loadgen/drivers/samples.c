@@ -44,21 +44,13 @@ struct samples_form {
 
 enum { TIME_BYTES = 24, FRAME_BYTES = 64 };
 
-static char *put_text(char *out, const char *text, size_t length)
-{
-    memcpy(out, text, length);
-    return out + length;
-}
-
-#define PUT(out, literal) put_text(out, literal, sizeof(literal) - 1)
-
 static char *json_label(char *out, const char *name, const char *value, size_t length)
 {
     *out++ = '"';
     out = put_text(out, name, strlen(name)); /* column names need no escapes */
-    out = PUT(out, "\":\"");
+    out = put_word(out, "\":\"");
     out = json_put_text(out, value, length);
-    return PUT(out, "\",");
+    return put_word(out, "\",");
 }
 
 static uint32_t json_label_bytes(size_t name, size_t value)
@@ -92,18 +84,18 @@ static char *json_times(const struct run *run, char *out)
 static char *json_run(const struct run *run, char *out)
 {
     char *const begin = out;
-    out = PUT(out, "{\"metric\":{");
+    out = put_word(out, "{\"metric\":{");
     out = put_text(out, run->labels, run->before);
     out = put_text(out, run->name, run->name_bytes);
     out = put_text(out, run->labels + run->before, run->behind);
-    out = PUT(out - 1, "},\"values\":["); /* for the last comma */
+    out = put_word(out - 1, "},\"values\":["); /* for the last comma */
     char *const values = out;
     out = json_values(run, out);
     if (out == values)
         return begin;
-    out = PUT(out - 1, "],\"timestamps\":[");
+    out = put_word(out - 1, "],\"timestamps\":[");
     out = json_times(run, out);
-    return PUT(out - 1, "]}\n");
+    return put_word(out - 1, "]}\n");
 }
 
 static const struct samples_form form_json = {

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../base64.h"
 #include "../deadline.h"
 #include "../digest.h"
 #include "http.h"
@@ -364,7 +365,7 @@ static size_t block_put(uint8_t *const out, const struct driver *d, const struct
 {
     const struct column *columns = d->setup->schema->columns + d->first_column;
     char name[TABLE_NAME_MAX];
-    const uint32_t name_length = tdengine_table_name(d, slice->table, name);
+    const size_t name_length = tdengine_table_name(d, slice->table, name);
     uint8_t *at = out, *block, *sizes;
     PUT(at, uint64_t, request);
     PUT(at, uint64_t, request);
@@ -506,10 +507,9 @@ static bool build_authorization(struct adapter *a, const struct driver *d)
 {
     char plain[256], coded[400];
     const int length = snprintf(plain, sizeof plain, "%s:%s", d->user, d->password);
-    if (length < 0 || (size_t)length >= sizeof plain ||
-        http_base64_bytes((size_t)length) > sizeof coded)
+    if (length < 0 || (size_t)length >= sizeof plain || base64_bytes((size_t)length) > sizeof coded)
         return false;
-    http_base64(coded, plain, (size_t)length);
+    base64_put(coded, plain, (size_t)length);
     snprintf(a->headers, sizeof a->headers, "Authorization: Basic %s\r\n", coded);
     return true;
 }

@@ -537,11 +537,6 @@ static const char *library_version(const struct driver *d)
     return d->taos.handle ? d->taos.client_info() : NULL;
 }
 
-static size_t table_name(const struct driver *d, uint32_t table, char out[DRIVER_NAME_MAX])
-{
-    return tdengine_table_name(d, table, out);
-}
-
 static uint64_t row_bytes(const struct driver *d)
 {
     uint64_t bytes = sizeof(int64_t);
@@ -568,7 +563,7 @@ const struct driver_ops driver_tdengine = {
     .row_bytes = row_bytes,
     .create_tables = tdengine_create_tables,
     .sql = tdengine_sql,
-    .table_name = table_name,
+    .table_name = tdengine_table_name,
     .check_ask = tdengine_check_ask,
     .prepare = tdengine_prepare,
     .ask = tdengine_ask,

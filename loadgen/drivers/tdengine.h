@@ -137,7 +137,7 @@ uint32_t
 tdengine_using_bytes(const struct driver *driver); /* the most bytes of tdengine_put_using */
 
 /* Writes the name of a table; returns its length. */
-uint32_t tdengine_table_name(const struct driver *driver, uint32_t table, char *out);
+size_t tdengine_table_name(const struct driver *driver, uint32_t table, char *out);
 
 /* Makes a fault of TDengine's error code and message; returns what it means for the load. */
 enum outcome tdengine_fault(int code, const char *words, struct fault *fault);

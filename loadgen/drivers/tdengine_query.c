@@ -13,8 +13,8 @@
 #include "../digest.h"
 #include "../marks.h"
 #include "answer_value.h"
+#include "ask_text.h"
 #include "library.h"
-#include "numbers.h"
 #include "taosadapter.h"
 
 /* TDengine's numbers of its types, in libtaos and in raw blocks. */
@@ -716,41 +716,6 @@ void tdengine_free_asks(struct connection *c)
         free(c->asks[i]);
 }
 
-/* Writes one parameter as text: the name of a table, an item, a time in units of the precision,
- * a number. */
-static char *put_parameter(char *out, const struct driver *d, const struct parameter *parameter)
-{
-    int64_t time;
-    double value;
-    if (parameter->is_table)
-        return out + tdengine_table_name(d, parameter->table, out);
-    if (parameter->type == TYPE_BINARY) { /* an item */
-        memcpy(out, parameter->value, (size_t)parameter->length);
-        return out + parameter->length;
-    }
-    if (parameter->type == TYPE_TIMESTAMP) {
-        memcpy(&time, parameter->value, sizeof time);
-        return put_whole(out, time);
-    }
-    memcpy(&value, parameter->value, sizeof value);
-    return put_double(out, value);
-}
-
-/* Fills in the statement in the connection's text; returns its length. */
-static size_t fill(struct connection *c, const struct marks *marks,
-                   const struct parameter *parameters)
-{
-    char *out = c->text;
-    for (uint32_t i = 0; i < marks->count; i++) {
-        memcpy(out, marks->pieces[i].plain, marks->pieces[i].length);
-        out += marks->pieces[i].length;
-        if (marks->pieces[i].mark != MARK_NONE)
-            out = put_parameter(out, c->driver, parameters++);
-    }
-    *out = '\0';
-    return (size_t)(out - c->text);
-}
-
 /* A fault of a query fails that query alone, unless it is transient. */
 static enum outcome query_fault(const struct libtaos *t, TAOS_RES *result, int code,
                                 struct fault *fault)
@@ -786,10 +751,11 @@ enum outcome tdengine_ask(struct connection *c, uint32_t operation,
     const struct libtaos *t = &c->driver->taos;
     if (c->consumer)
         return topics_ask(c, answer, fault);
-    const size_t length = fill(c, &c->asks[operation]->marks, parameters);
+    const char *end =
+        ask_fill(c->text, &c->asks[operation]->marks, parameters, c->driver, tdengine_table_name);
     if (c->adapter) {
         adapter_deadline(c, deadline_ns);
-        return adapter_ask(c, c->text, length, answer, fault);
+        return adapter_ask(c, c->text, (size_t)(end - c->text), answer, fault);
     }
     TAOS_RES *result = t->query(c->taos, c->text);
     const int code = t->error(result);

@@ -40,14 +40,14 @@ enum outcome tdengine_fault(int code, const char *words, struct fault *fault)
     return fault->is_transient ? OUTCOME_ERROR : OUTCOME_FATAL;
 }
 
-uint32_t tdengine_table_name(const struct driver *d, uint32_t table, char *out)
+size_t tdengine_table_name(const struct driver *d, uint32_t table, char *out)
 {
     const size_t length = strlen(d->prefix);
     memcpy(out, d->prefix, length);
     char *end =
         put_whole(out + length, d->number_of ? d->number_of[table] : d->first_table + table);
     *end = '\0';
-    return (uint32_t)(end - out);
+    return (size_t)(end - out);
 }
 
 /* Values as SQL text, without printf. Reading the text gives what `stmt` would have bound. */

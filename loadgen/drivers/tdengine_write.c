@@ -274,26 +274,19 @@ static uint32_t put_tags(const struct driver *d, uint32_t table, char *out)
     return used < HEAD_BYTES ? used : 0;
 }
 
-static char *put_text(char *out, const char *text)
-{
-    const size_t length = strlen(text);
-    memcpy(out, text, length);
-    return out + length;
-}
-
 static char *put_number(char *out, const struct column *column, const struct column_data *data,
                         uint32_t row)
 {
     if (column->type == TYPE_BOOL)
-        return put_text(out, ((const int8_t *)data->values)[row] ? "true" : "false");
-    return put_text(tdengine_put_value(out, column, data, row), suffixes[column->type]);
+        return put_word(out, ((const int8_t *)data->values)[row] ? "true" : "false");
+    return put_word(tdengine_put_value(out, column, data, row), suffixes[column->type]);
 }
 
 /* Writes name=value with the suffix of its type; strings in double quotes, NCHAR with an L. */
 static char *put_field(char *out, const struct column *column, const struct column_data *data,
                        uint32_t row)
 {
-    out = put_text(out, column->name);
+    out = put_word(out, column->name);
     *out++ = '=';
     if (!type_is_text(column->type))
         return put_number(out, column, data, row);
@@ -311,7 +304,7 @@ static char *put_line(const struct driver *d, const struct batch *batch, uint32_
 {
     const struct column *columns = d->setup->schema->columns + d->first_column;
     const struct column_data *data = batch->columns + d->first_column;
-    out = put_text(out, d->table);
+    out = put_word(out, d->table);
     *out++ = ',';
     memcpy(out, tags, tags_length);
     out += tags_length;
@@ -338,7 +331,7 @@ static char *put_line(const struct driver *d, const struct batch *batch, uint32_
 static char *put_telnet(const struct driver *d, const struct column *column,
                         const struct column_data *data, uint32_t row, int64_t time, char *out)
 {
-    out = put_text(out, d->table);
+    out = put_word(out, d->table);
     *out++ = ' ';
     out = put_whole(out, time);
     *out++ = ' ';
@@ -360,7 +353,7 @@ static char *put_json(const struct driver *d, const struct column *column,
         sprintf(out, ",\"type\":\"%s\"},\"value\":{\"value\":", units[d->setup->spec->precision]);
     char *const first = out;
     if (column->type == TYPE_BOOL)
-        out = put_text(out, ((const int8_t *)data->values)[row] ? "true" : "false");
+        out = put_word(out, ((const int8_t *)data->values)[row] ? "true" : "false");
     else
         out = tdengine_put_value(out, column, data, row);
     if (type_is_text(column->type))
@@ -379,7 +372,7 @@ static char *put_point(const struct driver *d, const struct batch *batch, uint32
     if (!is_json)
         *out++ = ' ';
     memcpy(out, tags, tags_length);
-    return put_text(out + tags_length, is_json ? "}}," : "\n");
+    return put_word(out + tags_length, is_json ? "}}," : "\n");
 }
 
 /* Whether a form can write the column. Telnet separates words by spaces, so it cannot write
@@ -429,7 +422,7 @@ enum outcome tdengine_schemaless_send(struct connection *c, const struct batch *
 {
     const struct driver *d = c->driver;
     char tags[HEAD_BYTES];
-    char *const first = d->method == METHOD_JSON ? put_text(c->text, "[") : c->text;
+    char *const first = d->method == METHOD_JSON ? put_word(c->text, "[") : c->text;
     char *out = first;
     *rows_acked = 0;
     for (uint32_t i = 0; i < batch->slice_count; i++) {
