@@ -42,8 +42,7 @@ static void take_item(struct worker *w, const struct ask *ask)
             .type = TYPE_BINARY, .value = w->turn.item, .length = w->turn.length};
 }
 
-/* Moves the range so that the worker's newest row is its last; a range without a length is that
- * row. */
+/* Moves the range so that it ends with the worker's newest row; without a length it is that row. */
 static void follow(struct worker *w, int64_t span)
 {
     const struct maker *m = &w->maker;
@@ -116,7 +115,7 @@ static void put_devices(struct json *json, const struct drawn *drawn)
     json_close(json, ']');
 }
 
-/* Writes what was drawn; null for what the text has no mark for. */
+/* null: the text has no mark for it. */
 static void put_drawn(struct json *json, const struct worker *w, const struct drawn *drawn)
 {
     const struct marks *marks = &w->load->operations->list[w->operation].ask->marks;

@@ -33,7 +33,6 @@ static const char *find(const struct reading *r, const char *part, char *key)
     return NULL;
 }
 
-/* Reads the number of a key, `otherwise` without it. */
 static double number(const struct reading *r, const char *part, double least, double otherwise)
 {
     char key[KEY_BYTES], *end;
@@ -66,7 +65,7 @@ static void refuse(const struct reading *r, const char *part, const char *words)
     mistake_add(r->mistakes, key, "%s", words);
 }
 
-/* Sets where ranges may begin: within the data, on multiples of the step from its start. */
+/* Where ranges may begin: on multiples of the step from the start of the data. */
 static void read_times(const struct reading *r, struct ask *ask)
 {
     const struct spec *spec = r->spec;
@@ -130,7 +129,6 @@ static enum nothing read_nothing(const struct reading *r)
     return NOTHING_ZERO;
 }
 
-/* The digest of one row that has this word so many times. */
 static uint64_t digest_same(uint64_t word, uint64_t values)
 {
     uint64_t digest = 0;
@@ -199,7 +197,7 @@ static uint64_t draw_below(uint64_t hash, uint64_t number, uint64_t count)
     return (uint64_t)(((wide)chance_of(hash, number) * count) >> 64);
 }
 
-/* Draws different tables: a draw that is taken already takes the one more choice that it has. */
+/* Different tables: a draw that is taken takes the one more choice that it has. */
 static void draw_devices(struct drawn *drawn, uint32_t count, uint64_t tables, uint64_t hash)
 {
     drawn->device_count = count;
@@ -237,7 +235,7 @@ static struct parameter parameter_of(const struct drawn *drawn, enum mark mark, 
     }
 }
 
-/* Draws a value and rounds it to a float, so that it compares equally with columns of floats. */
+/* Rounded to a float, so that it compares equally with columns of floats. */
 static double draw_value(const struct ask *ask, uint64_t hash)
 {
     const double range = ask->value_high - ask->value_low, step = ask->value_step;

@@ -1,11 +1,11 @@
-/* Base64 of bytes, with its padding. A header alone, for the tests' probes. */
+/* Base64 with padding. A header alone, for the tests' probes. */
 #ifndef SCALE_BASE64_H
 #define SCALE_BASE64_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The room that so many bytes need, with a zero byte. */
+/* With a zero byte. */
 static inline size_t base64_bytes(size_t length)
 {
     return (length + 2) / 3 * 4 + 1;

@@ -6,7 +6,7 @@
 
 #include "spec.h"
 
-/* Allocates zeroed memory aligned to a cache line, for vector loops and sanitizers. */
+/* Zeroed and aligned to a cache line, for vector loops and sanitizers. */
 static void *lines(size_t bytes)
 {
     const size_t rounded = (bytes + 127) / 64 * 64;

@@ -1,5 +1,4 @@
-/* The rows of one request, column by column: allocated once per worker, filled by the core, read by
- * a driver. */
+/* The rows of one request, by column: allocated once per worker. */
 #ifndef SCALE_BATCH_H
 #define SCALE_BATCH_H
 
@@ -11,14 +10,14 @@
 struct slice { /* successive rows of one table */
     uint32_t table;
     uint32_t rows;
-    uint32_t offset; /* index of its first row in the columns of the batch */
+    uint32_t offset; /* of its first row in the columns of the batch */
     uint64_t first_row; /* number of that row within its table */
 };
 
 struct column_data {
-    void *values; /* rows x width bytes; text starts each `width` bytes */
+    void *values; /* rows x width bytes */
     int32_t *lengths; /* bytes used of each value; NULL for fixed types */
-    uint8_t *nulls; /* 1 where the value is NULL; NULL when the batch has none */
+    uint8_t *nulls; /* 1: NULL; the array is NULL when the batch has none */
 };
 
 struct batch {
@@ -34,10 +33,9 @@ struct batch {
 
 struct spec;
 
-/* Whether rows may have NULL in place of a value. */
 bool batch_has_nulls(const struct spec *spec, const struct schema *schema);
 
-/* The memory that batch_init takes for so many rows. */
+/* The memory that batch_init takes. */
 uint64_t batch_bytes(const struct schema *schema, uint64_t rows_max, uint32_t first_column,
                      uint32_t column_count, bool has_nulls);
 

@@ -1,11 +1,10 @@
-/* Random numbers as a pure function: hashes without state, so that row n needs no rows before it.
- * */
+/* Random numbers as a pure function without state, so that row n needs no rows before it. */
 #ifndef SCALE_CHANCE_H
 #define SCALE_CHANCE_H
 
 #include <stdint.h>
 
-struct key_pair { /* keys of one stream, such as a column of a table */
+struct key_pair { /* of one stream, such as a column of a table */
     uint32_t a, b;
 };
 
@@ -18,7 +17,7 @@ static inline uint64_t chance_mix(uint64_t x)
     return x ^ (x >> 32);
 }
 
-/* Hashes a hash and a number; calls can be chained for several numbers. */
+/* Calls can be chained for several numbers. */
 static inline uint64_t chance_of(uint64_t hash, uint64_t number)
 {
     return chance_mix(hash + (number + 1) * 0x9e3779b97f4a7c15u);
@@ -29,8 +28,7 @@ static inline struct key_pair chance_key(uint64_t hash)
     return (struct key_pair){(uint32_t)hash, (uint32_t)(hash >> 32)};
 }
 
-/* A 32-bit mixer from row number to level. The second key between the rounds makes streams differ.
- * */
+/* Mixes a row number to a level. The second key between the rounds makes streams differ. */
 static inline uint32_t chance_level(uint32_t row, struct key_pair key)
 {
     uint32_t x = row + key.a;

@@ -16,7 +16,7 @@ static double seconds(uint64_t from_ns, uint64_t to_ns)
     return to_ns > from_ns ? (double)(to_ns - from_ns) / 1e9 : 0;
 }
 
-/* Answers to check in a second, by this process. */
+/* In a second, by this process. */
 static double wanted_per_s(const struct spec *spec)
 {
     return spec->check_per_s * (double)spec->threads / (double)spec->workers_total;
@@ -32,7 +32,7 @@ static bool is_drawn(const struct worker *w, uint64_t chance)
     return chance_of(w->hash, STREAM_CHECKS) <= chance;
 }
 
-/* Counts from the start of the window on, once it has begun. */
+/* From the start of the window on, once it has begun. */
 static void move_origin(const struct load *load, struct check_plan *plan, uint64_t checked,
                         uint64_t now_ns)
 {
@@ -58,7 +58,7 @@ static void follow_rate(const struct load *load, struct check_plan *plan, uint64
     plan->seen_requests = requests;
 }
 
-/* Makes the chance with which as many are checked in the next second as are wanted and missing. */
+/* The chance with which as many are checked in the next second as are wanted and missing. */
 static void look(const struct load *load, uint32_t operation, struct check_plan *plan,
                  uint64_t now_ns)
 {

@@ -1,4 +1,4 @@
-/* All reads of the clocks: ns of CLOCK_MONOTONIC. The wall clock is read once in a load. */
+/* All reads of the clocks: ns of CLOCK_MONOTONIC. */
 #ifndef SCALE_CLOCK_H
 #define SCALE_CLOCK_H
 
@@ -17,6 +17,6 @@ uint64_t clock_process_cpu_ns(void);
 uint64_t clock_thread_cpu_ns(void);           /* the calling thread */
 bool clock_cpu_of_thread_ns(pthread_t thread, uint64_t *ns); /* false: the thread has ended */
 void clock_process_usage_s(double *user_s, double *system_s);
-void clock_precise_sleep(void); /* asks the kernel for the least timer slack in this thread */
+void clock_precise_sleep(void); /* the least timer slack in this thread */
 
 #endif

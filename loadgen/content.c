@@ -68,7 +68,7 @@ void content_no_affected(void *context, uint64_t rows)
     (void)rows;
 }
 
-/* Where a part of a long text ends: not within a character. */
+/* Not within a character. */
 static size_t part_end(const char *text, size_t length)
 {
     size_t end = length < PART_BYTES ? length : PART_BYTES;

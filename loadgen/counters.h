@@ -1,5 +1,5 @@
-/* Counters of one worker, on their own cache lines. The worker writes by relaxed stores, the
- * reporter reads. Nothing else is shared on the hot path. */
+/* Counters of one worker on their own cache lines: it writes by relaxed stores, the reporter reads.
+ */
 #ifndef SCALE_COUNTERS_H
 #define SCALE_COUNTERS_H
 
@@ -14,17 +14,17 @@ struct counters {
     _Alignas(LINE_PAIR_BYTES) counter rows_acked;
     counter rows_window;
     counter rows_failed;
-    counter rows_sent; /* rows of requests that have begun; a retry adds none */
+    counter rows_sent; /* of requests that have begun; a retry adds none */
     counter requests;
     counter errors;
     counter retries;
     counter send_ns;
     counter make_ns;
     counter last_ack_ns;
-    counter waiting_since_ns; /* open loop: intended start of the oldest request not answered */
-    counter is_in_flight;     /* 1 while the driver has a request */
-    counter answered_late; /* open loop: answers to requests sent before the end of the window */
-    counter cpu_ns; /* CPU time of the thread, set when it has ended */
+    counter waiting_since_ns; /* open loop: intended start of the oldest unanswered request */
+    counter is_in_flight; /* 1 while the driver has a request */
+    counter answered_late; /* open loop: to requests sent before the end of the window */
+    counter cpu_ns; /* of the thread, set at its end */
     counter done; /* 1 when the worker has ended: published */
 };
 
@@ -46,7 +46,7 @@ static inline void counter_add(counter *c, uint64_t value)
     counter_set(c, counter_get(c) + value);
 }
 
-/* Publishes all earlier writes too, for a thread that reads the counter by counter_seen(). */
+/* Publishes all earlier writes too, for counter_seen(). */
 static inline void counter_publish(counter *c, uint64_t value)
 {
     atomic_store_explicit(c, value, memory_order_release);

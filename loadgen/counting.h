@@ -1,5 +1,4 @@
-/* Counts what becomes of a request: answered, failed, an error on the way; and decides that a
- * worker has failed too often. */
+/* Counts what becomes of a request, and decides that a worker has failed too often. */
 #ifndef SCALE_COUNTING_H
 #define SCALE_COUNTING_H
 
@@ -18,10 +17,10 @@ static inline bool worker_asks(const struct worker *w)
 
 void counting_error(struct worker *worker); /* Counts an attempt that failed, with worker->fault. */
 
-/* Counts a request that is given up, or rows of it that were not acknowledged. */
+/* A request that is given up, or rows that were not acknowledged. */
 void counting_failure(struct worker *worker, uint64_t rows);
 
-/* Counts a request that was answered; `rows`: acknowledged rows of a write. */
+/* `rows`: acknowledged rows of a write. */
 void counting_answer(struct worker *worker, uint64_t rows, uint64_t sent_ns, uint64_t intended_ns,
                      uint64_t now_ns);
 

@@ -36,8 +36,7 @@ static uint64_t rows_left(const struct cursor *cursor, uint32_t at)
     return cursor->rows_each + has_one - cursor->next_row[at];
 }
 
-/* Finds the next table with rows left, from `at` on; returns how many of them a slice takes, 0:
- * none. */
+/* From `at` on; returns how many rows a slice takes, 0: none are left. */
 static uint32_t seek(const struct cursor *cursor, uint32_t *at)
 {
     for (uint32_t tried = 0; tried < cursor->share->count; tried++) {
@@ -49,7 +48,6 @@ static uint32_t seek(const struct cursor *cursor, uint32_t *at)
     return 0;
 }
 
-/* Leaves the table of the last request if it has had its requests. */
 static void leave_served(struct cursor *cursor)
 {
     cursor->requests_here = cursor->at == cursor->last_at ? cursor->requests_here + 1 : 1;
@@ -100,7 +98,7 @@ uint64_t cursor_newest(const struct cursor *cursor)
 
 void cursor_take_back(struct cursor *cursor, const struct batch *batch)
 {
-    uint32_t at = 0; /* all but the first table follow each other as in the share */
+    uint32_t at = 0; /* the others follow each other as in the share */
     for (uint32_t i = 0; i < batch->slice_count; i++) {
         while (cursor->share->tables[at] != batch->slices[i].table)
             at = at + 1 < cursor->share->count ? at + 1 : 0;

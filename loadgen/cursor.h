@@ -1,4 +1,4 @@
-/* Chooses which rows of which tables the next request of a worker carries. */
+/* Which rows of which tables a worker's next request carries. */
 #ifndef SCALE_CURSOR_H
 #define SCALE_CURSOR_H
 
@@ -8,8 +8,8 @@
 struct cursor {
     const struct share *share;
     uint64_t *next_row;       /* per table of the share */
-    uint64_t rows_each;       /* the row after a table's last one; UINT64_MAX: no end */
-    uint64_t tables_with_one; /* the first so many tables have one row more */
+    uint64_t rows_each;       /* UINT64_MAX: no end */
+    uint64_t tables_with_one; /* so many first tables have one row more */
     uint32_t rows_per_request, rows_per_slice, slices_max;
     uint32_t requests_per_table; /* above 1: a request carries one table */
     uint32_t at, last_at,
@@ -20,13 +20,12 @@ struct cursor {
 int cursor_init(struct cursor *cursor, const struct spec *spec, const struct share *share);
 void cursor_free(struct cursor *cursor);
 
-/* Fills slices, slice_count and rows of the batch; false when no rows are left. */
+/* False: no rows are left. */
 bool cursor_next(struct cursor *cursor, struct batch *batch);
 
-/* The highest number of a row before the next ones, over all tables; 0: there is none. */
+/* The highest number of a row before the next ones; 0: none. */
 uint64_t cursor_newest(const struct cursor *cursor);
 
-/* Takes back the last request, which is not sent. */
 void cursor_take_back(struct cursor *cursor, const struct batch *batch);
 
 #endif

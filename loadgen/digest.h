@@ -1,6 +1,6 @@
 /* The digest of an answer: a hash of its values in their order, equal for every driver. A value is
- * 64 bits: a whole number or bool itself, the bits of a double, ns since 1970, the FNV-1a hash of a
- * text, a constant for NULL. It starts at 0; each row ends with the word ROW. */
+ * 64 bits: a whole number, the bits of a double, ns since 1970, the FNV-1a hash of a text, a
+ * constant for NULL. It starts at 0; each row ends with the word ROW. */
 #ifndef SCALE_DIGEST_H
 #define SCALE_DIGEST_H
 

@@ -23,7 +23,7 @@ void event_end(struct json *json)
     json_free(json);
 }
 
-/* The CPUs that we may use, as the kernel lists them: "0-3,8". */
+/* As the kernel lists them: "0-3,8". */
 static void put_cpus_allowed(struct json *json)
 {
     char line[4096];
@@ -135,7 +135,7 @@ static void put_highest(struct json *json, const char *key, const struct histogr
     json_put_real(json, key, most ? (double)most / 1e3 : NAN);
 }
 
-/* The counts themselves, so that any stretch of intervals has its own percentiles. */
+/* So that any stretch of intervals has its own percentiles. */
 static void put_counts(struct json *json, const char *key, const struct histogram *h)
 {
     char *hdr = counter_get(&h->total) ? histogram_encode(h) : NULL;
@@ -161,7 +161,7 @@ static void put_operations(struct json *json, const struct interval *i)
 void event_interval(const struct interval *i)
 {
     struct json json;
-    if (output_is_behind()) /* the reader is late: memory must not grow with the load's length */
+    if (output_is_behind()) /* memory must not grow with the load's length */
         return;
     event_begin(&json, "interval");
     json_put_real(&json, "t_s", round(i->t_s * 1e6) / 1e6);

@@ -1,4 +1,4 @@
-/* The events of the protocol: whole JSON lines on standard output, never waited for (output.h). */
+/* The events of the protocol: JSON lines on standard output, never waited for (output.h). */
 #ifndef SCALE_EVENTS_H
 #define SCALE_EVENTS_H
 
@@ -37,7 +37,7 @@ void event_hello(const struct driver_setup *setup, const struct driver_ops *ops,
 void event_library(const struct driver_ops *ops, const struct driver *driver);
 void event_phase(const char *phase, uint64_t monotonic_ns);
 void event_interval(const struct interval *interval);
-/* worker < 0: none; `count`: how many of this code there were until now */
+/* worker < 0: none; `count`: of this code until now */
 void event_error(const struct fault *fault, int64_t worker, uint64_t count);
 
 /* "key":{count, percentiles, hdr} */

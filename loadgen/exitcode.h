@@ -1,4 +1,4 @@
-/* The exit codes of scale-loadgen, documented in docs/loadgen.md and printed by --help. */
+/* Exit codes, documented in docs/loadgen.md and by --help. */
 #ifndef SCALE_EXITCODE_H
 #define SCALE_EXITCODE_H
 
@@ -9,8 +9,8 @@ enum exitcode {
     EXIT_UNREACHABLE = 4,  /* cannot connect, or cannot place the tables */
     EXIT_FATAL = 5,        /* fatal while loading */
     EXIT_ERRORS = 6,       /* finished, but some rows were not acknowledged */
-    EXIT_INTERNAL = 7,     /* a fault of our own, or out of memory */
-    EXIT_LATE = 8,         /* ready after the time at which all should begin */
+    EXIT_INTERNAL = 7,
+    EXIT_LATE = 8,         /* ready after the common start */
     EXIT_INTERRUPTED = 130 /* SIGINT or SIGTERM; the summary was printed */
 };
 

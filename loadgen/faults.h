@@ -1,4 +1,4 @@
-/* The faults of a load by kind: the first of each is reported at once, the others are counted. */
+/* Faults of a load by kind: the first is reported at once, others are counted. */
 #ifndef SCALE_FAULTS_H
 #define SCALE_FAULTS_H
 
@@ -25,7 +25,7 @@ struct fault_book {
 void faults_init(struct fault_book *book);
 void faults_free(struct fault_book *book);
 void faults_note(struct fault_book *book, const struct fault *fault, int64_t worker);
-/* When the load is over: each kind that came more than once is reported again, with its count. */
+/* When the load is over: kinds that came more than once, with their counts. */
 void faults_report_totals(struct fault_book *book);
 void faults_put(struct fault_book *book, struct json *json); /* the list for the summary */
 

@@ -12,7 +12,7 @@ struct run {
     uint64_t first, tables, row;
 };
 
-/* Reads one number and the character after it; false: it is no number up to ROWS_MOST. */
+/* And the character after it; false: no number up to ROWS_MOST. */
 static bool read_number(const char **text, char after, uint64_t *number)
 {
     char *end;
@@ -26,7 +26,7 @@ static bool read_number(const char **text, char after, uint64_t *number)
     return *end == after || after == ',';
 }
 
-/* Reads the run at `*text` and moves it behind; false: it is none. */
+/* Moves `*text` behind the run; false: it is none. */
 static bool read_run(const char **text, struct run *run)
 {
     return read_number(text, ':', &run->first) && read_number(text, ':', &run->tables) &&

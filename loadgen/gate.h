@@ -1,5 +1,4 @@
-/* Where workers wait for each other before the load: all get one time, or the start is called off.
- * */
+/* Where workers wait for each other before the load: it starts at one time, or is called off. */
 #ifndef SCALE_GATE_H
 #define SCALE_GATE_H
 
@@ -18,10 +17,9 @@ struct gate {
 void gate_init(struct gate *gate);
 void gate_free(struct gate *gate);
 
-/* A worker is ready, or has failed to become so; returns true when the load starts. */
+/* ready: or failed to become so; returns true when the load starts. */
 bool gate_arrive(struct gate *gate, bool ready);
 
-/* How many have arrived, and how many of these failed. */
 uint32_t gate_count(struct gate *gate, uint32_t *failed);
 void gate_open(struct gate *gate, bool start);
 

@@ -11,7 +11,7 @@
 
 #include "clock.h"
 
-enum { SLICE_MS = 100 }; /* how late a time that was moved is noticed */
+enum { SLICE_MS = 100 };
 
 struct task {
     void (*work)(void *);
@@ -24,7 +24,7 @@ void guard_allow_s(struct guard *g, double seconds)
     atomic_store(&g->until_ns, clock_now_ns() + (uint64_t)(seconds * 1e9));
 }
 
-/* Whether a signal came that asks for the end. */
+/* A signal that asks for the end. */
 static int is_signalled(const struct guard *g)
 {
     struct signalfd_siginfo info;

@@ -1,6 +1,5 @@
-/* Writes a histogram in HdrHistogram's V2 encoding (histogram.h): zig-zag variable-length counts,
- * runs of zeros as one negative number, in a zlib stream of stored blocks, which needs no library.
- * */
+/* HdrHistogram's V2 encoding (histogram.h): zig-zag variable-length counts, runs of zeros as one
+ * negative number, in a zlib stream of stored blocks, which needs no library. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +16,7 @@ enum {
 
 #define RATIO_ONE 0x3ff0000000000000u /* the bits of the double 1.0 */
 
-/* Seven bits a byte, least first; a ninth byte holds eight. */
+/* Least first; a ninth byte holds eight bits. */
 static uint8_t *put_zigzag(uint8_t *out, int64_t value)
 {
     uint64_t rest = (uint64_t)value << 1 ^ (uint64_t)(value >> 63);

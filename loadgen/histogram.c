@@ -56,7 +56,7 @@ void histogram_add(struct histogram *to, const struct histogram *from)
             counter_add(&to->counts[i], count);
         total += count;
     }
-    counter_add(&to->total, total); /* the sum of the counts, also while `from` is written */
+    counter_add(&to->total, total); /* of the counts, also while `from` is written */
     counter_add(&to->sum_ns, counter_get(&from->sum_ns));
     if (counter_get(&from->least_ns) < counter_get(&to->least_ns))
         counter_set(&to->least_ns, counter_get(&from->least_ns));
@@ -80,7 +80,6 @@ void histogram_since(struct histogram *h, struct histogram *earlier)
     counter_set(&h->total, total);
 }
 
-/* Index of the count where the cumulative count reaches `wanted`. */
 static uint32_t reach(const struct histogram *h, uint64_t wanted)
 {
     uint64_t seen = 0;

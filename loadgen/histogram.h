@@ -1,5 +1,5 @@
-/* A histogram of ns with a fixed relative error (High Dynamic Range): buckets that double in width,
- * cut into equal parts. One thread writes by relaxed stores; another may read. Allocated once. */
+/* A histogram of ns with a fixed relative error (High Dynamic Range): buckets double in width and
+ * have equal parts. One thread writes by relaxed stores; another may read. */
 #ifndef SCALE_HISTOGRAM_H
 #define SCALE_HISTOGRAM_H
 
@@ -7,7 +7,7 @@
 
 #include "counters.h"
 
-#define HISTOGRAM_HIGHEST_NS 3600000000000ull /* an hour; what is longer counts as an hour */
+#define HISTOGRAM_HIGHEST_NS 3600000000000ull /* what is longer counts as an hour */
 
 struct histogram {
     uint32_t digits; /* significant decimal digits kept */
@@ -21,7 +21,7 @@ struct histogram {
 int histogram_init(struct histogram *h, uint32_t digits); /* digits 1..4; -1: memory is short */
 void histogram_free(struct histogram *h);
 
-/* Where a value counts: each below 2^(half_shift+1); above, bucket b has [2^(half_shift+b),
+/* Values below 2^(half_shift+1) count each; above, bucket b has [2^(half_shift+b),
  * 2^(half_shift+b+1)) in 2^half_shift parts. */
 static inline uint32_t histogram_index(const struct histogram *h, uint64_t value_ns)
 {
@@ -50,15 +50,15 @@ static inline void histogram_record(struct histogram *h, uint64_t value_ns)
 /* Adds `from`, which has equal digits. */
 void histogram_add(struct histogram *to, const struct histogram *from);
 
-/* Takes `earlier` out of `h`, and makes `earlier` what `h` was: an interval's own histogram. */
+/* Takes `earlier` out of `h`, and makes `earlier` what `h` was. */
 void histogram_since(struct histogram *h, struct histogram *earlier);
 void histogram_clear(struct histogram *h);
 
-/* Highest value that counts as equal to the q-quantile; false for fewer samples than 10/(1-q). */
+/* Highest value equal to the q-quantile; false for fewer samples than 10/(1-q). */
 bool histogram_quantile(const struct histogram *h, double q, uint64_t *value_ns);
 uint64_t histogram_highest_ns(const struct histogram *h);
 
-/* The V2 encoding of HdrHistogram, as a zlib stream, in base64; NULL when memory is short. */
+/* HdrHistogram's V2, as zlib in base64; NULL when memory is short. */
 char *histogram_encode(const struct histogram *h);
 
 #endif

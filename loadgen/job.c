@@ -19,7 +19,7 @@ static bool is_option(const void *context, const char *key)
     return driver_has_option(context, key);
 }
 
-/* NULL when the spec names a driver that is not here, or none. */
+/* NULL: the spec names none, or one that is not here. */
 static const struct driver_ops *find_driver(const char *text, struct mistakes *mistakes,
                                             bool *is_missing)
 {
@@ -109,7 +109,7 @@ static void check_partial(const struct job *job, struct mistakes *mistakes)
                     job->schema.column_count);
 }
 
-/* The texts that this driver cannot ask, each under its key. */
+/* Each under its key. */
 static void check_texts(const struct job *job, struct mistakes *mistakes)
 {
     const struct driver_ops *ops = job->ops;
@@ -145,7 +145,7 @@ enum exitcode job_read(struct job *job, const char *path, enum verb verb)
     schema_round(&job->schema, job->spec.decimals, &mistakes);
     tags_group(&job->schema, &job->spec, &mistakes);
     laws_read(job->spec.values, &job->schema, &mistakes);
-    if (mistakes.count == 0) { /* else the columns and the rows are not known */
+    if (mistakes.count == 0) {
         sample_file_read(&job->schema, &job->spec, &mistakes);
         tags_file_read(&job->schema, &job->spec, &mistakes);
     }

@@ -56,7 +56,7 @@ void json_close(struct json *json, char bracket)
     json->comma = true;
 }
 
-/* Writes the body of a string. Bytes that are not UTF-8 become U+FFFD. */
+/* Bytes that are not UTF-8 become U+FFFD. */
 static void put_escaped(struct json *json, const char *text, size_t length)
 {
     size_t plain = 0; /* start of what needs no escape */

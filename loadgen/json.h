@@ -1,4 +1,4 @@
-/* Writes JSON into a buffer that grows. It knows no event and no file. */
+/* Writes JSON into a buffer that grows. */
 #ifndef SCALE_JSON_H
 #define SCALE_JSON_H
 
@@ -23,11 +23,11 @@ void json_plain(struct json *json, const char *text, size_t length); /* unchange
 void json_value(struct json *json, const char *text, size_t length, bool is_number);
 void json_append(struct json *json, const struct json *part);        /* members of another */
 
-/* key and value; a text that is NULL and a number that is not finite become null */
+/* a text that is NULL and a number that is not finite become null */
 void json_put_text(struct json *json, const char *key, const char *text);
 void json_put_whole(struct json *json, const char *key, uint64_t value);
 void json_put_real(struct json *json, const char *key, double value);
-/* `units` units of time from 1970 on, so many to the ms, as exact ms */
+/* units of time since 1970, so many to the ms, as exact ms */
 void json_ms(struct json *json, int64_t units, int64_t per_ms);
 void json_put_ms(struct json *json, const char *key, int64_t units, int64_t per_ms);
 void json_put_null(struct json *json, const char *key);

@@ -44,7 +44,7 @@ static struct result_sink sink_of(struct keeping *keeping)
                                 on_value, content_no_affected, NULL};
 }
 
-/* Flushes the file; on failure the outcome is fatal. */
+/* On failure the outcome is fatal. */
 static enum outcome flush(struct worker *w, struct keeping *keeping, enum outcome outcome)
 {
     if (!keeping->file)
@@ -95,7 +95,7 @@ void kept_close(struct worker *w)
             fclose(w->asking.kept[i]);
 }
 
-/* Fills in the item of the turn; the caller frees the text. */
+/* With the item of the turn; the caller frees it. */
 static char *statement_of(const struct worker *w, const struct marks *marks)
 {
     size_t size = 1;

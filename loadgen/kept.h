@@ -1,5 +1,5 @@
-/* Keeps answers in files: an operation with a `result` appends each row to the worker's file
- * RESULT-<worker>, values with blanks between. Its cost is part of the query's time. */
+/* Keeps answers in files: an operation with a `result` appends rows to RESULT-<worker>, values with
+ * blanks between. Its cost is part of the query's time. */
 #ifndef SCALE_KEPT_H
 #define SCALE_KEPT_H
 
@@ -9,11 +9,10 @@
 enum outcome kept_open(struct worker *worker, uint32_t operation);
 void kept_close(struct worker *worker);
 
-/* Runs the current operation, whose only marks are {item}; the answer is counted in
- * worker->asking. */
+/* {item} is its only mark; the answer is counted in worker->asking. */
 enum outcome kept_ask(struct worker *worker);
 
-/* Does the same for the next message of a subscription. */
+/* The next message of a subscription. */
 enum outcome kept_message(struct worker *worker);
 
 /* Runs a statement and ignores its answer. */

@@ -1,5 +1,5 @@
-/* The loops of kernels.h, compiled per instruction set as KERNEL_SET, without fused multiply-add
- * (CMakeLists.txt). */
+/* The loops of kernels.h, compiled per instruction set as KERNEL_SET, without fused multiply-add.
+ */
 #include "kernels.h"
 
 #include <string.h>
@@ -107,7 +107,7 @@ static void to_64(uint64_t *restrict out, const uint32_t *restrict level, uint32
         out[i] = (uint64_t)(low + (int64_t)((double)(int32_t)(level[i] >> 1) * per_level));
 }
 
-/* Divides a whole number of steps once, so that 8.125 is the float nearest to it. */
+/* Whole steps are divided once, so that 8.125 is the float nearest to it. */
 static void to_float(float *restrict out, const uint32_t *restrict level, uint32_t n,
                      const struct scaling *s)
 {
@@ -178,7 +178,7 @@ static void words(uint8_t *restrict out, uint32_t n, struct key_pair key)
     }
 }
 
-/* '0'..'o' holds the backslash and the backtick, which SQL text would have to escape. */
+/* '0'..'o' holds the backslash and backtick, which SQL text would escape. */
 static void plain_text(uint8_t *restrict bytes, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {

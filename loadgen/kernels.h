@@ -1,6 +1,6 @@
-/* The loops that fill columns, without branches that depend on a value, so that they become vector
- * code. kernels.c is compiled per instruction set; the best is chosen at the start. All give equal
- * bytes, so rows do not depend on the host. */
+/* The loops that fill columns, without branches that depend on a value: vector code. kernels.c is
+ * compiled per instruction set, the best is chosen at the start. All give equal bytes, so rows do
+ * not depend on the host. */
 #ifndef SCALE_KERNELS_H
 #define SCALE_KERNELS_H
 
@@ -8,7 +8,7 @@
 
 #include "chance.h"
 
-/* How a level (0 .. 2^32-1) becomes a value of a column. */
+/* From a level (0 .. 2^32-1) to a value. */
 struct scaling {
     double low;       /* value of level 0 */
     double span;      /* greatest value minus least */
@@ -16,7 +16,7 @@ struct scaling {
     double low_steps; /* low in steps */
 };
 
-struct piece { /* successive rows of one table; rows do not cross a multiple of 2^32 */
+struct piece { /* of one table; rows do not cross a multiple of 2^32 */
     uint64_t hash; /* hash of the table */
     uint32_t row;  /* number of the first row, its low bits */
     uint32_t rows;
@@ -29,14 +29,14 @@ struct kept_walks { /* blocks of successive tables, as walk.h describes them */
 struct kernels {
     const char *name;
     void (*times)(int64_t *out, uint32_t n, int64_t first, int64_t step);
-    /* Computes the levels of pieces, `rows` rows in all, one after another. */
+    /* Levels of pieces, `rows` rows in all, one after another. */
     void (*level_constant)(uint32_t *out, const struct piece *pieces, uint32_t count, uint32_t rows,
                            uint32_t stream);
     void (*level_uniform)(uint32_t *out, const struct piece *pieces, uint32_t count, uint32_t rows,
                           uint32_t stream);
     void (*level_walk)(uint32_t *out, const struct piece *pieces, uint32_t count, uint32_t rows,
                        uint32_t stream);
-    /* Like level_walk, for one row of each of n tables. */
+    /* For one row of each of n tables. */
     void (*level_kept)(uint32_t *out, uint32_t n, const uint32_t *rows,
                        const struct kept_walks *kept);
     void (*to_bool)(uint8_t *out, const uint32_t *level, uint32_t n);
@@ -46,14 +46,14 @@ struct kernels {
     void (*to_64)(uint64_t *out, const uint32_t *level, uint32_t n, const struct scaling *s);
     void (*to_float)(float *out, const uint32_t *level, uint32_t n, const struct scaling *s);
     void (*to_double)(double *out, const uint32_t *level, uint32_t n, const struct scaling *s);
-    /* Takes the low bits of a second level, so that every bit of the fraction is random. */
+    /* With a second level for the low bits, so that every bit of the fraction is random. */
     void (*to_double_full)(double *out, const uint32_t *level, const uint32_t *low, uint32_t n,
                            const struct scaling *s);
     void (*add_level)(int64_t *out, const int64_t *times, const uint32_t *level, uint32_t n,
                       uint32_t shift);
     void (*nulls)(uint8_t *out, const uint32_t *level, uint32_t n, uint32_t threshold);
     void (*words)(uint8_t *out, uint32_t n, struct key_pair key); /* n words of 4 bytes */
-    /* Turns random bytes into plain characters, with 6 random bits in each. */
+    /* From random bytes, with 6 random bits in each. */
     void (*plain_text)(uint8_t *bytes, uint32_t n);
 };
 

@@ -1,5 +1,4 @@
-/* Chooses the kernels for this CPU at the start. SCALE_KERNELS=plain|avx2|avx512 selects one that
- * the CPU has, for tests. */
+/* Chooses the kernels for this CPU. SCALE_KERNELS=plain|avx2|avx512 selects one for tests. */
 #include <stdlib.h>
 #include <string.h>
 

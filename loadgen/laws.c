@@ -31,8 +31,7 @@ static void read_one(char *name, uint32_t shares[LAW_COUNT], struct mistakes *mi
         shares[law] = (uint32_t)number;
 }
 
-/* Chooses the law of a column, spread evenly over the shares, so that the columns of each type have
- * them too. */
+/* Spread evenly over the shares, also within the columns of each type. */
 static enum law pick(const uint32_t shares[LAW_COUNT], uint32_t sum, uint32_t column)
 {
     const uint32_t place = (column + 1) * 2654435769u; /* 2^32 by the golden ratio */
@@ -61,8 +60,8 @@ void laws_read(const char *text, struct schema *schema, struct mistakes *mistake
         schema->columns[c].law = pick(shares, sum, c);
 }
 
-/* Sine of an angle, 2^32 for a circle, as a level: 0 is -1. An odd polynomial of the series'
- * coefficients, the last one set so that the top is 1; the error is below 4e-6. */
+/* Of an angle, 2^32 for a circle; level 0 is -1. An odd polynomial of the series' coefficients, the
+ * last one set so that the top is 1; the error is below 4e-6. */
 static uint32_t sine_level(uint32_t angle)
 {
     enum { ONE_SHIFT = 30 };
@@ -82,8 +81,8 @@ static uint32_t sine_level(uint32_t angle)
     return level < 0 ? 0 : level > UINT32_MAX ? UINT32_MAX : (uint32_t)level;
 }
 
-/* Computes a nearly normal level around the middle: the sum of eight even parts (Irwin-Hall),
- * standard deviation 0.102 of the range, never outside of it. */
+/* Nearly normal around the middle: the sum of eight even parts (Irwin-Hall), standard deviation
+ * 0.102 of the range. */
 static uint32_t normal_level(uint64_t hash, uint64_t row)
 {
     enum { PARTS = 4, PART_BITS = 16, FINE_BITS = 13 };

@@ -1,6 +1,5 @@
-/* The laws by which values follow from the number of a row, and which column has which: the key
- * `values`. Line, sine and square repeat; each series begins at its own place. Whole numbers only.
- * */
+/* The laws of values by row number, and which column has which: the key `values`. Line, sine and
+ * square repeat; each series begins at its own place. Whole numbers only. */
 #ifndef SCALE_LAWS_H
 #define SCALE_LAWS_H
 
@@ -10,8 +9,7 @@
 #include "mistakes.h"
 #include "schema.h"
 
-/* Gives each column its law: "walk", or "line:2,sine:1" with shares of the columns. Reports
- * mistakes under `values`. */
+/* "walk", or "line:2,sine:1" with shares of the columns. Reports mistakes under `values`. */
 void laws_read(const char *text, struct schema *schema, struct mistakes *mistakes);
 
 static inline bool law_is_periodic(enum law law)
@@ -19,11 +17,11 @@ static inline bool law_is_periodic(enum law law)
     return law == LAW_LINE || law == LAW_SINE || law == LAW_SQUARE;
 }
 
-/* Computes the levels of the pieces' rows, one after another, by a periodic law. */
+/* By a periodic law, one row after another. */
 void laws_levels(enum law law, uint32_t period, const struct piece *pieces, uint32_t count,
                  uint32_t stream, uint32_t *level);
 
-/* The same from a normal distribution: each row by itself. */
+/* From a normal distribution: each row by itself. */
 void laws_normal(const struct piece *pieces, uint32_t count, uint32_t stream, uint32_t *level);
 
 #endif

@@ -1,4 +1,4 @@
-/* The verb `load`: places the tables, starts the workers together, reports, sums up. */
+/* The verb `load`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -12,7 +12,7 @@
 #include "summary.h"
 
 #define START_LATE_MAX_NS 5000000ull
-#define START_DELAY_NS 1000000ull /* time for all workers to wake before the common start */
+#define START_DELAY_NS 1000000ull /* for all workers to wake before the common start */
 
 struct parts { /* memory of one load */
     uint32_t *partition_of;
@@ -28,7 +28,7 @@ static enum exitcode out_of_memory(void)
     return EXIT_INTERNAL;
 }
 
-/* Zeroed, and aligned so that workers share no cache line. */
+/* Workers share no cache line. */
 static struct worker *workers_new(uint64_t count)
 {
     struct worker *workers = aligned_alloc(_Alignof(struct worker), count * sizeof *workers);
@@ -45,9 +45,8 @@ static enum exitcode prepare(struct job *job, struct load *load, struct parts *p
     parts->workers = workers_new(spec->threads);
     if (!parts->partition_of || !parts->shares || !parts->workers)
         return out_of_memory();
-    const enum exitcode placed =
-        spec->rounds ? EXIT_DONE /* with rounds no query names a table of the load */
-                     : job_place(job, parts->partition_of, signal_fd);
+    const enum exitcode placed = spec->rounds ? EXIT_DONE /* no query names a table of the load */
+                                              : job_place(job, parts->partition_of, signal_fd);
     if (placed != EXIT_DONE)
         return placed;
     if (placement_share(spec, parts->partition_of, parts->shares))
@@ -64,8 +63,8 @@ static enum exitcode prepare(struct job *job, struct load *load, struct parts *p
     return EXIT_DONE;
 }
 
-/* Sets the times of all workers. A start that is set is kept to the ns, for other processes have it
- * too; false: it passed more than 5 ms ago. */
+/* A start that is set is kept to the ns, for other processes have it too; false: it passed more
+ * than 5 ms ago. */
 static bool set_times(struct load *load)
 {
     const struct spec *spec = load->spec;
@@ -87,8 +86,7 @@ static bool set_times(struct load *load)
     return true;
 }
 
-/* Waits until all workers are at the gate, each within its time, or a signal comes; returns how
- * many could not connect. */
+/* Each within its time, or until a signal; returns how many could not connect. */
 static uint32_t await_workers(const struct job *job, struct load *load, uint64_t count,
                               int signal_fd)
 {
@@ -139,7 +137,7 @@ static enum exitcode run(const struct job *job, struct load *load, struct parts 
         reporter_run(load, parts->workers, signal_fd, &report);
         trace_close(load, parts->workers);
         code = summary_report(load, parts->workers, &report);
-        if (report.abandoned) { /* a worker hangs in the client library and cannot be joined */
+        if (report.abandoned) { /* a worker hangs and cannot be joined */
             for (uint64_t i = 0; i < parts->started; i++)
                 pthread_detach(parts->workers[i].thread);
             output_finish();

@@ -1,5 +1,5 @@
-/* A library for servers that listen on all addresses: preloaded, it binds them to the loopback
- * address of IPv4. No part of scale-loadgen. */
+/* Preloaded, it binds servers that listen on all addresses to the loopback address of IPv4. No part
+ * of scale-loadgen. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -7,13 +7,13 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#ifndef RTLD_NEXT /* an extension, whose declarations of sockets are no ISO C */
+#ifndef RTLD_NEXT
 #define RTLD_NEXT ((void *)-1L)
 #endif
 
 typedef int binder(int, const struct sockaddr *, socklen_t);
 
-/* Chooses the address to bind to instead; false: the given address is a particular one. */
+/* False: the given address is a particular one. */
 static bool narrowed(const struct sockaddr *address, socklen_t length,
                      struct sockaddr_storage *instead)
 {

@@ -1,5 +1,5 @@
 /* scale-loadgen: puts a load on one database and reports its answers. This file has the command
- * line and exit codes. */
+ * line. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -128,8 +128,7 @@ static enum exitcode run_verb(const char *name, const char *path)
     return code;
 }
 
-/* Ends the process without exit handlers: those of libtaos take 1.7 s. The leak sanitizer still
- * runs. */
+/* Without exit handlers: those of libtaos take 1.7 s. The leak sanitizer still runs. */
 static int leave(enum exitcode code)
 {
     if (!output_finish() && code == EXIT_DONE)

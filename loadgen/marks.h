@@ -32,11 +32,11 @@ struct text_piece { /* plain text, then a mark */
 };
 
 struct marks {
-    uint32_t count, parameter_count; /* a parameter for each mark, in the order of the text */
+    uint32_t count, parameter_count; /* a parameter for each mark */
     struct text_piece pieces[PIECES_MAX];
 };
 
-/* Splits a text, into which the pieces point. False, with the reason in `why`. */
+/* Pieces point into the text. False, with the reason in `why`. */
 bool marks_read(struct marks *marks, const char *text, char *why, size_t why_size);
 
 uint32_t marks_count(const struct marks *marks, enum mark mark);

@@ -12,7 +12,7 @@ struct need {
     uint64_t bytes;
 };
 
-/* Bytes of all workers together: each has the rows of one request. */
+/* Each worker has the rows of one request. */
 static uint64_t request_bytes(const struct spec *spec, const struct schema *schema)
 {
     const uint32_t columns = spec_column_count(spec, schema->column_count);
@@ -20,7 +20,7 @@ static uint64_t request_bytes(const struct spec *spec, const struct schema *sche
                                        columns, batch_has_nulls(spec, schema));
 }
 
-/* Bytes per table: its partition, its place in a share, its next row. */
+/* Its partition, place in a share, next row. */
 static uint64_t table_bytes(const struct spec *spec)
 {
     return spec->tables * (2 * sizeof(uint32_t) + sizeof(uint64_t));

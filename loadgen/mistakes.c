@@ -23,7 +23,7 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Edit distance between two short words, row by row. */
+/* Edit distance, row by row. */
 static unsigned distance(const char *a, const char *b)
 {
     unsigned row[WORD_MAX + 1];

@@ -1,4 +1,4 @@
-/* Collects the mistakes of a spec and reports each with its key before anything starts. */
+/* The mistakes of a spec, each reported with its key. */
 #ifndef SCALE_MISTAKES_H
 #define SCALE_MISTAKES_H
 
@@ -11,7 +11,7 @@ struct mistakes {
 void mistake_add(struct mistakes *mistakes, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The member of `names` nearest to `word`; NULL: none is near. */
+/* NULL: none is near. */
 const char *nearest_name(const char *word, const char *const *names, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
-/* The verb `names`: places the tables and prints the name or number of each, as `{device}` has it,
- * and its tags. */
+/* The verb `names`: places the tables and prints each one's name, as `{device}` has it, and tags.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "job.h"
 #include "tags.h"
 
-/* Writes the tag of each table, without the quotes of a literal. */
+/* Without the quotes of a literal. */
 static void put_tag(struct json *json, const struct job *job, uint32_t tag)
 {
     char text[TAG_TEXT_MAX];

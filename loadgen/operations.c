@@ -65,7 +65,7 @@ static void read_one(struct operations *operations, char *name, const struct spe
         add(operations, name, number, spec, mistakes);
 }
 
-/* Checks that a key `ask.NAME.PART` belongs to an operation and is known. */
+/* That belongs to an operation and is known. */
 static void check_key(const struct operations *operations, const char *key,
                       struct mistakes *mistakes)
 {

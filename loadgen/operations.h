@@ -1,5 +1,5 @@
-/* The operations of a load and their weights: `operations=NAME:WEIGHT,...`. `write` sends rows,
- * others the text of `ask.NAME.text`. */
+/* Operations and their weights: `operations=NAME:WEIGHT,...`. `write` sends rows, others
+ * `ask.NAME.text`. */
 #ifndef SCALE_OPERATIONS_H
 #define SCALE_OPERATIONS_H
 
@@ -20,15 +20,14 @@ struct operations {
     struct operation list[OPERATIONS_MAX];
 };
 
-/* Reads the keys `operations` and `ask.*` of the spec. */
 void operations_read(struct operations *operations, const struct spec *spec,
                      struct mistakes *mistakes);
 void operations_free(struct operations *operations);
 
-/* Chooses the operation of a request by its hash (ask_hash). */
+/* By its hash (ask_hash). */
 uint32_t operations_pick(const struct operations *operations, uint64_t hash);
 
-/* The units of a request in a rate: 1 if any operation asks, otherwise its rows. */
+/* Of a request in a rate: 1 if any operation asks, otherwise its rows. */
 uint32_t operations_units(const struct operations *operations, const struct spec *spec);
 
 #endif

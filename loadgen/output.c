@@ -1,4 +1,4 @@
-/* Standard output with a buffer; see output.h. A ready pipe takes a page, so no piece is longer. */
+/* See output.h. A ready pipe takes a page, so no piece is longer. */
 #include "output.h"
 
 #include <errno.h>

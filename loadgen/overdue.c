@@ -3,10 +3,9 @@
 
 #include "clock.h"
 
-enum { RECORDS_MAX = 1000000 }; /* records of one worker; beyond, one record represents several */
+enum { RECORDS_MAX = 1000000 }; /* of one worker; beyond, one stands for several */
 
-/* The response times of the operation of the n-th request after the one that the worker had
- * last. */
+/* Of the n-th request after the one that the worker had last. */
 static struct histogram *of_request(struct histogram *response, const struct worker *w, uint64_t n)
 {
     const struct operations *operations = w->load->operations;

@@ -23,7 +23,7 @@ void pacing_init(struct pacing *pacing, const struct spec *spec, uint32_t worker
         .poisson = spec->arrival == ARRIVAL_POISSON,
     };
     if (pacing_is_open(pacing)) {
-        /* workers start at different times, so that their requests do not come at once */
+        /* requests must not come at once */
         const double gap_ns = (double)units / pacing->units_per_ns;
         const double place = (double)worker / (double)spec->workers_total;
         pacing->next_ns = gap_ns * (pacing->poisson ? -log(draw(pacing)) : place);

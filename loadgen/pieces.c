@@ -14,14 +14,14 @@ static inline bool is_single(const struct slice *slice)
     return slice->rows == 1 && slice->first_row <= UINT32_MAX;
 }
 
-/* The place of a table, which it takes at its first row. */
+/* Taken at its first row. */
 static uint32_t place_of(const struct maker *m, struct walks *w, uint32_t table)
 {
     const uint32_t known = w->place[table];
     return known ? known - 1 : walks_take_place(w, table, chance_of(m->seed_hash, table));
 }
 
-/* Counts the rows of successive places that are ready; makes the blocks of places without a row,
+/* Returns how many rows of successive places are ready; makes the blocks of places without a row,
  * from `unused` on. */
 static uint32_t enter_blocks(struct walks *w, uint32_t place, const uint32_t *rows, uint32_t n,
                              uint32_t unused)
@@ -39,8 +39,8 @@ static uint32_t enter_blocks(struct walks *w, uint32_t place, const uint32_t *ro
     return n;
 }
 
-/* Takes slices of one row each, whose walks are kept, into runs, up to a table at its next block;
- * returns their number. */
+/* Slices of one row each, whose walks are kept, up to a table at its next block; returns their
+ * number. */
 static uint32_t take_singles(struct maker *m, const struct slice *slices, uint32_t most)
 {
     struct walks *const w = &m->walks;
@@ -98,7 +98,7 @@ static uint32_t cut_pieces(struct maker *m, const struct batch *batch, uint32_t 
     return count;
 }
 
-/* Makes pieces where rows take places of others: each run of successive places is a piece. */
+/* Where rows take places of others: each run of successive places is a piece. */
 static uint32_t cut_places(struct maker *m, const struct batch *batch, uint32_t *slice,
                            uint32_t *done, uint32_t *rows)
 {

@@ -1,11 +1,10 @@
-/* Distributes tables over workers; see placement.h. owned: worker w has the partitions p with p mod
- * workers == w, or shares partition w mod partitions. stock: ranges of tables, as common tools do.
- * */
+/* See placement.h. owned: worker w has the partitions p with p mod workers == w, or shares
+ * partition w mod partitions. stock: ranges of tables, as common tools do. */
 #include "placement.h"
 
 #include <stdlib.h>
 
-struct seat { /* a table with its place in the worker's round */
+struct seat { /* a place in the worker's round */
     uint32_t round, partition, table;
 };
 
@@ -36,7 +35,7 @@ static int by_round(const void *a, const void *b)
     return x->table < y->table ? -1 : x->table > y->table;
 }
 
-/* Arranges a worker's tables so that successive requests visit its partitions in turn. */
+/* So that successive requests visit a worker's partitions in turn. */
 static int arrange(struct share *share, const uint32_t *partition_of, uint32_t partitions)
 {
     uint32_t *seen = calloc(partitions, sizeof *seen);
@@ -56,7 +55,7 @@ static int arrange(struct share *share, const uint32_t *partition_of, uint32_t p
     return result;
 }
 
-/* Counts (tables NULL) or fills the shares of this process. */
+/* Counts or fills the shares of this process. */
 static void deal(const struct spec *spec, const uint32_t *partition_of, uint32_t *nth,
                  struct share *shares, bool fill)
 {

@@ -14,7 +14,7 @@
 #include "output.h"
 #include "window.h"
 
-#define SLACK_NS (NS_PER_SECOND / 4) /* for workers whose driver keeps the deadline by itself */
+#define SLACK_NS (NS_PER_SECOND / 4) /* for drivers that keep the deadline themselves */
 
 struct watch { /* the reporter's own state */
     struct load *load;
@@ -47,7 +47,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Counts rows that should have been answered by now; none is due after the window's end. */
+/* That should have been answered by now; none is due after the window's end. */
 static double backlog_rows(const struct watch *watch, uint64_t now)
 {
     const uint64_t end = watch->load->window_end_ns;
@@ -62,7 +62,6 @@ static double backlog_rows(const struct watch *watch, uint64_t now)
     return rows;
 }
 
-/* An interval belongs to the phase in which it began. */
 static const char *phase_at(const struct load *load, uint64_t at_ns)
 {
     if (at_ns < load->window_start_ns)
@@ -112,7 +111,7 @@ static void report_interval(struct watch *watch, uint64_t now)
         .backlog_rows = backlog_rows(watch, now),
         .cpu_s = (double)(cpu_ns - watch->cpu_ns) / 1e9,
         .response = &watch->sum,
-        /* in a closed loop both times are equal; two reads of a running histogram would differ */
+        /* equal times; two reads of a running histogram would differ */
         .service = is_open_loop ? &watch->service_sum : &watch->sum,
     };
     fill_operations(watch, &interval);
@@ -121,7 +120,6 @@ static void report_interval(struct watch *watch, uint64_t now)
     watch->cpu_ns = cpu_ns;
 }
 
-/* A thread that has ended has stored its CPU time. */
 static uint64_t worker_cpu_ns(const struct worker *w)
 {
     uint64_t ns;
@@ -137,14 +135,14 @@ static void end_cpu(struct watch *watch)
         watch->workers[i].cpu_end_ns = worker_cpu_ns(&watch->workers[i]);
 }
 
-/* Gives requests in flight so long from now on; the first reason counts. */
+/* Requests in flight get so long from now on; the first reason counts. */
 static void arm(struct watch *watch, uint64_t now)
 {
     const uint64_t drain_ns = watch->load->drain_ns;
     watch->give_up_ns = least(watch->give_up_ns, now + drain_ns + SLACK_NS);
 }
 
-/* Reports what is due: the last interval of a phase before the phase that follows. */
+/* The last interval of a phase comes before the next phase. */
 static void report_due(struct watch *watch, uint64_t now)
 {
     const struct load *load = watch->load;
@@ -178,8 +176,8 @@ static uint64_t next_due(const struct watch *watch)
     return due;
 }
 
-/* Ends the window of a broken load now, not at its last answer: a silent server would have a rate
- * that it never had. A window that has not begun is empty. */
+/* The window of a broken load ends now, not at its last answer: a silent server would have a rate
+ * that it never had. */
 static void cut_window(struct watch *watch, uint64_t at_ns)
 {
     struct load *load = watch->load;
@@ -221,7 +219,7 @@ static void take_ended(struct watch *watch)
     }
 }
 
-/* Reports each worker that hangs as a fault, unless a signal asked not to wait. */
+/* As a fault, unless a signal asked not to wait. */
 static void give_up(struct watch *watch)
 {
     struct load *load = watch->load;

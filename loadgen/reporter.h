@@ -1,5 +1,5 @@
-/* The only reader of the workers' counters: prints phases and intervals, takes signals, and ends
- * when all workers have. */
+/* The only reader of the workers' counters: prints phases and intervals, takes signals, ends after
+ * the workers. */
 #ifndef SCALE_REPORTER_H
 #define SCALE_REPORTER_H
 
@@ -7,13 +7,13 @@
 
 struct report { /* events that only the reporter saw */
     bool interrupted;
-    bool abandoned;           /* workers that did not end in time were left behind */
+    bool abandoned;           /* workers were left behind */
     bool measured;            /* the window was reached */
-    bool window_over;         /* its end was reached, as planned or cut short */
-    uint64_t cpu_start_ns, cpu_end_ns; /* CPU time of this process at the ends of the window */
+    bool window_over;         /* as planned or cut short */
+    uint64_t cpu_start_ns, cpu_end_ns; /* of this process at the ends of the window */
 };
 
-/* Blocks SIGINT and SIGTERM in this thread and its children; returns a descriptor for them. */
+/* Blocked in this thread and its children; returns their descriptor. */
 int reporter_take_signals(void);
 
 void reporter_run(struct load *load, struct worker *workers, int signal_fd, struct report *report);

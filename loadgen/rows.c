@@ -1,4 +1,4 @@
-/* The verb `rows`: prints rows as the load sends them, for correct answers. It needs no server. */
+/* The verb `rows`: prints rows as the load sends them. It needs no server. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -25,7 +25,7 @@ static uint64_t bytes_of(const struct schema *schema, const struct spec *spec)
     return bytes;
 }
 
-/* Points the columns into the bytes; false: a text is longer than its column. */
+/* False: a text is longer than its column. */
 static bool lay_out(struct sample_file *s, const struct schema *schema, const struct spec *spec)
 {
     uint8_t *at = s->bytes;

@@ -13,7 +13,7 @@ struct type_facts {
     double low, span, steps;
 };
 
-/* Ranges are wide enough to look like measurements and narrow enough for every database. */
+/* Wide enough for measurements, narrow enough for every database. */
 static const struct type_facts facts[TYPE_COUNT] = {
     [TYPE_BOOL] = {"bool", 1, 0, 1, 1},
     [TYPE_TINYINT] = {"tinyint", 1, 0, 100, 1},
@@ -34,8 +34,7 @@ static const struct type_facts facts[TYPE_COUNT] = {
     [TYPE_JSON] = {"json", 0, 0, 0, 0},
 };
 
-/* The columns and tags of the common smart meter and of TDengine's comparison with Cassandra, with
- * their usual ranges. */
+/* Of the common smart meter and of TDengine's comparison with Cassandra. */
 static const struct meter {
     const char *name;
     enum type type;
@@ -91,7 +90,7 @@ size_t type_print(enum type type, const void *value, char out[TYPE_TEXT_BYTES])
     case TYPE_FLOAT:
         memcpy(&real, value, sizeof real);
         return (size_t)snprintf(out, TYPE_TEXT_BYTES, "%.9g", (double)real);
-    default: /* a bigint, or a timestamp in units of the precision */
+    default: /* also a timestamp in units of the precision */
         SHOWN(int64_t, "%" PRId64);
     }
 }
@@ -146,7 +145,7 @@ static void set_range(struct column *column)
         }
 }
 
-/* Cuts "(24)" off a type name and returns the number; 0: there is none, -1: it is not a number. */
+/* The number of "(24)"; 0: there is none, -1: it is no number. */
 static long cut_length(char *type)
 {
     char *open = strchr(type, '('), *end;

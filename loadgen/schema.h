@@ -1,5 +1,4 @@
-/* The shape of a row: columns and tags with types and ranges of values. A driver maps the types to
- * its own. */
+/* The shape of a row: columns and tags with types and ranges of values. */
 #ifndef SCALE_SCHEMA_H
 #define SCALE_SCHEMA_H
 
@@ -50,11 +49,11 @@ struct column {
     uint32_t width;  /* bytes that one value takes in a batch */
     double low;      /* least value */
     double span;     /* greatest minus least */
-    double steps;    /* steps per unit to which values are rounded; 0: not rounded */
-    bool is_rounded; /* random values are rounded too: the spec has `decimals` */
+    double steps;    /* per unit, to which values are rounded; 0: not */
+    bool is_rounded; /* random values too: the spec has `decimals` */
     enum law law;    /* law of its values; see laws.h */
-    uint64_t groups; /* number of values of a tag, set by tags_group; 0: not limited */
-    uint64_t before_next; /* successive tables with the same value of the tag */
+    uint64_t groups; /* values of a tag, by tags_group; 0: not limited */
+    uint64_t before_next; /* successive tables with the same tag */
 };
 
 struct sample_file;
@@ -65,27 +64,26 @@ struct schema {
     uint32_t tag_count;
     struct column *columns;
     struct column *tags;
-    struct sample_file *sample; /* file with the values of the rows; NULL: laws make them */
+    struct sample_file *sample; /* values of the rows; NULL: laws make them */
     struct tags_file *tags_file; /* file with the tags; NULL: they are made */
 };
 
-/* Reads "current:float,name:binary(24)"; every mistake is reported under its key. */
+/* "current:float,name:binary(24)"; mistakes are reported under their keys. */
 void schema_read(struct schema *schema, const char *columns, const char *tags,
                  struct mistakes *mistakes);
 void schema_free(struct schema *schema);
 
-/* Rounds columns with a fraction to so many decimals, a text of 0..5; NULL: not. Reports mistakes
- * under `decimals`. */
+/* Columns with a fraction, to 0..5 decimals; NULL: not. Mistakes under `decimals`. */
 void schema_round(struct schema *schema, const char *decimals, struct mistakes *mistakes);
 
 const char *type_name(enum type type);
 bool type_is_text(enum type type); /* has a length per value */
 
-/* Prints a number with as many digits as reading it back needs; returns its length. */
+/* As many digits as reading it back needs; returns the length. */
 enum { TYPE_TEXT_BYTES = 40 };
 size_t type_print(enum type type, const void *value, char out[TYPE_TEXT_BYTES]);
 
-/* Bytes of one row with its timestamp, as the batch holds it. */
+/* With its timestamp, as in a batch. */
 uint64_t schema_row_bytes(const struct schema *schema);
 
 #endif

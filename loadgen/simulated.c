@@ -12,7 +12,7 @@
 
 #define LONGEST_US 3600000000ull
 
-/* The server's time counts only while it works: each period of `every_ns` ends with a stop of
+/* Time counts only while the server works: each period of `every_ns` ends with a stop of
  * `stall_ns`. */
 struct simulated {
     pthread_mutex_t lock; /* guards all that follows except the settings */
@@ -21,7 +21,7 @@ struct simulated {
     uint64_t seed, service_ns, stall_ns, every_ns; /* settings */
     bool is_exponential;
     uint32_t servers;
-    uint64_t free_ns[]; /* time at which each server has done all that it was given */
+    uint64_t free_ns[]; /* when each server has done all that it was given */
 };
 
 static uint64_t worked_ns(const struct simulated *s, uint64_t elapsed_ns)

@@ -1,6 +1,5 @@
-/* A simulated server: so many servers, each with the time at which it is free; a request goes to
- * the one that is free first. Queueing theory knows the response times, so that a measurement can
- * be compared with the truth. It says when a request is answered; the driver sleeps. */
+/* Simulated servers; a request goes to the one that is free first. Queueing theory knows the
+ * response times, so that a measurement can be compared with the truth. The driver sleeps. */
 #ifndef SCALE_SIMULATED_H
 #define SCALE_SIMULATED_H
 
@@ -17,11 +16,10 @@ struct simulated;
 #define SIMULATED_OPTIONS                                                                          \
     "null_servers", "null_service_us", "null_law", "null_stall_us", "null_stall_every_ms"
 
-/* Makes the simulated server of the spec; *made: NULL for none. False, with the reason in `why`: a
- * wrong key, or no memory. */
+/* *made: NULL for none. False, with the reason in `why`: a wrong key, or no memory. */
 bool simulated_open(const struct spec *spec, struct simulated **made, char *why, uint32_t why_size);
 
-/* Hands in a request, from any thread; returns when it is answered, by CLOCK_MONOTONIC. */
+/* From any thread; returns when it is answered, by CLOCK_MONOTONIC. */
 uint64_t simulated_request(struct simulated *simulated);
 
 void simulated_close(struct simulated *simulated); /* NULL is allowed */

@@ -1,5 +1,5 @@
-/* The spec: `key=value` lines turned into numbers once, with all mistakes at once. All keys
- * describe the whole load of several processes, except `threads` and `first_worker`. */
+/* The spec: `key=value` lines as numbers, with all mistakes at once. Keys describe the whole load
+ * of several processes, except `threads` and `first_worker`. */
 #ifndef SCALE_SPEC_H
 #define SCALE_SPEC_H
 
@@ -21,13 +21,13 @@ enum verb { VERB_LOAD, VERB_TABLES, VERB_SQL, VERB_LIBRARY, VERB_ROWS, VERB_NAME
 
 enum { SPEC_OPTIONS_MAX = 32, SPEC_ASKS_MAX = 512 };
 
-struct spec_option { /* a key of a driver, or of an operation: ask.NAME.PART */
+struct spec_option { /* of a driver, or ask.NAME.PART */
     const char *name;
     const char *value;
 };
 
 struct spec {
-    char *text; /* the bytes read; every string below points into it or at a constant */
+    char *text; /* every string below points into it or at a constant */
     uint64_t protocol;
     const char *driver, *method, *library;
     const char *host, *socket_dir, *user, *database, *table, *statements;
@@ -56,16 +56,15 @@ struct spec {
     uint32_t ask_count;
 };
 
-/* Whether `key` is an option of the driver that `context` stands for. */
 typedef bool spec_is_option(const void *context, const char *key);
 
-/* Reads a file, or standard input for "-"; NULL after reporting why. In spec_text.c. */
+/* Or standard input for "-"; NULL after reporting why. */
 char *spec_load_text(const char *path);
 
-/* Copies the value of one key of an unread text into `value`; false: it is not there. */
+/* Of an unread text; false: the key is not there. */
 bool spec_peek(const char *text, const char *key, char *value, uint32_t size);
 
-/* Takes over `text` and reads each key by itself; spec_check checks what keys mean together. */
+/* Takes over `text`; spec_check checks what keys mean together. */
 void spec_read(struct spec *spec, char *text, spec_is_option *is_option, const void *context,
                struct mistakes *mistakes);
 void spec_check(struct spec *spec, enum verb verb, struct mistakes *mistakes);
@@ -74,8 +73,7 @@ void spec_free(struct spec *spec);
 /* The value of a driver's key, or NULL. */
 const char *spec_option(const struct spec *spec, const char *name);
 
-/* Reads a driver's key as a whole number of least..most; *value stays without the key. False,
- * with the reason in `why`. */
+/* *value stays without the key. False, with the reason in `why`. */
 bool spec_option_whole(const struct spec *spec, const char *name, uint64_t least, uint64_t most,
                        uint64_t *value, char *why, uint32_t why_size);
 
@@ -85,10 +83,10 @@ static inline uint64_t spec_arrival_seed(const struct spec *spec)
     return spec->arrival_seed ? spec->arrival_seed : spec->seed;
 }
 
-/* Timestamp units in one millisecond: 1, 1000 or 1000000. */
+/* 1, 1000 or 1000000. */
 int64_t spec_units_per_ms(const struct spec *spec);
 
-/* How many columns a request has, of a schema with so many; the first is partial_from. */
+/* Of a request, the first being partial_from. */
 static inline uint32_t spec_column_count(const struct spec *spec, uint32_t columns)
 {
     return spec->partial_columns ? (uint32_t)spec->partial_columns : columns;

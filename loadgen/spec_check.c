@@ -1,4 +1,4 @@
-/* Checks what the keys of a spec mean together, without methods and schema. */
+/* Checks what keys mean together, without methods and schema. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

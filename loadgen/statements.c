@@ -1,5 +1,5 @@
-/* The verb `sql`: runs statements, one per line, each answered by a JSON line. It skips empty lines
- * and comments (--). */
+/* The verb `sql`: runs statements, one per line, each answered by a JSON line. Empty lines and
+ * comments (--) are skipped. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static enum outcome run_one(struct job *job, struct connection *connection, cons
     return outcome;
 }
 
-/* Cuts blanks and the last semicolon off a line; empty for a comment. */
+/* Without blanks and the last semicolon; empty for a comment. */
 static char *statement_of(char *line)
 {
     while (isspace((unsigned char)*line))

@@ -21,7 +21,7 @@ static bool any_ended(const struct load *load, const struct worker *workers, enu
     return false;
 }
 
-/* The end of the window; if all work ended before, the last answer. */
+/* If all work ended before, the last answer. */
 static struct window find_window(const struct load *load, const struct worker *workers,
                                  const struct report *report, const struct totals *totals)
 {
@@ -42,7 +42,7 @@ static enum exitcode find_outcome(const struct load *load, const struct worker *
         *outcome = "fatal";
         return EXIT_FATAL;
     }
-    if (report->abandoned && !report->interrupted) { /* it is not known what became of the rows */
+    if (report->abandoned && !report->interrupted) {
         *outcome = "fatal";
         return EXIT_FATAL;
     }
@@ -109,7 +109,7 @@ static void put_partitions(struct json *json, const struct load *load, const str
     json_close(json, ']');
 }
 
-/* Counts what the worker owed when the window ended, if it loaded until then. */
+/* Only if it loaded until the window ended. */
 static bool has_overdue(const struct worker *w, const struct report *report)
 {
     const bool is_done = counter_seen(&w->counters.done);
@@ -216,8 +216,7 @@ static void put_times(struct json *json, const struct load *load, const struct w
     times_free(&times, load->operations->count);
 }
 
-/* Writes the offered rate in rows, or in requests if any operation asks; null for the other, and in
- * a closed loop. */
+/* In rows, or in requests if any operation asks; null for the other, and in a closed loop. */
 static void put_offered(struct json *json, const struct load *load, const struct worker *workers)
 {
     const bool has_ask = load->operations->has_ask;
@@ -229,8 +228,7 @@ static void put_offered(struct json *json, const struct load *load, const struct
     json_put_real(json, "offered_requests_per_s", has_ask ? offered : NAN);
 }
 
-/* Writes the highest number of a row that was made; null if the load writes none, or a worker
- * hangs. */
+/* Null if the load writes none, or a worker hangs. */
 static void put_newest_row(struct json *json, const struct load *load, const struct worker *workers)
 {
     bool known = load->operations->has_write;

@@ -1,5 +1,4 @@
-/* The last line of a load: what its workers and reporter counted. It decides the outcome and the
- * exit code. */
+/* The last line of a load: decides outcome and exit code. */
 #ifndef SCALE_SUMMARY_H
 #define SCALE_SUMMARY_H
 

@@ -122,7 +122,7 @@ static void put_wide(struct json *json, const char *key, wide value)
     json_plain(json, at, (size_t)(digits + sizeof digits - at));
 }
 
-/* Writes a number with as many digits as reading it back needs. */
+/* As many digits as reading it back needs. */
 static void put_real(struct json *json, const char *key, double value)
 {
     char text[40];

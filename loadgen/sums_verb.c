@@ -1,5 +1,4 @@
-/* The verb `sums`: makes rows as the load sends them, and prints their number and sums. It needs no
- * server. */
+/* The verb `sums`: number and sums of rows as the load sends them. It needs no server. */
 #include "sums.h"
 
 #include <ctype.h>
@@ -21,7 +20,7 @@ struct summing {
     struct sums sums; /* sums of the current group */
 };
 
-/* Reads "TABLE:FIRST:COUNT" or "TABLE-LAST:FIRST:COUNT": table, last table, first row, count. */
+/* "TABLE:FIRST:COUNT" or "TABLE-LAST:FIRST:COUNT": table, last table, first row, count. */
 static bool read_item(const char *text, uint64_t numbers[4])
 {
     char *end = NULL;
@@ -53,7 +52,7 @@ static bool check_item(const struct job *job, const char *item)
     return mistakes.count == 0;
 }
 
-/* A bit for each place that a row may take; NULL if no two rows take the same one. */
+/* A bit for each place; NULL if no two rows take the same one. */
 static uint8_t *new_places(const struct summing *s, uint64_t end)
 {
     if (!s->job->spec.sums_distinct || !s->maker->disorder.is_repeating)
@@ -64,7 +63,7 @@ static uint8_t *new_places(const struct summing *s, uint64_t end)
     return taken;
 }
 
-/* Marks each row of the batch that is the first with its time. */
+/* The first row with its time. */
 static void mark_first(const struct summing *s, uint8_t *taken, uint8_t *is_first)
 {
     for (uint32_t i = 0; i < s->batch.rows; i++) {

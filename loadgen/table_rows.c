@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RUNS_MAX = 200000 }; /* most runs of tables in the summary; with more it is left out */
+enum { RUNS_MAX = 200000 }; /* with more runs it is left out */
 
 #define NOT_OURS UINT64_MAX
 
@@ -18,7 +18,7 @@ static bool is_known(const struct load *load, const struct worker *workers,
     return known;
 }
 
-/* Rows by the table's number; the caller frees them. */
+/* By the table's number; the caller frees them. */
 static uint64_t *rows_by_table(const struct load *load, const struct worker *workers)
 {
     uint64_t *rows = malloc(load->spec->tables * sizeof *rows);

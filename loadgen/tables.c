@@ -1,4 +1,4 @@
-/* The verb `tables`: creates the tables, if the driver can; each worker creates a part. */
+/* The verb `tables`: each worker creates a part. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static void *create(void *argument)
     return NULL;
 }
 
-/* Contiguous parts, whatever the partitions: creating tables is not measured. */
+/* Whatever the partitions: creating tables is not measured. */
 static enum exitcode create_all(struct job *job, struct creator *creators)
 {
     const uint64_t threads = job->spec.threads, tables = job->spec.tables;
@@ -68,7 +68,7 @@ static enum exitcode create_all(struct job *job, struct creator *creators)
     return code;
 }
 
-struct creation { /* shared with the thread that waits for the creators */
+struct creation { /* with the thread that waits for creators */
     struct job *job;
     uint32_t *partition_of;
     struct creator *creators;

@@ -1,5 +1,4 @@
-/* The tags of a table as SQL literals: a pure function of (seed, table). Drivers encode them once.
- * */
+/* Tags as SQL literals: a pure function of (seed, table). */
 #ifndef SCALE_TAGS_H
 #define SCALE_TAGS_H
 
@@ -8,15 +7,15 @@
 
 enum { TAG_TEXT_MAX = 512 };
 
-/* Reads "tag_0:50,tag_1:10": numbers of values of text tags, `tag_prefix` and a number. Tables go
- * through all combinations, the last tag first. Reports mistakes under `tag_groups`. */
+/* "tag_0:50,tag_1:10": numbers of values of text tags, `tag_prefix` and a number. Tables go through
+ * all combinations, the last tag first. Mistakes under `tag_groups`. */
 void tags_group(struct schema *schema, const struct spec *spec, struct mistakes *mistakes);
 
 /* Writes up to TAG_TEXT_MAX bytes; returns the length. */
 uint32_t tag_literal(const struct spec *spec, const struct schema *schema, uint32_t tag,
                      uint32_t table, char *out);
 
-/* Returns a tag as text, a literal without its quotes, which lies in `out`; *length: its bytes. */
+/* Without its quotes, in `out`; *length: its bytes. */
 const char *tag_text(const struct spec *spec, const struct schema *schema, uint32_t tag,
                      uint32_t table, char out[TAG_TEXT_MAX], uint32_t *length);
 

@@ -10,7 +10,7 @@
 #define BYTES_MAX (256ull << 20)
 static const char between[] = "\x1f";
 
-/* Reads the literals of one line; false after reporting the mistake. */
+/* False after reporting the mistake. */
 static bool read_line(struct tags_file *file, uint32_t count, char *line, struct mistakes *mistakes)
 {
     const char **literal = &file->literals[file->lines * count];

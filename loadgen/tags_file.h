@@ -1,5 +1,5 @@
-/* Tags from a file: the key `tags_file`. A line has the tags of one table as SQL literals with the
- * byte 0x1f between; table t has line t modulo the lines. */
+/* The key `tags_file`: a line has the tags of one table as SQL literals with the byte 0x1f between;
+ * table t has line t modulo the lines. */
 #ifndef SCALE_TAGS_FILE_H
 #define SCALE_TAGS_FILE_H
 
@@ -8,11 +8,11 @@
 
 struct tags_file {
     uint64_t lines;
-    const char **literals; /* those of line n begin at n * tag_count */
-    char *text;            /* text of the file; the literals point into it */
+    const char **literals; /* of line n from n * tag_count on */
+    char *text; /* literals point into it */
 };
 
-/* Sets schema->tags_file if the spec names a file. Mistakes are reported under `tags_file`. */
+/* If the spec names a file. Mistakes under `tags_file`. */
 void tags_file_read(struct schema *schema, const struct spec *spec, struct mistakes *mistakes);
 void tags_file_free(struct tags_file *file);
 

@@ -1,5 +1,5 @@
-/* Counters and histograms of one operation of one worker, on their own cache lines. The worker
- * writes by relaxed stores. */
+/* Counters and histograms of one operation of one worker, on their own cache lines, written by
+ * relaxed stores. */
 #ifndef SCALE_TALLY_H
 #define SCALE_TALLY_H
 
@@ -14,7 +14,7 @@ struct tally {
     counter failed; /* given up, after all attempts */
     counter errors, retries;
     counter units, units_window; /* rows acknowledged, or answers */
-    counter checked, check_cpu_ns; /* answers handed over; of the requests whose content is kept */
+    counter checked, check_cpu_ns; /* answers handed over; of requests whose content is kept */
     counter rows_window, values_window, bytes_window, empty_window; /* read */
     struct histogram response, service;
 };
@@ -23,7 +23,7 @@ struct tally_sums { /* one operation, summed over workers */
     uint64_t requests, answered, answered_window, failed, errors, retries, units, units_window;
     uint64_t checked, check_cpu_ns;
     uint64_t rows_window, values_window, bytes_window, empty_window;
-    uint64_t slowest_ns; /* greatest sum of service times of one worker in the window */
+    uint64_t slowest_ns; /* of service times of one worker in the window */
 };
 
 struct tally *tallies_new(uint32_t count); /* NULL: out of memory */

@@ -3,7 +3,7 @@
 
 #include "chance.h"
 
-/* Reads what is answered first: a running worker may get answers meanwhile. */
+/* Answers first: a running worker may get some meanwhile. */
 static uint64_t rows_unanswered(const struct counters *c)
 {
     const uint64_t answered = counter_get(&c->rows_acked) + counter_get(&c->rows_failed);

@@ -1,4 +1,4 @@
-/* Sums of the counters of all workers, also while they load. */
+/* Sums of the workers' counters, also while they load. */
 #ifndef SCALE_TOTALS_H
 #define SCALE_TOTALS_H
 
@@ -16,8 +16,8 @@ struct totals { /* summed over workers */
 void totals_of_operation(const struct worker *workers, uint64_t count, uint32_t operation,
                          struct tally_sums *sums);
 
-/* Counts the different acknowledged rows by table and time, after the load; false: it is not
- * known which rows were acknowledged, or out of memory. */
+/* By table and time, after the load; false: it is not known which rows were acknowledged, or out of
+ * memory. */
 bool totals_distinct(const struct worker *workers, uint64_t count, const struct totals *totals,
                      uint64_t *rows);
 

@@ -32,7 +32,7 @@ static void split(struct turns *turns, struct mistakes *mistakes)
         mistake_add(mistakes, "items", "the file has no line");
 }
 
-/* Checks that no statement with its item is longer than a database takes. */
+/* No longer than a database takes. */
 static void check_lengths(const struct turns *turns, const struct operations *operations,
                           struct mistakes *mistakes)
 {

@@ -1,5 +1,5 @@
-/* Queries as fixed work: with `rounds` each worker asks its operations in turn about each of its
- * items, so often. An item is a line of the file `items` and replaces {item}. */
+/* Fixed work: with `rounds` each worker asks its operations about each of its items, so often. An
+ * item is a line of the file `items` and replaces {item}. */
 #ifndef SCALE_TURNS_H
 #define SCALE_TURNS_H
 
@@ -9,10 +9,10 @@ struct turns { /* shared by the whole load */
     char *text;
     const char **items;
     uint32_t *lengths;
-    uint32_t count; /* 0: no file, and each worker asks every operation */
+    uint32_t count; /* 0: each worker asks every operation */
 };
 
-struct turn { /* place of one worker; its items follow each other */
+struct turn { /* of one worker; its items follow each other */
     uint64_t number, end;
     uint32_t first, items; /* items: at least 1 */
     uint32_t operation;
@@ -22,7 +22,6 @@ struct turn { /* place of one worker; its items follow each other */
     uint64_t round_ns; /* start of the worker's current round */
 };
 
-/* Reads the file `items`, and checks it against the texts. */
 void turns_read(struct turns *turns, const struct spec *spec, const struct operations *operations,
                 struct mistakes *mistakes);
 void turns_free(struct turns *turns);
@@ -30,7 +29,7 @@ void turns_free(struct turns *turns);
 void turn_init(struct turn *turn, const struct turns *turns, const struct spec *spec,
                uint32_t operations, uint32_t worker);
 
-/* Moves to the next turn; false: all are done. */
+/* False: all are done. */
 bool turn_next(struct turn *turn, const struct turns *turns, const struct spec *spec,
                uint32_t operations);
 

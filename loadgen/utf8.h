@@ -1,13 +1,12 @@
-/* Validates and truncates UTF-8 of server messages, which may be cut within a character. A header
- * alone, for the tests' probes. */
+/* UTF-8 of server messages, which may be cut within a character. A header alone, for the tests'
+ * probes. */
 #ifndef SCALE_UTF8_H
 #define SCALE_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Length of the character at `at` with `left` bytes: 1..4, 0 if invalid. *is_cut: it is only the
- * beginning. */
+/* 1..4, 0 if invalid. *is_cut: only the beginning. */
 static inline size_t utf8_length(const char *text, size_t left, bool *is_cut)
 {
     const unsigned char *at = (const unsigned char *)text;
@@ -31,8 +30,7 @@ static inline size_t utf8_length(const char *text, size_t left, bool *is_cut)
     return length;
 }
 
-/* Makes a string valid: removes a truncated character at its end, writes '?' for other invalid
- * bytes. */
+/* Removes a truncated character at the end, writes '?' for other invalid bytes. */
 static inline void utf8_mend(char *text, size_t length)
 {
     bool is_cut;

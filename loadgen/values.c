@@ -1,5 +1,4 @@
-/* Fills a batch with rows; see values.h. Some hundreds are made at a time, by column, also of
- * several short slices. */
+/* See values.h. Some hundreds of rows are made at a time, by column. */
 #include "values.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@
 #include "pieces.h"
 #include "sample_file.h"
 
-enum { /* streams of a table beyond those of its columns */
+enum { /* of a table, beyond its columns' */
        STREAM_LOW = 1 << 16,
        STREAM_NULL = 2 << 16,
        STREAM_TIME = 3 << 16,
@@ -27,7 +26,6 @@ int values_init(struct maker *maker, const struct spec *spec, const struct schem
     maker->step = llround(spec->step_ms * (double)units);
     maker->seed_hash = chance_of(spec->seed, 0);
     maker->null_threshold = (uint32_t)(spec->null_ratio * 4294967295.0);
-    /* in a pair of rows that change places, one comes late */
     disorder_init(&maker->disorder, spec);
     maker->disorder_threshold = (uint32_t)(fmin(spec->disorder_ratio / 50, 1) * 4294967295.0);
     maker->disorder_mask = 1;
@@ -101,7 +99,6 @@ static void make_levels(const struct maker *m, enum law law, uint32_t stream, ui
                              : k->level_constant)(level, m->pieces, count, rows, stream);
 }
 
-/* Computes the levels of a walk's column from the walks that are kept. */
 static void make_kept_levels(struct maker *m, uint32_t column)
 {
     uint32_t *level = m->level;
@@ -204,7 +201,7 @@ static void convert(struct maker *m, uint32_t index, void *out, const int64_t *t
         else
             k->to_double(out, m->level, n, s);
         break;
-    default: /* a timestamp: the row's, and up to a thousand units more */
+    default: /* the row's, and up to a thousand units more */
         k->add_level(out, times, m->level, n, 22);
         break;
     }
@@ -233,8 +230,8 @@ static void make_column(struct maker *m, struct batch *batch, uint32_t index, ui
     }
 }
 
-/* Makes the times of rows, of which pairs change timestamps. A row's partner differs in the bits
- * that its block has drawn, so a partner's partner is the row. */
+/* Pairs of rows change timestamps. A row's partner differs in the bits that its block has drawn, so
+ * a partner's partner is the row. */
 static void make_disorder(const struct maker *m, uint64_t table_hash, uint64_t row, int64_t *times,
                           uint32_t n)
 {

@@ -17,8 +17,7 @@ uint64_t waiting_until(const struct worker *w, uint64_t when_ns)
     return now;
 }
 
-/* Waits until the round of the turn begins: an interval after the start of the last one, or at
- * once. */
+/* An interval after the start of the last round, or at once. */
 static uint64_t wait_round(struct worker *w, uint64_t now_ns, uint64_t end_ns)
 {
     const uint64_t interval_ns = (uint64_t)(w->load->spec->round_interval_s * 1e9);

@@ -1,5 +1,4 @@
-/* When a worker sends its next request: at its time, with its round, or at once. The stop of the
- * load ends a wait. */
+/* When a worker sends its next request. The stop of the load ends a wait. */
 #ifndef SCALE_WAITING_H
 #define SCALE_WAITING_H
 
@@ -10,10 +9,10 @@ static inline bool worker_stopped(const struct worker *w)
     return atomic_load_explicit(&w->load->stop, memory_order_relaxed);
 }
 
-/* Sleeps until the time or until the load stops; returns the time. */
+/* Returns the time. */
 uint64_t waiting_until(const struct worker *w, uint64_t when_ns);
 
-/* Waits for the time of the request; false: it will not be sent. */
+/* False: the request will not be sent. */
 bool waiting_turn(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns);
 
 #endif

@@ -1,6 +1,6 @@
-/* The shape of a walk as a pure function of a column's hash and a row: value noise. At the ends of
- * blocks it is the sum of four octaves of hashed knots, 8 times as far apart each; between,
- * straight with noise. Any row costs the same. */
+/* A walk as a pure function of a column's hash and a row: value noise. At the ends of blocks it is
+ * the sum of four octaves of hashed knots, 8 times as far apart each; between, straight with noise.
+ * Any row costs the same. */
 #ifndef SCALE_WALK_H
 #define SCALE_WALK_H
 
@@ -10,15 +10,13 @@
 
 enum { BLOCK_SHIFT = 7, BLOCK_ROWS = 1 << BLOCK_SHIFT, OCTAVES = 4, KNOT_SHIFT = 11 };
 
-/* A block of a walk: its height at row n is origin + step * n + noise, in units of 2^-31, modulo
- * 2^32. */
+/* Height at row n: origin + step * n + noise, in 2^-31, modulo 2^32. */
 struct walk_line {
     uint32_t origin, step;
     struct key_pair noise;
 };
 
-/* Heights at the start and end of a block, 0 .. 0.96 in 2^-31. The end is exactly the next one's
- * start. */
+/* At start and end of a block, 0 .. 0.96 in 2^-31. The end is exactly the next one's start. */
 static inline void walk_heights(struct key_pair key, uint32_t block, int32_t *start, int32_t *end)
 {
     static const int32_t weights[OCTAVES] = {24, 48, 70, 104}; /* 256ths; the noise has the rest */
@@ -35,7 +33,7 @@ static inline void walk_heights(struct key_pair key, uint32_t block, int32_t *st
     *end = sum_end * 4;
 }
 
-/* The block that holds `row`, of the walk with this hash; the noise has a key of its own. */
+/* The block that holds `row`; the noise has a key of its own. */
 static inline struct walk_line walk_line(uint64_t hash, uint32_t row)
 {
     const struct key_pair knots = chance_key(hash);

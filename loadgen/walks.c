@@ -11,8 +11,7 @@ int walks_init(struct walks *w, uint64_t tables, uint32_t columns)
     *w = (struct walks){.tables = (uint32_t)tables, .columns = columns};
     if (tables > UINT32_MAX || lines * sizeof *w->lines > WALKS_BYTES_MAX)
         return 0;
-    /* memory is touched only for tables that have a place, and so used for the worker's own
-     * tables */
+    /* only memory of tables with a place is touched: the worker's own */
     w->place = calloc(tables, sizeof *w->place);
     w->hash = calloc(tables, sizeof *w->hash);
     w->block = calloc(tables, sizeof *w->block);

@@ -1,4 +1,4 @@
-/* Moves the window of a running load to the end of an interval. */
+/* See window.h. */
 #include "window.h"
 
 #include "clock.h"

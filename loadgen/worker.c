@@ -15,7 +15,7 @@ enum { RETRY_PAUSE_NS = 10000000 };
 
 #define PATIENCE_NS 20000000000ull /* long enough for a restart of the server */
 
-/* The requests of one worker; the first workers get the remainder. */
+/* The first workers get the remainder. */
 static uint64_t requests_of(const struct spec *spec, uint32_t number)
 {
     const uint64_t all = spec->requests, workers = spec->workers_total;
@@ -70,7 +70,7 @@ static void note_newest(struct worker *w)
     w->newest_row = row > w->newest_row ? row : w->newest_row;
 }
 
-/* Makes the next request; false when all rows are sent. */
+/* False: all rows are sent. */
 static bool make(struct worker *w, uint64_t *now_ns)
 {
     const struct operations *operations = w->load->operations;
@@ -98,15 +98,14 @@ static bool make(struct worker *w, uint64_t *now_ns)
     return true;
 }
 
-/* When the requests in flight after the window must be answered. */
+/* Of requests in flight after the window. */
 static uint64_t drain_end(const struct load *load)
 {
     const uint64_t end = window_end(load);
     return end < NS_NEVER - load->drain_ns ? end + load->drain_ns : NS_NEVER;
 }
 
-/* The driver's deadline, not beyond that of the drain. A request without one gets none: what hangs
- * is left behind. */
+/* Not beyond the drain. A request without a deadline gets none: what hangs is left behind. */
 static uint64_t request_deadline(const struct load *load, uint64_t sent_ns)
 {
     if (!load->request_timeout_ns)
@@ -132,8 +131,7 @@ static enum outcome attempt(struct worker *w, uint64_t sent_ns, uint64_t *rows, 
     return outcome;
 }
 
-/* Whether to try again after the failed attempt `i`: as often as the spec says, and after a
- * transient fault until PATIENCE_NS have passed. */
+/* As often as the spec says, and after a transient fault until PATIENCE_NS have passed. */
 static bool may_retry(const struct worker *w, uint64_t i, uint64_t sent_ns, uint64_t now_ns)
 {
     if (worker_stopped(w) || now_ns + i * RETRY_PAUSE_NS >= drain_end(w->load))
@@ -149,8 +147,7 @@ static void stop_all(struct worker *w, uint64_t now_ns)
     atomic_store_explicit(&w->load->stop, true, memory_order_relaxed);
 }
 
-/* Sends the request, again if it may be retried. `*now_ns`: in: when it is sent, out: when it is
- * answered. */
+/* Again if it may be retried. `*now_ns`: in: when it is sent, out: when it is answered. */
 static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
 {
     const uint64_t sent_ns = *now_ns;
@@ -191,7 +188,7 @@ static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
         stop_all(w, *now_ns);
 }
 
-/* Runs the statement before a request, outside its time; false: it failed. */
+/* Outside the request's time; false: the statement failed. */
 static bool run_before(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns)
 {
     const struct ask *ask = w->load->operations->list[w->operation].ask;
@@ -220,11 +217,11 @@ static void load_loop(struct worker *w, bool made)
         w->free_ns = now_ns;
         made = w->ending == ENDING_NONE && make(w, &now_ns);
     }
-    if (made && !worker_asks(w)) /* the request was ready and its turn did not come */
+    if (made && !worker_asks(w)) /* its turn did not come */
         cursor_take_back(&w->cursor, &w->batch);
     if (w->ending == ENDING_NONE)
         w->ending = ENDING_ROWS;
-    if (w->ending != ENDING_WINDOW) /* otherwise it remains what was owed when the window ended */
+    if (w->ending != ENDING_WINDOW) /* else what was owed when the window ended remains */
         counter_set(&w->counters.waiting_since_ns, NS_NEVER);
 }
 

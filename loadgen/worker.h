@@ -1,6 +1,5 @@
-/* One worker: a thread with its own connection, rows, counters and histograms. It makes a request,
- * waits for its time, sends it, and counts what is acknowledged. A fatal fault stops all workers.
- * */
+/* One worker: a thread with its own connection, rows, counters and histograms. A fatal fault stops
+ * all workers. */
 #ifndef SCALE_WORKER_H
 #define SCALE_WORKER_H
 
@@ -31,7 +30,7 @@ enum ending {
     ENDING_FATAL
 };
 
-struct load { /* shared by the workers of a load; read-only while it runs, except for the atomics */
+struct load { /* read-only while the load runs, except for the atomics */
     const struct spec *spec;
     const struct schema *schema;
     const struct driver_ops *ops;
@@ -41,17 +40,17 @@ struct load { /* shared by the workers of a load; read-only while it runs, excep
     struct driver *driver;
     const struct worker *workers;
     const uint32_t *partition_of;
-    bool is_unanswered; /* the method's requests get no answer: no times are kept */
+    bool is_unanswered; /* no answers, no times */
     uint64_t request_timeout_ns; /* 0: none */
-    uint64_t drain_ns; /* for requests in flight, after the window's end or the first fatal fault */
+    uint64_t drain_ns; /* after the window's end or the first fatal fault */
     uint64_t start_ns;
-    _Atomic uint64_t window_start_ns; /* moves to an earlier time when the warm-up must end */
+    _Atomic uint64_t window_start_ns; /* moves to an earlier time */
     int64_t wall_ahead_ns;
-    _Atomic uint64_t window_end_ns; /* moves to an earlier time when the window must end */
+    _Atomic uint64_t window_end_ns; /* moves to an earlier time */
     struct gate gate;
     struct fault_book faults;
     FILE *trace_file; /* NULL: no request is kept */
-    int done_fd; /* an eventfd: each worker adds 1 when it has ended */
+    int done_fd; /* an eventfd: each worker adds 1 at its end */
     struct check_plan check_plans[OPERATIONS_MAX]; /* see checks.h */
     _Atomic bool stop;
     _Atomic uint64_t fatal_ns; /* time of the first fatal fault; 0: none */
@@ -62,16 +61,16 @@ struct asking { /* answer to the current request */
     struct answer answer;
     bool is_reported; /* its answer becomes an event */
     enum check check; /* with its content, if the driver passes it */
-    uint64_t check_cpu_ns; /* CPU time of the thread before a request whose content is kept */
+    uint64_t check_cpu_ns; /* of the thread before a request whose content is kept */
     struct content content;
     FILE *kept[OPERATIONS_MAX]; /* files of operations whose answers are kept */
-    uint64_t rows_acked_before; /* rows of the process when a reported answer was asked for */
+    uint64_t rows_acked_before; /* of the process when a reported answer was asked for */
 };
 
 struct worker {
-    struct counters counters; /* first, so that they are on cache lines of their own */
+    struct counters counters; /* first: on cache lines of their own */
     struct histogram recent, recent_service; /* all phases, for the intervals */
-    struct histogram late; /* open loop: what the load generator itself delayed, in the window */
+    struct histogram late; /* open loop: what the load generator delayed, in the window */
     struct tally *tallies; /* by operation */
     struct load *load;
     uint32_t number; /* number within the whole load */
@@ -88,17 +87,17 @@ struct worker {
     struct maker maker;
     struct pacing pacing;
     uint64_t free_ns; /* when the connection had its last answer */
-    uint64_t late_ns; /* how long the current request waited for neither its time nor an answer */
+    uint64_t late_ns; /* waited for neither its time nor an answer */
     uint64_t newest_row; /* highest number of a row that was made */
-    uint64_t requests_most; /* its part of a given number of requests; UINT64_MAX: no limit */
+    uint64_t requests_most; /* of a given number of requests; UINT64_MAX: no limit */
     struct fault fault; /* fault of the connect, later the last one */
     enum ending ending;
     pthread_t thread;
     uint64_t cpu_start_ns,
-        cpu_end_ns; /* CPU time of the thread at the ends of the window; the reporter sets them */
+        cpu_end_ns; /* of the thread at the ends of the window; set by the reporter */
 };
 
-/* Initialises all but the connection; 0, or -1 if out of memory. `part`: of the whole load. */
+/* All but the connection; -1 if out of memory. */
 int worker_init(struct worker *worker, struct load *load, uint32_t number,
                 const struct share *share);
 void worker_free(struct worker *worker);

@@ -1,8 +1,7 @@
-/* Reading numbers ahead; see ahead.h. No branch depends on a value, so that loops run on several
- * rows. */
+/* See ahead.h. No branch depends on a value, so that loops run on several rows. */
 #include "ahead.h"
 
-/* Whether all values are thousandths below 1000; values.c rounds in the same steps. */
+/* Below 1000; values.c rounds in the same steps. */
 static bool float_thousandths(uint32_t *restrict out, const float *restrict in, uint32_t n)
 {
     uint32_t others = 0;

@@ -1,5 +1,4 @@
-/* Reads the numbers of some rows ahead by column. Thousandths and small whole numbers become text
- * without another look. */
+/* Reads the numbers of some rows ahead, by column. */
 #ifndef SCALE_AHEAD_H
 #define SCALE_AHEAD_H
 
@@ -21,7 +20,6 @@ struct ahead {
     uint32_t numbers[AHEAD_COLUMNS][AHEAD_ROWS];
 };
 
-/* Reads the next n rows of the columns that the batch carries. */
 void read_ahead(struct ahead *ahead, const struct batch *batch, uint32_t n);
 
 static inline char *put_ahead(char *out, enum ahead_form form, uint32_t number)

@@ -1,4 +1,4 @@
-/* One value of an answer, into the digest and to the sink where they are wanted. */
+/* One value of an answer, for its digest and sink. */
 #ifndef SCALE_ANSWER_VALUE_H
 #define SCALE_ANSWER_VALUE_H
 
@@ -16,7 +16,7 @@ enum answer_kind {
 
 struct answer_value {
     enum answer_kind kind;
-    int64_t whole; /* also a truth, the ns of a time since 1970, and the bits of an unsigned one */
+    int64_t whole; /* also a truth, ns since 1970, the bits of an unsigned one */
     double real; /* also a float */
     const char *text;
     size_t length;
@@ -60,7 +60,6 @@ static inline void answer_hand(const struct result_sink *sink, const struct answ
     }
 }
 
-/* Whether anyone looks at the values of this answer. */
 static inline bool answer_is_read(const struct answer *answer)
 {
     return answer->wants_digest || answer->sink;

@@ -1,4 +1,4 @@
-/* Numbers with the most significant byte first. The caller has the room. */
+/* Numbers with the most significant byte first. */
 #ifndef SCALE_BIG_ENDIAN_H
 #define SCALE_BIG_ENDIAN_H
 

@@ -1,8 +1,7 @@
 /* The driver of Cassandra, by CQL's native protocol version 4. A request's rows are unlogged
  * batches of a prepared statement, each of one device and partition, all sent before the first
- * answer is awaited. A NULL is "not set" and writes no tombstone. A query is a prepared statement
- * whose answer comes in pages. It refuses texts with {item}. Options: batch_rows=100, most rows of
- * a batch; page_rows=5000, most rows of a page. */
+ * answer is awaited. A NULL is "not set" and writes no tombstone. Answers to queries come in pages.
+ * Options: batch_rows=100 and page_rows=5000, most rows of a batch and a page. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +19,7 @@ enum { COLUMNS_ANSWERED_MAX = 4096 };
 
 struct cassandra_columns {
     uint32_t count;
-    uint16_t types[COLUMNS_ANSWERED_MAX]; /* enum cql_type, or a type that is not in it */
+    uint16_t types[COLUMNS_ANSWERED_MAX]; /* enum cql_type, or an unknown one */
 };
 
 enum { BODY_BYTES = 1 << 22, IN_FLIGHT_MAX = 1024 };
@@ -46,7 +45,6 @@ struct connection {
 
 #define NOT_SET ((uint32_t)-2)
 
-/* Finds the first column whose type CQL lacks; NULL: there is none. */
 static const struct column *lacking_column(const struct schema *schema, uint32_t first,
                                            uint32_t count)
 {
@@ -101,7 +99,7 @@ static uint8_t *put_device(uint8_t *out, uint32_t table)
 
 #define VALUE(ctype) (((const ctype *)data->values)[row])
 
-/* Writes a number; an unsigned one becomes the next larger signed one. */
+/* An unsigned number becomes the next larger signed one. */
 static uint8_t *put_value(uint8_t *out, const struct column *column, const struct column_data *data,
                           uint32_t row)
 {
@@ -129,7 +127,6 @@ static uint8_t *put_value(uint8_t *out, const struct column *column, const struc
     }
 }
 
-/* Writes the values of a row: the device, the time in milliseconds, and the batch's columns. */
 static uint8_t *put_row(uint8_t *out, const struct batch *batch, uint32_t table, uint32_t row)
 {
     out = put_u16(out, (uint16_t)(2 + batch->column_count));
@@ -166,8 +163,7 @@ static uint32_t bytes_of(uint16_t type)
     }
 }
 
-/* Adds one value to the answer. value NULL: an SQL NULL; otherwise it has the length of its
- * type. */
+/* value NULL: an SQL NULL. */
 static struct answer_value decode(uint16_t type, const uint8_t *value, uint32_t length)
 {
     struct cql_reader reader = {value, value + length, false};
@@ -212,7 +208,7 @@ static struct answer_value decode(uint16_t type, const uint8_t *value, uint32_t 
     return cell;
 }
 
-/* Reads so many rows. False: the rows do not match the announced columns. */
+/* False: the rows do not match the announced columns. */
 static bool take_rows(const struct cassandra_columns *columns, struct cql_reader *reader,
                       uint32_t rows, struct answer *answer)
 {
@@ -250,7 +246,6 @@ static enum outcome refused(const struct cql_answer *answer, struct fault *fault
     return OUTCOME_ERROR;
 }
 
-/* Connects and prepares the INSERT, unless the connection is open. */
 static enum outcome reach(struct connection *c, struct fault *fault)
 {
     static const char startup[] = "\0\1\0\13CQL_VERSION\0\0053.0.0";
@@ -295,7 +290,7 @@ static enum outcome cassandra_connect(struct driver *d, uint32_t worker,
         return fault_no_memory(fault);
     c->driver = d;
     c->stream.fd = -1;
-    c->insert.length = 16; /* as long as a real one, where nothing is sent */
+    c->insert.length = 16; /* as a real one, where nothing is sent */
     c->body = malloc(BODY_BYTES);
     if (!c->body) {
         cassandra_disconnect(c);
@@ -328,13 +323,12 @@ static size_t cassandra_table_name(const struct driver *d, uint32_t table,
     return (size_t)snprintf(out, DRIVER_NAME_MAX, "d%" PRIu32, table);
 }
 
-/* Whether Cassandra must sort rows of several partitions: then it refuses to page them. */
+/* Cassandra must sort rows of several partitions: then it refuses to page them. */
 static bool is_sorted_together(const char *text)
 {
     return strcasestr(text, " IN (") && strcasestr(text, " ORDER BY ");
 }
 
-/* Whether the value of a mark can be bound as this type. */
 static bool fits(enum mark mark, uint16_t type)
 {
     if (mark == MARK_DEVICE || mark == MARK_AGAIN)
@@ -410,7 +404,7 @@ static enum outcome cassandra_prepare(struct connection *c, uint32_t operation, 
     return wrong ? fault_spec(fault, "%s", wrong) : OUTCOME_OK;
 }
 
-/* The greatest whole number not above the bound: the same whole numbers lie above both. */
+/* The same whole numbers lie above both. */
 static int64_t whole_below(double value, int bits)
 {
     const double low = floor(value), most = ldexp(1, bits - 1);
@@ -453,8 +447,7 @@ static uint8_t *put_parameter(uint8_t *out, uint16_t type, const struct paramete
     return parameter->type == TYPE_TIMESTAMP ? put64(out, time) : put_bound(out, type, value);
 }
 
-/* Writes a frame that asks for the first page, or for the page at the position. Returns its
- * length. */
+/* For the first page, or that at the position. */
 static size_t put_request(const struct connection *c, const struct cassandra_ask *ask,
                           const struct parameter *parameters, const struct cql_metadata *page)
 {
@@ -474,7 +467,7 @@ static size_t put_request(const struct connection *c, const struct cassandra_ask
     return length;
 }
 
-/* Reads one page; *page: the position of the next one. */
+/* *page: the position of the next one. */
 static enum outcome take_page(struct connection *c, const struct cassandra_ask *ask,
                               struct cql_metadata *page, struct answer *answer, struct fault *fault)
 {
@@ -529,7 +522,6 @@ static uint64_t row_bytes(const struct driver *d)
     return 3 + CQL_ID_MAX + row_values_bytes(d->setup->schema, d->first_column, d->column_count);
 }
 
-/* INSERT INTO table (device, ts, "c", ...) VALUES (?, ?, ?, ...) */
 static bool write_insert(struct driver *d)
 {
     const struct spec *spec = d->setup->spec;
@@ -578,7 +570,6 @@ static enum outcome cassandra_open(const struct driver_setup *setup, struct driv
     return write_insert(d) ? OUTCOME_OK : fault_no_memory(fault);
 }
 
-/* Writes a frame with `rows` rows of the slice, from `first` on. */
 static uint8_t *put_batch(struct connection *c, const struct batch *batch,
                           const struct slice *slice, uint32_t first, uint32_t rows, uint8_t *out)
 {
@@ -597,7 +588,6 @@ static uint8_t *put_batch(struct connection *c, const struct batch *batch,
     return out;
 }
 
-/* Sends the batches in the body, and waits for the answer to each. */
 static enum outcome fly(struct connection *c, size_t length, uint64_t *rows_acked,
                         struct fault *fault)
 {

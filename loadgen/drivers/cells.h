@@ -1,5 +1,4 @@
-/* Values of a batch: which NULLs a form that names its columns leaves out, and whole numbers as one
- * type or as text. */
+/* Values of a batch: which NULLs are left out, and values as one type or as text. */
 #ifndef SCALE_CELLS_H
 #define SCALE_CELLS_H
 
@@ -11,7 +10,7 @@ static inline bool cell_is_null(const struct batch *batch, uint32_t c, uint32_t 
     return batch->columns[c].nulls && batch->columns[c].nulls[row];
 }
 
-/* Whether a NULL is left out: all are, except the first of a row of nothing but NULLs. */
+/* All NULLs are, except the first of a row of nothing but NULLs. */
 static inline bool cell_is_left_out(const struct batch *batch, uint32_t c, uint32_t row)
 {
     if (!cell_is_null(batch, c, row))
@@ -24,7 +23,7 @@ static inline bool cell_is_left_out(const struct batch *batch, uint32_t c, uint3
     return false;
 }
 
-/* Reads a whole number of up to 63 bits; a boolean is 0 or 1. */
+/* Up to 63 bits; a boolean is 0 or 1. */
 static inline int64_t cell_whole(enum type type, const void *values, uint32_t row)
 {
     switch (type) {
@@ -47,7 +46,7 @@ static inline int64_t cell_whole(enum type type, const void *values, uint32_t ro
     }
 }
 
-/* Writes a number as text, at most NUMBER_BYTES; not for booleans and texts. */
+/* At most NUMBER_BYTES; not for booleans and texts. */
 static inline char *cell_put_number(char *out, enum type type, const void *values, uint32_t row)
 {
     switch (type) {

@@ -1,7 +1,7 @@
-/* The driver of ClickHouse: blocks of one table posted over HTTP in its format Native: device_id
- * UInt32, time Int64 (ms since 1970), columns of the schema, Nullable where rows may have NULLs.
- * The INSERT and its settings are in write_path, so `native` and `async` send the same bodies.
- * Queries go by GET and name a table by its number. Options: those of posts.h. */
+/* The driver of ClickHouse: blocks in its format Native over HTTP: device_id UInt32, time Int64 (ms
+ * since 1970), columns of the schema, Nullable where rows may have NULLs. The INSERT and its
+ * settings are in write_path, so `native` and `async` send the same bodies. Queries name a table by
+ * its number. Options: those of posts.h. */
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "Native has numbers with the low
 enum { OWN_COLUMNS = 2, HEAD_BYTES = NAME_MAX_BYTES + 40, TYPE_BYTES = 32 };
 
 struct block_column {
-    char head[HEAD_BYTES]; /* its name and its type, each behind its length */
+    char head[HEAD_BYTES]; /* name and type, each behind its length */
     uint32_t length;
 };
 
@@ -104,7 +104,7 @@ static char *put_head(char *out, const struct block_column *column)
     return out + column->length;
 }
 
-/* Writes the tables of `count` rows, and moves the place behind them. */
+/* Moves the place behind the rows. */
 static char *put_devices(char *out, const struct batch *batch, struct post_place *place,
                          uint32_t count)
 {
@@ -136,7 +136,7 @@ static char *put_texts(char *out, const struct batch *batch, uint32_t c, uint32_
     return out;
 }
 
-/* Writes `count` values of a column, with a byte for each before them that is 1 for a NULL. */
+/* Before the values a byte for each, 1 for a NULL. */
 static char *put_column(char *out, const struct blocks *b, const struct batch *batch, uint32_t c,
                         uint32_t first, uint32_t count)
 {

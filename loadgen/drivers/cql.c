@@ -25,7 +25,7 @@ static uint32_t read32(const uint8_t *bytes)
     return read16(bytes) << 16 | read16(bytes + 2);
 }
 
-/* Skips the server's warnings, a list of strings before the answer. False: it is truncated. */
+/* A list of strings before the answer. False: truncated. */
 static bool skip_warnings(struct cql_answer *answer)
 {
     const uint8_t *at = answer->body, *const end = at + answer->length;

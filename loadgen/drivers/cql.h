@@ -1,5 +1,5 @@
-/* Frames of CQL's native protocol, version 4: a head of CQL_HEAD_BYTES and a body. Answers are
- * matched by the number of their frame. Reads beyond the end are zero and set is_short. */
+/* Frames of CQL's native protocol, version 4. Answers have the number of their frame. Reads beyond
+ * the end are zero and set is_short. */
 #ifndef SCALE_CQL_H
 #define SCALE_CQL_H
 
@@ -30,10 +30,10 @@ struct cql_reader {
     bool is_short; /* truncated: more was read than there is */
 };
 
-struct cql_metadata { /* describes the columns of rows, or the parameters of a statement */
+struct cql_metadata { /* of rows, or of a statement's parameters */
     uint32_t count;
-    bool has_types;          /* false: the server left them out, as the driver had asked */
-    const uint8_t *position; /* start of the next page; NULL: there is none */
+    bool has_types;          /* false: left out, as the driver had asked */
+    const uint8_t *position; /* of the next page; NULL: none */
     uint32_t position_length;
 };
 
@@ -44,11 +44,10 @@ uint64_t cql_read64(struct cql_reader *reader);
 const uint8_t *cql_read_bytes(struct cql_reader *reader, size_t count);
 void cql_skip_string(struct cql_reader *reader);
 
-/* Reads a type; the types inside it are skipped. */
+/* Types inside it are skipped. */
 uint16_t cql_read_type(struct cql_reader *reader);
 
-/* Reads the head of metadata; each column follows if it has types. *are_named: each names its
- * table. */
+/* Each column follows if it has types. *are_named: each names its table. */
 struct cql_metadata cql_read_metadata(struct cql_reader *reader, bool is_of_parameters,
                                       bool *are_named);
 
@@ -83,22 +82,18 @@ struct cql_answer {
     char words[400];
 };
 
-/* Writes the head of a frame whose body of `length` bytes follows it. */
 void cql_head(uint8_t *head, enum cql_opcode opcode, uint16_t number, uint32_t length);
 
-/* Reads the next answer. False with the reason in stream->problem: the connection is then
- * closed. */
+/* False with the reason in stream->problem, and the connection closed. */
 bool cql_read(struct stream *stream, struct cql_answer *answer);
-/* Sends one request with a text and reads its answer. `with_length`: the text is a long string,
- * else the body. */
+/* `with_length`: the text is a long string, else the body. */
 bool cql_ask(struct stream *stream, enum cql_opcode opcode, const char *text, size_t length,
              bool with_length, struct cql_answer *answer);
 
-/* Begins to read a result, behind its kind. False: the answer is not a result of this kind. */
+/* False: not a result of this kind. */
 bool cql_result(const struct cql_answer *answer, enum cql_kind kind, struct cql_reader *reader);
 
-/* Reads the id of the statement that CQL_PREPARE made; the reader is behind it then. False: the
- * answer is another one. */
+/* The reader is then behind the id. False: another answer. */
 bool cql_prepared(const struct cql_answer *answer, struct cql_id *id, struct cql_reader *reader);
 
 static inline uint8_t *cql_put_id(uint8_t *out, const struct cql_id *id)

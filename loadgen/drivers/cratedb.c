@@ -40,7 +40,7 @@ static bool has_type(enum type type)
     return type_names[type] != NULL;
 }
 
-/* Writes ", " and the parameters of the columns, each an array of its type, or a plain one. */
+/* Each an array of its type, or a plain one. */
 static char *put_parameters(char *out, const struct statement *s, uint32_t first, uint32_t count)
 {
     for (uint32_t i = first; i < first + count; i++) {
@@ -131,7 +131,7 @@ static inline char *put_value(char *out, const struct batch *batch, uint32_t c, 
     return out;
 }
 
-/* Moves the place behind the next row, and returns that row's table. */
+/* Moves the place behind the next row, whose table it returns. */
 static inline uint32_t take_row(const struct batch *batch, struct post_place *place)
 {
     const struct slice *slice = &batch->slices[place->slice];
@@ -156,7 +156,7 @@ static inline char *put_moment(char *out, struct post_place *place, int64_t ms)
     return out;
 }
 
-/* Ends a list whose last value has a comma behind it. */
+/* The last value has a comma behind it. */
 static char *end_list(char *out)
 {
     out[-1] = ']';
@@ -217,8 +217,7 @@ static char *put(const void *encoder, const struct batch *batch, void *next, cha
     return put_word(end_list(out) - 1, "}");
 }
 
-/* Adds the numbers of rows in an answer: one number of a statement, or one for each row, which is
- * negative for a row that failed. */
+/* One number of a statement, or one for each row: negative if it failed. */
 static uint64_t rows_of(const char *answer)
 {
     static const char name[] = "\"rowcount\":";

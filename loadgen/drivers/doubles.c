@@ -1,4 +1,4 @@
-/* Numbers of a column as doubles; see doubles.h. No branch depends on a value. */
+/* See doubles.h. No branch depends on a value. */
 #include "doubles.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "cells.h"
 #include "numbers.h"
 
-/* Whether all are thousandths: below 8000 a float tells them apart, and adding a half is exact. */
+/* Below 8000 a float tells thousandths apart, and adding a half is exact. */
 static bool thousandths(double *restrict out, const float *restrict in, uint32_t n)
 {
     uint32_t others = 0;

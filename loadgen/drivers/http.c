@@ -9,7 +9,7 @@
 
 #define REPLY_BYTES_MAX ((size_t)1 << 28)
 
-/* Reads a line as a string without its CR LF; the next unread byte follows it. */
+/* Without its CR LF; the next unread byte follows it. */
 static bool read_line(struct stream *s, char *line, size_t size)
 {
     for (size_t n = 1;; n++) {
@@ -24,7 +24,7 @@ static bool read_line(struct stream *s, char *line, size_t size)
     }
 }
 
-struct framing { /* how the length of a reply's body is given */
+struct framing {
     size_t length;
     bool is_chunked, is_last;
 };

@@ -1,8 +1,7 @@
 /* The driver of Apache IoTDB, by Thrift over framed TCP. A table is a device, database.d7. Methods:
  * `tablet`, a call for each slice, many in flight; `tablets`, all slices in one call; `records`,
- * row by row. `tables` creates devices from the template of the database. It refuses texts with
- * {item}. Options: aligned=1, if the devices are aligned; page_rows=5000, rows of an answer that
- * are read at once. */
+ * row by row. `tables` creates devices from the template of the database. Options: aligned=1, if
+ * the devices are aligned; page_rows=5000, rows of an answer read at once. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -33,8 +32,7 @@ struct connection {
     struct iotdb_ask *asks[OPERATIONS_MAX];
 };
 
-/* Queries. The marks of a text are filled in, and the answer comes in pages. Values are read for a
- * digest or a sink only. */
+/* Queries. Values are read for a digest or a sink only. */
 
 enum { VALUE_BYTES = DRIVER_NAME_MAX, CALL_BYTES = THRIFT_HEAD_BYTES + 256 };
 
@@ -123,7 +121,7 @@ static struct answer_value cell_of(enum iotdb_kind kind, const struct iotdb_valu
     }
 }
 
-/* Reads all values of a page. False: a value is missing, or of an unknown type. */
+/* False: a value is missing, or of an unknown type. */
 static bool take_rows(struct iotdb_set *set, uint64_t rows, struct answer *answer)
 {
     for (uint64_t row = 0; row < rows; row++) {
@@ -164,8 +162,7 @@ static struct iotdb_call iotdb_call_of(struct connection *c, const struct batch 
                                .number = c->session.calls++};
 }
 
-/* Reads the first page of the answer if the set is {0}, else the next; has_more: another may
- * follow. */
+/* The first page if the set is {0}, else the next; has_more: another may follow. */
 static enum outcome iotdb_ask_page(struct connection *c, const struct iotdb_statement *statement,
                                    struct iotdb_set *set, struct fault *fault)
 {
@@ -220,7 +217,7 @@ static void pass_whole(const struct result_sink *sink, int64_t value)
     sink->value(sink->context, text, (size_t)length, true);
 }
 
-/* Passes one value to the sink. False: it is missing, or of an unknown type. */
+/* False: missing, or of an unknown type. */
 static bool pass_value(struct iotdb_column *column, const struct result_sink *sink)
 {
     struct iotdb_value value = {0};
@@ -268,7 +265,6 @@ static bool pass_rows(struct iotdb_set *set, const struct result_sink *sink)
     return true;
 }
 
-/* Runs the statement and passes the rows of its answer to the sink, page by page. */
 static enum outcome iotdb_pass_answer(struct connection *c, const struct iotdb_statement *statement,
                                       const struct result_sink *sink, struct fault *fault)
 {
@@ -290,9 +286,9 @@ static enum outcome iotdb_pass_answer(struct connection *c, const struct iotdb_s
 
 enum { IN_FLIGHT_MAX = 128, DEVICES_MAX = 1000, PAGE_ROWS = 5000, PAGE_ROWS_MAX = 1000000 };
 
-enum { FIELDS_BYTES = 256 }; /* bytes of a call besides its slices and its text */
+enum { FIELDS_BYTES = 256 }; /* of a call besides slices and text */
 
-/* A server takes frames of 512 MiB. So many bytes of tablets are in flight, and one more tablet. */
+/* A server takes frames of 512 MiB. */
 #define FRAME_BYTES ((uint64_t)1 << 28)
 
 #define FLOWN_BYTES ((uint64_t)1 << 22)
@@ -373,8 +369,7 @@ static enum outcome iotdb_connect(struct driver *d, uint32_t worker, struct conn
     return OUTCOME_OK;
 }
 
-/* Sends what is written, and reads all answers to the last `count` calls, also after a refused one.
- * */
+/* Reads all answers to the last `count` calls, also after a refused one. */
 static enum outcome fly(struct connection *c, const uint8_t *end, uint32_t count,
                         struct fault *fault)
 {

@@ -17,8 +17,7 @@ const struct column *iotdb_lacks(const struct schema *schema, uint32_t first, ui
     return NULL;
 }
 
-/* Chooses the type of a column: an unsigned number becomes the next larger signed one, a small
- * one an INT32. */
+/* An unsigned number becomes the next larger signed one, a small one an INT32. */
 static enum iotdb_type type_of(const struct column *column)
 {
     switch (column->type) {
@@ -169,8 +168,7 @@ static uint8_t *put_value(uint8_t *out, const struct column *column, const struc
     }
 }
 
-/* Whether the row's value in this column is sent; of a row of nothing but NULLs the first one
- * is. */
+/* Of a row of nothing but NULLs the first value is sent. */
 static bool is_sent(const struct iotdb_form *form, const struct batch *batch, uint32_t i,
                     uint32_t row)
 {
@@ -209,7 +207,7 @@ static uint8_t *put_column(uint8_t *out, const struct iotdb_form *form, const st
     }
 }
 
-/* Writes the bitmap of a column: bit 0 of byte 0 is the first row, a set bit is a NULL. */
+/* Bit 0 of byte 0 is the first row, a set bit is a NULL. */
 static uint8_t *put_nulls(uint8_t *out, const struct iotdb_form *form, const struct batch *batch,
                           const struct slice *slice, uint32_t i)
 {
@@ -271,9 +269,9 @@ static uint8_t *iotdb_put_record(uint8_t *out, const struct iotdb_form *form,
     return out;
 }
 
-/* Calls. The numbers of fields are those in IoTDB's client.thrift. */
+/* Numbers of fields are those in IoTDB's client.thrift. */
 
-/* Begins the structure of a request; the session is its first field. */
+/* The session is the first field of a request. */
 static uint8_t *begin(uint8_t *frame, const char *name, const struct iotdb_call *call)
 {
     uint8_t *out = thrift_begin(frame, name, call->number);

@@ -1,6 +1,6 @@
-/* Encodes requests as calls of IoTDB: tablets (columns in network order with bitmaps of their
- * NULLs), records (each value after its type), devices of a template, statements. A row of nothing
- * but NULLs keeps its first value, for IoTDB stores no other. */
+/* Requests as calls of IoTDB: tablets (columns in network order with bitmaps of NULLs), records
+ * (each value after its type), devices of a template, statements. A row of nothing but NULLs keeps
+ * its first value: IoTDB stores no other. */
 #ifndef SCALE_IOTDB_FRAMES_H
 #define SCALE_IOTDB_FRAMES_H
 
@@ -18,15 +18,13 @@ struct iotdb_form { /* the columns, for all requests of a load */
     size_t names_length, types_length;
 };
 
-/* Finds the first column whose type IoTDB lacks; NULL: there is none. */
 const struct column *iotdb_lacks(const struct schema *schema, uint32_t first, uint32_t count);
 
 /* False: out of memory. */
 bool iotdb_form_init(struct iotdb_form *form, const struct spec *spec, const struct schema *schema);
 void iotdb_form_free(struct iotdb_form *form);
 
-/* The most bytes of one row in a tablet, of one row as a record, and of a slice without its
- * rows. */
+/* The most bytes of a row in a tablet, as a record, and of a slice without rows. */
 uint64_t iotdb_row_bytes(const struct iotdb_form *form);
 uint64_t iotdb_record_bytes(const struct iotdb_form *form);
 uint64_t iotdb_slice_bytes(const struct iotdb_form *form);
@@ -39,7 +37,7 @@ struct iotdb_call { /* the fields that all calls have */
     uint32_t number;
 };
 
-/* Each writes the frame of one call into room for iotdb_call_bytes, and returns its end. */
+/* Each writes the frame of a call and returns its end. */
 uint8_t *iotdb_put_tablet(uint8_t *frame, const struct iotdb_call *call, const struct slice *slice);
 uint8_t *iotdb_put_tablets(uint8_t *frame, const struct iotdb_call *call);
 uint8_t *iotdb_put_records(uint8_t *frame, const struct iotdb_call *call);
@@ -59,7 +57,7 @@ struct iotdb_statement {
 uint8_t *iotdb_put_statement(uint8_t *frame, const struct iotdb_call *call,
                              const struct iotdb_statement *statement);
 
-/* fetchResults: asks for so many more rows of the answer that the server numbered `query`. */
+/* fetchResults: so many more rows of the server's answer `query`. */
 uint8_t *iotdb_put_fetch(uint8_t *frame, const struct iotdb_call *call,
                          const struct iotdb_statement *statement, int64_t query);
 

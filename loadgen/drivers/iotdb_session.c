@@ -43,7 +43,7 @@ static void take_status(struct thrift_in *in, struct iotdb_status *status, int d
         *status = several;
 }
 
-/* Takes the first status of several that is not a success. */
+/* The first status that is not a success. */
 static void take_several(struct thrift_in *in, struct iotdb_status *status, int depth)
 {
     struct iotdb_status one;
@@ -103,7 +103,6 @@ static bool write_frame(struct iotdb_session *session, uint8_t *frame, uint8_t *
     return stream_write(&session->stream, frame, (size_t)(out - frame), NULL, 0);
 }
 
-/* Reads the answer of openSession: a status, and the number of the session. */
 static enum outcome read_opened(struct iotdb_session *session, uint32_t number, struct fault *fault)
 {
     struct iotdb_status status = {0};
@@ -198,7 +197,7 @@ void iotdb_leave(struct iotdb_session *session)
     stream_free(&session->stream);
 }
 
-struct iotdb_part { /* the values of one column, or of several names */
+struct iotdb_part { /* of one column, or of several names */
     struct thrift_in values;
     struct thrift_text present;
 };
@@ -264,7 +263,7 @@ static void take_parts(struct thrift_in *in, struct iotdb_set *set, bool is_bitm
     }
 }
 
-/* Reads a TSQueryDataSet: times, values of each column, bitmaps of the rows that have one. */
+/* A TSQueryDataSet: times, values of each column, bitmaps of the rows that have one. */
 static void take_data(struct thrift_in *in, struct iotdb_set *set)
 {
     struct thrift_field field;
@@ -277,7 +276,7 @@ static void take_data(struct thrift_in *in, struct iotdb_set *set)
             thrift_skip(in, field.type);
 }
 
-/* Reads which part has the values of each name; names may share a part. */
+/* Names may share a part. */
 static void take_places(struct thrift_in *in, struct iotdb_set *set)
 {
     thrift_take8(in), thrift_take8(in);
@@ -291,7 +290,7 @@ static void take_places(struct thrift_in *in, struct iotdb_set *set)
     }
 }
 
-/* Gives each name its values; false: a name has none. */
+/* False: a name has no values. */
 static bool join(struct iotdb_set *set)
 {
     for (uint32_t i = 0; i < set->column_count; i++) {
@@ -304,7 +303,7 @@ static bool join(struct iotdb_set *set)
     return true;
 }
 
-/* Reads the structure; the places of its columns are kept for later. */
+/* The places of columns are kept for later. */
 static void take_response(struct thrift_in *in, struct iotdb_set *set, struct thrift_in *places)
 {
     struct thrift_field field;
@@ -376,9 +375,8 @@ uint64_t iotdb_set_rows(const struct iotdb_set *set)
     return rows;
 }
 
-/* Reads a TSFetchResultsResp, whose columns are those of the first page. moreData is ignored: IoTDB
- * 2.0.1-beta sets it when nothing is left. A page with fewer rows than were asked for is the last.
- * */
+/* A TSFetchResultsResp. moreData is ignored: IoTDB 2.0.1-beta sets it when nothing is left. A page
+ * with fewer rows than asked for is the last. */
 enum outcome iotdb_read_more(struct iotdb_session *session, uint32_t number, uint32_t rows_max,
                              struct iotdb_set *set, struct fault *fault)
 {

@@ -1,5 +1,4 @@
-/* A session of IoTDB over Thrift: opens and closes it, numbers its calls, and reads answers by
- * column (TSQueryDataSet). */
+/* A session of IoTDB over Thrift; reads answers by column (TSQueryDataSet). */
 #ifndef SCALE_IOTDB_SESSION_H
 #define SCALE_IOTDB_SESSION_H
 
@@ -19,20 +18,20 @@ struct iotdb_status {
     char words[400];
 };
 
-/* Opens a session unless one is open. Its fault is transient, since nothing was sent. */
+/* Unless one is open. Its fault is transient: nothing was sent. */
 enum outcome iotdb_reach(struct iotdb_session *session, const struct driver_setup *setup,
                          struct fault *fault);
 void iotdb_leave(struct iotdb_session *session);
 enum outcome iotdb_read_status(struct iotdb_session *session, uint32_t number, struct fault *fault);
 
-/* Makes the fault of an answer that ends too early. */
+/* Of an answer that ends too early. */
 enum outcome iotdb_cut(struct iotdb_session *session, struct fault *fault);
 
 enum iotdb_kind {
     IOTDB_UNKNOWN,
     IOTDB_WHOLE32,
     IOTDB_WHOLE64,
-    IOTDB_TIME, /* in the precision of the server, which is a millisecond */
+    IOTDB_TIME, /* a millisecond, the server's precision */
     IOTDB_FLOAT,
     IOTDB_DOUBLE,
     IOTDB_BOOL,
@@ -66,21 +65,20 @@ struct iotdb_value {
     struct thrift_text text;
 };
 
-/* Read the answer to executeStatement, then to each fetchResults of `rows_max` rows. The set must
- * be freed in any case. */
+/* Answers to executeStatement, then to each fetchResults of `rows_max` rows. Free the set in any
+ * case. */
 enum outcome iotdb_read_set(struct iotdb_session *session, uint32_t number, struct iotdb_set *set,
                             struct fault *fault);
 enum outcome iotdb_read_more(struct iotdb_session *session, uint32_t number, uint32_t rows_max,
                              struct iotdb_set *set, struct fault *fault);
 void iotdb_free_set(struct iotdb_set *set);
 
-/* The number of rows of the last page: of its times, or without times of the bitmaps; 0: it was
- * empty. */
+/* Rows of the last page, by its times or bitmaps; 0: empty. */
 uint64_t iotdb_set_rows(const struct iotdb_set *set);
 uint64_t iotdb_set_bytes(const struct iotdb_set *set); /* bytes of the set's times and values */
 bool iotdb_is_present(const struct iotdb_column *column, uint64_t row);
 
-/* Reads the column's next value. False: there is none, or its type is unknown. */
+/* False: there is none, or its type is unknown. */
 bool iotdb_take_value(struct iotdb_column *column, struct iotdb_value *value);
 
 #endif

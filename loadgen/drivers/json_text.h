@@ -1,4 +1,4 @@
-/* Text within a string of JSON. It knows no more of JSON than that. */
+/* Text within a string of JSON. */
 #ifndef SCALE_JSON_TEXT_H
 #define SCALE_JSON_TEXT_H
 

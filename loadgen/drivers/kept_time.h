@@ -1,4 +1,4 @@
-/* Times as text: the first digits of a time stay the same for many rows, so they are kept. */
+/* Times as text: the first digits stay the same for many rows, so they are kept. */
 #ifndef SCALE_KEPT_TIME_H
 #define SCALE_KEPT_TIME_H
 

@@ -1,5 +1,4 @@
-/* Opens client libraries at run time, by the given name or their usual ones, and their functions by
- * name. */
+/* Opens client libraries at run time, and finds their functions by name. */
 #ifndef SCALE_LIBRARY_H
 #define SCALE_LIBRARY_H
 
@@ -10,17 +9,16 @@
 
 struct symbol {
     const char *name;
-    void *slot; /* address of a function pointer; void *, so that no cast between pointer kinds is
-                   needed */
+    void *slot; /* of a function pointer; void *, without a cast between kinds */
 };
 
-/* `usual` ends with NULL; `remedy` says what to do if none of them exists. */
+/* `usual` ends with NULL; `remedy`: what to do if none exists. */
 void *library_open(const char *wanted, const char *const *usual, const char *remedy,
                    struct fault *fault);
 bool library_find(void *handle, const struct symbol *symbols, size_t count, const char *hint,
                   struct fault *fault);
 
-/* The file that has the function whose pointer is at `slot`, "" if that is not known. */
+/* The file with the function at `slot`, "" if not known. */
 void library_path_of(const void *slot, char *path, size_t size);
 
 #endif

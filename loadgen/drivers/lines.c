@@ -22,7 +22,7 @@ struct line_field {
     uint32_t length;
 };
 
-struct lines { /* the names in the lines of all tables; read-only once made */
+struct lines { /* read-only once made */
     const struct spec *spec;
     const struct schema *schema;
     const char *table;   /* the measurement */
@@ -41,7 +41,7 @@ static bool has_type(enum type type)
     return type != TYPE_UBIGINT && type != TYPE_VARBINARY && type != TYPE_GEOMETRY;
 }
 
-/* Copies in steps of COPY_BYTES, so that up to so many bytes more are written. */
+/* In steps of COPY_BYTES: up to so many bytes more are written. */
 static inline char *put_bytes(char *out, const char *text, uint32_t length)
 {
     for (uint32_t i = 0; i < length; i += COPY_BYTES)
@@ -49,7 +49,7 @@ static inline char *put_bytes(char *out, const char *text, uint32_t length)
     return out + length;
 }
 
-/* Writes a name; a space, a comma and an equals sign get a backslash. */
+/* A space, a comma and an equals sign get a backslash. */
 static char *put_name(char *out, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -189,7 +189,6 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Behind the last line other bytes may be overwritten, within `room`. */
 static char *put(const void *encoder, const struct batch *batch, void *next, char *out,
                  uint64_t room, uint32_t *rows)
 {

@@ -1,6 +1,6 @@
-/* The driver of MariaDB, through libmariadb. Methods: `load-data`, LOAD DATA LOCAL of rows as text;
+/* The driver of MariaDB, through libmariadb. Methods: `load-data`, LOAD DATA LOCAL of text;
  * `insert`, a prepared statement with arrays. Both replace the row of the same device and time. A
- * table is a device_id from 1 on; table t is in partition t mod partitions. Options: none. */
+ * table is a device_id from 1 on, in partition t mod partitions. */
 #include "mariadb.h"
 
 #include <inttypes.h>
@@ -82,7 +82,7 @@ static enum outcome maria_connect(struct driver *driver, uint32_t worker,
 
 static void maria_close(struct driver *driver)
 {
-    /* The library stays open: it may have registered handlers, and the process ends now. */
+    /* The library stays open: it may have registered handlers. */
     free(driver->write);
     free(driver);
 }

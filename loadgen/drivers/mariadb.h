@@ -1,5 +1,4 @@
-/* Shared by the files of the MariaDB driver: the functions and structures of libmariadb, and the
- * state of process and workers. */
+/* Shared by the MariaDB driver: libmariadb, state of process and workers. */
 #ifndef SCALE_MARIADB_H
 #define SCALE_MARIADB_H
 
@@ -47,8 +46,8 @@ enum { /* types of values */
        MARIA_STRING = 254
 };
 
-/* Goes on with a call on a MYSQL or MYSQL_STMT after these events; returns the events that it waits
- * for, 0: it has ended with *code. */
+/* Goes on with a call after these events; returns those that it waits for, 0: it has ended with
+ * *code. */
 typedef int maria_continue(int *code, void *object, int ready);
 
 struct libmariadb {
@@ -104,7 +103,7 @@ struct driver {
 
 struct maria_answer; /* see mariadb_answers.c */
 
-struct maria_arrays { /* parameters of a bulk statement, made by the first request */
+struct maria_arrays { /* of a bulk statement, made by the first request */
     uint32_t rows;
     uint32_t *devices;
     struct maria_bind *binds; /* device, time, columns */
@@ -128,12 +127,11 @@ struct connection {
     struct maria_answer *asks[OPERATIONS_MAX];
 };
 
-/* Opens the library and finds its functions; a fault names what is missing. */
+/* A fault names what is missing. */
 enum outcome maria_load_library(struct libmariadb *library, const char *wanted,
                                 struct fault *fault);
 
-/* The calls that wait for the server, within the deadline of the last maria_begin. They return as
- * those of libmariadb do. */
+/* Calls that wait within the deadline of the last maria_begin. They return as libmariadb's. */
 void maria_begin(struct connection *c, uint64_t deadline_ns);
 int maria_query(struct connection *c, const char *text, unsigned long length);
 int maria_stmt_prepare(struct connection *c, MYSQL_STMT *stmt, const char *text,
@@ -141,7 +139,7 @@ int maria_stmt_prepare(struct connection *c, MYSQL_STMT *stmt, const char *text,
 int maria_stmt_execute(struct connection *c, MYSQL_STMT *stmt);
 int maria_stmt_fetch(struct connection *c, MYSQL_STMT *stmt);
 
-/* Makes a fault of the last error of the connection or a statement, or of its passed deadline. */
+/* Of the last error, or of the passed deadline. */
 enum outcome maria_fault(struct connection *c, struct fault *fault);
 enum outcome maria_stmt_fault(struct connection *c, MYSQL_STMT *stmt, struct fault *fault);
 
@@ -156,7 +154,6 @@ enum outcome maria_sql(struct connection *c, const char *statement, const struct
                        struct fault *fault);
 void maria_free_asks(struct connection *c);
 
-/* Rows: LOAD DATA LOCAL, and a prepared statement with arrays. */
 enum outcome maria_open_rows(struct driver *driver, struct fault *fault);
 enum outcome maria_send(struct connection *c, const struct batch *batch, uint64_t deadline_ns,
                         uint64_t *rows_acked, struct fault *fault);

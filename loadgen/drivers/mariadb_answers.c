@@ -1,6 +1,6 @@
-/* Queries of MariaDB: prepared statements, whose rows come in the binary protocol. Whole numbers
- * and times are read as 64 bits, decimals without a fraction too, other numbers as doubles, floats
- * as what they are. `time` and `bucket` are ms since 1970. */
+/* Queries of MariaDB: prepared statements in the binary protocol. Whole numbers, times and decimals
+ * without a fraction are read as 64 bits, other numbers as doubles or floats. `time` and `bucket`
+ * are ms since 1970. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -50,7 +50,7 @@ enum outcome maria_load_library(struct libmariadb *m, const char *wanted, struct
     return OUTCOME_OK;
 }
 
-/* Errors from 2000 on are the client library's: the connection is of no more use. */
+/* From 2000 on the client library's: the connection is of no more use. */
 static enum outcome said(const struct connection *c, unsigned number, const char *state,
                          const char *words, struct fault *fault)
 {

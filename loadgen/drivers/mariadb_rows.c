@@ -1,7 +1,6 @@
-/* Rows for MariaDB. `load-data`: rows are encoded as the library takes the text. `insert`: the
- * arrays of the batch are bound; devices, texts and NULLs get arrays of their own. A request is
- * acknowledged when the server reports success, as many rows as it got at least, and no warning,
- * which a changed value is. */
+/* Rows for MariaDB. `load-data`: encoded as the library takes the text. `insert`: arrays of the
+ * batch are bound; devices, texts and NULLs get their own. A request is acknowledged by success, at
+ * least as many rows as it got, and no warning, which a changed value is. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Waits for MariaDB's server within the deadline, by the non-blocking calls of libmariadb. A passed
- * deadline shuts the connection down: libmariadb cannot leave a call in another way. */
+/* Waits within the deadline, by the non-blocking calls of libmariadb. A passed deadline shuts the
+ * connection down: libmariadb cannot leave a call in another way. */
 #include <poll.h>
 #include <sys/socket.h>
 

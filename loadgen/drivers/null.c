@@ -21,8 +21,6 @@
 #include "../tags.h"
 #include "driver.h"
 
-/* The dump: each row, and each query with its parameters, as a line of text. */
-
 static void dump_text(FILE *file, const struct column *column, const void *value, int32_t length)
 {
     const unsigned char *bytes = value;
@@ -147,7 +145,7 @@ static enum outcome null_connect(struct driver *driver, uint32_t worker,
     return OUTCOME_OK;
 }
 
-/* Waits and fails as the options say, before each request. */
+/* As the options say, before each request. */
 static enum outcome pretend(struct connection *c, uint64_t deadline_ns, struct fault *fault)
 {
     const struct driver *d = c->driver;
@@ -208,7 +206,7 @@ static uint64_t bits_of(const struct parameter *parameter)
     return bits;
 }
 
-/* Answers with null_answer_rows rows, each as wide as a row of the load. */
+/* Each row as wide as a row of the load. */
 static enum outcome null_ask(struct connection *c, uint32_t operation,
                              const struct parameter *parameters, uint64_t deadline_ns,
                              struct answer *answer, struct fault *fault)

@@ -1,5 +1,4 @@
-/* Numbers as text that reads back the same, without printf but for very small and very large ones.
- * See numbers.h. */
+/* See numbers.h. printf only for very small and very large numbers. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@ __extension__ typedef unsigned __int128 wide;
 
 /* It takes the lists of macros for nested expressions. */
 /* clang-format off */
-/* Each of the digits behind `before`, with `end` behind them; 0 has an end of its own. */
+/* `before` with each digit, and `end` behind; 0 has an end of its own. */
 #define ONE_TO_NINE(before, end)                                                                \
     before "1" end before "2" end before "3" end before "4" end before "5" end before "6" end   \
         before "7" end before "8" end before "9" end
@@ -70,7 +69,7 @@ char *numbers_put_large(char *out, uint64_t value)
     return put_triple(out, rest % 1000);
 }
 
-/* whole + fraction / 10^decimals, the fraction without the zeros at its end. */
+/* whole + fraction / 10^decimals, without zeros at the end. */
 static char *put_decimal(char *out, uint64_t whole, uint64_t fraction, uint32_t decimals)
 {
     if (fraction == tens[decimals]) { /* rounded up */
@@ -101,7 +100,7 @@ char *numbers_put_any_float(char *out, float value)
     return put_decimal(out, whole, (uint64_t)(scaled + 0.5), decimals);
 }
 
-/* Numerator and denominator are exact, so that their quotient is the nearest double. */
+/* Both are exact, so that their quotient is the nearest double. */
 double numbers_double_of(float value)
 {
     const double size = fabs((double)value);

@@ -1,5 +1,4 @@
-/* Numbers as text that reads back the same, and words. Small whole numbers and thousandths are
- * inlined, others are numbers.c's. A byte beyond the end may be written. */
+/* Numbers as text that reads back the same, and words. A byte beyond the end may be written. */
 #ifndef SCALE_NUMBERS_H
 #define SCALE_NUMBERS_H
 
@@ -9,18 +8,17 @@
 
 enum { NUMBER_BYTES = 40 }; /* most that a number takes */
 
-/* For each number below 1000 its three digits, and its length as a fraction with a point, without
- * trailing zeros. */
+/* Below 1000: three digits, and the length as a fraction with a point, without trailing zeros. */
 extern const char numbers_triples[4 * 1000 + 1];
 
-/* For each number below 1000 its digits without leading zeros, and their count. */
+/* Below 1000: digits without leading zeros, and their count. */
 extern const char numbers_shorts[4 * 1000 + 1];
 
 char *numbers_put_large(char *out, uint64_t value); /* from a million on */
 char *numbers_put_any_float(char *out, float value);
 char *numbers_put_any_double(char *out, double value);
 
-/* The double that is nearest to the decimal that put_float writes. */
+/* Nearest to the decimal that put_float writes. */
 double numbers_double_of(float value);
 
 static inline char *put_text(char *out, const char *text, size_t length)
@@ -64,7 +62,7 @@ static inline char *put_whole(char *out, int64_t value)
     return put_unsigned(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
-/* Thousandths are what values are rounded to most often: three digits then say all of it. */
+/* Most values are rounded to thousandths: three digits say all of it. */
 static inline char *put_thousandths(char *out, int32_t thousandths)
 {
     if (thousandths < 0)

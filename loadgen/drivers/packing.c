@@ -1,5 +1,4 @@
-/* Compresses by zlib, where each text becomes a gzip file, and libsnappy (its block format). See
- * packing.h. */
+/* See packing.h. With zlib each text becomes a gzip file. */
 #include "packing.h"
 
 #include <stdlib.h>
@@ -7,7 +6,7 @@
 #include "library.h"
 
 enum {
-    LEVEL = 1, /* the fastest: the load generator's CPU is not the server's */
+    LEVEL = 1, /* the load generator's CPU is not the server's */
     DEFLATED = 8,
     GZIP_WINDOW = 15 + 16,
     MEMORY_LEVEL = 8,
@@ -41,7 +40,7 @@ struct zlib {
     const char *(*version)(void);
 };
 
-struct snappy { /* snappy-c.h, the same since snappy 1.0.5; 0 is success */
+struct snappy { /* the same since snappy 1.0.5; 0 is success */
     int (*compress)(const char *text, size_t length, char *out, size_t *out_length);
     size_t (*bound)(size_t length);
 };

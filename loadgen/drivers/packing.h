@@ -1,4 +1,4 @@
-/* Compression of each body before it is posted, by the name in a driver's form. */
+/* Compression of each body before it is posted. */
 #ifndef SCALE_PACKING_H
 #define SCALE_PACKING_H
 
@@ -6,13 +6,13 @@
 
 #include "fault.h"
 
-struct packer; /* state of one connection between two bodies; each kind defines its own */
+struct packer; /* of one connection; each kind defines its own */
 
 struct packing {
-    /* NULL, with a fault that says what is missing. */
+    /* NULL with a fault. */
     struct packer *(*make)(struct fault *fault);
     void (*drop)(struct packer *packer); /* takes NULL */
-    /* Returns the compressed text, valid until the next call; NULL: out of memory. */
+    /* Valid until the next call; NULL: out of memory. */
     const char *(*pack)(struct packer *packer, const char *text, size_t length, size_t *packed);
 };
 

@@ -14,8 +14,7 @@ const uint8_t pg_sync[PG_MARK_BYTES] = {'S', 0, 0, 0, 4};
 
 enum { DEFAULT_PORT = 5432, VERSION_3 = 196608, LOGIN_DONE = 0, LOGIN_CLEAR = 3, WORD_BYTES = 256 };
 
-/* Finds a field of an error, "" if it is missing. A field is a letter and a text that ends with
- * a zero byte. */
+/* A field is a letter and a text that ends with a zero byte; "" if missing. */
 static const char *field(const struct pg_answer *answer, uint8_t letter)
 {
     const uint8_t *at = answer->bytes, *const end = at + answer->length;
@@ -99,7 +98,7 @@ static bool send_password(struct stream *s, const struct pg_server *server)
     return stream_write(s, head, sizeof head, password, bytes);
 }
 
-/* Answers one message of the login; *is_ready: the server waits for statements. */
+/* *is_ready: the server waits for statements. */
 static enum outcome take_login(struct stream *s, const struct pg_server *server,
                                const struct pg_answer *answer, bool *is_ready, struct fault *fault)
 {

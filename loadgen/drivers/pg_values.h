@@ -1,5 +1,4 @@
-/* Values in PostgreSQL's binary format, also in COPY: most significant byte first. It sends
- * nothing. */
+/* Values in PostgreSQL's binary format: most significant byte first. */
 #ifndef SCALE_PG_VALUES_H
 #define SCALE_PG_VALUES_H
 
@@ -30,8 +29,7 @@ enum {
 
 enum { FORMAT_BINARY = 1 };
 
-struct us_ratio { /* ratio of our unit of time to a microsecond: one of the two is 1, the other 1 or
-                     1000 */
+struct us_ratio { /* one is 1, the other 1 or 1000 */
     int64_t multiply, divide;
 };
 
@@ -68,14 +66,14 @@ static inline int64_t pg_us(const struct us_ratio *us, int64_t time)
     return (us->divide == 1 ? time * us->multiply : time / 1000) - EPOCH_US;
 }
 
-/* Bytes of a value on the wire; a type that PostgreSQL lacks becomes the next larger one. */
+/* A type that PostgreSQL lacks becomes the next larger one. */
 uint32_t pg_wire_bytes(const struct column *column);
 
-/* Writes n values of one column, `stride` apart; not for text. */
+/* Values `stride` apart; not for text. */
 void pg_put_column(const struct us_ratio *us, uint8_t *out, size_t stride,
                    const struct column *column, const uint8_t *in, uint32_t n);
 
-/* Writes one value of any type, or NULL, with its length before it; returns its end. */
+/* With its length before it; returns its end. */
 uint8_t *pg_put_field(const struct us_ratio *us, uint8_t *out, const struct column *column,
                       const struct column_data *data, uint32_t row);
 

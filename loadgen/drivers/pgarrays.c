@@ -1,8 +1,7 @@
 /* The driver of CrateDB by version 3 of the PostgreSQL protocol: a request is one prepared INSERT
  * INTO "measurement" (device_id, time, ...) (SELECT * FROM UNNEST($1, $2, ...)) with a binary array
  * for each column, in pieces above 8 MiB. device_id is the table's number, time in ms since 1970.
- * CrateDB has no transactions: a number of stored rows that is not the request's is a fault.
- * Method: `arrays`. */
+ * Without transactions, a number of stored rows that is not the request's is a fault. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +13,7 @@ enum {
     OWN_COLUMNS = 2, /* device and time */
     MESSAGE_BYTES = 1 << 23,
     FRAME_BYTES = 64, /* most bytes around the arrays of a message */
-    ARRAY_BYTES = 24, /* bytes before the values of an array, with its length */
+    ARRAY_BYTES = 24, /* before the values, with its length */
     DEVICE_BYTES = 4 + 4,
     TIME_BYTES = 4 + 8
 };
@@ -24,7 +23,7 @@ struct driver {
     struct pg_server server;
     const char *table;
     uint32_t first_column, column_count;
-    struct column *columns; /* columns of a request; a timestamp is a whole number here */
+    struct column *columns; /* a timestamp is a whole number here */
 };
 
 struct connection {
@@ -91,7 +90,7 @@ static enum outcome prepare(struct connection *c, struct fault *fault)
     return outcome;
 }
 
-/* Connects, logs in and prepares, unless the connection is open. */
+/* Unless the connection is open. */
 static enum outcome reach(struct connection *c, struct fault *fault)
 {
     if (c->stream.fd >= 0)
@@ -117,8 +116,7 @@ static uint64_t frame_bytes(const struct driver *d)
     return FRAME_BYTES + (OWN_COLUMNS + (uint64_t)d->column_count) * ARRAY_BYTES;
 }
 
-/* Writes what stands before the values of an array of one dimension; the place of its length is
- * `out`. */
+/* Of one dimension; `out`: the place of its length. */
 static uint8_t *begin_array(uint8_t *out, unsigned element, uint32_t count)
 {
     out = put_u32(out + 4, 1); /* dimensions */
@@ -162,7 +160,6 @@ static uint8_t *put_column(const struct driver *d, const struct batch *batch, ui
     return out;
 }
 
-/* Writes the messages that insert `count` rows from `first` on; returns their end. */
 static uint8_t *put_insert(const struct driver *d, const struct batch *batch, uint32_t first,
                            uint32_t count, uint8_t *message)
 {
@@ -183,7 +180,7 @@ static uint8_t *put_insert(const struct driver *d, const struct batch *batch, ui
     return pg_put_execute(pg_end_message(message, 'B', put_u16(out, 0)));
 }
 
-/* Sends the message with a Sync behind it, and reads until the server is ready for more. */
+/* With a Sync behind it; reads until the server is ready for more. */
 static enum outcome fly(struct connection *c, const uint8_t *end, uint64_t *acked,
                         struct fault *fault)
 {

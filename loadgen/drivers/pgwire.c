@@ -1,8 +1,8 @@
 /* The driver of databases that take INSERT but no COPY by version 3 of the PostgreSQL protocol,
  * such as QuestDB. libpq's pipeline mode takes two to three times its CPU time per row
- * (docs/performance.md). It does not read: QuestDB answers over HTTP. A table is a device; its name
- * d<t> and tags are columns of text. Method: `insert`, one transaction per request. Option:
- * parted=1, table t belongs to the SQL table <table>_p<t mod partitions>. */
+ * (docs/performance.md). It does not read: QuestDB answers over HTTP. Columns of text: the device
+ * d<t>, and tags. Method: `insert`, one transaction per request. Option: parted=1, table t belongs
+ * to the SQL table <table>_p<t mod partitions>. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,26 +14,25 @@
 #include "table_texts.h"
 
 enum {
-    /* Limits on what is sent before its answers are read: these fit into the buffers of two
-     * sockets, so that neither side waits. */
+    /* Of what is sent before its answers are read: it fits into the buffers of two sockets, so that
+       neither side waits. */
     WINDOW_STATEMENTS = 2048,
     WINDOW_BYTES = 1 << 20,
-    STATEMENT_BYTES = 1
-        << 18, /* most bytes of a statement's values: the server reads a message as a whole */
+    STATEMENT_BYTES = 1 << 18, /* of a statement's values: the server reads a message as a whole */
     STATEMENT_ROWS = 100,
     STATEMENT_VALUES_MAX = INT16_MAX,
-    SIZES = 3 /* statements of each part, the largest first; the last one has one row */
+    SIZES = 3 /* the largest first; the last has one row */
 };
 
 struct driver {
     const struct driver_setup *setup;
     struct pg_server server;
     const char *table;
-    bool is_parted; /* table t belongs to the SQL table <table>_p<t mod partitions> */
+    bool is_parted;
     uint32_t first_column, column_count, parts;
-    struct column *columns; /* columns of a request; a timestamp is a whole number here */
+    struct column *columns; /* a timestamp is a whole number here */
     uint32_t sizes[SIZES];
-    struct table_texts heads; /* the first values of each row: device and tags */
+    struct table_texts heads; /* of each row: device and tags */
 };
 
 struct pgwire_row { /* names a row of the batch */
@@ -43,11 +42,11 @@ struct pgwire_row { /* names a row of the batch */
 struct connection {
     const struct driver *driver;
     struct stream stream;
-    uint8_t *body, *out; /* the current window, and the end of what it holds */
-    uint32_t due; /* statements in the window, each of which the server must complete */
+    uint8_t *body, *out; /* window, and the end of what it holds */
+    uint32_t due; /* statements in the window */
     bool *is_prepared; /* parts x SIZES */
     bool *is_present; /* parts: the request has rows of it */
-    struct pgwire_row rows[STATEMENT_ROWS]; /* rows of one part that are not yet in a statement */
+    struct pgwire_row rows[STATEMENT_ROWS]; /* of one part, not yet in a statement */
     uint32_t row_count;
 };
 
@@ -77,7 +76,6 @@ static uint8_t *put_statement_name(const struct driver *d, uint32_t part, uint32
     return pg_put_words(out, "p%u_%u", (unsigned)part, (unsigned)d->sizes[size]) + 1;
 }
 
-/* INSERT INTO "table" (device, tags, columns, timestamp) VALUES ($1, $2, ...), ... */
 static uint8_t *put_statement(const struct driver *d, uint32_t part, uint32_t size, uint8_t *out)
 {
     const struct schema *schema = d->setup->schema;
@@ -96,7 +94,6 @@ static uint8_t *put_statement(const struct driver *d, uint32_t part, uint32_t si
     return pg_put_words(out, ")") + 1;
 }
 
-/* Writes the message that prepares a statement; returns its end. */
 static uint8_t *put_parse(const struct driver *d, uint32_t part, uint32_t size, uint8_t *out)
 {
     const uint32_t tags = d->setup->schema->tag_count, count = parameters_of_row(d);
@@ -127,7 +124,7 @@ static enum outcome prepare_insert(struct connection *c, uint32_t part, uint32_t
     return outcome;
 }
 
-/* Writes the message that prepares a statement without parameters. */
+/* Without parameters. */
 static uint8_t *put_parse_of(uint8_t *out, const char *name, const char *statement)
 {
     uint8_t *const begin = out;
@@ -136,8 +133,8 @@ static uint8_t *put_parse_of(uint8_t *out, const char *name, const char *stateme
     return pg_end_message(begin, 'P', out + 2);
 }
 
-/* Prepares BEGIN, COMMIT, ROLLBACK and each part's INSERT of one row, which shows a table that does
- * not fit. */
+/* BEGIN, COMMIT, ROLLBACK and each part's INSERT of one row, which shows a table that does not fit.
+ */
 static enum outcome prepare_all(struct connection *c, struct fault *fault)
 {
     const struct driver *d = c->driver;
@@ -151,7 +148,7 @@ static enum outcome prepare_all(struct connection *c, struct fault *fault)
     return outcome;
 }
 
-/* Connects, logs in and prepares, unless the connection is open. */
+/* Unless the connection is open. */
 static enum outcome reach(struct connection *c, struct fault *fault)
 {
     if (c->stream.fd >= 0)
@@ -164,8 +161,7 @@ static enum outcome reach(struct connection *c, struct fault *fault)
     return outcome;
 }
 
-/* Encoding of rows. A prepared INSERT has VALUES for a fixed number of rows; device and tags are
- * encoded once. */
+/* A prepared INSERT has a fixed number of rows; device and tags are encoded once. */
 
 enum {
     MESSAGE_BYTES = 96, /* most bytes around the values of a statement */
@@ -217,7 +213,6 @@ static uint64_t row_values_bytes(const struct driver *d)
     return bytes;
 }
 
-/* As many rows as a message holds, a tenth of that, and one row. */
 static void choose_sizes(struct driver *d)
 {
     const uint64_t by_bytes = STATEMENT_BYTES / row_values_bytes(d);
@@ -228,8 +223,7 @@ static void choose_sizes(struct driver *d)
         d->sizes[i] = most > 1 && i + 1 < SIZES ? most : 1;
 }
 
-/* Encodes the first values of each table's rows, and chooses the sizes of statements. False: out
- * of memory. */
+/* False: out of memory. */
 static bool make_heads(struct driver *d)
 {
     const size_t most = 4 + DEVICE_BYTES + (size_t)d->setup->schema->tag_count * (4 + TAG_TEXT_MAX);
@@ -244,13 +238,13 @@ static uint64_t insert_bytes(const struct driver *d, uint32_t size)
     return MESSAGE_BYTES + d->sizes[size] * row_values_bytes(d);
 }
 
-/* Writes the messages that execute a statement without parameters. */
+/* Without parameters. */
 static uint8_t *put_run(uint8_t *out, const char *name)
 {
     uint8_t *const begin = out;
     out[5] = 0; /* the portal without a name */
     out = pg_put_words(out + 6, "%s", name) + 1;
-    memset(out, 0, 6); /* no formats, no parameters, no formats of an answer */
+    memset(out, 0, 6); /* formats, parameters, formats of an answer */
     return pg_put_execute(pg_end_message(begin, 'B', out + 6));
 }
 
@@ -285,9 +279,8 @@ static uint8_t *put_insert(const struct driver *d, const struct batch *batch, ui
     return pg_put_execute(pg_end_message(begin, 'B', out + 2));
 }
 
-/* Sending. A request is one transaction, sent without waiting: BEGIN, its INSERTs, COMMIT and Sync.
- * The COMMIT's answer acknowledges the rows; an error rolls back, and the server has none of them.
- * */
+/* A request is one transaction, sent without waiting. The COMMIT's answer acknowledges the rows; an
+ * error rolls back. */
 
 static enum outcome roll_back(struct connection *c, struct fault *fault)
 {
@@ -303,8 +296,7 @@ static enum outcome roll_back(struct connection *c, struct fault *fault)
     return OUTCOME_ERROR;
 }
 
-/* Continues after an error, which `fault` holds: reads until the server is ready, and rolls back an
- * open transaction. */
+/* After an error, which `fault` holds. */
 static enum outcome recover(struct connection *c, bool is_synced, struct fault *fault)
 {
     struct pg_answer answer;
@@ -328,7 +320,6 @@ static enum outcome fail(struct connection *c, const struct pg_answer *answer, b
     return OUTCOME_ERROR;
 }
 
-/* Sends the window with a mark behind it, and reads the answers. */
 static enum outcome fly(struct connection *c, const uint8_t *mark, uint64_t *acked,
                         struct fault *fault)
 {
@@ -357,7 +348,7 @@ static enum outcome fly(struct connection *c, const uint8_t *mark, uint64_t *ack
     return OUTCOME_OK;
 }
 
-/* Makes room in the window for a statement, and prepares it if it is new. */
+/* Prepares the statement if it is new. */
 static enum outcome make_ready(struct connection *c, uint32_t part, uint32_t size, uint64_t *acked,
                                struct fault *fault)
 {
@@ -373,8 +364,7 @@ static enum outcome make_ready(struct connection *c, uint32_t part, uint32_t siz
     return outcome == OUTCOME_ERROR && c->stream.fd >= 0 ? recover(c, false, fault) : outcome;
 }
 
-/* Puts the waiting rows into statements of the largest size, and with is_end also into the
- * smaller ones. */
+/* is_end: also into the smaller sizes. */
 static enum outcome put_rows(struct connection *c, const struct batch *batch, uint32_t part,
                              bool is_end, uint64_t *acked, struct fault *fault)
 {

@@ -27,11 +27,11 @@ struct point_name {
     uint32_t length;
 };
 
-struct points { /* the names in the points of all tables; read-only once made */
+struct points { /* read-only once made */
     const struct spec *spec;
     const struct schema *schema;
     enum points_form form;
-    int64_t divisor;   /* times are divided by it: 1, or the units in a second */
+    int64_t divisor;   /* of times: 1, or the units in a second */
     struct table_texts tags; /* "device":"d7","groupid":"3" */
     struct point_name *names; /* one per column of the schema */
 };
@@ -41,8 +41,7 @@ static bool has_type(enum type type)
     return !type_is_text(type) && type != TYPE_UBIGINT && type != TYPE_GEOMETRY;
 }
 
-/* Writes a tag's text with the characters that all of these databases take; "_" for an empty
- * one, which none takes. */
+/* Characters that all of these databases take; "_" for an empty text, which none takes. */
 static char *put_tag_text(char *out, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -124,7 +123,7 @@ static void drop(void *encoder)
     free(p->names);
 }
 
-/* The most bytes of one point, with the name and the tags of its series. */
+/* With the name and tags of its series. */
 static uint64_t point_bytes(const struct points *p)
 {
     return NAME_BYTES + 2 * FRAME_BYTES + p->tags.longest + TIME_BYTES + NUMBER_BYTES;
@@ -160,7 +159,7 @@ static char *put_tags(const struct points *p, uint32_t table, char *out)
     return put_text(out, text, length);
 }
 
-/* Writes the text before the first time of a series, or before that of a point. */
+/* Before the first time of a series, or that of a point. */
 static char *put_head(const struct points *p, uint32_t column, uint32_t table, char *out)
 {
     out = put_text(out, p->names[column].text, p->names[column].length);
@@ -189,7 +188,7 @@ static char *put_point(const struct points *p, const struct batch *batch, struct
     return out;
 }
 
-/* Writes the points of one column of a slice from place->row on, as far as there is room. */
+/* From place->row on, as far as there is room. */
 static char *put_series(const struct points *p, const struct batch *batch, struct post_place *place,
                         char *out, const char *end, uint32_t *rows)
 {
@@ -216,7 +215,7 @@ static char *put_series(const struct points *p, const struct batch *batch, struc
     return out;
 }
 
-/* Goes column by column through each slice; a row is complete when its last column is written. */
+/* By column through each slice; a row is complete with its last column. */
 static char *put(const void *encoder, const struct batch *batch, void *next, char *out,
                  uint64_t room, uint32_t *rows)
 {

@@ -1,8 +1,7 @@
-/* The driver of PostgreSQL through libpq: queries, placement, SQL and methods. postgres_rows.c
- * encodes rows, postgres_libpq.c waits. Methods: `copy`, COPY ... FROM STDIN (FORMAT binary);
- * `jsonb`, the same with all columns in one jsonb; `insert` and `upsert`, a prepared INSERT of
- * arrays. A request is one statement, whose count the server acknowledges. A table is a device_id.
- * The SQL table, its partitions and key exist. Options: none. */
+/* The driver of PostgreSQL through libpq: queries, placement, SQL and methods. Methods: `copy`,
+ * COPY ... FROM STDIN (FORMAT binary); `jsonb`, the same with all columns in one jsonb; `insert`
+ * and `upsert`, a prepared INSERT of arrays. A request is one statement, whose count the server
+ * acknowledges. A table is a device_id. The SQL table, its partitions and key exist. */
 #include "postgres_rows.h"
 
 #include <ctype.h>
@@ -32,8 +31,8 @@ static int16_t read_i16(const char *value)
     return (int16_t)read_bytes(value, 2);
 }
 
-/* Passes a numeric to the sink as a decimal: four numbers of 16 bits, then digits to the base
- * 10,000. NaN and what is too long become a text. */
+/* A numeric as a decimal: four numbers of 16 bits, then digits to the base 10,000. NaN and what is
+ * too long become a text. */
 static void hand_numeric(const struct result_sink *sink, const char *value, int length)
 {
     const bool is_whole = length >= 8;
@@ -65,15 +64,14 @@ static void hand_numeric(const struct result_sink *sink, const char *value, int 
     sink->value(sink->context, text, scale > 0 ? point + (size_t)scale : used, true);
 }
 
-/* Queries. Operations are prepared statements with $1, $2, ...; parameters and answers are binary.
- * Large answers are read row by row. Memory is allocated at `prepare` only. */
+/* Queries: prepared statements, binary. Large answers are read row by row. Memory is allocated at
+ * `prepare` only. */
 
 enum {
-    WHOLE_ROWS_MAX =
-        10000 /* the next answer is read at once if the last one had at most so many rows */
+    WHOLE_ROWS_MAX = 10000 /* the next answer is read at once after one of at most so many rows */
 };
 
-#define GRACE_NS 1000000000ull /* time for the server to report that it ended a query */
+#define GRACE_NS 1000000000ull /* for the server's report that it ended a query */
 
 struct postgres_ask { /* one operation on one connection */
     char name[16];
@@ -116,7 +114,7 @@ static enum outcome ended(struct connection *c, PGresult *result, struct fault *
     return outcome;
 }
 
-/* Makes the server end a late query, so that the connection stays usable. */
+/* Ends a late query on the server, so that the connection stays usable. */
 static enum outcome limit_time(struct connection *c, struct fault *fault)
 {
     const double ms = c->driver->setup->spec->request_timeout_s * 1e3;
@@ -220,7 +218,7 @@ static struct answer_value value_of(unsigned type, const char *value, int length
     return cell;
 }
 
-/* A numeric counts with its bytes in the digest, and goes to the sink as a decimal. */
+/* In the digest a numeric is its bytes, for the sink a decimal. */
 static void take_value(const struct libpq *p, const PGresult *result, int row, int column,
                        struct answer *answer)
 {
@@ -256,7 +254,7 @@ static void count_rows(const struct libpq *p, const PGresult *result, struct ans
     }
 }
 
-/* Reads everything from the connection, so that it is ready for the next query. */
+/* Everything, so that the connection is ready for the next query. */
 static enum outcome take_answer(struct connection *c, struct answer *answer, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;
@@ -313,12 +311,12 @@ static void postgres_free_asks(struct connection *c)
         free(c->asks[i]);
 }
 
-/* Placement. The server's hash gives the partition of each device_id; ids are chosen so that
- * partitions have equal numbers of tables, give or take one. */
+/* Placement. The server's hash gives each device_id's partition; ids are chosen so that partitions
+ * have equal numbers of tables, give or take one. */
 
 enum { PAGE_IDS = 8192, PAGES_MAX = 200000 };
 
-/* Runs a SELECT that must return a row; NULL with a fault otherwise. */
+/* NULL with a fault if there is no row. */
 static PGresult *select_rows(struct connection *c, const char *query, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;
@@ -334,7 +332,7 @@ static PGresult *select_rows(struct connection *c, const char *query, struct fau
     return NULL;
 }
 
-/* Counts the leaves of a hash-partitioned table; 0 for a plain table. */
+/* 0 for a plain table. */
 static bool count_leaves(struct connection *c, uint64_t *leaves, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;
@@ -376,8 +374,8 @@ static bool page_of_ids(struct connection *c, uint64_t first_id, uint64_t partit
     return rows == PAGE_IDS;
 }
 
-/* Gives table t an id whose partition is t mod partitions. next_table[p]: the next table of p
- * without an id. */
+/* Table t gets an id of partition t mod partitions. next_table[p]: the next table of p without an
+ * id. */
 static bool choose_ids(struct connection *c, uint32_t *next_table, struct fault *fault)
 {
     const struct spec *spec = c->driver->setup->spec;
@@ -407,7 +405,7 @@ static bool choose_ids(struct connection *c, uint32_t *next_table, struct fault 
     return ok;
 }
 
-/* Places tables without asking the server: the ids are the tables' numbers from 1 on. */
+/* Without asking the server: ids are the tables' numbers from 1 on. */
 static void place_anywhere(struct driver *driver, uint32_t *partition_of)
 {
     const struct spec *spec = driver->setup->spec;
@@ -505,7 +503,7 @@ static enum outcome postgres_place(struct driver *driver, uint32_t *partition_of
     return ok ? OUTCOME_OK : OUTCOME_FATAL;
 }
 
-/* Whether the text of a type, by its object id, is also a JSON number. */
+/* Whether its text is also a JSON number. */
 static bool is_number_type(unsigned type)
 {
     switch (type) {
@@ -569,7 +567,7 @@ static enum outcome take_result(struct connection *c, PGresult *result, bool *ha
     }
 }
 
-/* Discards what a COPY TO STDOUT sends, so that the connection is ready for the next statement. */
+/* So that the connection is ready for the next statement. */
 static void drop_copy(struct connection *c)
 {
     const struct libpq *p = &c->driver->libpq;
@@ -612,7 +610,7 @@ static const struct driver_method methods[] = {
 
 static const char *const options[] = {NULL};
 
-/* Writes COPY's list of columns; false: they do not fit. */
+/* False: it does not fit. */
 static bool build_copy(struct driver *d)
 {
     const struct schema *schema = d->setup->schema;
@@ -729,14 +727,14 @@ static enum outcome postgres_send(struct connection *c, const struct batch *batc
     if (outcome != OUTCOME_OK && c->driver->staged)
         *rows_acked = 0; /* the COPY was undone */
     else if (c->driver->staged && postgres_may_repeat(c->driver->setup->spec))
-        *rows_acked = batch->rows; /* the server counts a row once, but has stored all of them */
-    /* The sending broke off: the server's last message, if there is one, says why. */
+        *rows_acked = batch->rows; /* a row counts once, but all are stored */
+    /* The sending broke off: the server's last message says why. */
     return !is_sent && outcome == OUTCOME_OK ? OUTCOME_FATAL : outcome;
 }
 
 static void postgres_close(struct driver *driver)
 {
-    /* The library stays open: it may have registered handlers, and the process ends now. */
+    /* The library stays open: it may have registered handlers. */
     free(driver->device_of);
     free(driver->insert);
     free(driver->staged);

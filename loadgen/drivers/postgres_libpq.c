@@ -1,6 +1,6 @@
-/* Loads libpq, waits within the deadline of a request, and reads faults and acknowledgements.
- * Without a deadline libpq waits. With one all waiting is here, for room to send and for what the
- * server sends, so that neither side waits for the other. */
+/* Loads libpq, waits within deadlines, reads faults and acknowledgements. Without a deadline libpq
+ * waits. With one all waiting is here, for room to send and for what the server sends, so that
+ * neither side waits for the other. */
 #include "postgres_libpq.h"
 
 #include <poll.h>
@@ -73,7 +73,7 @@ enum outcome postgres_fault(const struct libpq *p, PGconn *conn, const PGresult 
     return is_broken ? OUTCOME_FATAL : OUTCOME_ERROR;
 }
 
-/* Waits for any of the events and reads what came; 0: late or broken. */
+/* 0: late or broken. */
 static short wait_for(struct connection *c, short events)
 {
     const struct libpq *p = &c->driver->libpq;

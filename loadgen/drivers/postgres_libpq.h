@@ -1,5 +1,4 @@
-/* Shared by the files of the PostgreSQL driver and its fuzzing harness: functions of libpq, state
- * of process and workers, requests within their deadline. */
+/* Shared by the PostgreSQL driver and its fuzzing harness: libpq, state of process and workers. */
 #ifndef SCALE_POSTGRES_LIBPQ_H
 #define SCALE_POSTGRES_LIBPQ_H
 
@@ -74,8 +73,8 @@ struct driver {
     uint32_t *device_of; /* device_id of each table, once placed */
     uint64_t row_bytes;  /* most bytes of a row in COPY's format */
     char copy[8192];     /* the COPY statement */
-    char *insert;        /* the statement that prepares the INSERT; NULL: another method */
-    char *staged; /* COPY into a temporary table, then INSERT from it; NULL: another method */
+    char *insert;        /* prepares the INSERT; NULL: another method */
+    char *staged; /* COPY into a temporary table, INSERT from it; NULL: another method */
     struct postgres_json *json; /* names of the members; NULL: another method */
 };
 
@@ -93,7 +92,7 @@ struct connection {
         WAY_LIBRARY,
         WAY_NOWHERE
     } way; /* how the data of COPY is sent */
-    bool has_template; /* the buffer holds the counts and lengths of rows of fixed length */
+    bool has_template; /* the buffer holds counts and lengths of rows of fixed length */
     uint64_t deadline_ns; /* deadline of the current request; 0: none */
     struct postgres_ask *asks[OPERATIONS_MAX];
     struct postgres_arrays *arrays; /* made by the first INSERT */
@@ -101,20 +100,20 @@ struct connection {
     bool is_late; /* the deadline passed before the answer came */
 };
 
-/* Opens the library and finds its functions; a fault names what is missing. */
+/* A fault names what is missing. */
 enum outcome postgres_load_library(struct libpq *libpq, const char *wanted, struct fault *fault);
 
-/* Makes a fault of the error of a result, or of the connection if result is NULL. */
+/* result NULL: of the connection. */
 enum outcome postgres_fault(const struct libpq *libpq, PGconn *conn, const PGresult *result,
                             struct fault *fault);
 
-/* Waits within the deadline of a request, after `begin`: false or NULL when it has passed (is_late)
- * or the connection is broken. `flush` waits until the server has taken everything. */
+/* Within the deadline, after `begin`: false or NULL when it has passed (is_late) or the connection
+ * is broken. `flush` waits until the server has taken everything. */
 bool postgres_begin(struct connection *connection, uint64_t deadline_ns);
 bool postgres_flush(struct connection *connection);
 PGresult *postgres_next_result(struct connection *connection);
 
-/* Reads the whole answer to a COPY or INSERT, so that the connection is ready again. */
+/* The whole answer, so that the connection is ready again. */
 enum outcome postgres_take_answer(struct connection *connection, uint64_t *rows_acked,
                                   struct fault *fault);
 

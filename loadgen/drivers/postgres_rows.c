@@ -1,5 +1,4 @@
-/* Encodes rows for PostgreSQL and sends them: COPY's binary format, jsonb in it, and arrays of a
- * prepared INSERT. It reads answers only to keep the server going. */
+/* Rows for PostgreSQL: COPY's binary format, jsonb in it, and arrays of a prepared INSERT. */
 #include "postgres_rows.h"
 
 #include <dlfcn.h>
@@ -17,13 +16,11 @@
 #include "cells.h"
 #include "pg_values.h"
 
-/* Sending the data of COPY. Without TLS and GSS the frames go straight into the socket, which saves
- * libpq's copy: after the answer to COPY it has sent all of its own and keeps no account of the
- * data. */
+/* Without TLS and GSS COPY's frames go straight into the socket, which saves libpq's copy: after
+ * the answer to COPY it has sent all of its own and keeps no account of the data. */
 
 typedef int in_use_function(PGconn *);
 
-/* Whether libpq has both functions and they report no encryption. */
 static bool is_plain(const struct connection *c)
 {
     in_use_function *tls = NULL, *gss = NULL;
@@ -33,8 +30,7 @@ static bool is_plain(const struct connection *c)
     return tls && gss && !tls(c->conn) && !gss(c->conn);
 }
 
-/* Ends a stream that broke within a frame. libpq gets the end of the data, and reads the server's
- * last message. */
+/* Within a frame: libpq gets the end of the data, and reads the server's last message. */
 static bool cut(struct connection *c, int fd)
 {
     shutdown(fd, SHUT_WR);
@@ -42,7 +38,7 @@ static bool cut(struct connection *c, int fd)
     return false;
 }
 
-/* Waits until the socket takes more, and reads what the server sends, so that it can continue. */
+/* Also reads what the server sends, so that it can continue. */
 static bool wait_for_room(struct connection *c, int fd)
 {
     const short ready = deadline_poll(c->deadline_ns, fd, POLLIN | POLLOUT);
@@ -83,12 +79,12 @@ static bool postgres_put_data(struct connection *c, uint8_t *data, size_t bytes)
         memcpy(data - 4, &length, sizeof length);
         return send_frame(c, data - POSTGRES_FRAME_BYTES, bytes + POSTGRES_FRAME_BYTES);
     }
-    return postgres_flush(c) && /* sends the previous piece, so that libpq holds one at most */
+    return postgres_flush(c) && /* the previous piece, so that libpq holds one at most */
            p->put_data(c->conn, (const char *)data, (int)bytes) == 1;
 }
 
 /* jsonb: all values of a row as one JSON object, after a byte with the version. A time is a whole
- * number in units of the spec. Memory is allocated at `open` only. */
+ * number in units of the spec. */
 
 enum { JSONB_VERSION = 1, MEMBER_BYTES = NAME_MAX_BYTES + 8, LEFT_TO_WRITE = 8 };
 
@@ -110,7 +106,7 @@ enum {
     ROW_START_BYTES = 2 + (4 + 8) + (4 + 4),
     TIME_PLACE = 6,    /* within a row */
     DEVICE_PLACE = 18, /* within a row */
-    BLOCK_BYTES = 16384, /* rows encoded at once; they stay in the first cache */
+    BLOCK_BYTES = 16384, /* they stay in the first cache */
 };
 
 uint64_t postgres_row_bytes(const struct schema *schema, uint32_t first, uint32_t count)
@@ -182,19 +178,19 @@ static uint8_t *postgres_put_json(const struct postgres_json *json, const struct
     return (uint8_t *)at;
 }
 
-/* The binary format of COPY: a count of fields, then each field's length and bytes. A template with
- * all counts and lengths is filled once per connection; rows of fixed length are written over it, a
- * block at a time, by column; rows with NULLs, text or jsonb one after another. */
+/* COPY's binary format: a count of fields, then each field's length and bytes. A template with all
+ * counts and lengths is filled once per connection; rows of fixed length are written over it by
+ * block and column, others one after another. */
 
 struct writer { /* where one request's rows go in the buffer */
     struct connection *c;
     const struct batch *batch;
     struct us_ratio us;
-    uint8_t *start; /* the header if it is not sent yet, otherwise the first row */
+    uint8_t *start; /* header if it is not sent yet, else the first row */
     size_t used;
 };
 
-/* Sends what is written; the next row begins at the first row's place. */
+/* The next row begins at the first row's place. */
 static bool flush_rows(struct writer *w)
 {
     const bool ok = postgres_put_data(w->c, w->start, w->used);
@@ -213,7 +209,6 @@ static void put_start(const struct writer *w, uint8_t *out, uint32_t row, uint32
     put_u32(out + DEVICE_PLACE, device);
 }
 
-/* Writes counts and lengths for as many rows as the buffer holds. */
 static void fill_template(const struct writer *w, uint8_t *out, size_t stride, uint32_t rows)
 {
     const struct batch *b = w->batch;
@@ -228,7 +223,7 @@ static void fill_template(const struct writer *w, uint8_t *out, size_t stride, u
     }
 }
 
-/* Writes the devices of rows at .. at+n-1, `stride` apart; *slice holds row `at`. */
+/* Rows at .. at+n-1, `stride` apart; *slice holds row `at`. */
 static void put_devices(const struct writer *w, uint8_t *out, size_t stride, uint32_t at,
                         uint32_t n, const struct slice **slice)
 {
@@ -239,11 +234,11 @@ static void put_devices(const struct writer *w, uint8_t *out, size_t stride, uin
         for (; at < end && at < slice_end; at++, out += stride)
             put_u32(out, device);
         if (at < slice_end)
-            break; /* the next call writes the rest of this slice */
+            break; /* the next call writes the rest */
     }
 }
 
-/* Writes the values of rows at .. at+n-1 over the template. */
+/* Over the template. */
 static void put_block(const struct writer *w, uint8_t *out, size_t stride, uint32_t at, uint32_t n)
 {
     static const struct column time = {.type = TYPE_TIMESTAMP};
@@ -258,7 +253,6 @@ static void put_block(const struct writer *w, uint8_t *out, size_t stride, uint3
     }
 }
 
-/* Writes rows of fixed length, as many as the buffer holds, block by block. */
 static bool put_fixed(struct writer *w)
 {
     const struct batch *b = w->batch;
@@ -286,7 +280,7 @@ static bool put_fixed(struct writer *w)
     return true;
 }
 
-/* Writes one row with NULLs or text, or one of jsonb; the buffer has room for it. */
+/* With NULLs or text, or jsonb; there is room for it. */
 static void put_row(struct writer *w, uint32_t row, uint32_t device)
 {
     const struct batch *b = w->batch;
@@ -333,8 +327,7 @@ bool postgres_send_rows(struct connection *c, const struct batch *batch)
     if (!(is_fixed(batch) && !c->driver->json ? put_fixed(&w) : put_varied(&w)))
         return false;
     uint8_t *const end = w.start + w.used;
-    const uint16_t covered =
-        get_u16(end); /* overwritten bytes of the template; the buffer has room behind rows */
+    const uint16_t covered = get_u16(end); /* overwritten bytes of the template */
     put_u16(end, UINT16_MAX);
     w.used += 2;
     const bool ok = flush_rows(&w);
@@ -342,11 +335,9 @@ bool postgres_send_rows(struct connection *c, const struct batch *batch)
     return ok;
 }
 
-/* `insert` and `upsert`: one prepared INSERT whose parameters are arrays, one per column, made rows
- * by unnest. So a request has any number of rows (a statement takes 65,535 parameters) and is
- * parsed once per connection. PostgreSQL refuses an upsert that meets a row twice, so a request
- * that may do so selects each device and time once. Fixed lengths are written once per connection.
- * */
+/* `insert` and `upsert`: one prepared INSERT whose parameters are arrays, made rows by unnest: any
+ * number of rows (a statement takes 65,535 parameters), parsed once per connection. PostgreSQL
+ * refuses an upsert that meets a row twice, so then each device and time is selected once. */
 
 enum {
     ARRAY_START_BYTES = 20,
@@ -473,7 +464,7 @@ static void write_statement(const struct driver *d, struct text *text)
         add_conflict(text, d);
 }
 
-/* Space for a statement that names every column up to four times. */
+/* Every column is named up to four times. */
 static bool make_text(const struct driver *d, struct text *text)
 {
     text->size =
@@ -505,7 +496,7 @@ enum outcome postgres_open_staged(struct driver *d, struct fault *fault)
     return OUTCOME_OK;
 }
 
-/* Runs a statement once in a session, within the deadline of the first request. */
+/* Within the deadline of the first request. */
 static enum outcome run_once(struct connection *c, const char *statement, const char *stage,
                              bool *is_done, struct fault *fault)
 {
@@ -560,8 +551,7 @@ static void put_lengths(uint8_t *out, uint32_t element_bytes, uint64_t rows)
         put_u32(out, element_bytes);
 }
 
-/* Assigns the place of one array, and writes the lengths of elements of fixed size; returns its
- * end. */
+/* With the lengths of elements of fixed size; returns its end. */
 static uint8_t *place_array(struct postgres_arrays *a, uint32_t array, uint8_t *at, uint32_t size,
                             uint64_t rows)
 {
@@ -603,7 +593,7 @@ static void put_array_devices(const struct driver *d, const struct batch *b, uin
             put_u32(out + (size_t)(s->offset + i) * (4 + DEVICE_BYTES), d->device_of[s->table]);
 }
 
-/* Writes the array of one column; returns its size. */
+/* Returns its size. */
 static size_t put_array(const struct us_ratio *us, const struct column *column,
                         const struct column_data *data, uint32_t rows, uint8_t *out)
 {
@@ -674,6 +664,6 @@ enum outcome postgres_send_insert(struct connection *c, const struct batch *batc
     if (outcome != OUTCOME_OK)
         *rows_acked = 0;
     else if (d->method == METHOD_UPSERT && postgres_may_repeat(d->setup->spec))
-        *rows_acked = batch->rows; /* the server counts a row once, but has stored all of them */
+        *rows_acked = batch->rows; /* a row counts once, but all are stored */
     return outcome;
 }

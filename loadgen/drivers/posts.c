@@ -1,5 +1,5 @@
-/* Posts rows over HTTP and asks queries; see posts.h. A whole answer is held in memory. A digest
- * has times as the server writes them: comparable with the same server only. */
+/* See posts.h. A whole answer is held in memory. A digest has times as the server writes them:
+ * comparable with the same server only. */
 #include "posts.h"
 
 #include <ctype.h>
@@ -31,8 +31,8 @@ struct driver {
     const struct post_form *form;
     void *encoder; /* made by the form's kind */
     const char *host, *path;
-    char authorization[HEADER_BYTES / 2]; /* a header line with its CR LF; "" without a login */
-    char header[HEADER_BYTES]; /* sent with rows: the form's header lines and authorization */
+    char authorization[HEADER_BYTES / 2]; /* "" without a login */
+    char header[HEADER_BYTES]; /* with rows: the form's lines and authorization */
     char ask_header[HEADER_BYTES]; /* sent with queries that are posted */
     uint16_t port;
     uint32_t first_column, column_count;
@@ -43,7 +43,7 @@ struct posts_ask {
     char *plain; /* all pieces, encoded, one after another */
     uint32_t ends[PIECES_MAX];
     bool is_posted;
-    const char *member; /* the texts are strings of this member of JSON; NULL: they are not */
+    const char *member; /* texts are strings of this member of JSON */
     const char *as_it_is; /* characters that are not encoded; NULL: all */
     char *request; /* with space for all parameters */
 };
@@ -58,7 +58,7 @@ struct connection {
     struct posts_ask *asks[OPERATIONS_MAX];
 };
 
-/* Writes user and password for the scheme Basic. False: they are too long. */
+/* For the scheme Basic. False: too long. */
 static bool put_basic(const struct driver *d, const char *password, char *coded, size_t room)
 {
     const char *user = d->setup->spec->user;
@@ -70,7 +70,7 @@ static bool put_basic(const struct driver *d, const char *password, char *coded,
     return true;
 }
 
-/* Makes the header lines, without a login if there is no password. */
+/* Without a login if there is no password. */
 static enum outcome make_headers(struct driver *d, struct fault *fault)
 {
     const char *scheme = spec_option(d->setup->spec, "auth_scheme");
@@ -92,7 +92,6 @@ static enum outcome make_headers(struct driver *d, struct fault *fault)
     return OUTCOME_OK;
 }
 
-/* Refuses what the spec asks for and this kind of driver cannot do. */
 static enum outcome check_kind(const struct driver *d, bool *is_switched, struct fault *fault)
 {
     const struct post_kind *kind = d->form->kind;
@@ -214,8 +213,7 @@ enum outcome posts_connect(struct driver *d, uint32_t worker, struct connection 
     return OUTCOME_OK;
 }
 
-/* Sends one piece of a request without answers. A server that sends something refuses rows, perhaps
- * earlier ones. */
+/* Without answers. A server that sends something refuses rows, perhaps earlier ones. */
 static enum outcome pour(struct connection *c, const char *text, size_t length, struct fault *fault)
 {
     struct stream *s = &c->stream;
@@ -257,7 +255,7 @@ static enum outcome post(struct connection *c, const char *text, size_t length, 
     return kind->stored ? kind->stored(reply.body, rows, fault) : OUTCOME_OK;
 }
 
-/* Compresses one piece if the form says so, and sends it unless sending is stubbed. */
+/* Unless sending is stubbed. */
 static enum outcome deliver(struct connection *c, size_t length, uint32_t rows, struct fault *fault)
 {
     const struct driver *d = c->driver;
@@ -350,8 +348,7 @@ static uint64_t digest_value(uint64_t digest, const char *at, const char *end)
     return digest_word(digest, (uint64_t)strtoll(at, NULL, 10));
 }
 
-/* Counts a list of rows, from its bracket on. It ends early on anything but lists of plain
- * values. */
+/* From its bracket on; ends early on anything but lists of plain values. */
 static void count_rows(struct scan *s)
 {
     struct answer *answer = s->answer;
@@ -384,7 +381,7 @@ static bool is_named(struct word name, const char *wanted)
     return wanted && strlen(wanted) == name.length && memcmp(name.at, wanted, name.length) == 0;
 }
 
-/* Counts the lists of a member: rows, or more values of rows that are counted already. */
+/* Rows, or more values of rows that are counted already. */
 static void take_rows(struct scan *s)
 {
     const uint64_t before = s->answer->rows;
@@ -398,8 +395,7 @@ static void take_rows(struct scan *s)
     s->column = (struct word){0};
 }
 
-/* Counts the rows and values of an answer, which ends with a zero byte. Returns the opening quote
- * of the member `error`, or NULL. */
+/* Returns the opening quote of the member `error`, or NULL. */
 static const char *count_answer(const struct driver *d, const char *text, struct answer *answer)
 {
     const char *const rows = option_or(d, "answer_rows", "values");
@@ -451,7 +447,7 @@ static char *put_piece(char *out, const struct posts_ask *ask, const struct text
                        : put_encoded(out, piece->plain, piece->length, ask->as_it_is);
 }
 
-/* The last piece has no mark, so the end of the object belongs to it. */
+/* The end of the object belongs to the last piece, which has no mark. */
 static bool encode(struct posts_ask *ask, const struct driver *d, const char *text)
 {
     const size_t named = ask->member ? strlen(ask->member) + 8 : 0;
@@ -515,8 +511,7 @@ size_t posts_table_name(const struct driver *d, uint32_t table, char out[DRIVER_
     return (size_t)(put_unsigned(at, table) - out);
 }
 
-/* Whether a time is followed by e-3. It is then written as seconds, because not every server reads
- * 1500000000001e-3. */
+/* A time followed by e-3 is written as seconds: not every server reads 1500000000001e-3. */
 static bool is_in_seconds(const struct posts_ask *ask, uint32_t piece)
 {
     const uint32_t end = ask->ends[piece], last = ask->ends[ask->marks.count - 1];
@@ -531,7 +526,6 @@ static char *put_seconds(char *out, int64_t ms)
     return put_triple(out, (uint32_t)(ms % 1000));
 }
 
-/* Writes the name of a table, a time in units of the precision, or a number. */
 static char *put_parameter(char *out, const struct posts_ask *ask, const struct driver *d,
                            const struct parameter *parameter, bool in_seconds)
 {

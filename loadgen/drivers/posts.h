@@ -25,7 +25,7 @@
     "write_path", "query_path", "query_posted", "query_member", "query_plain", "answer_rows",      \
         "answer_column"
 
-struct post_place { /* where in a batch the next row, or value of a column, comes from */
+struct post_place { /* of the next row, or value of a column */
     uint32_t slice, column, row; /* row: within the slice; column: within the request */
     struct kept_time time;
 };
@@ -40,20 +40,20 @@ struct post_names { /* arguments of `init`; `variant` is the form's own */
 
 struct post_kind { /* shared by the methods of a driver */
     bool (*has)(enum type type);
-    const char *lacks;       /* words of a fault before a column whose type it lacks */
-    const char *switch_name; /* an option of its own that is 0 or 1; NULL: none */
+    const char *lacks;       /* before a column whose type it lacks */
+    const char *switch_name; /* an option that is 0 or 1 */
     const char *ms_only;     /* why times must be in ms; NULL: they need not */
-    bool is_numbered; /* a query names a table by its number, not by d<number> */
-    size_t encoder_bytes; /* size of what `init` fills: the driver's names, read-only afterwards */
-    size_t place_bytes; /* size of the driver's place, which begins with a post_place */
+    bool is_numbered; /* queries name a table by number, not d<number> */
+    size_t encoder_bytes; /* of what `init` fills, read-only afterwards */
+    size_t place_bytes; /* of the driver's place, which begins with a post_place */
 
-    /* False: out of memory; `drop` is called then too. */
+    /* False: out of memory; `drop` follows. */
     bool (*init)(void *encoder, const struct post_names *names);
     void (*drop)(void *encoder);
-    /* The most bytes of a row, in a body of its own. */
+    /* In a body of its own. */
     uint64_t (*row_bytes)(const void *encoder, uint32_t first_column, uint32_t column_count);
-    /* Writes rows of the batch from `place` on, as many as fit; returns the end, or `out` for none.
-     * *rows: how many are complete. */
+    /* From `place` on, as many rows as fit; returns the end, or `out` for none. *rows: how many are
+     * complete. */
     char *(*put)(const void *encoder, const struct batch *batch, void *place, char *out,
                  uint64_t room, uint32_t *rows);
     /* Whether an answer, ending with a zero byte, says that a piece is stored. NULL: its status
@@ -64,10 +64,10 @@ struct post_kind { /* shared by the methods of a driver */
 struct post_form { /* one method's own part */
     const struct post_kind *kind;
     const void *variant; /* for `init` */
-    bool is_unanswered; /* over bare TCP; header and path are not used */
-    const struct packing *packing; /* compression of the body, as the header says; NULL: none */
-    const char *header; /* header lines that describe the body, with their CR LF */
-    const char *path; /* path of the posts unless the spec has write_path */
+    bool is_unanswered; /* over bare TCP, without header and path */
+    const struct packing *packing; /* of the body, as the header says; NULL: none */
+    const char *header; /* describe the body, each with its CR LF */
+    const char *path; /* unless the spec has write_path */
     uint16_t port;
 };
 

@@ -34,18 +34,7 @@ const struct driver_ops *driver_find(const char *name)
     return NULL;
 }
 
-enum outcome driver_place_in_turn(struct driver *driver, uint32_t *partition_of,
-                                  struct fault *fault)
-{
-    const struct driver_setup *const *setup = (const struct driver_setup *const *)driver;
-    const struct spec *spec = (*setup)->spec;
-    (void)fault;
-    for (uint32_t table = 0; table < spec->tables; table++)
-        partition_of[table] = table % (uint32_t)spec->partitions;
-    return OUTCOME_OK;
-}
-
-/* Names what the features of its methods and its optional functions lack of each other. */
+/* What features and optional functions lack of each other. */
 static const char *lacks_together(const struct driver_ops *ops)
 {
     uint32_t features = 0, methods = 0, forms = 0;

@@ -26,17 +26,17 @@ struct run { /* successive rows of one column of one table */
     uint32_t column, first, rows; /* first: row of the batch */
     const char *labels; /* encoded labels before the name and behind it */
     uint32_t before, behind;
-    const char *name; /* the label with the name of the series, encoded */
+    const char *name; /* with the name of the series, encoded */
     uint32_t name_bytes;
     struct kept_time *time;
 };
 
 struct samples_form {
-    uint32_t frame_bytes; /* most bytes of a series without labels and samples */
+    uint32_t frame_bytes; /* without labels and samples */
     uint32_t sample_bytes; /* most bytes of a sample */
     char *(*put_label)(char *out, const char *name, const char *value, size_t length);
     uint32_t (*label_bytes)(size_t name, size_t value); /* most bytes of a label */
-    /* Writes the samples of the run as one series; returns `out` if all of them are left out. */
+    /* As one series; `out` if all samples are left out. */
     char *(*put_run)(const struct run *run, char *out);
 };
 
@@ -106,8 +106,8 @@ static const struct samples_form form_json = {
     .put_run = json_run,
 };
 
-/* The form of `remote-write`: protobuf. A field is its key (number << 3 | wire type) and its
- * value: wire type 1 is eight bytes, 2 a length and so many bytes, 0 a varint. */
+/* `remote-write`: protobuf. A field is its key (number << 3 | wire type) and value: wire type 1 is
+ * eight bytes, 2 a length and so many bytes, 0 a varint. */
 
 enum {
     LENGTH_BYTES = 4, /* length of a body below 2^28 bytes */
@@ -116,7 +116,7 @@ enum {
     KEY_2_BYTES = 2 << 3 | 2,
     KEY_2_VARINT = 2 << 3,
     SAMPLE_BYTES = 3 + 1 + 8 + VARINT_BYTES,
-    CHUNK = 64 /* values that are converted to double at a time */
+    CHUNK = 64 /* values converted at a time */
 };
 
 static char *protobuf_bytes(char *out, char key, const char *text, size_t length)
@@ -169,8 +169,8 @@ static char *protobuf_samples(const struct run *run, char *out)
     return out;
 }
 
-/* A length stands before its contents and has a variable size. So the series is written behind
- * the longest length, and then moved. */
+/* A length of variable size stands before the series, which is written behind the longest one, then
+ * moved. */
 static char *protobuf_run(const struct run *run, char *out)
 {
     char *const series = out + 1 + LENGTH_BYTES;
@@ -204,7 +204,7 @@ struct sample_name {
 
 struct label { /* one label of a table's series */
     const char *name;
-    uint32_t tag; /* index of a tag; the number of tags stands for the device */
+    uint32_t tag; /* the number of tags: the device */
 };
 
 struct samples { /* labels of all series; read-only once made */
@@ -213,7 +213,7 @@ struct samples { /* labels of all series; read-only once made */
     const struct samples_form *form;
     const struct label *label_names; /* only while the labels are made */
     struct table_texts labels;
-    uint32_t *names_at; /* by table: bytes of its labels before the name */
+    uint32_t *names_at; /* by table: bytes of labels before the name */
     uint32_t labels_bytes; /* the longest labels, with the name */
     struct sample_name *names; /* one per column of the schema */
 };
@@ -242,7 +242,7 @@ static const char *label_value(const struct samples *s, const struct label *labe
     return tag_text(s->spec, s->schema, label->tag, table, text, length);
 }
 
-/* Writes all labels of a table except the name of the series, whose place goes to names_at. */
+/* Except the name of the series, whose place goes to names_at. */
 static char *put_labels(void *context, uint32_t table, char *out)
 {
     const struct samples *s = context;
@@ -324,7 +324,7 @@ static uint32_t series_bytes(const struct samples *s) /* bytes without samples *
     return s->form->frame_bytes + s->labels_bytes;
 }
 
-/* Each sample may need a series of its own. */
+/* Each sample may need its own series. */
 static uint64_t row_bytes(const void *encoder, uint32_t first, uint32_t count)
 {
     const struct samples *s = encoder;
@@ -354,7 +354,7 @@ static struct run run_of(const struct samples *s, const struct batch *batch,
     };
 }
 
-/* Goes column by column through each slice; a row is complete when its last column is written. */
+/* By column through each slice; a row is complete with its last column. */
 static char *put(const void *encoder, const struct batch *batch, void *next, char *out,
                  uint64_t room, uint32_t *rows)
 {

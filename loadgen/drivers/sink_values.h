@@ -1,5 +1,5 @@
-/* Values of an answer for a sink, as texts that read back the same. A time is ns since 1970; a
- * number that is not finite is a text, for JSON has none. */
+/* Values for a sink, as texts that read back the same. A time is ns since 1970; a number that is
+ * not finite is a text, for JSON has none. */
 #ifndef SCALE_SINK_VALUES_H
 #define SCALE_SINK_VALUES_H
 
@@ -48,7 +48,7 @@ static inline void sink_float(const struct result_sink *sink, float value)
         sink->value(sink->context, text, (size_t)(put_float(text, value) - text), true);
 }
 
-/* The whole answer as the server wrote it, where its content is checked. */
+/* Where its content is checked. */
 static inline void sink_body(struct answer *answer, const char *text, size_t length)
 {
     if (!answer->sink || !answer->sink->body)

@@ -1,4 +1,4 @@
-/* A TCP connection; see stream.h. No call blocks, except for the resolver's. */
+/* See stream.h. No call blocks, except for the resolver's. */
 #include "stream.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ void stream_deadline(struct stream *s, uint64_t deadline_ns)
     s->is_late = false;
 }
 
-/* Waits until the socket is ready; false: the deadline, or the time for one answer, has passed. */
+/* False: the deadline, or the time for one answer, has passed. */
 static bool wait_for(struct stream *s, short events)
 {
     const uint64_t until = s->deadline_ns ? s->deadline_ns : deadline_after_s(ANSWER_S);
@@ -51,7 +51,7 @@ static bool is_early(void)
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
-/* Connects a socket; on failure it sets errno and closes the socket. */
+/* On failure it sets errno and closes the socket. */
 static bool connect_to(struct stream *s, const struct sockaddr *address, socklen_t length)
 {
     const int one = 1;
@@ -211,8 +211,8 @@ bool stream_need(struct stream *s, size_t count)
     while (s->end - s->begin < count) {
         if (!make_room(s, count))
             return false;
-        if (!wait_for(s, POLLIN)) /* before each read, so that a server that sends byte by byte
-                                     cannot pass the deadline */
+        if (!wait_for(s, POLLIN)) /* before each read: a server that sends byte by byte must not
+                                     pass the deadline */
             return stream_fail(s, "no answer in time");
         const ssize_t got = recv(s->fd, s->bytes + s->end, s->size - s->end - 1, 0);
         if (got < 0 && is_early())

@@ -1,4 +1,4 @@
-/* A text for each table, made once, such as the name and tags of a series. */
+/* A text for each table, made once. */
 #ifndef SCALE_TABLE_TEXTS_H
 #define SCALE_TABLE_TEXTS_H
 
@@ -12,8 +12,8 @@ struct table_texts { /* read-only once made */
     uint32_t longest;
 };
 
-/* `put` writes a table's text, at most `most` bytes, and returns its end. `spare` bytes behind the
- * last text can be read. False: out of memory; free all the same. */
+/* `put` writes at most `most` bytes and returns their end. `spare` bytes behind the last text can
+ * be read. False: out of memory; free all the same. */
 bool table_texts_make(struct table_texts *texts, uint64_t tables, size_t most, size_t spare,
                       char *(*put)(void *context, uint32_t table, char *out), void *context);
 void table_texts_free(struct table_texts *texts);

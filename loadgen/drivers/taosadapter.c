@@ -21,9 +21,7 @@
 #include "tdengine.h"
 #include "websocket.h"
 
-/* Reading JSON answers in place and in one pass; no tree is built. */
-
-struct json_at { /* a place in a text that ends with a zero byte */
+struct json_at { /* in a text that ends with a zero byte */
     char *at;
 };
 
@@ -36,7 +34,8 @@ struct adapter {
     uint64_t request;
 };
 
-/* A small JSON reader. Malformed text ends it early; it never reads beyond the text. */
+/* Reads JSON in place and in one pass. Malformed text ends it early; it never reads beyond the
+ * text. */
 
 static char *skip_blanks(char *at)
 {
@@ -75,7 +74,7 @@ static void answer_skip(struct json_at *place)
     place->at = at;
 }
 
-/* Finds the value of `key` in the object at `text`; at is NULL if there is none. */
+/* In the object at `text`; at is NULL if there is none. */
 static struct json_at answer_member(char *text, const char *key)
 {
     struct json_at place = {skip_blanks(text)};
@@ -99,8 +98,7 @@ static struct json_at answer_member(char *text, const char *key)
     return (struct json_at){NULL};
 }
 
-/* Steps into an array; false: it is empty, or not an array. `answer_next` goes to the next
- * member. */
+/* False: empty, or not an array. `answer_next` goes to the next member. */
 static bool answer_enter(struct json_at *place)
 {
     if (!place->at)
@@ -145,7 +143,7 @@ static char *put_utf8(char *out, unsigned code)
     return out;
 }
 
-/* Decodes one escape; `*in` is behind its backslash. The result is never longer. */
+/* `*in` is behind its backslash. The result is never longer. */
 static char *put_escaped(char *out, char **in)
 {
     static const char names[] = "nrtbf", meant[] = "\n\r\t\b\f";
@@ -160,8 +158,7 @@ static char *put_escaped(char *out, char **in)
     return out + 1;
 }
 
-/* Reads a value as text and moves behind it. A string is decoded in place, so it can be read once.
- * */
+/* Moves behind the value. A string is decoded in place, so it can be read once. */
 static char *answer_text(struct json_at *place, size_t *length, bool *is_string)
 {
     char *first = skip_blanks(place->at), *out = first;
@@ -185,10 +182,7 @@ static char *answer_text(struct json_at *place, size_t *length, bool *is_string)
     return first;
 }
 
-/* Faults of taosAdapter and of the connection to it. */
-
-/* Makes a fault of a broken connection. It is transient, unless the request's deadline has
- * passed. */
+/* Transient, unless the request's deadline has passed. */
 static enum outcome adapter_broken(const struct stream *stream, struct fault *fault)
 {
     if (stream->is_late)
@@ -198,7 +192,7 @@ static enum outcome adapter_broken(const struct stream *stream, struct fault *fa
     return OUTCOME_ERROR;
 }
 
-/* Makes a fault of the answer's code and message; OK if the code is 0. */
+/* OK if the code is 0. */
 static enum outcome adapter_answer(char *text, int status, const char *words, struct fault *fault)
 {
     size_t length = 0;
@@ -218,8 +212,8 @@ static enum outcome adapter_answer(char *text, int status, const char *words, st
     return fault->is_transient ? OUTCOME_ERROR : OUTCOME_FATAL;
 }
 
-/* Raw blocks: a slice as TDengine's columns: NULLs (a bit each) and values, or, for variable
- * length, offsets and values after their lengths. NCHAR is UTF-32, as stored. */
+/* Raw blocks: of each column NULLs (a bit each) and values, or, for variable length, offsets and
+ * values after their lengths. NCHAR is UTF-32, as stored. */
 
 enum {
     ACTION_BLOCK = 4,
@@ -248,8 +242,7 @@ static bool is_partial(const struct driver *d)
     return d->column_count < d->setup->schema->column_count;
 }
 
-/* The most bytes of a message with `rows` rows, in the format of the adapter's binary action for
- * raw blocks. */
+/* In the adapter's binary action for raw blocks. */
 static size_t block_bytes_max(const struct driver *d, uint32_t rows)
 {
     const struct column *columns = d->setup->schema->columns + d->first_column;
@@ -283,8 +276,7 @@ static uint8_t *put_wide(uint8_t *out, const uint8_t *in, uint32_t length)
     return out;
 }
 
-/* Writes offsets, then length and bytes of each value. Returns the end; *data: where the values
- * begin. */
+/* Offsets, then length and bytes of each value. *data: where the values begin. */
 static uint8_t *put_varied(uint8_t *out, const struct column *column,
                            const struct column_data *data, uint32_t offset, uint32_t rows,
                            const uint8_t **first)
@@ -343,7 +335,7 @@ static uint8_t *put_columns(uint8_t *out, uint8_t *sizes, const struct driver *d
     return out;
 }
 
-/* Writes the names of the columns, for a block that does not have all of them. */
+/* For a block that does not have all columns. */
 static uint8_t *put_fields(uint8_t *out, const struct driver *d)
 {
     const struct column *columns = d->setup->schema->columns + d->first_column;
@@ -396,8 +388,8 @@ static size_t block_put(uint8_t *const out, const struct driver *d, const struct
     return (size_t)(at - out);
 }
 
-/* The method `ws`. Each slice is one binary message with a raw block for libtaos; answers are read
- * when all are sent. A block is written whole or not at all. */
+/* The method `ws`: each slice is one binary message; answers are read when all are sent. A block is
+ * written whole or not at all. */
 
 static enum outcome receive(struct adapter *a, struct fault *fault)
 {
@@ -405,7 +397,7 @@ static enum outcome receive(struct adapter *a, struct fault *fault)
     size_t length;
     if (!websocket_receive(&a->ws, &text, &length))
         return adapter_broken(&a->ws, fault);
-    char *end = text + length; /* the next byte may belong to the next message */
+    char *end = text + length; /* it may belong to the next message */
     const char behind = *end;
     *end = '\0';
     const enum outcome outcome = adapter_answer(text, 200, "message", fault);
@@ -514,7 +506,7 @@ static bool build_authorization(struct adapter *a, const struct driver *d)
     return true;
 }
 
-/* Writes "/rest/sql/<database>"; bytes that a path may not have become %XX. */
+/* Bytes that a path may not have become %XX. */
 static void build_path(struct adapter *a, const char *database)
 {
     size_t used = (size_t)snprintf(a->path, sizeof a->path, "/rest/sql%s", database ? "/" : "");
@@ -527,7 +519,7 @@ static void build_path(struct adapter *a, const char *database)
     }
 }
 
-/* Posts `body`; on success the reply's body is JSON text. */
+/* On success the reply's body is JSON text. */
 static enum outcome post_to(struct connection *c, const char *path, const char *body, size_t length,
                             struct http_reply *reply, struct fault *fault)
 {
@@ -549,7 +541,7 @@ static enum outcome post(struct connection *c, const char *path, const char *bod
     return outcome;
 }
 
-/* Posts a statement; on success *answer is JSON text with *bytes bytes. */
+/* On success *answer is JSON text. */
 static enum outcome adapter_post(struct connection *c, const char *statement, size_t length,
                                  char **answer, size_t *bytes, struct fault *fault)
 {
@@ -760,8 +752,7 @@ enum outcome adapter_table_vgroups(struct connection *c, const char *const *tabl
     return OUTCOME_OK;
 }
 
-/* Queries by REST. The rows of the JSON are counted; for a digest its values are read by the types
- * of the columns. */
+/* Queries by REST. Rows are counted; for a digest values are read by the types of the columns. */
 
 enum { COLUMNS_READ_MAX = 4096 };
 
@@ -783,8 +774,7 @@ static enum kind kind_of(const char *type, size_t length)
     return KIND_WHOLE;
 }
 
-/* Reads the kinds of the columns; returns their number. Decoding writes to the text, so a copy
- * is read. */
+/* Decoding writes to the text, so a copy is read. */
 static uint32_t read_columns(struct json_at meta, uint8_t *kinds)
 {
     uint32_t count = 0;
@@ -808,7 +798,7 @@ static uint32_t read_columns(struct json_at meta, uint8_t *kinds)
     return count;
 }
 
-/* Reads "2017-07-14T02:40:00.123Z", or a time with an offset, as ns since 1970. */
+/* "2017-07-14T02:40:00.123Z", or with an offset, as ns since 1970. */
 static int64_t read_time(const char *text, size_t length)
 {
     struct tm day = {.tm_sec = 0};
@@ -827,8 +817,7 @@ static int64_t read_time(const char *text, size_t length)
         offset_s = (hours * 60 + minutes) * (*rest == '+' ? 60 : -60);
     }
     const uint64_t seconds = (uint64_t)((int64_t)timegm(&day) - offset_s);
-    return (int64_t)(seconds * 1000000000u +
-                     (uint64_t)ns); /* modulo 2^64, so that any year has a digest */
+    return (int64_t)(seconds * 1000000000u + (uint64_t)ns); /* modulo 2^64: any year has a digest */
 }
 
 struct value {
@@ -868,7 +857,7 @@ static uint64_t digest_value(uint64_t digest, enum kind kind, const struct value
     }
 }
 
-/* Passes a value to the sink. The adapter writes numbers and truth values as JSON has them. */
+/* The adapter writes numbers and truth values as JSON has them. */
 static void hand_value(const struct result_sink *sink, enum kind kind, const struct value *value)
 {
     if (value->is_null)
@@ -906,7 +895,7 @@ static void take_answer_rows(struct json_at row, const uint8_t *kinds, struct an
 enum outcome adapter_ask(struct connection *c, const char *statement, size_t length,
                          struct answer *answer, struct fault *fault)
 {
-    uint8_t kinds[COLUMNS_READ_MAX] = {0}; /* an answer may hold more columns than it announces */
+    uint8_t kinds[COLUMNS_READ_MAX] = {0}; /* there may be more columns than announced */
     char *text;
     size_t bytes;
     const enum outcome outcome = adapter_post(c, statement, length, &text, &bytes, fault);

@@ -1,8 +1,7 @@
-/* The driver of TDengine 3: loading libtaos, connections, placement, creating tables, the table of
- * methods. A table of the load is a subtable of the supertable `table`, which exists.
- * tdengine_write.c sends rows by `stmt` (bound columns), `sql` and schemaless lines; taosadapter.c
- * by `rest` and `ws`; tdengine_query.c reads. docs/tdengine-driver.md has options and error codes.
- * */
+/* The driver of TDengine 3: loading libtaos, connections, placement, creating tables. A table of
+ * the load is a subtable of the supertable `table`, which exists. tdengine_write.c sends rows by
+ * `stmt` (bound columns), `sql` and schemaless lines; taosadapter.c by `rest` and `ws`.
+ * docs/tdengine-driver.md has options and error codes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +13,7 @@
 #include "taosadapter.h"
 #include "tdengine.h"
 
-/* Loading libtaos. The second binding interface, taos_stmt2_*, is newer than 3.3.0.0 and is not
- * used. */
+/* The second binding interface, taos_stmt2_*, is newer than 3.3.0.0 and is not used. */
 
 static enum outcome tdengine_load_library(struct libtaos *t, const char *wanted,
                                           struct fault *fault)
@@ -58,7 +56,7 @@ static enum outcome tdengine_load_library(struct libtaos *t, const char *wanted,
     return OUTCOME_OK;
 }
 
-/* Connections of workers, through libtaos or to taosAdapter, as the method needs. */
+/* Connections, through libtaos or to taosAdapter. */
 
 enum { TEXT_BYTES = 1048576 + 65536 };
 
@@ -115,8 +113,8 @@ static enum outcome tdengine_connect(struct driver *d, uint32_t worker,
     return outcome;
 }
 
-/* Placement. TDengine puts a table into the vgroup whose range holds the hash of its full name. The
- * driver chooses names so that vgroups have equal numbers of tables, give or take one; with
+/* Placement. TDengine puts a table into the vgroup whose range holds the hash of its full name.
+ * Names are chosen so that vgroups have equal numbers of tables, give or take one; with
  * `placement=stock` in order. The server must confirm every range and table. */
 
 enum { HASH_SEED = 0x12345678, TABLES_AT_ONCE = 2048 };
@@ -147,7 +145,7 @@ static uint32_t murmur3(const char *bytes, uint32_t length, uint32_t seed)
     return hash ^ (hash >> 16);
 }
 
-struct hasher { /* hash ranges of one database; its vgroups hold equal ones */
+struct hasher { /* of one database; its vgroups hold equal ranges */
     char name[TDENGINE_NAME_MAX + TABLE_NAME_MAX + 8];
     uint32_t stem; /* length of "1.<database>.<prefix>" */
     uint32_t partitions, width;
@@ -167,7 +165,7 @@ static uint32_t partition_of_number(struct hasher *h, uint32_t number)
     return partition < h->partitions ? partition : h->partitions - 1;
 }
 
-/* Gives table t the next of the numbers 0, 1, 2, ... whose partition is t mod partitions. */
+/* Table t gets the next of 0, 1, 2, ... whose partition is t mod partitions. */
 static bool choose_names(struct driver *d, struct hasher *h, uint32_t *partition_of)
 {
     const uint32_t tables = (uint32_t)d->setup->spec->tables;
@@ -227,7 +225,7 @@ static enum outcome confirm_vgroups(const struct driver *d, const struct hasher 
     return OUTCOME_OK;
 }
 
-struct names { /* names of tables whose vgroups the server is asked for */
+struct names { /* of tables whose vgroups the server is asked for */
     char text[TABLES_AT_ONCE][TABLE_NAME_MAX];
     const char *pointers[TABLES_AT_ONCE];
     int vgroups[TABLES_AT_ONCE];
@@ -279,8 +277,7 @@ static enum outcome ask_route(struct connection *c, struct taos_route *route, st
     return code ? tdengine_fault(code, t->error_text(NULL), fault) : OUTCOME_OK;
 }
 
-/* With fewer tables than vgroups, some vgroups have no table, and there is no balance to
- * confirm. */
+/* With fewer tables than vgroups there is no balance to confirm. */
 static bool is_free_of_vgroups(const struct driver *d, const struct taos_route *route)
 {
     const struct spec *spec = d->setup->spec;
@@ -330,7 +327,7 @@ static enum outcome tdengine_place(struct driver *d, uint32_t *partition_of, str
 
 enum { STATEMENT_BYTES = 65536, TABLES_PER_STATEMENT = 500 };
 
-/* Writes " IF NOT EXISTS d7 USING meters TAGS (...)"; returns its length, 0 if it does not fit. */
+/* Returns the length of " IF NOT EXISTS d7 USING meters TAGS (...)", 0 if it does not fit. */
 static uint32_t put_table(const struct driver *d, uint32_t table, char *out, uint32_t room)
 {
     const struct schema *schema = d->setup->schema;
@@ -378,8 +375,7 @@ static enum outcome tdengine_create_tables(struct connection *c, uint32_t first,
 #define FORM(its_method) (&(const enum method){its_method})
 
 static const struct driver_method methods[] = {
-    {"stmt", 0,
-     FORM(METHOD_STMT)}, /* libtaos cannot be interrupted, and encodes inside its own send */
+    {"stmt", 0, FORM(METHOD_STMT)}, /* cannot be interrupted, and encodes inside its own send */
     {"sql", 0, FORM(METHOD_SQL)},
     {"sml-line", 0, FORM(METHOD_LINE)},
     {"sml-telnet", 0, FORM(METHOD_TELNET)},
@@ -400,7 +396,6 @@ static bool is_schemaless(enum method method)
     return method == METHOD_LINE || method == METHOD_TELNET || method == METHOD_JSON;
 }
 
-/* Refuses what the spec asks for and this driver cannot do. */
 static enum outcome check(const struct driver *d, struct fault *fault)
 {
     const struct schema *schema = d->setup->schema;
@@ -431,7 +426,7 @@ static enum outcome check(const struct driver *d, struct fault *fault)
     return OUTCOME_OK;
 }
 
-/* Reads which tables belong to this process, and whether insertions create them. */
+/* Which tables belong to this process, and whether insertions create them. */
 static bool read_tables(struct driver *d, struct fault *fault)
 {
     const struct spec *spec = d->setup->spec;
@@ -521,7 +516,7 @@ static enum outcome tdengine_send(struct connection *c, const struct batch *batc
 
 static void tdengine_close(struct driver *d)
 {
-    /* The library stays open: its threads continue, and the process ends now. */
+    /* The library stays open: its threads continue. */
     topics_free_library(d);
     free(d->number_of);
     free(d);

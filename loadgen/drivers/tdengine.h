@@ -1,6 +1,5 @@
-/* Shared by the files of the TDengine driver and its fuzzing harness: functions of libtaos, data
- * layouts, state of process and workers. Written from the documented interface, without a header of
- * TDengine. */
+/* Shared by the TDengine driver and its fuzzing harness: libtaos, state of process and workers.
+ * Written from the documented interface, without a header of TDengine. */
 #ifndef SCALE_TDENGINE_H
 #define SCALE_TDENGINE_H
 
@@ -14,7 +13,7 @@ enum { TAOS_CONFIG_DIR = 3 };
 
 enum { STMT_ROWS_MAX = 32767, SQL_BYTES_MAX = 1048576 - 1024 };
 
-struct taos_bind { /* one column of a bound batch; its layout is the library's */
+struct taos_bind { /* one column; its layout is the library's */
     int type;
     void *buffer;
     uintptr_t buffer_length;
@@ -38,7 +37,7 @@ struct taos_range { /* the hashes of one vgroup's tables */
     uint32_t begin, end;
 };
 
-struct taos_route { /* the vgroups of a database; the caller that asked frees the ranges */
+struct taos_route { /* the caller that asked frees the ranges */
     int32_t version;
     int16_t prefix, suffix;
     int8_t hash_method;
@@ -98,9 +97,9 @@ struct driver {
     const char *host, *user, *password, *database, *table, *prefix;
     uint16_t port, adapter_port;
     struct libtaos taos;
-    uint32_t *number_of; /* table t is named <prefix><number_of[t]>; NULL: <prefix><first + t> */
-    uint32_t first_table; /* number of its first table; earlier ones belong to other processes */
-    bool creates; /* an insertion names supertable and tags, and so creates its table */
+    uint32_t *number_of; /* name <prefix><number_of[t]>; NULL: <prefix><first + t> */
+    uint32_t first_table; /* earlier ones belong to other processes */
+    bool creates; /* an insertion names supertable and tags */
     uint32_t first_column, column_count;
     struct topics_library *topics; /* used by the method tmq */
 };
@@ -115,36 +114,35 @@ struct topics_library;
 
 struct connection {
     struct driver *driver;
-    struct adapter *adapter; /* used by the methods rest and ws, which have no TAOS */
-    struct consumer *consumer; /* used by the method tmq, which has no TAOS either */
+    struct adapter *adapter; /* for rest and ws, which have no TAOS */
+    struct consumer *consumer; /* for tmq, which has no TAOS */
     TAOS *taos;
     TAOS_STMT *stmt;
     bool is_prepared;
-    uint32_t prepared_table; /* with `creates`: the table whose tags the statement has */
+    uint32_t prepared_table; /* with `creates`: whose tags the statement has */
     struct taos_bind *binds;
     char *text; /* a statement, or lines, to be sent */
     struct tdengine_ask *asks[OPERATIONS_MAX];
 };
 
-/* The tag of schemaless lines that names their table; the server does not keep it. */
+/* Names the table of schemaless lines; the server does not keep it. */
 #define TDENGINE_NAME_TAG "dev"
 
 enum { TABLE_NAME_MAX = 200, TDENGINE_NAME_MAX = 192 };
 
-/* Writes " USING `db`.`meters` TAGS (...)" of a table; returns its end. */
+/* Of a table; returns the end of " USING `db`.`meters` TAGS (...)". */
 char *tdengine_put_using(const struct driver *driver, uint32_t table, char *out);
 uint32_t
 tdengine_using_bytes(const struct driver *driver); /* the most bytes of tdengine_put_using */
 
-/* Writes the name of a table; returns its length. */
 size_t tdengine_table_name(const struct driver *driver, uint32_t table, char *out);
 
-/* Makes a fault of TDengine's error code and message; returns what it means for the load. */
+/* Returns what it means for the load. */
 enum outcome tdengine_fault(int code, const char *words, struct fault *fault);
 enum outcome tdengine_sql(struct connection *connection, const char *statement,
                           const struct result_sink *sink, struct fault *fault);
 
-/* Runs a statement that returns no rows; *affected may be NULL. */
+/* Without rows; *affected may be NULL. */
 enum outcome tdengine_run(struct connection *connection, const char *statement, uint64_t *affected,
                           struct fault *fault);
 int tdengine_type(enum type type); /* TDengine's number of a type */
@@ -156,7 +154,7 @@ bool tdengine_schemaless_has(enum method method, const struct column *column);
 enum outcome tdengine_schemaless_send(struct connection *connection, const struct batch *batch,
                                       uint64_t *rows_acked, struct fault *fault);
 
-/* Writes one value as SQL text, at most tdengine_value_bytes of its column; returns its end. */
+/* At most tdengine_value_bytes; returns its end. */
 char *tdengine_put_value(char *out, const struct column *column, const struct column_data *data,
                          uint32_t row);
 uint32_t tdengine_value_bytes(const struct column *column);
@@ -171,16 +169,13 @@ enum outcome tdengine_ask(struct connection *connection, uint32_t operation,
                           struct answer *answer, struct fault *fault);
 void tdengine_free_asks(struct connection *connection);
 
-/* Reads the time in the last row of a block whose first column is a time, in ns since 1970; else
- * *ns is unchanged. */
+/* In ns since 1970, if the block's first column is a time; else *ns is unchanged. */
 void raw_block_last_time(const void *block, int64_t ns_per_unit, int64_t *ns);
 
-/* Adds a block's values, row by row, to the digest and the sink, if any. ns_per_unit: of its
- * timestamps. False: malformed. */
+/* Into the digest and the sink, if any. ns_per_unit: of timestamps. False: malformed. */
 bool raw_block_take(const void *block, int64_t ns_per_unit, uint64_t *digest,
                     const struct result_sink *sink);
 
-/* Reads the options of the method; refuses what it cannot do. */
 enum outcome topics_open(struct driver *driver, struct fault *fault);
 enum outcome topics_load_library(struct driver *driver, struct fault *fault);
 void topics_free_library(struct driver *driver);

@@ -1,5 +1,5 @@
-/* Reads from TDengine through libtaos: statements, raw blocks, subscriptions (`tmq`) and queries.
- * It does not trust the lengths in a block. */
+/* Reads from TDengine through libtaos: statements, raw blocks, subscriptions (`tmq`), queries. The
+ * lengths in a block are not trusted. */
 #include "tdengine.h"
 
 #include <endian.h>
@@ -17,7 +17,7 @@
 #include "library.h"
 #include "taosadapter.h"
 
-/* TDengine's numbers of its types, in libtaos and in raw blocks. */
+/* Numbers of types, in libtaos and in raw blocks. */
 
 enum {
     T_BOOL = 1,
@@ -48,8 +48,7 @@ static int print_real(char *out, size_t size, double value, int digits, bool *is
     return snprintf(out, size, "%.*g", digits, value);
 }
 
-/* Writes a value of fixed width as text; returns its length, or -1 for a type of variable
- * length. */
+/* Returns the length, -1 for a type of variable length. */
 static int print_fixed(char *out, size_t size, int type, const void *v, bool *is_number)
 {
     *is_number = true;
@@ -122,7 +121,7 @@ static void tdengine_pass_rows(const struct libtaos *t, TAOS_RES *result,
         sink->column(sink->context, fields[i].name);
     while ((row = t->fetch_row(result)) != NULL) {
         const int *lengths = t->lengths(result);
-        columns = t->field_count(result); /* only the first row of a message has the columns */
+        columns = t->field_count(result); /* only a message's first row has the columns */
         fields = t->fields(result);
         sink->row(sink->context);
         for (int i = 0; i < columns; i++)
@@ -170,9 +169,9 @@ enum outcome tdengine_run(struct connection *c, const char *statement, uint64_t 
     return outcome;
 }
 
-/* Raw blocks: a head (version, length, rows, columns, flags, group), type and width of each column,
- * length of each column, then columns. Fixed width: a bitmap of NULLs, then values. Text: the
- * offset of each value, -1 for NULL, then values after lengths of 2 bytes. */
+/* Raw blocks: a head (version, length, rows, columns, flags, group), type and width, then length of
+ * each column, then columns. Fixed width: a bitmap of NULLs, then values. Text: the offset of each
+ * value, -1 for NULL, then values after lengths of 2 bytes. */
 
 enum { HEAD_BYTES = 28, FIELD_BYTES = 5, LENGTH_PLACE = 4, ROWS_PLACE = 8, COLUMNS_PLACE = 12 };
 
@@ -183,7 +182,7 @@ struct raw_column {
     const uint8_t *values;
 };
 
-/* Bytes of a value of fixed width; a value of any other type is read as 8 bytes. */
+/* A value of any other type is read as 8 bytes. */
 static uint32_t width_of(int type)
 {
     switch (type) {
@@ -214,7 +213,7 @@ static uint32_t raw_block_bytes(const void *block)
     return READ(uint32_t, (const uint8_t *)block + LENGTH_PLACE);
 }
 
-/* One character of UTF-32 as UTF-8; returns its bytes. */
+/* Returns its bytes of UTF-8. */
 static uint32_t narrow(const uint8_t *wide, uint8_t out[4])
 {
     const uint32_t code = READ(uint32_t, wide);
@@ -229,7 +228,7 @@ static uint32_t narrow(const uint8_t *wide, uint8_t out[4])
     return n;
 }
 
-/* Reads the text of a row. room: for the UTF-8 of a text in UTF-32, which is never longer. */
+/* room: for a text in UTF-32, which is never shorter. */
 static struct answer_value text_at(const struct raw_column *column, uint32_t row,
                                    uint8_t room[UINT16_MAX])
 {
@@ -297,7 +296,7 @@ static struct answer_value value_at(const struct raw_column *column, uint32_t ro
     return cell;
 }
 
-/* Whether each text of the column lies within its `bytes`. */
+/* Within its `bytes`. */
 static bool has_texts(const struct raw_column *column, uint32_t rows, uint64_t bytes)
 {
     for (uint32_t row = 0; row < rows; row++) {
@@ -309,15 +308,14 @@ static bool has_texts(const struct raw_column *column, uint32_t rows, uint64_t b
     return true;
 }
 
-/* Finds where the columns begin, behind the head, the types and the lengths; 0: the block is too
- * short. */
+/* Behind the head, the types and the lengths; 0: the block is too short. */
 static uint64_t columns_place(const uint8_t *block, uint32_t count)
 {
     const uint64_t place = HEAD_BYTES + (uint64_t)count * (FIELD_BYTES + 4);
     return place <= raw_block_bytes(block) ? place : 0;
 }
 
-/* Finds the columns in the block; false: its lengths do not fit. */
+/* False: its lengths do not fit. */
 static bool find_columns(const uint8_t *block, struct raw_column *columns, uint32_t count,
                          uint32_t rows)
 {
@@ -419,10 +417,10 @@ struct topics_library {
 
 struct consumer {
     void *handle;
-    char *topics; /* their names, each with its end; an empty one is the last */
+    char *topics; /* each with its end; an empty one is the last */
     uint64_t rows;
-    uint64_t ends_ns; /* when it ends if no message comes; 0: its clock has not started */
-    uint64_t assigned_by_ns; /* the latest time for its group to have vgroups */
+    uint64_t ends_ns; /* when it ends without a message; 0: its clock has not started */
+    uint64_t assigned_by_ns; /* for its group to have vgroups */
     bool is_assigned;
 };
 
@@ -478,7 +476,7 @@ void topics_free_library(struct driver *d)
     free(d->topics);
 }
 
-/* Sets one item of a consumer; `{worker}` in its value becomes the number of the worker. */
+/* `{worker}` in a value becomes the number of the worker. */
 static bool set(const struct topics_library *t, void *conf, const char *key, const char *value,
                 uint32_t worker, struct fault *fault)
 {
@@ -495,7 +493,7 @@ static bool set(const struct topics_library *t, void *conf, const char *key, con
     return fault_spec(fault, "consumer: libtaos does not take %s=%.200s", key, text) == OUTCOME_OK;
 }
 
-/* Sets the pairs `key=value` of the option `consumer`, which are separated by commas. */
+/* `key=value` of the option `consumer`, separated by commas. */
 static bool set_all(const struct driver *d, void *conf, uint32_t worker, struct fault *fault)
 {
     const char *option = spec_option(d->setup->spec, "consumer");
@@ -593,8 +591,7 @@ static enum outcome read_message(struct connection *c, TAOS_RES *message, struct
     return OUTCOME_ERROR;
 }
 
-/* Whether the consumer has vgroups of its topics. In a mode without offsets libtaos does not name
- * them. */
+/* In a mode without offsets libtaos does not name vgroups. */
 static bool has_vgroups(const struct topics_library *t, const struct consumer *consumer)
 {
     for (const char *topic = consumer->topics; *topic; topic += strlen(topic) + 1) {
@@ -609,7 +606,7 @@ static bool has_vgroups(const struct topics_library *t, const struct consumer *c
     return false;
 }
 
-/* Starts the clock of a consumer when it has vgroups; one that gets none waits as long. */
+/* When the consumer has vgroups; one that gets none waits as long. */
 static void start_clock(struct topics_library *t, struct consumer *consumer)
 {
     if (!consumer->is_assigned && has_vgroups(t, consumer)) {
@@ -621,7 +618,7 @@ static void start_clock(struct topics_library *t, struct consumer *consumer)
         consumer->ends_ns = deadline_after_ms(t->poll_ms);
 }
 
-/* Waits for the next message; NULL if none came within a part of the time that a consumer waits. */
+/* NULL: none came within a part of the time that a consumer waits. */
 static TAOS_RES *poll_part(struct topics_library *t, struct consumer *consumer)
 {
     const uint64_t left_ms = consumer->ends_ns ? deadline_left_ms(consumer->ends_ns) : t->poll_ms;
@@ -636,7 +633,7 @@ static TAOS_RES *poll_part(struct topics_library *t, struct consumer *consumer)
     return message;
 }
 
-/* Whether neither the consumer nor another of this process got vgroups in time. */
+/* Neither the consumer nor another of this process got vgroups in time. */
 static bool is_never_assigned(const struct topics_library *t, struct consumer *consumer)
 {
     if (!consumer->assigned_by_ns)
@@ -678,8 +675,7 @@ static enum outcome topics_ask(struct connection *c, struct answer *answer, stru
     return outcome;
 }
 
-/* Queries. The marks of a text are filled in; it goes through libtaos, which answers in raw blocks,
- * or taosAdapter. Values are read for a digest or a sink only, one block at a time. */
+/* Queries, through libtaos or taosAdapter. Values are read for a digest or a sink only. */
 
 struct tdengine_ask {
     struct marks marks;
@@ -716,7 +712,7 @@ void tdengine_free_asks(struct connection *c)
         free(c->asks[i]);
 }
 
-/* A fault of a query fails that query alone, unless it is transient. */
+/* Of that query alone, unless it is transient. */
 static enum outcome query_fault(const struct libtaos *t, TAOS_RES *result, int code,
                                 struct fault *fault)
 {

@@ -1,5 +1,4 @@
-/* Names of tables, values and tags as SQL text, TDengine's numbers of types, and its errors as
- * faults. */
+/* Tables, values and tags as SQL text, TDengine's types and errors. */
 #include "tdengine.h"
 
 #include <stdio.h>
@@ -8,7 +7,7 @@
 #include "../tags.h"
 #include "cells.h"
 
-/* The meaning of an error code for a load: transient, try again; permanent, end it. */
+/* For a load: transient, try again; permanent, end it. */
 
 static bool is_transient(int code)
 {
@@ -18,9 +17,9 @@ static bool is_transient(int code)
         0x0102, 0x0126, /* out of memory, in the queue of requests */
         0x0125, /* a table's description was renewed: send again */
         0x0130, 0x0131, /* the server is starting, or closing down */
-        0x0334, 0x0388, /* no dnode or database is known yet, just after the start */
+        0x0334, 0x0388, /* no dnode or database is known yet */
         0x0386, 0x0396, 0x03D3, /* the database is being dropped, created, altered */
-        0x0503, 0x0520, 0x0528, 0x0529, /* a vnode moved, has no buffer free, or stopped */
+        0x0503, 0x0520, 0x0528, 0x0529, /* a vnode moved, is full, or stopped */
         0x090C, 0x0911, 0x0914, /* no leader, not ready to propose, restoring */
         0x0916, 0x0917, 0x0918, /* a replica is behind */
     };
@@ -50,7 +49,7 @@ size_t tdengine_table_name(const struct driver *d, uint32_t table, char *out)
     return (size_t)(end - out);
 }
 
-/* Values as SQL text, without printf. Reading the text gives what `stmt` would have bound. */
+/* Values as SQL text: reading it gives what `stmt` would have bound. */
 
 enum { POINT_BYTES = 16 + 2 * NUMBER_BYTES };
 
@@ -84,7 +83,7 @@ static char *put_hexadecimal(char *out, const uint8_t *bytes, uint32_t length)
     return out;
 }
 
-/* WKB of a point, little endian: a byte of order, four of type, two doubles. */
+/* WKB, little endian: a byte of order, four of type, two doubles. */
 static char *put_point(char *out, const uint8_t *wkb)
 {
     double x, y;

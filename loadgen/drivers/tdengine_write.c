@@ -1,4 +1,4 @@
-/* Sends rows to TDengine through libtaos: bound columns, INSERT text and schemaless lines. */
+/* Rows to TDengine through libtaos. */
 #include "tdengine.h"
 
 #include <stdio.h>
@@ -9,10 +9,9 @@
 #include "kept_time.h"
 #include "numbers.h"
 
-/* The method `stmt`. Columns are bound without a copy. A failed statement is prepared again before
- * the next send. */
+/* `stmt`: columns are bound without a copy. A failed statement is prepared again. */
 
-/* Prepares the statement, with the tags of a table if an insertion creates it. */
+/* With the tags of a table if an insertion creates it. */
 static int prepare_statement(struct connection *c, uint32_t table)
 {
     const struct driver *d = c->driver;
@@ -75,7 +74,7 @@ static int bind_slice(struct connection *c, const struct batch *batch, const str
     return 0;
 }
 
-/* Makes the statement ready for rows of the table, whatever happened before. */
+/* Whatever happened before. */
 static int make_ready(struct connection *c, uint32_t table)
 {
     const struct libtaos *t = &c->driver->taos;
@@ -107,8 +106,7 @@ enum outcome tdengine_stmt_send(struct connection *c, const struct batch *batch,
     return OUTCOME_OK;
 }
 
-/* The method `sql`: INSERT text, in several statements if a request does not fit into one; all
- * acknowledge it. */
+/* `sql`: INSERT text, in several statements if needed; all acknowledge it. */
 
 enum { TIME_BYTES = 24 };
 
@@ -122,8 +120,8 @@ static uint32_t row_bytes_max(const struct driver *d)
     return bytes;
 }
 
-/* Writes " d7 VALUES ", or " d7 (ts,`a`) VALUES " for part of the columns, with the tags before
- * it if an insertion creates its table. */
+/* " d7 VALUES ", or " d7 (ts,`a`) VALUES " for part of the columns; before it the tags if an
+ * insertion creates the table. */
 static char *put_insert_head(const struct driver *d, uint32_t table, char *out)
 {
     *out++ = ' ';
@@ -225,9 +223,9 @@ enum outcome tdengine_sql_send(struct connection *c, const struct batch *batch,
     return outcome;
 }
 
-/* The schemaless methods: InfluxDB lines, OpenTSDB telnet lines and JSON. A tag holds the table's
- * name, so that subtables have the same names. Telnet and JSON take exactly one column. A row of
- * nothing but NULLs keeps its first value. */
+/* Schemaless: InfluxDB lines, OpenTSDB telnet lines and JSON. A tag holds the table's name, so that
+ * subtables have the same names. Telnet and JSON take one column. A row of nothing but NULLs keeps
+ * its first value. */
 
 static const char *const suffixes[TYPE_COUNT] = {
     [TYPE_TINYINT] = "i8", [TYPE_SMALLINT] = "i16",  [TYPE_INT] = "i32",
@@ -236,8 +234,7 @@ static const char *const suffixes[TYPE_COUNT] = {
     [TYPE_DOUBLE] = "f64", [TYPE_TIMESTAMP] = "i64",
 };
 
-/* Writes the value of a tag without quotes. Lines escape a space or comma by a backslash; the other
- * forms get an underscore. */
+/* Without quotes. Lines escape a space or comma by a backslash; others get an underscore. */
 static uint32_t put_tag_value(const struct driver *d, uint32_t tag, uint32_t table, char *out)
 {
     char literal[TAG_TEXT_MAX];
@@ -254,7 +251,6 @@ static uint32_t put_tag_value(const struct driver *d, uint32_t tag, uint32_t tab
     return used;
 }
 
-/* Writes the tags of a table, which each of its lines has. */
 static uint32_t put_tags(const struct driver *d, uint32_t table, char *out)
 {
     const struct schema *schema = d->setup->schema;
@@ -282,7 +278,7 @@ static char *put_number(char *out, const struct column *column, const struct col
     return put_word(tdengine_put_value(out, column, data, row), suffixes[column->type]);
 }
 
-/* Writes name=value with the suffix of its type; strings in double quotes, NCHAR with an L. */
+/* With the suffix of its type; strings in double quotes, NCHAR with an L. */
 static char *put_field(char *out, const struct column *column, const struct column_data *data,
                        uint32_t row)
 {
@@ -327,7 +323,7 @@ static char *put_line(const struct driver *d, const struct batch *batch, uint32_
     return out;
 }
 
-/* Writes a value for telnet: as in a line, without the name. */
+/* As in a line, without the name. */
 static char *put_telnet(const struct driver *d, const struct column *column,
                         const struct column_data *data, uint32_t row, int64_t time, char *out)
 {
@@ -338,7 +334,7 @@ static char *put_telnet(const struct driver *d, const struct column *column,
     return put_number(out, column, data, row);
 }
 
-/* Writes a value for JSON, with its type beside it; a time in ms has none. */
+/* With its type beside it; a time in ms has none. */
 static char *put_json(const struct driver *d, const struct column *column,
                       const struct column_data *data, uint32_t row, int64_t time, char *out)
 {
@@ -375,8 +371,7 @@ static char *put_point(const struct driver *d, const struct batch *batch, uint32
     return put_word(out + tags_length, is_json ? "}}," : "\n");
 }
 
-/* Whether a form can write the column. Telnet separates words by spaces, so it cannot write
- * text. */
+/* Telnet separates words by spaces, so it cannot write text. */
 bool tdengine_schemaless_has(enum method method, const struct column *column)
 {
     const bool is_unsigned = column->type >= TYPE_UTINYINT && column->type <= TYPE_UBIGINT;

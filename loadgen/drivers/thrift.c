@@ -19,7 +19,7 @@ uint8_t *thrift_end(uint8_t *frame, uint8_t *out)
     return out;
 }
 
-/* Whether so many bytes are left; otherwise the reader is bad. */
+/* Otherwise the reader is bad. */
 static bool has(struct thrift_in *in, size_t count)
 {
     if (!in->is_bad && (size_t)(in->end - in->at) >= count)
@@ -144,7 +144,7 @@ void thrift_skip(struct thrift_in *in, uint8_t type)
     skip(in, type, 0);
 }
 
-/* Fails with the exception's message, which is its first field. */
+/* The message is the exception's first field. */
 static bool threw(struct stream *s, struct thrift_in *in)
 {
     struct thrift_text words = {.bytes = ""};

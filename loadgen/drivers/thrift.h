@@ -1,5 +1,5 @@
-/* Apache Thrift for a client: calls in the binary protocol over framed TCP. Answers are read within
- * their frame. */
+/* Apache Thrift for a client: the binary protocol over framed TCP. Answers are read within their
+ * frame. */
 #ifndef SCALE_THRIFT_H
 #define SCALE_THRIFT_H
 
@@ -26,7 +26,7 @@ enum thrift_type {
 enum {
     THRIFT_HEAD_BYTES = 64,
     THRIFT_TAIL_BYTES = 2
-}; /* a call's bytes besides its fields; its name has at most 40 */
+}; /* around its fields; its name has at most 40 */
 
 static inline uint8_t *thrift_put8(uint8_t *out, uint8_t value)
 {
@@ -41,7 +41,7 @@ static inline uint8_t *thrift_put_bytes(uint8_t *out, const void *bytes, size_t 
     return out + length;
 }
 
-/* Writes the head of a field of a structure: 3 bytes. */
+/* 3 bytes. */
 static inline uint8_t *thrift_put_field(uint8_t *out, enum thrift_type type, uint8_t id)
 {
     out[0] = (uint8_t)type;
@@ -56,7 +56,7 @@ static inline uint8_t *thrift_put_list(uint8_t *out, enum thrift_type type, uint
     return put_u32(thrift_put8(out, (uint8_t)type), count);
 }
 
-/* thrift_end writes the frame's length, ends the call's arguments, and returns the end. */
+/* thrift_end ends the arguments, writes the frame's length and returns the end. */
 uint8_t *thrift_begin(uint8_t *frame, const char *name, uint32_t number);
 uint8_t *thrift_end(uint8_t *frame, uint8_t *out);
 
@@ -65,7 +65,7 @@ struct thrift_in { /* the unread part of an answer */
     bool is_bad; /* truncated or malformed; later reads return 0 */
 };
 
-struct thrift_text { /* in the stream until the next answer is read */
+struct thrift_text { /* in the stream until the next answer */
     const char *bytes;
     uint32_t length;
 };
@@ -79,15 +79,14 @@ uint8_t thrift_take8(struct thrift_in *in);
 uint32_t thrift_take32(struct thrift_in *in);
 uint64_t thrift_take64(struct thrift_in *in);
 struct thrift_text thrift_take_text(struct thrift_in *in);
-/* Reads the head of the next field of a structure; false at its end. */
+/* False: the structure ends. */
 bool thrift_take_field(struct thrift_in *in, struct thrift_field *field);
-/* Reads the number of items of a list of this type; 0 for a list of another type, which makes
- * the reader bad. */
+/* 0 for a list of another type, which makes the reader bad. */
 uint32_t thrift_take_list(struct thrift_in *in, enum thrift_type type);
 void thrift_skip(struct thrift_in *in, uint8_t type);
 
-/* Reads the answer to this call up to the first field of what it returned. False with the reason in
- * stream->problem, also for an exception of Thrift; the connection is then closed. */
+/* Up to the first field of what the call returned. False with the reason in stream->problem, also
+ * for an exception; the connection is then closed. */
 bool thrift_read(struct stream *stream, uint32_t number, struct thrift_in *in);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whole numbers of variable size, seven bits a byte, the lowest first. The caller has the room. */
+/* Whole numbers of variable size, seven bits a byte, the lowest first. */
 #ifndef SCALE_VARINT_H
 #define SCALE_VARINT_H
 

@@ -1,4 +1,4 @@
-/* A small WebSocket client on a stream of http.h: messages of one frame, with masks of zero. */
+/* A small WebSocket client: messages of one frame, with masks of zero. */
 #ifndef SCALE_WEBSOCKET_H
 #define SCALE_WEBSOCKET_H
 
@@ -8,7 +8,7 @@ enum websocket_kind { WEBSOCKET_TEXT = 1, WEBSOCKET_BINARY = 2 };
 
 bool websocket_send(struct stream *stream, enum websocket_kind kind, const void *bytes,
                     size_t length);
-/* Reads the next message and answers pings; it is in the stream until the next call. */
+/* Answers pings; the message is in the stream until the next call. */
 bool websocket_receive(struct stream *stream, char **bytes, size_t *length);
 
 #endif
