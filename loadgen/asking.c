@@ -108,8 +108,7 @@ enum outcome asking_ask(struct worker *w, uint64_t deadline_ns)
 static void put_devices(struct json *json, const struct drawn *drawn)
 {
     char text[16];
-    json_key(json, "devices");
-    json_open(json, '[');
+    json_begin(json, "devices", '[');
     for (uint32_t i = 0; i < drawn->device_count; i++)
         json_plain(json, text, (size_t)snprintf(text, sizeof text, "%" PRIu32, drawn->devices[i]));
     json_close(json, ']');

@@ -7,7 +7,6 @@
 /* A fault names the operation that the driver refuses. */
 enum outcome asking_prepare(struct worker *worker);
 
-/* From `worker->operation` and `worker->hash`. */
 void asking_draw(struct worker *worker, uint64_t now_ns);
 
 /* One attempt; the answer is in worker->asking. */

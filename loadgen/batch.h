@@ -10,7 +10,7 @@
 struct slice { /* successive rows of one table */
     uint32_t table;
     uint32_t rows;
-    uint32_t offset; /* of its first row in the columns of the batch */
+    uint32_t offset; /* place of its first row in the columns of the batch */
     uint64_t first_row; /* number of that row within its table */
 };
 
@@ -35,7 +35,6 @@ struct spec;
 
 bool batch_has_nulls(const struct spec *spec, const struct schema *schema);
 
-/* The memory that batch_init takes. */
 uint64_t batch_bytes(const struct schema *schema, uint64_t rows_max, uint32_t first_column,
                      uint32_t column_count, bool has_nulls);
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-struct key_pair { /* of one stream, such as a column of a table */
+struct key_pair { /* keys of one stream, such as a column of a table */
     uint32_t a, b;
 };
 

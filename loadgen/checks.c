@@ -16,7 +16,6 @@ static double seconds(uint64_t from_ns, uint64_t to_ns)
     return to_ns > from_ns ? (double)(to_ns - from_ns) / 1e9 : 0;
 }
 
-/* In a second, by this process. */
 static double wanted_per_s(const struct spec *spec)
 {
     return spec->check_per_s * (double)spec->threads / (double)spec->workers_total;

@@ -18,7 +18,7 @@ enum check {
     CHECK_PERHAPS /* drawn when it is answered */
 };
 
-struct check_plan { /* of one operation, shared by workers */
+struct check_plan { /* state of one operation, shared by workers */
     _Atomic uint64_t chance; /* part of UINT64_MAX; 0: not known yet */
     _Atomic uint64_t look_ns; /* when it is made again; UINT64_MAX: a worker makes it */
     uint64_t origin_ns, origin_checked; /* start of the load or of its window */

@@ -15,6 +15,16 @@ void content_no_column(void *context, const char *name)
     (void)name;
 }
 
+static void put_text(struct json *json, const struct content *content)
+{
+    json_key(json, "content");
+    if (!content->is_body)
+        json_open(json, '[');
+    json_append(json, &content->part);
+    if (!content->is_body)
+        json_close(json, ']');
+}
+
 static void put_part(struct content *content)
 {
     struct json json;
@@ -25,12 +35,7 @@ static void put_part(struct content *content)
         json_put_whole(&json, "worker", content->worker);
         json_put_whole(&json, "request", content->request);
         json_put_whole(&json, "part", content->parts++);
-        json_key(&json, "content");
-        if (!content->is_body)
-            json_open(&json, '[');
-        json_append(&json, &content->part);
-        if (!content->is_body)
-            json_close(&json, ']');
+        put_text(&json, content);
         event_end(&json);
     }
     json_clear(&content->part);
@@ -102,16 +107,10 @@ void content_put(struct json *json, struct content *content, bool is_handed)
 {
     end_row(content);
     json_put_whole(json, "parts", content->parts);
-    json_key(json, "content");
-    if (!is_handed || content->is_cut) {
-        json_plain(json, "null", 4);
-        return;
-    }
-    if (!content->is_body)
-        json_open(json, '[');
-    json_append(json, &content->part);
-    if (!content->is_body)
-        json_close(json, ']');
+    if (!is_handed || content->is_cut)
+        json_put_null(json, "content");
+    else
+        put_text(json, content);
 }
 
 void content_free(struct content *content)

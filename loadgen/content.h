@@ -16,7 +16,6 @@ struct content { /* the current answer; empty until its first row */
     bool is_cut; /* too long, or standard output is not read */
 };
 
-/* Empties `content`; the sink fills it. */
 struct result_sink content_sink(struct content *content, uint32_t worker, uint64_t request);
 
 /* Writes "parts":N,"content":[[...],...] or "content":"...", the last keys of `asked`. null: not
@@ -25,7 +24,7 @@ void content_put(struct json *json, struct content *content, bool is_handed);
 
 void content_free(struct content *content);
 
-/* Of a sink that ignores them. */
+/* Functions of a sink that ignores them. */
 void content_no_column(void *context, const char *name);
 void content_no_affected(void *context, uint64_t rows);
 

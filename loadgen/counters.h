@@ -14,7 +14,7 @@ struct counters {
     _Alignas(LINE_PAIR_BYTES) counter rows_acked;
     counter rows_window;
     counter rows_failed;
-    counter rows_sent; /* of requests that have begun; a retry adds none */
+    counter rows_sent; /* rows of requests that have begun; a retry adds none */
     counter requests;
     counter errors;
     counter retries;
@@ -24,7 +24,7 @@ struct counters {
     counter waiting_since_ns; /* open loop: intended start of the oldest unanswered request */
     counter is_in_flight; /* 1 while the driver has a request */
     counter answered_late; /* open loop: to requests sent before the end of the window */
-    counter cpu_ns; /* of the thread, set at its end */
+    counter cpu_ns; /* CPU time of the thread, set at its end */
     counter done; /* 1 when the worker has ended: published */
 };
 

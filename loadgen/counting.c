@@ -57,7 +57,6 @@ static void record(struct worker *w, uint64_t response_ns, uint64_t service_ns, 
     }
 }
 
-/* By the row's own time, on the clock of `now_ns`. */
 static uint64_t written_ns(const struct load *load, int64_t newest_ns, uint64_t now_ns)
 {
     const int64_t written = newest_ns - load->wall_ahead_ns;

@@ -4,7 +4,6 @@
 
 #include "worker.h"
 
-/* The tally of the current request's operation. */
 static inline struct tally *counting_tally(const struct worker *w)
 {
     return &w->tallies[w->operation];

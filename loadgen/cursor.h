@@ -20,7 +20,6 @@ struct cursor {
 int cursor_init(struct cursor *cursor, const struct spec *spec, const struct share *share);
 void cursor_free(struct cursor *cursor);
 
-/* False: no rows are left. */
 bool cursor_next(struct cursor *cursor, struct batch *batch);
 
 /* The highest number of a row before the next ones; 0: none. */

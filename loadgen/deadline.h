@@ -5,10 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The deadline so many seconds from now. */
 uint64_t deadline_after_s(uint32_t seconds);
 
-/* The deadline so many milliseconds from now. */
 uint64_t deadline_after_ms(uint64_t ms);
 
 /* Each begun one counts; 0: it has passed. */

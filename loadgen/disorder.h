@@ -13,7 +13,7 @@ enum { DELAYS_MAX = 2048 };
 struct disorder {
     bool is_placed;     /* rows take places of others */
     bool is_repeating;  /* and two rows may take the same one */
-    uint32_t threshold; /* of late rows, in units of 1 / 2^32 */
+    uint32_t threshold; /* late rows, in units of 1 / 2^32 */
     uint64_t first;     /* the first row that may move */
     uint64_t batch, shift; /* rows of a batch, and its turn; 0: no batches */
     uint32_t delay_count;

@@ -47,8 +47,7 @@ static void put_tables_per_partition(struct json *json, const struct spec *spec,
         abort();
     for (uint32_t i = 0; i < spec->tables; i++)
         tables[partition_of[i]]++;
-    json_key(json, "tables_per_partition");
-    json_open(json, '[');
+    json_begin(json, "tables_per_partition", '[');
     for (uint32_t i = 0; i < spec->partitions; i++) {
         char text[24];
         json_plain(json, text,
@@ -77,8 +76,7 @@ void event_library(const struct driver_ops *ops, const struct driver *driver)
 
 void event_put_features(struct json *json, const char *key, uint32_t features)
 {
-    json_key(json, key);
-    json_open(json, '[');
+    json_begin(json, key, '[');
     for (uint32_t bit = 0; bit < FEATURE_COUNT; bit++)
         if (features & 1u << bit)
             json_text(json, feature_names[bit], strlen(feature_names[bit]));
@@ -145,13 +143,11 @@ static void put_counts(struct json *json, const char *key, const struct histogra
 
 static void put_operations(struct json *json, const struct interval *i)
 {
-    json_key(json, "operations");
-    json_open(json, '{');
+    json_begin(json, "operations", '{');
     for (uint32_t k = 0; k < i->operation_count; k++)
         json_put_whole(json, i->operations[k].name, i->operations[k].requests);
     json_close(json, '}');
-    json_key(json, "operations_p99_us");
-    json_open(json, '{');
+    json_begin(json, "operations_p99_us", '{');
     for (uint32_t k = 0; k < i->operation_count; k++)
         if (i->operations[k].p99_ns)
             json_put_real(json, i->operations[k].name, (double)i->operations[k].p99_ns / 1e3);
@@ -204,8 +200,7 @@ void event_put_histogram(struct json *json, const char *key, const struct histog
 {
     const uint64_t total = counter_get(&h->total);
     char *hdr = histogram_encode(h);
-    json_key(json, key);
-    json_open(json, '{');
+    json_begin(json, key, '{');
     json_put_whole(json, "count", total);
     json_put_real(json, "min_us", total ? (double)counter_get(&h->least_ns) / 1e3 : NAN);
     json_put_real(json, "mean_us",

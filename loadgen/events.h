@@ -40,7 +40,6 @@ void event_interval(const struct interval *interval);
 /* worker < 0: none; `count`: of this code until now */
 void event_error(const struct fault *fault, int64_t worker, uint64_t count);
 
-/* "key":{count, percentiles, hdr} */
 void event_put_histogram(struct json *json, const char *key, const struct histogram *histogram);
 
 #endif

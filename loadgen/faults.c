@@ -68,8 +68,7 @@ static void put_kind(struct json *json, const char *code, const char *message, u
 void faults_put(struct fault_book *book, struct json *json)
 {
     pthread_mutex_lock(&book->lock);
-    json_key(json, "error_kinds");
-    json_open(json, '[');
+    json_begin(json, "error_kinds", '[');
     for (uint32_t i = 0; i < book->kinds; i++)
         put_kind(json, book->counts[i].code, book->counts[i].message, book->counts[i].count);
     if (book->others)

@@ -9,7 +9,6 @@
 /* For neither, or runs that are not all tables in order. */
 void first_row_check(const struct spec *spec, struct mistakes *mistakes);
 
-/* The text is right. */
 void first_row_fill(const struct spec *spec, const struct share *share, uint64_t *rows);
 
 #endif

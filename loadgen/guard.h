@@ -15,7 +15,6 @@ struct guard {
     _Atomic uint64_t until_ns; /* CLOCK_MONOTONIC; may be moved by another thread */
 };
 
-/* From now on, so long. */
 void guard_allow_s(struct guard *guard, double seconds);
 
 /* Waits until `count` was added in all. */

@@ -36,7 +36,6 @@ void histogram_clear(struct histogram *h)
     counter_set(&h->most_ns, 0);
 }
 
-/* The highest value that falls where `index` counts. */
 static uint64_t highest_at(const struct histogram *h, uint32_t index)
 {
     const uint32_t half = 1u << h->half_shift;
@@ -56,7 +55,7 @@ void histogram_add(struct histogram *to, const struct histogram *from)
             counter_add(&to->counts[i], count);
         total += count;
     }
-    counter_add(&to->total, total); /* of the counts, also while `from` is written */
+    counter_add(&to->total, total); /* sum of the counts, also while `from` is written */
     counter_add(&to->sum_ns, counter_get(&from->sum_ns));
     if (counter_get(&from->least_ns) < counter_get(&to->least_ns))
         counter_set(&to->least_ns, counter_get(&from->least_ns));

@@ -7,7 +7,7 @@
 
 #include "counters.h"
 
-#define HISTOGRAM_HIGHEST_NS 3600000000000ull /* what is longer counts as an hour */
+#define HISTOGRAM_HIGHEST_NS 3600000000000ull /* an hour, as which longer times count */
 
 struct histogram {
     uint32_t digits; /* significant decimal digits kept */

@@ -67,7 +67,6 @@ bool job_subscribes(const struct job *job)
     return job->setup.method && (job->setup.method->features & FEATURE_SUBSCRIBES);
 }
 
-/* Refuses what a load that subscribes cannot be. */
 static void check_subscription(const struct job *job, struct mistakes *mistakes)
 {
     if (job->operations.has_write || job->operations.count != 1)
@@ -82,7 +81,6 @@ static void check_subscription(const struct job *job, struct mistakes *mistakes)
                     job->spec.method);
 }
 
-/* Refuses what a load that reads cannot be. */
 static void check_asks(const struct job *job, struct mistakes *mistakes)
 {
     if (!job->operations.has_ask)
@@ -109,7 +107,6 @@ static void check_partial(const struct job *job, struct mistakes *mistakes)
                     job->schema.column_count);
 }
 
-/* Each under its key. */
 static void check_texts(const struct job *job, struct mistakes *mistakes)
 {
     const struct driver_ops *ops = job->ops;

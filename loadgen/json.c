@@ -99,6 +99,12 @@ void json_key(struct json *json, const char *key)
     json->comma = false;
 }
 
+void json_begin(struct json *json, const char *key, char bracket)
+{
+    json_key(json, key);
+    json_open(json, bracket);
+}
+
 void json_plain(struct json *json, const char *text, size_t length)
 {
     separate(json);

@@ -17,6 +17,7 @@ void json_free(struct json *json);
 void json_open(struct json *json, char bracket);
 void json_close(struct json *json, char bracket);
 void json_key(struct json *json, const char *key);
+void json_begin(struct json *json, const char *key, char bracket); /* a key and what it opens */
 void json_text(struct json *json, const char *text, size_t length);
 void json_plain(struct json *json, const char *text, size_t length); /* unchanged */
 /* text NULL: null; is_number: unchanged */

@@ -5,7 +5,6 @@
 
 #include "worker.h"
 
-/* Opens the worker's file of an operation. */
 enum outcome kept_open(struct worker *worker, uint32_t operation);
 void kept_close(struct worker *worker);
 

@@ -16,7 +16,7 @@ struct scaling {
     double low_steps; /* low in steps */
 };
 
-struct piece { /* of one table; rows do not cross a multiple of 2^32 */
+struct piece { /* rows of one table, which do not cross a multiple of 2^32 */
     uint64_t hash; /* hash of the table */
     uint32_t row;  /* number of the first row, its low bits */
     uint32_t rows;
@@ -57,7 +57,6 @@ struct kernels {
     void (*plain_text)(uint8_t *bytes, uint32_t n);
 };
 
-/* The best set for this CPU. */
 const struct kernels *kernels_pick(void);
 
 #endif

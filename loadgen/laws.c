@@ -9,7 +9,6 @@ enum { SHARE_MAX = 1000000 };
 static const char *const names[LAW_COUNT] = {"walk", "random", "constant", "line",
                                              "sine", "square", "normal"};
 
-/* Reads one "NAME" or "NAME:SHARE". */
 static void read_one(char *name, uint32_t shares[LAW_COUNT], struct mistakes *mistakes)
 {
     char *end = "", *share = strchr(name, ':');
@@ -60,8 +59,8 @@ void laws_read(const char *text, struct schema *schema, struct mistakes *mistake
         schema->columns[c].law = pick(shares, sum, c);
 }
 
-/* Of an angle, 2^32 for a circle; level 0 is -1. An odd polynomial of the series' coefficients, the
- * last one set so that the top is 1; the error is below 4e-6. */
+/* Sine of an angle, 2^32 for a circle; level 0 is -1. An odd polynomial of the series'
+ * coefficients, the last one set so that the top is 1; the error is below 4e-6. */
 static uint32_t sine_level(uint32_t angle)
 {
     enum { ONE_SHIFT = 30 };

@@ -17,7 +17,6 @@ static inline bool law_is_periodic(enum law law)
     return law == LAW_LINE || law == LAW_SINE || law == LAW_SQUARE;
 }
 
-/* By a periodic law, one row after another. */
 void laws_levels(enum law law, uint32_t period, const struct piece *pieces, uint32_t count,
                  uint32_t stream, uint32_t *level);
 

@@ -46,8 +46,7 @@ static const char help[] =
 
 static void put_names(struct json *json, const char *key, const char *const *names)
 {
-    json_key(json, key);
-    json_open(json, '[');
+    json_begin(json, key, '[');
     for (; names && *names; names++)
         json_text(json, *names, strlen(*names));
     json_close(json, ']');
@@ -55,13 +54,11 @@ static void put_names(struct json *json, const char *key, const char *const *nam
 
 static void put_methods(struct json *json, const struct driver_method *methods)
 {
-    json_key(json, "methods");
-    json_open(json, '[');
+    json_begin(json, "methods", '[');
     for (const struct driver_method *m = methods; m->name; m++)
         json_text(json, m->name, strlen(m->name));
     json_close(json, ']');
-    json_key(json, "features");
-    json_open(json, '{');
+    json_begin(json, "features", '{');
     for (const struct driver_method *m = methods; m->name; m++)
         event_put_features(json, m->name, m->features);
     json_close(json, '}');

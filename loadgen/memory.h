@@ -6,7 +6,6 @@
 #include "schema.h"
 #include "spec.h"
 
-/* Under the key that needs most. */
 void memory_check(const struct spec *spec, const struct schema *schema, struct mistakes *mistakes);
 
 #endif

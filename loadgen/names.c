@@ -7,13 +7,11 @@
 #include "job.h"
 #include "tags.h"
 
-/* Without the quotes of a literal. */
 static void put_tag(struct json *json, const struct job *job, uint32_t tag)
 {
     char text[TAG_TEXT_MAX];
     uint32_t length;
-    json_key(json, job->schema.tags[tag].name);
-    json_open(json, '[');
+    json_begin(json, job->schema.tags[tag].name, '[');
     for (uint32_t table = 0; table < job->spec.tables; table++) {
         const char *plain = tag_text(&job->spec, &job->schema, tag, table, text, &length);
         json_text(json, plain, length);
@@ -26,13 +24,11 @@ static void put_names(const struct job *job)
     struct json json;
     char name[DRIVER_NAME_MAX];
     event_begin(&json, "names");
-    json_key(&json, "names");
-    json_open(&json, '[');
+    json_begin(&json, "names", '[');
     for (uint32_t table = 0; table < job->spec.tables; table++)
         json_text(&json, name, job->ops->table_name(job->driver, table, name));
     json_close(&json, ']');
-    json_key(&json, "tags");
-    json_open(&json, '{');
+    json_begin(&json, "tags", '{');
     for (uint32_t tag = 0; tag < job->schema.tag_count; tag++)
         put_tag(&json, job, tag);
     json_close(&json, '}');

@@ -38,7 +38,6 @@ static void add(struct operations *operations, const char *name, uint64_t weight
     operations->has_ask |= !is_write;
 }
 
-/* Reads one "NAME" or "NAME:WEIGHT". */
 static void read_one(struct operations *operations, char *name, const struct spec *spec,
                      struct mistakes *mistakes)
 {
@@ -65,7 +64,6 @@ static void read_one(struct operations *operations, char *name, const struct spe
         add(operations, name, number, spec, mistakes);
 }
 
-/* That belongs to an operation and is known. */
 static void check_key(const struct operations *operations, const char *key,
                       struct mistakes *mistakes)
 {

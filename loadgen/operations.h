@@ -24,10 +24,9 @@ void operations_read(struct operations *operations, const struct spec *spec,
                      struct mistakes *mistakes);
 void operations_free(struct operations *operations);
 
-/* By its hash (ask_hash). */
 uint32_t operations_pick(const struct operations *operations, uint64_t hash);
 
-/* Of a request in a rate: 1 if any operation asks, otherwise its rows. */
+/* Units of a request in a rate: 1 if any operation asks, otherwise its rows. */
 uint32_t operations_units(const struct operations *operations, const struct spec *spec);
 
 #endif

@@ -15,7 +15,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *bytes;
 static size_t begin, end, size; /* buffered: bytes[begin .. end-1] */
 
-/* Needs the lock. */
 static void push(void)
 {
     while (begin < end) {

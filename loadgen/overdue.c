@@ -3,9 +3,9 @@
 
 #include "clock.h"
 
-enum { RECORDS_MAX = 1000000 }; /* of one worker; beyond, one stands for several */
+enum { RECORDS_MAX = 1000000 }; /* records of one worker; beyond, one stands for several */
 
-/* Of the n-th request after the one that the worker had last. */
+/* Response times for the n-th request after the worker's last one. */
 static struct histogram *of_request(struct histogram *response, const struct worker *w, uint64_t n)
 {
     const struct operations *operations = w->load->operations;

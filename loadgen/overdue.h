@@ -10,7 +10,6 @@ struct overdue {
     uint64_t in_flight; /* sent before `end_ns` and not answered then */
 };
 
-/* What the worker owed at `end_ns`. */
 void overdue_add(struct overdue *overdue, struct histogram *response, const struct worker *worker,
                  uint64_t end_ns);
 

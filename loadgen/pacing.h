@@ -9,7 +9,7 @@
 struct pacing {
     double units_per_ns; /* this worker's rate; 0: closed loop */
     /* Written by relaxed stores, and read while the worker hangs. */
-    _Atomic double next_ns; /* of the next request, from the origin */
+    _Atomic double next_ns; /* start of the next request, from the origin */
     counter origin_ns, drawn;
     uint64_t seed;
     bool poisson;
@@ -27,7 +27,7 @@ static inline bool pacing_is_open(const struct pacing *pacing)
 /* From any thread. */
 struct pacing pacing_copy(const struct pacing *pacing);
 
-/* Of so many units (rows, or 1 where requests are counted); open loop only. */
+/* Start of so many units (rows, or 1 where requests are counted); open loop only. */
 uint64_t pacing_next_ns(struct pacing *pacing, uint32_t units);
 
 #endif

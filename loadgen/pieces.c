@@ -14,7 +14,6 @@ static inline bool is_single(const struct slice *slice)
     return slice->rows == 1 && slice->first_row <= UINT32_MAX;
 }
 
-/* Taken at its first row. */
 static uint32_t place_of(const struct maker *m, struct walks *w, uint32_t table)
 {
     const uint32_t known = w->place[table];

@@ -55,7 +55,6 @@ static int arrange(struct share *share, const uint32_t *partition_of, uint32_t p
     return result;
 }
 
-/* Counts or fills the shares of this process. */
 static void deal(const struct spec *spec, const uint32_t *partition_of, uint32_t *nth,
                  struct share *shares, bool fill)
 {

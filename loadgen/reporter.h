@@ -10,7 +10,7 @@ struct report { /* events that only the reporter saw */
     bool abandoned;           /* workers were left behind */
     bool measured;            /* the window was reached */
     bool window_over;         /* as planned or cut short */
-    uint64_t cpu_start_ns, cpu_end_ns; /* of this process at the ends of the window */
+    uint64_t cpu_start_ns, cpu_end_ns; /* CPU time of this process at the ends of the window */
 };
 
 /* Blocked in this thread and its children; returns their descriptor. */

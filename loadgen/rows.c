@@ -32,8 +32,7 @@ static void put_column(struct json *json, const struct column *column,
                        const struct column_data *data, uint32_t rows)
 {
     char text[TYPE_TEXT_BYTES];
-    json_key(json, column->name);
-    json_open(json, '[');
+    json_begin(json, column->name, '[');
     for (uint32_t i = 0; i < rows; i++) {
         const uint8_t *value = (const uint8_t *)data->values + (size_t)i * column->width;
         if (data->nulls && data->nulls[i])
@@ -53,13 +52,11 @@ static void put_rows(const struct job *job, const struct batch *batch)
     event_begin(&json, "rows");
     json_put_whole(&json, "table", batch->slices[0].table);
     json_put_whole(&json, "first", batch->slices[0].first_row);
-    json_key(&json, "time_ms");
-    json_open(&json, '[');
+    json_begin(&json, "time_ms", '[');
     for (uint32_t i = 0; i < batch->rows; i++)
         json_ms(&json, batch->times[i], per_ms);
     json_close(&json, ']');
-    json_key(&json, "columns");
-    json_open(&json, '{');
+    json_begin(&json, "columns", '{');
     for (uint32_t c = 0; c < job->schema.column_count; c++)
         put_column(&json, &job->schema.columns[c], &batch->columns[c], batch->rows);
     json_close(&json, '}');

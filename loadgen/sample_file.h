@@ -18,7 +18,7 @@ struct sample_file {
 void sample_file_read(struct schema *schema, const struct spec *spec, struct mistakes *mistakes);
 void sample_file_free(struct sample_file *sample);
 
-/* Of successive rows of one table, into the batch from `offset` on. */
+/* Successive rows of one table, into the batch from `offset` on. */
 void sample_file_column(const struct schema *schema, uint32_t column, uint64_t first_row,
                         uint32_t rows, struct column_data *data, uint32_t offset);
 void sample_file_times(const struct sample_file *sample, uint64_t first_row, uint32_t rows,

@@ -34,7 +34,7 @@ static const struct type_facts facts[TYPE_COUNT] = {
     [TYPE_JSON] = {"json", 0, 0, 0, 0},
 };
 
-/* Of the common smart meter and of TDengine's comparison with Cassandra. */
+/* Columns and tags of the common smart meter and of TDengine's comparison with Cassandra. */
 static const struct meter {
     const char *name;
     enum type type;

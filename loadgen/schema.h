@@ -83,7 +83,6 @@ bool type_is_text(enum type type); /* has a length per value */
 enum { TYPE_TEXT_BYTES = 40 };
 size_t type_print(enum type type, const void *value, char out[TYPE_TEXT_BYTES]);
 
-/* With its timestamp, as in a batch. */
 uint64_t schema_row_bytes(const struct schema *schema);
 
 #endif

@@ -70,7 +70,6 @@ static bool read_law(const struct spec *spec, bool *is_exponential, char *why, u
     return false;
 }
 
-/* NULL, or what the keys lack together. */
 static const char *lacks(const struct spec *spec, uint64_t service_us, uint64_t stall_us,
                          uint64_t every_ms)
 {

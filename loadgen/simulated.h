@@ -12,7 +12,6 @@ enum { SIMULATED_SERVERS_MAX = 1024 };
 
 struct simulated;
 
-/* The spec keys that simulated_open reads. */
 #define SIMULATED_OPTIONS                                                                          \
     "null_servers", "null_service_us", "null_law", "null_stall_us", "null_stall_every_ms"
 

@@ -21,7 +21,7 @@ enum verb { VERB_LOAD, VERB_TABLES, VERB_SQL, VERB_LIBRARY, VERB_ROWS, VERB_NAME
 
 enum { SPEC_OPTIONS_MAX = 32, SPEC_ASKS_MAX = 512 };
 
-struct spec_option { /* of a driver, or ask.NAME.PART */
+struct spec_option { /* key of a driver, or ask.NAME.PART */
     const char *name;
     const char *value;
 };
@@ -61,7 +61,7 @@ typedef bool spec_is_option(const void *context, const char *key);
 /* Or standard input for "-"; NULL after reporting why. */
 char *spec_load_text(const char *path);
 
-/* Of an unread text; false: the key is not there. */
+/* Reads an unread text; false: the key is not there. */
 bool spec_peek(const char *text, const char *key, char *value, uint32_t size);
 
 /* Takes over `text`; spec_check checks what keys mean together. */
@@ -70,7 +70,6 @@ void spec_read(struct spec *spec, char *text, spec_is_option *is_option, const v
 void spec_check(struct spec *spec, enum verb verb, struct mistakes *mistakes);
 void spec_free(struct spec *spec);
 
-/* The value of a driver's key, or NULL. */
 const char *spec_option(const struct spec *spec, const char *name);
 
 /* *value stays without the key. False, with the reason in `why`. */
@@ -86,7 +85,7 @@ static inline uint64_t spec_arrival_seed(const struct spec *spec)
 /* 1, 1000 or 1000000. */
 int64_t spec_units_per_ms(const struct spec *spec);
 
-/* Of a request, the first being partial_from. */
+/* Columns of a request, the first being partial_from. */
 static inline uint32_t spec_column_count(const struct spec *spec, uint32_t columns)
 {
     return spec->partial_columns ? (uint32_t)spec->partial_columns : columns;

@@ -44,12 +44,10 @@ static void put_answer(struct answer_json *answer)
         json_close(&answer->rows, ']');
     event_begin(&json, "result");
     json_put_bool(&json, "ok", true);
-    json_key(&json, "columns");
-    json_open(&json, '[');
+    json_begin(&json, "columns", '[');
     json_append(&json, &answer->columns);
     json_close(&json, ']');
-    json_key(&json, "rows");
-    json_open(&json, '[');
+    json_begin(&json, "rows", '[');
     json_append(&json, &answer->rows);
     json_close(&json, ']');
     json_put_whole(&json, "affected", answer->affected);

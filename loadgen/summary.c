@@ -72,8 +72,7 @@ static void put_answers(struct json *json, const struct load *load, const struct
 static void put_workers(struct json *json, const struct load *load, const struct worker *workers,
                         const struct report *report)
 {
-    json_key(json, "workers");
-    json_open(json, '[');
+    json_begin(json, "workers", '[');
     for (uint64_t i = 0; i < load->spec->threads; i++) {
         const struct counters *c = &workers[i].counters;
         json_open(json, '{');
@@ -95,8 +94,7 @@ static void put_workers(struct json *json, const struct load *load, const struct
 
 static void put_partitions(struct json *json, const struct load *load, const struct worker *workers)
 {
-    json_key(json, "partitions");
-    json_open(json, '[');
+    json_begin(json, "partitions", '[');
     for (uint64_t p = 0; p < load->spec->partitions; p++) {
         uint64_t rows = 0;
         for (uint64_t i = 0; i < load->spec->threads; i++)
@@ -165,8 +163,7 @@ static void add_times(struct times *times, const struct load *load, const struct
 static void put_operations(struct json *json, const struct load *load, const struct worker *workers,
                            const struct times *times)
 {
-    json_key(json, "operations");
-    json_open(json, '[');
+    json_begin(json, "operations", '[');
     for (uint32_t i = 0; i < load->operations->count; i++) {
         const struct operation *operation = &load->operations->list[i];
         struct tally_sums sums;

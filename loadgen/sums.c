@@ -133,8 +133,7 @@ static void put_real(struct json *json, const char *key, double value)
 static void put_column(const struct sums *sums, uint32_t index, struct json *json)
 {
     const struct column_sums *c = &sums->columns[index];
-    json_key(json, sums->schema->columns[index].name);
-    json_open(json, '{');
+    json_begin(json, sums->schema->columns[index].name, '{');
     json_put_whole(json, "values", c->values);
     if (c->values && is_real(sums->schema->columns[index].type)) {
         put_real(json, "sum", (double)c->real);
@@ -162,8 +161,7 @@ void sums_put(const struct sums *sums, struct json *json)
         put_wide(json, "last", sums->last);
         put_wide(json, "times", sums->times);
     }
-    json_key(json, "columns");
-    json_open(json, '{');
+    json_begin(json, "columns", '{');
     for (uint32_t c = 0; c < sums->schema->column_count; c++)
         put_column(sums, c, json);
     json_close(json, '}');

@@ -10,8 +10,8 @@ __extension__ typedef __int128 wide;
 
 struct column_sums {
     uint64_t values; /* values that are not NULL */
-    wide whole, whole_least, whole_most; /* of texts, their lengths in bytes */
-    long double real, size;        /* of the values, and of their absolute values */
+    wide whole, whole_least, whole_most; /* values; of texts, their lengths in bytes */
+    long double real, size;        /* sums of the values, and of their absolute values */
     long double timed, timed_size; /* each value times the ms since the start */
     double least, most;
 };

@@ -66,8 +66,7 @@ void table_rows_put(struct json *json, const struct load *load, const struct wor
         free(rows);
         return;
     }
-    json_key(json, "table_rows");
-    json_open(json, '[');
+    json_begin(json, "table_rows", '[');
     for (uint64_t t = 0, end; t < tables; t = end) {
         end = run_end(rows, tables, t);
         if (rows[t] != NOT_OURS)

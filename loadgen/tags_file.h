@@ -8,7 +8,7 @@
 
 struct tags_file {
     uint64_t lines;
-    const char **literals; /* of line n from n * tag_count on */
+    const char **literals; /* literals of line n from n * tag_count on */
     char *text; /* literals point into it */
 };
 

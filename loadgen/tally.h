@@ -23,7 +23,7 @@ struct tally_sums { /* one operation, summed over workers */
     uint64_t requests, answered, answered_window, failed, errors, retries, units, units_window;
     uint64_t checked, check_cpu_ns;
     uint64_t rows_window, values_window, bytes_window, empty_window;
-    uint64_t slowest_ns; /* of service times of one worker in the window */
+    uint64_t slowest_ns; /* greatest sum of service times of one worker in the window */
 };
 
 struct tally *tallies_new(uint32_t count); /* NULL: out of memory */
@@ -31,7 +31,6 @@ void tallies_free(struct tally *tallies, uint32_t count);
 
 void tally_add(const struct tally *tally, struct tally_sums *sums);
 
-/* Counts an answer. */
 void tally_answer(struct tally *tally, const struct answer *answer, bool is_empty, bool in_window);
 
 #endif

@@ -12,7 +12,6 @@ struct totals { /* summed over workers */
     uint64_t rows_unanswered; /* sent, and neither acknowledged nor failed so far */
 };
 
-/* Sums one operation over all workers. */
 void totals_of_operation(const struct worker *workers, uint64_t count, uint32_t operation,
                          struct tally_sums *sums);
 

@@ -20,7 +20,7 @@ struct trace_record { /* as in the file, in the machine's byte order */
     uint16_t operation, outcome;
 };
 
-struct trace { /* of one worker; all zero: none */
+struct trace { /* records of one worker; all zero: none */
     struct trace_record *records;
     uint64_t every, most;
     counter taken, left_out; /* records taken; published */
@@ -29,11 +29,10 @@ struct trace { /* of one worker; all zero: none */
 /* False after reporting why not. */
 bool trace_open(struct load *load);
 
-/* Of one worker; -1 if out of memory. */
+/* Memory of one worker; -1 if out of memory. */
 int trace_init(struct trace *trace, const struct load *load);
 void trace_free(struct trace *trace);
 
-/* Records the current request, which has ended. */
 void trace_take(struct worker *w, enum outcome outcome, uint64_t rows, uint64_t sent_ns,
                 uint64_t due_ns, uint64_t answered_ns);
 

@@ -32,7 +32,6 @@ static void split(struct turns *turns, struct mistakes *mistakes)
         mistake_add(mistakes, "items", "the file has no line");
 }
 
-/* No longer than a database takes. */
 static void check_lengths(const struct turns *turns, const struct operations *operations,
                           struct mistakes *mistakes)
 {

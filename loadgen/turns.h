@@ -12,7 +12,7 @@ struct turns { /* shared by the whole load */
     uint32_t count; /* 0: each worker asks every operation */
 };
 
-struct turn { /* of one worker; its items follow each other */
+struct turn { /* place of one worker; its items follow each other */
     uint64_t number, end;
     uint32_t first, items; /* items: at least 1 */
     uint32_t operation;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* 1..4, 0 if invalid. *is_cut: only the beginning. */
 static inline size_t utf8_length(const char *text, size_t left, bool *is_cut)
@@ -28,6 +29,20 @@ static inline size_t utf8_length(const char *text, size_t left, bool *is_cut)
             return 0; /* overlong, a surrogate, or beyond the last code point */
     }
     return length;
+}
+
+/* Writes a character of up to 21 bits; returns its length. */
+static inline size_t utf8_put(char *out, uint32_t code)
+{
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    const uint32_t n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    out[0] = (char)(0xf00u >> n | code >> 6 * (n - 1));
+    for (uint32_t k = 1; k < n; k++)
+        out[k] = (char)(0x80 | (code >> 6 * (n - 1 - k) & 63));
+    return n;
 }
 
 /* Removes a truncated character at the end, writes '?' for other invalid bytes. */

@@ -10,7 +10,7 @@
 #include "pieces.h"
 #include "sample_file.h"
 
-enum { /* of a table, beyond its columns' */
+enum { /* streams of a table, beyond its columns' */
        STREAM_LOW = 1 << 16,
        STREAM_NULL = 2 << 16,
        STREAM_TIME = 3 << 16,

@@ -43,7 +43,6 @@ struct maker *values_open(struct spec *spec, const struct schema *schema, uint32
                           bool has_nulls, struct batch *batch);
 void values_close(struct maker *maker, struct batch *batch);
 
-/* Fills the batch from its slices. */
 void values_make(struct maker *maker, struct batch *batch);
 
 /* From a hash; returns the bytes used. */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of all workers of a load; with more, nothing is kept. */
+/* Memory of all workers of a load; with more, nothing is kept. */
 enum { WALKS_BYTES_MAX = 256 << 20 };
 
 struct walks {

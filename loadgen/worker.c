@@ -98,7 +98,7 @@ static bool make(struct worker *w, uint64_t *now_ns)
     return true;
 }
 
-/* Of requests in flight after the window. */
+/* End of requests in flight after the window. */
 static uint64_t drain_end(const struct load *load)
 {
     const uint64_t end = window_end(load);

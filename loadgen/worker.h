@@ -61,10 +61,10 @@ struct asking { /* answer to the current request */
     struct answer answer;
     bool is_reported; /* its answer becomes an event */
     enum check check; /* with its content, if the driver passes it */
-    uint64_t check_cpu_ns; /* of the thread before a request whose content is kept */
+    uint64_t check_cpu_ns; /* CPU time of the thread before a request whose content is kept */
     struct content content;
     FILE *kept[OPERATIONS_MAX]; /* files of operations whose answers are kept */
-    uint64_t rows_acked_before; /* of the process when a reported answer was asked for */
+    uint64_t rows_acked_before; /* rows of the process when a reported answer was asked for */
 };
 
 struct worker {
@@ -89,12 +89,12 @@ struct worker {
     uint64_t free_ns; /* when the connection had its last answer */
     uint64_t late_ns; /* waited for neither its time nor an answer */
     uint64_t newest_row; /* highest number of a row that was made */
-    uint64_t requests_most; /* of a given number of requests; UINT64_MAX: no limit */
+    uint64_t requests_most; /* its part of a given number of requests; UINT64_MAX: no limit */
     struct fault fault; /* fault of the connect, later the last one */
     enum ending ending;
     pthread_t thread;
     uint64_t cpu_start_ns,
-        cpu_end_ns; /* of the thread at the ends of the window; set by the reporter */
+        cpu_end_ns; /* CPU time of the thread at the ends of the window; set by the reporter */
 };
 
 /* All but the connection; -1 if out of memory. */

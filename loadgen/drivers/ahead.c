@@ -2,29 +2,20 @@
 #include "ahead.h"
 
 /* Below 1000; values.c rounds in the same steps. */
-static bool float_thousandths(uint32_t *restrict out, const float *restrict in, uint32_t n)
-{
-    uint32_t others = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const float value = in[i] >= 0 && in[i] < 999.9995f ? in[i] : 0;
-        const int32_t number = (int32_t)(value * 1000 + 0.5f);
-        others |= (float)number / 1000 != in[i];
-        out[i] = (uint32_t)number;
+#define THOUSANDTHS(name, type, most)                                                              \
+    static bool name(uint32_t *restrict out, const type *restrict in, uint32_t n)                  \
+    {                                                                                              \
+        uint32_t others = 0;                                                                       \
+        for (uint32_t i = 0; i < n; i++) {                                                         \
+            const type value = in[i] >= 0 && in[i] < most ? in[i] : 0;                             \
+            const int32_t number = (int32_t)(value * 1000 + (type)0.5);                            \
+            others |= (type)number / 1000 != in[i];                                                \
+            out[i] = (uint32_t)number;                                                             \
+        }                                                                                          \
+        return others == 0;                                                                        \
     }
-    return others == 0;
-}
-
-static bool double_thousandths(uint32_t *restrict out, const double *restrict in, uint32_t n)
-{
-    uint32_t others = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const double value = in[i] >= 0 && in[i] < 999.9995 ? in[i] : 0;
-        const int32_t number = (int32_t)(value * 1000 + 0.5);
-        others |= (double)number / 1000 != in[i];
-        out[i] = (uint32_t)number;
-    }
-    return others == 0;
-}
+THOUSANDTHS(float_thousandths, float, 999.9995f)
+THOUSANDTHS(double_thousandths, double, 999.9995)
 
 #define WHOLE(name, type)                                                                          \
     static bool name(uint32_t *restrict out, const type *restrict in, uint32_t n)                  \
@@ -61,9 +52,10 @@ static enum ahead_form read_column(uint32_t *out, enum type type, const void *va
     }
 }
 
-void read_ahead(struct ahead *ahead, const struct batch *batch, uint32_t n)
+void read_ahead(struct ahead *ahead, const struct batch *batch)
 {
-    const uint32_t most = AHEAD_COLUMNS;
+    const uint32_t most = AHEAD_COLUMNS, left = batch->rows - ahead->end;
+    const uint32_t n = left < AHEAD_ROWS ? left : AHEAD_ROWS;
     ahead->first = ahead->end;
     ahead->end += n;
     ahead->count = batch->column_count < most ? batch->column_count : most;

@@ -20,7 +20,7 @@ struct ahead {
     uint32_t numbers[AHEAD_COLUMNS][AHEAD_ROWS];
 };
 
-void read_ahead(struct ahead *ahead, const struct batch *batch, uint32_t n);
+void read_ahead(struct ahead *ahead, const struct batch *batch);
 
 static inline char *put_ahead(char *out, enum ahead_form form, uint32_t number)
 {

@@ -142,28 +142,15 @@ static uint8_t *put_row(uint8_t *out, const struct batch *batch, uint32_t table,
     return out;
 }
 
+/* 0: any length. */
 static uint32_t bytes_of(uint16_t type)
 {
-    switch (type) {
-    case CQL_BOOLEAN:
-    case CQL_TINYINT:
-        return 1;
-    case CQL_SMALLINT:
-        return 2;
-    case CQL_INT:
-    case CQL_FLOAT:
-        return 4;
-    case CQL_BIGINT:
-    case CQL_COUNTER:
-    case CQL_DOUBLE:
-    case CQL_TIMESTAMP:
-        return 8;
-    default:
-        return 0; /* any length */
-    }
+    static const uint8_t bytes[] = {[CQL_BOOLEAN] = 1, [CQL_TINYINT] = 1, [CQL_SMALLINT] = 2,
+                                    [CQL_INT] = 4,     [CQL_FLOAT] = 4,   [CQL_BIGINT] = 8,
+                                    [CQL_COUNTER] = 8, [CQL_DOUBLE] = 8,  [CQL_TIMESTAMP] = 8};
+    return type < sizeof bytes ? bytes[type] : 0;
 }
 
-/* value NULL: an SQL NULL. */
 static struct answer_value decode(uint16_t type, const uint8_t *value, uint32_t length)
 {
     struct cql_reader reader = {value, value + length, false};
@@ -239,11 +226,9 @@ static enum outcome refused(const struct cql_answer *answer, struct fault *fault
     char code[16];
     snprintf(code, sizeof code, "0x%04X", answer->code);
     if (answer->opcode == CQL_ERROR)
-        fault_set(fault, FAULT_SERVER, code, "%s", answer->words);
-    else
-        fault_set(fault, FAULT_SERVER, "PROTOCOL", "an answer of kind 0x%02X was not expected",
-                  answer->opcode);
-    return OUTCOME_ERROR;
+        return fault_set(fault, FAULT_SERVER, code, "%s", answer->words);
+    return fault_set(fault, FAULT_SERVER, "PROTOCOL", "an answer of kind 0x%02X was not expected",
+                     answer->opcode);
 }
 
 static enum outcome reach(struct connection *c, struct fault *fault)
@@ -267,15 +252,10 @@ static enum outcome reach(struct connection *c, struct fault *fault)
     return refused(&answer, fault);
 }
 
-static void free_asks(struct connection *c)
+static void cassandra_disconnect(struct connection *c)
 {
     for (uint32_t i = 0; i < OPERATIONS_MAX; i++)
         free(c->asks[i]);
-}
-
-static void cassandra_disconnect(struct connection *c)
-{
-    free_asks(c);
     stream_free(&c->stream);
     free(c->body);
     free(c);
@@ -305,7 +285,6 @@ static enum outcome cassandra_connect(struct driver *d, uint32_t worker,
 }
 
 enum { VALUES = 1, SKIP_METADATA = 2, PAGE_SIZE = 4, PAGING_STATE = 8, CONSISTENCY_ONE = 1 };
-
 enum { POSITION_MAX = 1 << 20 };
 
 struct cassandra_ask { /* one operation on one connection */

@@ -61,7 +61,6 @@ static inline char *cell_put_number(char *out, enum type type, const void *value
     }
 }
 
-/* Writes a text in double quotes. */
 static inline char *cell_put_quoted(char *out, const uint8_t *text, uint32_t length)
 {
     *out++ = '"';

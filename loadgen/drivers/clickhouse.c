@@ -87,7 +87,6 @@ static uint64_t values_bytes(const struct blocks *b, uint32_t first, uint32_t co
     return bytes;
 }
 
-/* The most bytes of a block without values. */
 static uint64_t heads_bytes(uint32_t count)
 {
     return (uint64_t)(OWN_COLUMNS + count) * HEAD_BYTES + 2 * VARINT_BYTES;
@@ -104,7 +103,6 @@ static char *put_head(char *out, const struct block_column *column)
     return out + column->length;
 }
 
-/* Moves the place behind the rows. */
 static char *put_devices(char *out, const struct batch *batch, struct post_place *place,
                          uint32_t count)
 {

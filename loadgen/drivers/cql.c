@@ -15,41 +15,25 @@ void cql_head(uint8_t *head, enum cql_opcode opcode, uint16_t number, uint32_t l
     put_u32(head + 5, length);
 }
 
-static uint32_t read16(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[0] << 8 | bytes[1];
-}
-
-static uint32_t read32(const uint8_t *bytes)
-{
-    return read16(bytes) << 16 | read16(bytes + 2);
-}
-
 /* A list of strings before the answer. False: truncated. */
 static bool skip_warnings(struct cql_answer *answer)
 {
-    const uint8_t *at = answer->body, *const end = at + answer->length;
-    if (end - at < 2)
-        return false;
-    uint32_t count = read16(at);
-    for (at += 2; count > 0; count--) {
-        if (end - at < 2 || end - at - 2 < (ptrdiff_t)read16(at))
-            return false;
-        at += 2 + read16(at);
-    }
-    answer->body = at;
-    answer->length = (uint32_t)(end - at);
-    return true;
+    struct cql_reader r = {answer->body, answer->body + answer->length, false};
+    for (uint32_t count = cql_read16(&r); count > 0 && !r.is_short; count--)
+        cql_skip_string(&r);
+    answer->body = r.at;
+    answer->length = (uint32_t)(r.end - r.at);
+    return !r.is_short;
 }
 
 static void read_error(struct cql_answer *answer)
 {
-    answer->code = answer->length >= 4 ? read32(answer->body) : 0;
-    if (answer->length < 6)
-        return;
-    const uint32_t length = read16(answer->body + 4), most = answer->length - 6;
-    snprintf(answer->words, sizeof answer->words, "%.*s", (int)(length < most ? length : most),
-             (const char *)answer->body + 6);
+    struct cql_reader r = {answer->body, answer->body + answer->length, false};
+    answer->code = cql_read32(&r);
+    const uint32_t length = cql_read16(&r), most = (uint32_t)(r.end - r.at);
+    if (!r.is_short)
+        snprintf(answer->words, sizeof answer->words, "%.*s", (int)(length < most ? length : most),
+                 (const char *)r.at);
 }
 
 bool cql_read(struct stream *s, struct cql_answer *answer)
@@ -60,9 +44,11 @@ bool cql_read(struct stream *s, struct cql_answer *answer)
     if (head[0] != (VERSION | ANSWER))
         return stream_fail(s, "byte %u is not an answer of CQL's protocol version %d", head[0],
                            VERSION);
-    *answer = (struct cql_answer){.opcode = head[4], .number = (uint16_t)read16(head + 2)};
     const bool has_warnings = head[1] & WARNINGS;
-    answer->length = read32(head + 5);
+    struct cql_reader r = {head + 2, head + CQL_HEAD_BYTES, false};
+    *answer = (struct cql_answer){.number = (uint16_t)cql_read16(&r)};
+    answer->opcode = *r.at++;
+    answer->length = cql_read32(&r);
     if (answer->length > LENGTH_MAX)
         return stream_fail(s, "an answer of %u bytes is too long", answer->length);
     if (!stream_need(s, CQL_HEAD_BYTES + answer->length))

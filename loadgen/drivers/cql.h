@@ -30,10 +30,10 @@ struct cql_reader {
     bool is_short; /* truncated: more was read than there is */
 };
 
-struct cql_metadata { /* of rows, or of a statement's parameters */
+struct cql_metadata { /* describes rows, or a statement's parameters */
     uint32_t count;
     bool has_types;          /* false: left out, as the driver had asked */
-    const uint8_t *position; /* of the next page; NULL: none */
+    const uint8_t *position; /* start of the next page; NULL: none */
     uint32_t position_length;
 };
 
@@ -51,7 +51,6 @@ uint16_t cql_read_type(struct cql_reader *reader);
 struct cql_metadata cql_read_metadata(struct cql_reader *reader, bool is_of_parameters,
                                       bool *are_named);
 
-/* Reads the type of the next column. */
 uint16_t cql_read_column(struct cql_reader *reader, bool are_named);
 
 enum { CQL_HEAD_BYTES = 9, CQL_ID_MAX = 64 };

@@ -100,7 +100,6 @@ static uint64_t values_bytes(const struct statement *s, uint32_t first, uint32_t
     return bytes;
 }
 
-/* The most bytes of a body without values. */
 static uint64_t frame_bytes(const struct statement *s, uint32_t count)
 {
     return s->head_bytes + LIST_BYTES * (OWN_COLUMNS + (uint64_t)count + 3);
@@ -235,10 +234,9 @@ static enum outcome stored(const char *answer, uint32_t rows, struct fault *faul
     const char *error = strstr(answer, "\"error\":"); /* error of the first row that failed */
     if (count == rows)
         return OUTCOME_OK;
-    fault_set(fault, FAULT_SERVER, "COUNT",
-              "the server says that it inserted %" PRIu64 " of %" PRIu32 " rows%s%.300s", count,
-              rows, error ? ": " : "", error ? error : "");
-    return OUTCOME_ERROR;
+    return fault_set(fault, FAULT_SERVER, "COUNT",
+                     "the server says that it inserted %" PRIu64 " of %" PRIu32 " rows%s%.300s",
+                     count, rows, error ? ": " : "", error ? error : "");
 }
 
 static const struct post_kind kind = {

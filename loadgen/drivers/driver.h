@@ -43,7 +43,7 @@ extern const char *const feature_names[FEATURE_COUNT]; /* by bit */
 struct driver_method {
     const char *name;  /* NULL: the end of the list */
     uint32_t features; /* bits of enum feature */
-    const void *form;  /* of all methods or of none */
+    const void *form;  /* the driver's own part; all methods have one, or none */
 };
 
 struct driver_setup { /* read-only, outlives the driver */

@@ -20,12 +20,14 @@ static void set(struct fault *fault, enum fault_kind kind, const char *code, con
     utf8_mend(fault->code, strlen(fault->code));
 }
 
-void fault_set(struct fault *fault, enum fault_kind kind, const char *code, const char *format, ...)
+enum outcome fault_set(struct fault *fault, enum fault_kind kind, const char *code,
+                       const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     set(fault, kind, code, format, arguments);
     va_end(arguments);
+    return OUTCOME_ERROR;
 }
 
 enum outcome fault_late(struct fault *fault, const char *stage)
@@ -49,8 +51,7 @@ enum outcome fault_broken(struct fault *fault, bool is_late, const char *problem
 {
     if (is_late)
         return fault_late(fault, "the server has not answered all that it was sent");
-    fault_set(fault, FAULT_SERVER, "CONNECTION", "%s", problem);
-    return OUTCOME_ERROR;
+    return fault_set(fault, FAULT_SERVER, "CONNECTION", "%s", problem);
 }
 
 enum outcome fault_no_memory(struct fault *fault)

@@ -24,14 +24,15 @@ struct fault {
     bool is_late;      /* no answer by the deadline: it may be done, or not */
 };
 
-void fault_set(struct fault *fault, enum fault_kind kind, const char *code, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+/* Returns OUTCOME_ERROR. */
+enum outcome fault_set(struct fault *fault, enum fault_kind kind, const char *code,
+                       const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Code "deadline"; `stage`: how far the request had come. Returns OUTCOME_FATAL: the connection is
  * good for `disconnect` only, its rows are unanswered. */
 enum outcome fault_late(struct fault *fault, const char *stage);
 
-/* Of what this driver cannot do. Returns OUTCOME_FATAL. */
+/* The spec asks for what this driver cannot do. Returns OUTCOME_FATAL. */
 enum outcome fault_spec(struct fault *fault, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

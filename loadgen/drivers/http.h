@@ -13,7 +13,6 @@ struct http_reply {
 /* `headers`: further lines, each with its CR LF. These functions fail like stream_write. */
 bool http_post(struct stream *stream, const char *host, const char *path, const char *headers,
                const char *body, size_t length, struct http_reply *reply);
-/* The caller has written it, with its head. */
 bool http_ask(struct stream *stream, const char *request, size_t length, struct http_reply *reply);
 /* To WebSocket, whose frames follow on the stream. */
 bool http_upgrade(struct stream *stream, const char *host, const char *path);

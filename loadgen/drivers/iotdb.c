@@ -81,15 +81,6 @@ static enum outcome iotdb_prepare(struct connection *c, uint32_t operation, cons
                                                                    : fault_no_memory(fault);
 }
 
-static void iotdb_free_asks(struct connection *c)
-{
-    for (uint32_t i = 0; i < OPERATIONS_MAX; i++) {
-        if (c->asks[i])
-            free(c->asks[i]->text);
-        free(c->asks[i]);
-    }
-}
-
 static size_t iotdb_table_name(const struct driver *d, uint32_t table, char out[DRIVER_NAME_MAX])
 {
     uint8_t name[4 + DRIVER_NAME_MAX];
@@ -285,8 +276,7 @@ static enum outcome iotdb_pass_answer(struct connection *c, const struct iotdb_s
 }
 
 enum { IN_FLIGHT_MAX = 128, DEVICES_MAX = 1000, PAGE_ROWS = 5000, PAGE_ROWS_MAX = 1000000 };
-
-enum { FIELDS_BYTES = 256 }; /* of a call besides slices and text */
+enum { FIELDS_BYTES = 256 }; /* bytes besides slices and text */
 
 /* A server takes frames of 512 MiB. */
 #define FRAME_BYTES ((uint64_t)1 << 28)
@@ -347,7 +337,11 @@ static enum outcome iotdb_open(const struct driver_setup *setup, struct driver *
 static void iotdb_disconnect(struct connection *c)
 {
     iotdb_leave(&c->session);
-    iotdb_free_asks(c);
+    for (uint32_t i = 0; i < OPERATIONS_MAX; i++) {
+        if (c->asks[i])
+            free(c->asks[i]->text);
+        free(c->asks[i]);
+    }
     free(c->bytes);
     free(c);
 }

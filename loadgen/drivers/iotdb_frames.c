@@ -20,27 +20,13 @@ const struct column *iotdb_lacks(const struct schema *schema, uint32_t first, ui
 /* An unsigned number becomes the next larger signed one, a small one an INT32. */
 static enum iotdb_type type_of(const struct column *column)
 {
-    switch (column->type) {
-    case TYPE_BOOL:
-        return BOOLEAN;
-    case TYPE_FLOAT:
-        return FLOAT;
-    case TYPE_DOUBLE:
-        return DOUBLE;
-    case TYPE_BIGINT:
-    case TYPE_UINT:
-        return INT64;
-    case TYPE_TIMESTAMP:
-        return TIMESTAMP;
-    case TYPE_BINARY:
-    case TYPE_NCHAR:
-        return TEXT;
-    case TYPE_VARBINARY:
-    case TYPE_GEOMETRY:
-        return BLOB;
-    default:
-        return INT32;
-    }
+    static const uint8_t types[TYPE_COUNT] = {
+        [TYPE_BOOL] = BOOLEAN,   [TYPE_TINYINT] = INT32,       [TYPE_UTINYINT] = INT32,
+        [TYPE_SMALLINT] = INT32, [TYPE_USMALLINT] = INT32,     [TYPE_INT] = INT32,
+        [TYPE_UINT] = INT64,     [TYPE_BIGINT] = INT64,        [TYPE_FLOAT] = FLOAT,
+        [TYPE_DOUBLE] = DOUBLE,  [TYPE_TIMESTAMP] = TIMESTAMP, [TYPE_BINARY] = TEXT,
+        [TYPE_NCHAR] = TEXT,     [TYPE_VARBINARY] = BLOB,      [TYPE_GEOMETRY] = BLOB};
+    return (enum iotdb_type)types[column->type];
 }
 
 bool iotdb_form_init(struct iotdb_form *form, const struct spec *spec, const struct schema *schema)
@@ -168,7 +154,7 @@ static uint8_t *put_value(uint8_t *out, const struct column *column, const struc
     }
 }
 
-/* Of a row of nothing but NULLs the first value is sent. */
+/* A row of nothing but NULLs sends its first value. */
 static bool is_sent(const struct iotdb_form *form, const struct batch *batch, uint32_t i,
                     uint32_t row)
 {

@@ -59,10 +59,8 @@ static enum outcome iotdb_judge(const struct iotdb_status *status, struct fault 
     char code[16];
     if (is_success(status->code))
         return OUTCOME_OK;
-    if (status->code == 0) {
-        fault_set(fault, FAULT_SERVER, "PROTOCOL", "the answer of IoTDB has no status");
-        return OUTCOME_ERROR;
-    }
+    if (status->code == 0)
+        return fault_set(fault, FAULT_SERVER, "PROTOCOL", "the answer of IoTDB has no status");
     snprintf(code, sizeof code, "%d", status->code);
     fault_set(fault, FAULT_SERVER, code, "%s", status->words);
     fault->is_transient = status->code == IOTDB_REJECTED; /* its memory is full at the moment */
@@ -197,7 +195,7 @@ void iotdb_leave(struct iotdb_session *session)
     stream_free(&session->stream);
 }
 
-struct iotdb_part { /* of one column, or of several names */
+struct iotdb_part { /* values of one column, or of several names */
     struct thrift_in values;
     struct thrift_text present;
 };
@@ -303,7 +301,6 @@ static bool join(struct iotdb_set *set)
     return true;
 }
 
-/* The places of columns are kept for later. */
 static void take_response(struct thrift_in *in, struct iotdb_set *set, struct thrift_in *places)
 {
     struct thrift_field field;

@@ -24,7 +24,6 @@ enum outcome iotdb_reach(struct iotdb_session *session, const struct driver_setu
 void iotdb_leave(struct iotdb_session *session);
 enum outcome iotdb_read_status(struct iotdb_session *session, uint32_t number, struct fault *fault);
 
-/* Of an answer that ends too early. */
 enum outcome iotdb_cut(struct iotdb_session *session, struct fault *fault);
 
 enum iotdb_kind {

@@ -9,7 +9,7 @@
 
 struct symbol {
     const char *name;
-    void *slot; /* of a function pointer; void *, without a cast between kinds */
+    void *slot; /* address of a function pointer; void *, without a cast between kinds */
 };
 
 /* `usual` ends with NULL; `remedy`: what to do if none exists. */

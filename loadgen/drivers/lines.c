@@ -1,11 +1,10 @@
-/* The driver of databases that take the InfluxDB line protocol, written without printf on the way:
+/* The driver of databases that take the InfluxDB line protocol:
  *     measurement,device=d7,location=north current=10.1,voltage=221i 1500000000000
- * A table of the load is a series: its number and its tags are the tags of its lines. A NULL is
- * left out of its line; a row of nothing but NULLs keeps its first value, for a line without a
- * value is no row. Methods: `http`; `gzip`, the same compressed; `tcp`, over a bare connection
- * without answers. Options: those of posts.h, where write_path is /write by default and `precision`
- * of the spec must be what it says, and parted=1: table t is of measurement <table>_p<t mod
- * partitions>. */
+ * A table is a series: its number and its tags are the tags of its lines. A NULL is left out; a row
+ * of nothing but NULLs keeps its first value, for a line without a value is no row. Methods:
+ * `http`; `gzip`, the same compressed; `tcp`, over a bare connection without answers. Options:
+ * those of posts.h, where write_path is /write by default and `precision` of the spec must be what
+ * it says, and parted=1: table t is of measurement <table>_p<t mod partitions>. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -184,11 +183,6 @@ static char *put_fields(const struct lines *l, const struct batch *batch, const 
     return out;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 static char *put(const void *encoder, const struct batch *batch, void *next, char *out,
                  uint64_t room, uint32_t *rows)
 {
@@ -208,7 +202,7 @@ static char *put(const void *encoder, const struct batch *batch, void *next, cha
             if (room < most)
                 return out;
             if (row == ahead->end)
-                read_ahead(ahead, batch, least(AHEAD_ROWS, batch->rows - row));
+                read_ahead(ahead, batch);
             out = put_bytes(out, head, length);
             out = put_fields(l, batch, ahead, row, out);
             *out++ = ' ';

@@ -5,9 +5,7 @@
 #include "driver.h"
 
 typedef struct st_mysql MYSQL;
-
 typedef struct st_mysql_stmt MYSQL_STMT;
-
 typedef struct st_mysql_res MYSQL_RES;
 
 struct maria_field {
@@ -103,7 +101,7 @@ struct driver {
 
 struct maria_answer; /* see mariadb_answers.c */
 
-struct maria_arrays { /* of a bulk statement, made by the first request */
+struct maria_arrays { /* parameters of a bulk statement, made by the first request */
     uint32_t rows;
     uint32_t *devices;
     struct maria_bind *binds; /* device, time, columns */
@@ -127,7 +125,6 @@ struct connection {
     struct maria_answer *asks[OPERATIONS_MAX];
 };
 
-/* A fault names what is missing. */
 enum outcome maria_load_library(struct libmariadb *library, const char *wanted,
                                 struct fault *fault);
 
@@ -139,11 +136,10 @@ int maria_stmt_prepare(struct connection *c, MYSQL_STMT *stmt, const char *text,
 int maria_stmt_execute(struct connection *c, MYSQL_STMT *stmt);
 int maria_stmt_fetch(struct connection *c, MYSQL_STMT *stmt);
 
-/* Of the last error, or of the passed deadline. */
+/* The last error, or the passed deadline. */
 enum outcome maria_fault(struct connection *c, struct fault *fault);
 enum outcome maria_stmt_fault(struct connection *c, MYSQL_STMT *stmt, struct fault *fault);
 
-/* Queries: prepared statements with binary answers. */
 enum outcome maria_prepare(struct connection *c, uint32_t operation, const char *text,
                            struct fault *fault);
 enum outcome maria_ask(struct connection *c, uint32_t operation, const struct parameter *parameters,

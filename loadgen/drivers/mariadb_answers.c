@@ -63,7 +63,6 @@ enum outcome maria_check_ask(const struct driver *d, const struct marks *marks, 
     return fault_spec(fault, "{item}: a prepared statement has no text of each request");
 }
 
-/* How the cells of a column are read. */
 static bool bind_cell(const struct maria_field *field, struct cell *cell, struct maria_bind *bind)
 {
     const bool is_decimal = field->type == MARIA_DECIMAL || field->type == MARIA_NEWDECIMAL;

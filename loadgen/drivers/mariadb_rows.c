@@ -156,9 +156,8 @@ static enum outcome warned(struct connection *c, uint64_t affected, const struct
         *rows_acked = batch->rows;
         return OUTCOME_OK;
     }
-    fault_set(fault, FAULT_SERVER, "WARNINGS", "%u warnings, %llu of %u rows stored", warnings,
-              (unsigned long long)affected, (unsigned)batch->rows);
-    return OUTCOME_ERROR;
+    return fault_set(fault, FAULT_SERVER, "WARNINGS", "%u warnings, %llu of %u rows stored",
+                     warnings, (unsigned long long)affected, (unsigned)batch->rows);
 }
 
 static enum outcome drop_text(struct connection *c, uint64_t *rows_acked)
@@ -186,31 +185,15 @@ static enum outcome send_text(struct connection *c, const struct batch *batch, u
 
 /* `insert` */
 
-static int bound_type(enum type type)
-{
-    switch (type) {
-    case TYPE_BOOL:
-    case TYPE_TINYINT:
-    case TYPE_UTINYINT:
-        return MARIA_TINY;
-    case TYPE_SMALLINT:
-    case TYPE_USMALLINT:
-        return MARIA_SHORT;
-    case TYPE_INT:
-    case TYPE_UINT:
-        return MARIA_LONG;
-    case TYPE_FLOAT:
-        return MARIA_FLOAT;
-    case TYPE_DOUBLE:
-        return MARIA_DOUBLE;
-    case TYPE_BIGINT:
-    case TYPE_UBIGINT:
-    case TYPE_TIMESTAMP:
-        return MARIA_LONGLONG;
-    default:
-        return MARIA_STRING;
-    }
-}
+static const int bound_types[TYPE_COUNT] = {
+    [TYPE_BOOL] = MARIA_TINY,        [TYPE_TINYINT] = MARIA_TINY,
+    [TYPE_UTINYINT] = MARIA_TINY,    [TYPE_SMALLINT] = MARIA_SHORT,
+    [TYPE_USMALLINT] = MARIA_SHORT,  [TYPE_INT] = MARIA_LONG,
+    [TYPE_UINT] = MARIA_LONG,        [TYPE_FLOAT] = MARIA_FLOAT,
+    [TYPE_DOUBLE] = MARIA_DOUBLE,    [TYPE_BIGINT] = MARIA_LONGLONG,
+    [TYPE_UBIGINT] = MARIA_LONGLONG, [TYPE_TIMESTAMP] = MARIA_LONGLONG,
+    [TYPE_BINARY] = MARIA_STRING,    [TYPE_NCHAR] = MARIA_STRING,
+    [TYPE_VARBINARY] = MARIA_STRING, [TYPE_GEOMETRY] = MARIA_STRING};
 
 static bool is_unsigned(enum type type)
 {
@@ -243,7 +226,6 @@ void maria_free_rows(struct connection *c)
     free_arrays(&c->arrays, c->driver->setup->schema->column_count);
 }
 
-/* Room for the rows of the batch. */
 static bool has_room(struct connection *c, const struct batch *b)
 {
     struct maria_arrays *a = &c->arrays;
@@ -277,7 +259,7 @@ static void bind_column(struct maria_arrays *a, const struct batch *b, uint32_t 
 {
     const struct column *column = &b->schema->columns[i];
     const struct column_data *data = &b->columns[i];
-    bind->type = bound_type(column->type);
+    bind->type = bound_types[column->type];
     bind->is_unsigned = (char)is_unsigned(column->type);
     bind->buffer = data->values;
     if (data->nulls) {

@@ -98,9 +98,16 @@ static const char *const options[] = {"dump",
                                       SIMULATED_OPTIONS,
                                       NULL};
 
-static enum outcome read_options(struct driver *d, const struct spec *spec, struct fault *fault)
+static enum outcome null_open(const struct driver_setup *setup, struct driver **driver,
+                              struct fault *fault)
 {
+    const struct spec *spec = setup->spec;
     char why[160];
+    struct driver *d = calloc(1, sizeof *d);
+    if (!d)
+        return fault_no_memory(fault);
+    *driver = d;
+    d->setup = setup;
     d->dump = spec_option(spec, "dump");
     d->answer_rows = 1;
     if (!driver_option(spec, "null_latency_us", 0, 1ull << 40, &d->latency_us, fault) ||
@@ -110,17 +117,6 @@ static enum outcome read_options(struct driver *d, const struct spec *spec, stru
         return OUTCOME_FATAL;
     return simulated_open(spec, &d->simulated, why, sizeof why) ? OUTCOME_OK
                                                                 : fault_spec(fault, "%s", why);
-}
-
-static enum outcome null_open(const struct driver_setup *setup, struct driver **driver,
-                              struct fault *fault)
-{
-    struct driver *d = calloc(1, sizeof *d);
-    if (!d)
-        return fault_no_memory(fault);
-    d->setup = setup;
-    *driver = d;
-    return read_options(d, setup->spec, fault);
 }
 
 static enum outcome null_connect(struct driver *driver, uint32_t worker,
@@ -145,7 +141,6 @@ static enum outcome null_connect(struct driver *driver, uint32_t worker,
     return OUTCOME_OK;
 }
 
-/* As the options say, before each request. */
 static enum outcome pretend(struct connection *c, uint64_t deadline_ns, struct fault *fault)
 {
     const struct driver *d = c->driver;
@@ -158,10 +153,8 @@ static enum outcome pretend(struct connection *c, uint64_t deadline_ns, struct f
         fault_set(fault, FAULT_SERVER, "NULL_FATAL", "null_fatal_after reached");
         return OUTCOME_FATAL;
     }
-    if (d->fail_every && c->requests % d->fail_every == 0) {
-        fault_set(fault, FAULT_SERVER, "NULL_FAIL", "null_fail_every reached");
-        return OUTCOME_ERROR;
-    }
+    if (d->fail_every && c->requests % d->fail_every == 0)
+        return fault_set(fault, FAULT_SERVER, "NULL_FAIL", "null_fail_every reached");
     return OUTCOME_OK;
 }
 

@@ -6,7 +6,7 @@
 
 #include "fault.h"
 
-struct packer; /* of one connection; each kind defines its own */
+struct packer; /* state of one connection; each kind defines its own */
 
 struct packing {
     /* NULL with a fault. */

@@ -31,16 +31,15 @@ static const char *field(const struct pg_answer *answer, uint8_t letter)
 
 enum outcome pg_refused(const struct pg_answer *answer, struct fault *fault)
 {
-    if (answer->kind != 'E') {
-        fault_set(fault, FAULT_SERVER, "PROTOCOL", "a message of kind 0x%02X was not expected",
-                  (unsigned)(uint8_t)answer->kind);
-        return OUTCOME_ERROR;
-    }
+    if (answer->kind != 'E')
+        return fault_set(fault, FAULT_SERVER, "PROTOCOL",
+                         "a message of kind 0x%02X was not expected",
+                         (unsigned)(uint8_t)answer->kind);
     const char *code = field(answer, 'C'), *words = field(answer, 'M');
     char short_code[16];
     snprintf(short_code, sizeof short_code, "%.15s", *code ? code : "REFUSED");
-    fault_set(fault, FAULT_SERVER, short_code, "%.450s", *words ? words : "an error without words");
-    return OUTCOME_ERROR;
+    return fault_set(fault, FAULT_SERVER, short_code, "%.450s",
+                     *words ? words : "an error without words");
 }
 
 bool pg_read(struct stream *s, struct pg_answer *answer)
@@ -108,10 +107,10 @@ static enum outcome take_login(struct stream *s, const struct pg_server *server,
             return send_password(s, server) ? OUTCOME_OK : stream_fault(s, fault);
         if (way == LOGIN_DONE)
             return OUTCOME_OK;
-        fault_set(fault, FAULT_SERVER, "LOGIN",
-                  "the server asks for login %u; this driver has a password in clear text only",
-                  (unsigned)way);
-        return OUTCOME_ERROR;
+        return fault_set(
+            fault, FAULT_SERVER, "LOGIN",
+            "the server asks for login %u; this driver has a password in clear text only",
+            (unsigned)way);
     }
     *is_ready = answer->kind == 'Z';
     return *is_ready || answer->kind == 'K' ? OUTCOME_OK : pg_refused(answer, fault);
@@ -167,26 +166,12 @@ enum outcome pg_prepare(struct stream *s, const uint8_t *text, const uint8_t *en
 
 unsigned pg_oid(enum type type)
 {
-    switch (type) {
-    case TYPE_BOOL:
-        return OID_BOOL;
-    case TYPE_TINYINT:
-    case TYPE_UTINYINT:
-    case TYPE_SMALLINT:
-        return OID_INT2;
-    case TYPE_USMALLINT:
-    case TYPE_INT:
-        return OID_INT4;
-    case TYPE_UINT:
-    case TYPE_BIGINT:
-        return OID_INT8;
-    case TYPE_FLOAT:
-        return OID_FLOAT4;
-    case TYPE_DOUBLE:
-        return OID_FLOAT8;
-    default:
-        return OID_VARCHAR;
-    }
+    static const uint16_t oids[TYPE_COUNT] = {
+        [TYPE_BOOL] = OID_BOOL,     [TYPE_TINYINT] = OID_INT2,   [TYPE_UTINYINT] = OID_INT2,
+        [TYPE_SMALLINT] = OID_INT2, [TYPE_USMALLINT] = OID_INT4, [TYPE_INT] = OID_INT4,
+        [TYPE_UINT] = OID_INT8,     [TYPE_BIGINT] = OID_INT8,    [TYPE_FLOAT] = OID_FLOAT4,
+        [TYPE_DOUBLE] = OID_FLOAT8};
+    return oids[type] ? oids[type] : OID_VARCHAR;
 }
 
 enum outcome pg_take_columns(const struct driver_setup *setup, const char *writer,
@@ -246,10 +231,9 @@ enum outcome pg_acknowledge(uint64_t acked, const struct batch *batch, uint64_t 
         *rows_acked = acked;
         return OUTCOME_OK;
     }
-    fault_set(fault, FAULT_SERVER, "COUNT",
-              "the server says that it inserted %" PRIu64 " of %" PRIu32 " rows", acked,
-              batch->rows);
-    return OUTCOME_ERROR;
+    return fault_set(fault, FAULT_SERVER, "COUNT",
+                     "the server says that it inserted %" PRIu64 " of %" PRIu32 " rows", acked,
+                     batch->rows);
 }
 
 uint8_t *pg_put_execute(uint8_t *out)

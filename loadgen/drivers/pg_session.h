@@ -37,7 +37,7 @@ enum outcome pg_prepare(struct stream *stream, const uint8_t *text, const uint8_
 /* Skips notices and reports of parameters. */
 bool pg_read(struct stream *stream, struct pg_answer *answer);
 
-/* Of the server's error, or of an unexpected message. */
+/* The server's error, or an unexpected message. */
 enum outcome pg_refused(const struct pg_answer *answer, struct fault *fault);
 
 /* Behind "INSERT 0 "; 0 for other statements. */
@@ -47,7 +47,6 @@ uint64_t pg_rows(const struct pg_answer *answer);
 enum outcome pg_acknowledge(uint64_t acked, const struct batch *batch, uint64_t *rows_acked,
                             struct fault *fault);
 
-/* As pg_values.h writes its values. */
 unsigned pg_oid(enum type type);
 
 /* A timestamp becomes a whole number. A fault for a type that the writer, such as "an INSERT",
@@ -59,7 +58,6 @@ enum outcome pg_take_columns(const struct driver_setup *setup, const char *write
 /* Fills in kind and length of a complete message; returns its end. */
 uint8_t *pg_end_message(uint8_t *begin, char kind, uint8_t *out);
 
-/* Writes formatted text, and returns its end. */
 uint8_t *pg_put_words(uint8_t *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 uint8_t *pg_put_execute(uint8_t *out);

@@ -3,26 +3,18 @@
 
 uint32_t pg_wire_bytes(const struct column *column)
 {
-    switch (column->type) {
-    case TYPE_BOOL:
-        return 1;
-    case TYPE_TINYINT:
-    case TYPE_UTINYINT:
-    case TYPE_SMALLINT:
-        return 2;
-    case TYPE_USMALLINT:
-    case TYPE_INT:
-    case TYPE_FLOAT:
-        return 4;
-    case TYPE_UINT:
-    case TYPE_BIGINT:
-    case TYPE_UBIGINT:
-    case TYPE_DOUBLE:
-    case TYPE_TIMESTAMP:
-        return 8;
-    default:
-        return column->width;
-    }
+    static const uint8_t bytes[TYPE_COUNT] = {
+        [TYPE_BOOL] = 1,      [TYPE_TINYINT] = 2, [TYPE_UTINYINT] = 2, [TYPE_SMALLINT] = 2,
+        [TYPE_USMALLINT] = 4, [TYPE_INT] = 4,     [TYPE_FLOAT] = 4,    [TYPE_UINT] = 8,
+        [TYPE_BIGINT] = 8,    [TYPE_UBIGINT] = 8, [TYPE_DOUBLE] = 8,   [TYPE_TIMESTAMP] = 8};
+    return bytes[column->type] ? bytes[column->type] : column->width;
+}
+
+uint8_t *pg_put_array_start(uint8_t *out, unsigned element, bool has_nulls, uint32_t rows)
+{
+    out = put_u32(out, 1); /* dimensions */
+    out = put_u32(put_u32(out, has_nulls), element);
+    return put_u32(put_u32(out, rows), 1); /* number of the first value */
 }
 
 void pg_put_column(const struct us_ratio *us, uint8_t *out, size_t stride,

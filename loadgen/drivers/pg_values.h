@@ -11,7 +11,6 @@
 /* PostgreSQL counts microseconds from 2000-01-01. */
 #define EPOCH_US 946684800000000ll
 
-/* Object ids of types. */
 enum {
     OID_BOOL = 16,
     OID_BYTEA = 17,
@@ -68,6 +67,11 @@ static inline int64_t pg_us(const struct us_ratio *us, int64_t time)
 
 /* A type that PostgreSQL lacks becomes the next larger one. */
 uint32_t pg_wire_bytes(const struct column *column);
+
+enum { PG_ARRAY_START_BYTES = 20 };
+
+/* Writes what stands before the values of an array of one dimension; returns its end. */
+uint8_t *pg_put_array_start(uint8_t *out, unsigned element, bool has_nulls, uint32_t rows);
 
 /* Values `stride` apart; not for text. */
 void pg_put_column(const struct us_ratio *us, uint8_t *out, size_t stride,

@@ -51,7 +51,6 @@ static const struct pg_array *array_of(unsigned element)
     return &arrays[i];
 }
 
-/* The array of a parameter, by its place. */
 static const struct pg_array *parameter(const struct driver *d, uint32_t place)
 {
     if (place < OWN_COLUMNS)
@@ -90,7 +89,6 @@ static enum outcome prepare(struct connection *c, struct fault *fault)
     return outcome;
 }
 
-/* Unless the connection is open. */
 static enum outcome reach(struct connection *c, struct fault *fault)
 {
     if (c->stream.fd >= 0)
@@ -114,22 +112,6 @@ static uint64_t row_values_bytes(const struct driver *d)
 static uint64_t frame_bytes(const struct driver *d)
 {
     return FRAME_BYTES + (OWN_COLUMNS + (uint64_t)d->column_count) * ARRAY_BYTES;
-}
-
-/* Of one dimension; `out`: the place of its length. */
-static uint8_t *begin_array(uint8_t *out, unsigned element, uint32_t count)
-{
-    out = put_u32(out + 4, 1); /* dimensions */
-    out = put_u32(out, 1);     /* there may be NULLs */
-    out = put_u32(out, element);
-    out = put_u32(out, count);
-    return put_u32(out, 1); /* number of the first value */
-}
-
-static uint8_t *end_array(uint8_t *begin, uint8_t *out)
-{
-    put_u32(begin, (uint32_t)(out - begin - 4));
-    return out;
 }
 
 static uint8_t *put_devices(const struct batch *batch, uint32_t first, uint32_t count, uint8_t *out)
@@ -171,11 +153,11 @@ static uint8_t *put_insert(const struct driver *d, const struct batch *batch, ui
     out = put_u16(out, (uint16_t)(OWN_COLUMNS + d->column_count));
     for (uint32_t i = 0; i < OWN_COLUMNS + d->column_count; i++) {
         uint8_t *const begin = out;
-        out = begin_array(out, parameter(d, i)->element, count);
+        out = pg_put_array_start(out + 4, parameter(d, i)->element, true, count);
         out = i == 0   ? put_devices(batch, first, count, out)
               : i == 1 ? put_times(batch, first, count, out)
                        : put_column(d, batch, i - OWN_COLUMNS, first, count, out);
-        out = end_array(begin, out);
+        put_u32(begin, (uint32_t)(out - begin - 4));
     }
     return pg_put_execute(pg_end_message(message, 'B', put_u16(out, 0)));
 }

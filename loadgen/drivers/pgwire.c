@@ -14,11 +14,11 @@
 #include "table_texts.h"
 
 enum {
-    /* Of what is sent before its answers are read: it fits into the buffers of two sockets, so that
-       neither side waits. */
+    /* Limits before answers are read: they fit into the buffers of two sockets, so that neither
+       side waits. */
     WINDOW_STATEMENTS = 2048,
     WINDOW_BYTES = 1 << 20,
-    STATEMENT_BYTES = 1 << 18, /* of a statement's values: the server reads a message as a whole */
+    STATEMENT_BYTES = 1 << 18, /* bytes of its values: the server reads a message as a whole */
     STATEMENT_ROWS = 100,
     STATEMENT_VALUES_MAX = INT16_MAX,
     SIZES = 3 /* the largest first; the last has one row */
@@ -32,7 +32,7 @@ struct driver {
     uint32_t first_column, column_count, parts;
     struct column *columns; /* a timestamp is a whole number here */
     uint32_t sizes[SIZES];
-    struct table_texts heads; /* of each row: device and tags */
+    struct table_texts heads; /* first values of each row: device and tags */
 };
 
 struct pgwire_row { /* names a row of the batch */
@@ -46,7 +46,7 @@ struct connection {
     uint32_t due; /* statements in the window */
     bool *is_prepared; /* parts x SIZES */
     bool *is_present; /* parts: the request has rows of it */
-    struct pgwire_row rows[STATEMENT_ROWS]; /* of one part, not yet in a statement */
+    struct pgwire_row rows[STATEMENT_ROWS]; /* rows of one part, not yet in a statement */
     uint32_t row_count;
 };
 
@@ -148,7 +148,6 @@ static enum outcome prepare_all(struct connection *c, struct fault *fault)
     return outcome;
 }
 
-/* Unless the connection is open. */
 static enum outcome reach(struct connection *c, struct fault *fault)
 {
     if (c->stream.fd >= 0)
@@ -223,16 +222,6 @@ static void choose_sizes(struct driver *d)
         d->sizes[i] = most > 1 && i + 1 < SIZES ? most : 1;
 }
 
-/* False: out of memory. */
-static bool make_heads(struct driver *d)
-{
-    const size_t most = 4 + DEVICE_BYTES + (size_t)d->setup->schema->tag_count * (4 + TAG_TEXT_MAX);
-    if (!table_texts_make(&d->heads, d->setup->spec->tables, most, 0, put_head, d))
-        return false;
-    choose_sizes(d);
-    return true;
-}
-
 static uint64_t insert_bytes(const struct driver *d, uint32_t size)
 {
     return MESSAGE_BYTES + d->sizes[size] * row_values_bytes(d);
@@ -282,32 +271,30 @@ static uint8_t *put_insert(const struct driver *d, const struct batch *batch, ui
 /* A request is one transaction, sent without waiting. The COMMIT's answer acknowledges the rows; an
  * error rolls back. */
 
-static enum outcome roll_back(struct connection *c, struct fault *fault)
+static enum outcome await_ready(struct connection *c, struct pg_answer *answer, struct fault *fault)
+{
+    do
+        if (!pg_read(&c->stream, answer))
+            return stream_fault(&c->stream, fault);
+    while (answer->kind != 'Z');
+    return OUTCOME_OK;
+}
+
+/* After an error, which `fault` holds: rolls back an open transaction. */
+static enum outcome recover(struct connection *c, bool is_synced, struct fault *fault)
 {
     struct pg_answer answer;
     uint8_t text[64];
     const uint8_t *const end = put_run(text, "rollback");
-    if (!stream_write(&c->stream, text, (size_t)(end - text), pg_sync, PG_MARK_BYTES))
-        return stream_fault(&c->stream, fault);
-    do
-        if (!pg_read(&c->stream, &answer))
-            return stream_fault(&c->stream, fault);
-    while (answer.kind != 'Z');
-    return OUTCOME_ERROR;
-}
-
-/* After an error, which `fault` holds. */
-static enum outcome recover(struct connection *c, bool is_synced, struct fault *fault)
-{
-    struct pg_answer answer;
     if (!is_synced && !stream_write(&c->stream, pg_sync, PG_MARK_BYTES, NULL, 0))
         return stream_fault(&c->stream, fault);
-    do
-        if (!pg_read(&c->stream, &answer))
+    enum outcome outcome = await_ready(c, &answer, fault);
+    if (outcome == OUTCOME_OK && answer.length == 1 && answer.bytes[0] != 'I') {
+        if (!stream_write(&c->stream, text, (size_t)(end - text), pg_sync, PG_MARK_BYTES))
             return stream_fault(&c->stream, fault);
-    while (answer.kind != 'Z');
-    const bool is_open = answer.length == 1 && answer.bytes[0] != 'I';
-    return is_open ? roll_back(c, fault) : OUTCOME_ERROR;
+        outcome = await_ready(c, &answer, fault);
+    }
+    return outcome == OUTCOME_OK ? OUTCOME_ERROR : outcome;
 }
 
 static enum outcome fail(struct connection *c, const struct pg_answer *answer, bool is_synced,
@@ -463,8 +450,10 @@ static enum outcome pgwire_open(const struct driver_setup *setup, struct driver 
         return outcome;
     if (2 + (uint64_t)setup->schema->tag_count + d->column_count > STATEMENT_VALUES_MAX)
         return fault_spec(fault, "columns: more than one statement has parameters for");
-    if (!make_heads(d))
+    const size_t most = 4 + DEVICE_BYTES + (size_t)setup->schema->tag_count * (4 + TAG_TEXT_MAX);
+    if (!table_texts_make(&d->heads, spec->tables, most, 0, put_head, d))
         return fault_no_memory(fault);
+    choose_sizes(d);
     if (row_values_bytes(d) > STATEMENT_BYTES)
         return fault_spec(fault, "columns: a row is longer than the server reads at once");
     return OUTCOME_OK;

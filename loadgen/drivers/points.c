@@ -1,10 +1,9 @@
-/* The driver of databases that take points, one for each column of a row, as text, written without
- * printf on the way. Three forms:
+/* The driver of databases that take points, one for each column of a row, as text:
  *     PUT     {"metric":"m_current","tags":{"device":"d7"},"timestamp":1500000000000,"value":10.1}
  *     SERIES  {"name":"m_current","tags":{"device":"d7"},"datapoints":[[1500000000000,10.1],...]}
  *     TELNET  put m_current 1500000000000 10.1 device=d7
- * A table of the load is a series: its number and its tags are the tags of its points. Characters
- * that such databases have no place for in a tag become "_". A boolean is 0 or 1; a number of a
+ * A table is a series: its number and its tags are the tags of its points. Characters that a tag
+ * cannot have become "_". A boolean is 0 or 1; a number of a
  * column of fractions always has its point, for these databases keep whole numbers apart. A NULL is
  * left out; a row of nothing but NULLs keeps its first value.
  * Methods: `put`, points one by one as JSON over HTTP; `datapoints`, points by series; `gzip`,
@@ -31,7 +30,7 @@ struct points { /* read-only once made */
     const struct spec *spec;
     const struct schema *schema;
     enum points_form form;
-    int64_t divisor;   /* of times: 1, or the units in a second */
+    int64_t divisor;   /* divides times: 1, or the units in a second */
     struct table_texts tags; /* "device":"d7","groupid":"3" */
     struct point_name *names; /* one per column of the schema */
 };
@@ -123,13 +122,11 @@ static void drop(void *encoder)
     free(p->names);
 }
 
-/* With the name and tags of its series. */
 static uint64_t point_bytes(const struct points *p)
 {
     return NAME_BYTES + 2 * FRAME_BYTES + p->tags.longest + TIME_BYTES + NUMBER_BYTES;
 }
 
-/* With brackets around the points. */
 static uint64_t row_bytes(const void *encoder, uint32_t first, uint32_t count)
 {
     (void)first;

@@ -305,12 +305,6 @@ static size_t postgres_table_name(const struct driver *driver, uint32_t table,
     return (size_t)snprintf(out, DRIVER_NAME_MAX, "%" PRIu32, driver->device_of[table]);
 }
 
-static void postgres_free_asks(struct connection *c)
-{
-    for (uint32_t i = 0; i < OPERATIONS_MAX; i++)
-        free(c->asks[i]);
-}
-
 /* Placement. The server's hash gives each device_id's partition; ids are chosen so that partitions
  * have equal numbers of tables, give or take one. */
 
@@ -439,7 +433,8 @@ static void postgres_disconnect(struct connection *c)
 {
     if (c->conn)
         c->driver->libpq.finish(c->conn);
-    postgres_free_asks(c);
+    for (uint32_t i = 0; i < OPERATIONS_MAX; i++)
+        free(c->asks[i]);
     postgres_free_arrays(c);
     free(c->buffer);
     free(c);
@@ -560,8 +555,7 @@ static enum outcome take_result(struct connection *c, PGresult *result, bool *ha
     case RES_EMPTY:
         return OUTCOME_OK;
     case RES_COPY_OUT:
-        fault_set(fault, FAULT_SERVER, "COPY", "sql takes no rows of COPY ... TO STDOUT");
-        return OUTCOME_ERROR;
+        return fault_set(fault, FAULT_SERVER, "COPY", "sql takes no rows of COPY ... TO STDOUT");
     default:
         return postgres_fault(p, c->conn, result, fault);
     }
@@ -642,7 +636,6 @@ static bool check_row(const struct driver *d, struct fault *fault)
     return false;
 }
 
-/* Prepares what only this method needs. */
 static enum outcome open_method(struct driver *d, struct fault *fault)
 {
     const struct schema *schema = d->setup->schema;

@@ -6,15 +6,17 @@
 
 /* libpq's types and numbers, from its documented interface. */
 typedef struct pg_conn PGconn;
-
 typedef struct pg_result PGresult;
 
 enum { CONNECTION_GOOD = 0 };
-
-enum { RES_EMPTY = 0, RES_COMMAND = 1, RES_TUPLES = 2, RES_COPY_OUT = 3, RES_COPY_IN = 4 };
-
-enum { RES_SINGLE_TUPLE = 9 };
-
+enum {
+    RES_EMPTY = 0,
+    RES_COMMAND = 1,
+    RES_TUPLES = 2,
+    RES_COPY_OUT = 3,
+    RES_COPY_IN = 4,
+    RES_SINGLE_TUPLE = 9
+};
 enum { FIELD_SQLSTATE = 'C' };
 
 struct libpq {
@@ -79,7 +81,6 @@ struct driver {
 };
 
 struct postgres_ask; /* see postgres.c */
-
 struct postgres_arrays; /* see postgres_rows.c */
 
 struct connection {
@@ -100,7 +101,6 @@ struct connection {
     bool is_late; /* the deadline passed before the answer came */
 };
 
-/* A fault names what is missing. */
 enum outcome postgres_load_library(struct libpq *libpq, const char *wanted, struct fault *fault);
 
 /* result NULL: of the connection. */

@@ -238,7 +238,6 @@ static void put_devices(const struct writer *w, uint8_t *out, size_t stride, uin
     }
 }
 
-/* Over the template. */
 static void put_block(const struct writer *w, uint8_t *out, size_t stride, uint32_t at, uint32_t n)
 {
     static const struct column time = {.type = TYPE_TIMESTAMP};
@@ -340,7 +339,6 @@ bool postgres_send_rows(struct connection *c, const struct batch *batch)
  * refuses an upsert that meets a row twice, so then each device and time is selected once. */
 
 enum {
-    ARRAY_START_BYTES = 20,
     FIXED_ARRAYS = 2, /* time and device_id */
     ARRAYS_MAX = FIXED_ARRAYS + 1600,
     DEVICE_BYTES = 4,
@@ -359,44 +357,31 @@ struct postgres_arrays { /* parameters of one connection's INSERT */
     uint8_t *bytes;
 };
 
-struct array_type {
+static const struct array_type {
     unsigned element;
     const char *name;
+} array_types[TYPE_COUNT] = {
+    [TYPE_BOOL] = {OID_BOOL, "boolean[]"},
+    [TYPE_TINYINT] = {OID_INT2, "smallint[]"},
+    [TYPE_UTINYINT] = {OID_INT2, "smallint[]"},
+    [TYPE_SMALLINT] = {OID_INT2, "smallint[]"},
+    [TYPE_USMALLINT] = {OID_INT4, "integer[]"},
+    [TYPE_INT] = {OID_INT4, "integer[]"},
+    [TYPE_UINT] = {OID_INT8, "bigint[]"},
+    [TYPE_BIGINT] = {OID_INT8, "bigint[]"},
+    [TYPE_UBIGINT] = {OID_INT8, "bigint[]"},
+    [TYPE_FLOAT] = {OID_FLOAT4, "real[]"},
+    [TYPE_DOUBLE] = {OID_FLOAT8, "double precision[]"},
+    [TYPE_TIMESTAMP] = {OID_TIMESTAMPTZ, "timestamptz[]"},
+    [TYPE_BINARY] = {OID_TEXT, "text[]"},
+    [TYPE_NCHAR] = {OID_TEXT, "text[]"},
+    [TYPE_VARBINARY] = {OID_BYTEA, "bytea[]"},
+    [TYPE_GEOMETRY] = {OID_BYTEA, "bytea[]"},
 };
-
-static struct array_type array_type(enum type type)
-{
-    switch (type) {
-    case TYPE_BOOL:
-        return (struct array_type){OID_BOOL, "boolean[]"};
-    case TYPE_TINYINT:
-    case TYPE_UTINYINT:
-    case TYPE_SMALLINT:
-        return (struct array_type){OID_INT2, "smallint[]"};
-    case TYPE_USMALLINT:
-    case TYPE_INT:
-        return (struct array_type){OID_INT4, "integer[]"};
-    case TYPE_UINT:
-    case TYPE_BIGINT:
-    case TYPE_UBIGINT:
-        return (struct array_type){OID_INT8, "bigint[]"};
-    case TYPE_FLOAT:
-        return (struct array_type){OID_FLOAT4, "real[]"};
-    case TYPE_DOUBLE:
-        return (struct array_type){OID_FLOAT8, "double precision[]"};
-    case TYPE_TIMESTAMP:
-        return (struct array_type){OID_TIMESTAMPTZ, "timestamptz[]"};
-    case TYPE_VARBINARY:
-    case TYPE_GEOMETRY:
-        return (struct array_type){OID_BYTEA, "bytea[]"};
-    default:
-        return (struct array_type){OID_TEXT, "text[]"};
-    }
-}
 
 static uint64_t array_bytes(uint32_t element_bytes, uint64_t rows)
 {
-    return ARRAY_START_BYTES + rows * (4 + (uint64_t)element_bytes);
+    return PG_ARRAY_START_BYTES + rows * (4 + (uint64_t)element_bytes);
 }
 
 static uint64_t request_bytes(const struct driver *d)
@@ -452,7 +437,7 @@ static void write_statement(const struct driver *d, struct text *text)
     const bool is_upsert = d->method == METHOD_UPSERT;
     add_text(text, "PREPARE " STATEMENT " (timestamptz[], integer[]");
     for (uint32_t i = 0; i < count; i++)
-        add_text(text, ", %s", array_type(columns[i].type).name);
+        add_text(text, ", %s", array_types[columns[i].type].name);
     add_text(text, ") AS INSERT INTO %s (time, device_id", d->table);
     add_columns(text, d);
     add_text(text, ") SELECT %s* FROM unnest($1, $2",
@@ -536,15 +521,6 @@ enum outcome postgres_open_insert(struct driver *d, struct fault *fault)
     return OUTCOME_OK;
 }
 
-static void put_array_start(uint8_t *out, unsigned element, bool has_nulls, uint32_t rows)
-{
-    put_u32(out, 1); /* dimension */
-    put_u32(out + 4, has_nulls);
-    put_u32(out + 8, element);
-    put_u32(out + 12, rows);
-    put_u32(out + 16, 1); /* the first index */
-}
-
 static void put_lengths(uint8_t *out, uint32_t element_bytes, uint64_t rows)
 {
     for (uint64_t i = 0; i < rows; i++, out += 4 + element_bytes)
@@ -557,7 +533,7 @@ static uint8_t *place_array(struct postgres_arrays *a, uint32_t array, uint8_t *
 {
     a->values[array] = (const char *)at;
     a->formats[array] = FORMAT_BINARY;
-    put_lengths(at + ARRAY_START_BYTES, size, rows);
+    put_lengths(at + PG_ARRAY_START_BYTES, size, rows);
     return at + array_bytes(size, rows);
 }
 
@@ -593,13 +569,12 @@ static void put_array_devices(const struct driver *d, const struct batch *b, uin
             put_u32(out + (size_t)(s->offset + i) * (4 + DEVICE_BYTES), d->device_of[s->table]);
 }
 
-/* Returns its size. */
 static size_t put_array(const struct us_ratio *us, const struct column *column,
                         const struct column_data *data, uint32_t rows, uint8_t *out)
 {
     const uint32_t size = pg_wire_bytes(column);
-    uint8_t *at = out + ARRAY_START_BYTES;
-    put_array_start(out, array_type(column->type).element, data->nulls != NULL, rows);
+    uint8_t *at = out + PG_ARRAY_START_BYTES;
+    pg_put_array_start(out, array_types[column->type].element, data->nulls != NULL, rows);
     if (!data->nulls && !data->lengths) {
         pg_put_column(us, at + 4, 4 + size, column, data->values, rows);
         return array_bytes(size, rows);
@@ -616,8 +591,8 @@ static void put_arrays(const struct driver *d, const struct batch *b, struct pos
     const struct column_data times = {.values = b->times};
     uint8_t *const devices = (uint8_t *)a->values[1];
     a->lengths[0] = (int)put_array(&us, &time, &times, b->rows, (uint8_t *)a->values[0]);
-    put_array_start(devices, OID_INT4, false, b->rows);
-    put_array_devices(d, b, devices + ARRAY_START_BYTES + 4);
+    pg_put_array_start(devices, OID_INT4, false, b->rows);
+    put_array_devices(d, b, devices + PG_ARRAY_START_BYTES + 4);
     a->lengths[1] = (int)array_bytes(DEVICE_BYTES, b->rows);
     for (uint32_t i = 0; i < b->column_count; i++) {
         const uint32_t c = b->first_column + i;

@@ -18,7 +18,6 @@ enum { POSTGRES_FRAME_BYTES = 5 };
 uint64_t postgres_row_bytes(const struct schema *schema, uint32_t first, uint32_t count);
 bool postgres_send_rows(struct connection *connection, const struct batch *batch);
 
-/* Rows as parameters of one prepared INSERT. */
 enum outcome postgres_open_insert(struct driver *driver, struct fault *fault);
 enum outcome postgres_send_insert(struct connection *connection, const struct batch *batch,
                                   uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault);
@@ -31,7 +30,6 @@ enum outcome postgres_create_stage(struct connection *connection, struct fault *
 /* A device and time may come twice, so that the server counts fewer rows. */
 bool postgres_may_repeat(const struct spec *spec);
 
-/* A row's values as one jsonb. */
 enum outcome postgres_open_json(struct driver *driver, struct fault *fault);
 uint64_t postgres_json_row_bytes(const struct schema *schema, uint32_t first, uint32_t count);
 

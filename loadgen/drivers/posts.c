@@ -70,7 +70,6 @@ static bool put_basic(const struct driver *d, const char *password, char *coded,
     return true;
 }
 
-/* Without a login if there is no password. */
 static enum outcome make_headers(struct driver *d, struct fault *fault)
 {
     const char *scheme = spec_option(d->setup->spec, "auth_scheme");
@@ -156,17 +155,6 @@ static enum outcome reach(struct connection *c, struct fault *fault)
     return stream_fault_unsent(&c->stream, fault);
 }
 
-static void free_asks(struct connection *c)
-{
-    for (uint32_t i = 0; i < OPERATIONS_MAX; i++) {
-        if (c->asks[i]) {
-            free(c->asks[i]->plain);
-            free(c->asks[i]->request);
-        }
-        free(c->asks[i]);
-    }
-}
-
 void posts_disconnect(struct connection *c)
 {
     if (c->driver->form->is_unanswered)
@@ -174,7 +162,13 @@ void posts_disconnect(struct connection *c)
     stream_free(&c->stream);
     if (c->driver->form->packing)
         c->driver->form->packing->drop(c->packer);
-    free_asks(c);
+    for (uint32_t i = 0; i < OPERATIONS_MAX; i++) {
+        if (c->asks[i]) {
+            free(c->asks[i]->plain);
+            free(c->asks[i]->request);
+        }
+        free(c->asks[i]);
+    }
     free(c->place);
     free(c->body);
     free(c);
@@ -235,8 +229,8 @@ static enum outcome refused(const struct http_reply *reply, struct fault *fault)
 {
     char code[32];
     snprintf(code, sizeof code, "HTTP%d", reply->status);
-    fault_set(fault, FAULT_SERVER, code, "HTTP status %d: %.400s", reply->status, reply->body);
-    return OUTCOME_ERROR;
+    return fault_set(fault, FAULT_SERVER, code, "HTTP status %d: %.400s", reply->status,
+                     reply->body);
 }
 
 static enum outcome post(struct connection *c, const char *text, size_t length, uint32_t rows,
@@ -255,7 +249,6 @@ static enum outcome post(struct connection *c, const char *text, size_t length, 
     return kind->stored ? kind->stored(reply.body, rows, fault) : OUTCOME_OK;
 }
 
-/* Unless sending is stubbed. */
 static enum outcome deliver(struct connection *c, size_t length, uint32_t rows, struct fault *fault)
 {
     const struct driver *d = c->driver;
@@ -586,6 +579,6 @@ enum outcome posts_ask(struct connection *c, uint32_t operation, const struct pa
         sink_body(answer, reply.body, reply.length);
         return OUTCOME_OK;
     }
-    fault_set(fault, FAULT_SERVER, "QUERY", "%.*s", (int)(behind_string(error) - error), error);
-    return OUTCOME_ERROR;
+    return fault_set(fault, FAULT_SERVER, "QUERY", "%.*s", (int)(behind_string(error) - error),
+                     error);
 }

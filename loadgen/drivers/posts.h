@@ -1,9 +1,8 @@
 /* Rows posted over HTTP/1.1, and queries asked by GET or POST: a driver of databases that take
- * texts of one form is a `post_kind`, and each of its methods a `post_form`. No client library, one
- * connection that is kept. A request of more than 8 MiB is posted in several pieces. Its rows count
- * when the server has answered each piece with a status of 200 to 299. Where a form is unanswered,
- * the same text goes over a bare TCP connection. Its rows count when they are sent; what the server
- * says all the same is an error, in its words. It knows no form of rows.
+ * texts of one form is a `post_kind`, each of its methods a `post_form`. A request of more than 8
+ * MiB is posted in pieces. Its rows count when the server has answered each piece with a status of
+ * 200 to 299. Where a form is unanswered, the text goes over a bare TCP connection. Its rows count
+ * when they are sent; what the server says all the same is an error.
  * Options of each such driver, besides its own:
  *   write_path=     where rows are posted
  *   query_path=     where queries are asked, the text behind it; {device} is d<table>
@@ -25,7 +24,7 @@
     "write_path", "query_path", "query_posted", "query_member", "query_plain", "answer_rows",      \
         "answer_column"
 
-struct post_place { /* of the next row, or value of a column */
+struct post_place { /* place of the next row, or value of a column */
     uint32_t slice, column, row; /* row: within the slice; column: within the request */
     struct kept_time time;
 };
@@ -44,8 +43,8 @@ struct post_kind { /* shared by the methods of a driver */
     const char *switch_name; /* an option that is 0 or 1 */
     const char *ms_only;     /* why times must be in ms; NULL: they need not */
     bool is_numbered; /* queries name a table by number, not d<number> */
-    size_t encoder_bytes; /* of what `init` fills, read-only afterwards */
-    size_t place_bytes; /* of the driver's place, which begins with a post_place */
+    size_t encoder_bytes; /* size of what `init` fills, read-only afterwards */
+    size_t place_bytes; /* size of the driver's place, which begins with a post_place */
 
     /* False: out of memory; `drop` follows. */
     bool (*init)(void *encoder, const struct post_names *names);
@@ -65,7 +64,7 @@ struct post_form { /* one method's own part */
     const struct post_kind *kind;
     const void *variant; /* for `init` */
     bool is_unanswered; /* over bare TCP, without header and path */
-    const struct packing *packing; /* of the body, as the header says; NULL: none */
+    const struct packing *packing; /* compresses the body, as the header says; NULL: none */
     const char *header; /* describe the body, each with its CR LF */
     const char *path; /* unless the spec has write_path */
     uint16_t port;

@@ -34,7 +34,7 @@ const struct driver_ops *driver_find(const char *name)
     return NULL;
 }
 
-/* What features and optional functions lack of each other. */
+/* Names what features and optional functions lack of each other. */
 static const char *lacks_together(const struct driver_ops *ops)
 {
     uint32_t features = 0, methods = 0, forms = 0;

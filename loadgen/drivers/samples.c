@@ -1,15 +1,13 @@
-/* The driver of databases that take series of samples over HTTP, written without printf on the way:
- * each column of a table is a series, and each of its values is a sample, a double with its time in
- * milliseconds. Two methods:
- *     remote-write  the WriteRequest of Prometheus' remote write 1.0, compressed as a block of
- * snappy: message TimeSeries { repeated Label labels = 1; repeated Sample samples = 2; } message
- * Label { string name = 1, value = 2; } message Sample { double value = 1; int64 timestamp = 2; }
- *     import        {"metric":{"__name__":"m_current","device":"d7"},"values":[10.1,10.2],
+/* The driver of databases that take series of samples over HTTP: each column of a table is a
+ * series, each of its values a sample, a double with its time in ms. Two methods: remote-write  the
+ * WriteRequest of Prometheus' remote write 1.0, compressed as a block of snappy: message TimeSeries
+ * { repeated Label labels = 1; repeated Sample samples = 2; } message Label { string name = 1,
+ * value = 2; } message Sample { double value = 1; int64 timestamp = 2; } import
+ * {"metric":{"__name__":"m_current","device":"d7"},"values":[10.1,10.2],
  *                   "timestamps":[1500000000000,1500000000001]}, one series in a line
  * The labels of a series are its name, the number of its table and the tags of the table, in the
- * order of their names. A tag without text is left out. Series of a slice that does not fit into a
- * body go on in the next one. NULLs are left out; a row of nothing but NULLs keeps its first value.
- * Options: those of posts.h; `precision` of the spec must be ms. */
+ * order of their names. A tag without text is left out. NULLs are left out; a row of nothing but
+ * NULLs keeps its first value. Options: those of posts.h; `precision` of the spec must be ms. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -39,8 +37,6 @@ struct samples_form {
     /* As one series; `out` if all samples are left out. */
     char *(*put_run)(const struct run *run, char *out);
 };
-
-/* The form of `import`: lines of JSON. */
 
 enum { TIME_BYTES = 24, FRAME_BYTES = 64 };
 

@@ -17,14 +17,14 @@ struct stream { /* begins as {.fd = -1} */
         end; /* unread: bytes[begin .. end-1]; the byte at `end` may be overwritten */
     char *joined;            /* http.c: a body in chunks */
     size_t joined_size;
-    struct sockaddr_storage address; /* of the first connection; later ones need no resolver */
+    struct sockaddr_storage
+        address; /* address of the first connection; later ones need no resolver */
     socklen_t address_length;
     uint64_t deadline_ns; /* deadline of the current request; 0: none */
     bool is_late;         /* the last call failed by its deadline */
     char problem[160];    /* why the last call failed */
 };
 
-/* Sets the deadline of all that follows. */
 void stream_deadline(struct stream *stream, uint64_t deadline_ns);
 
 /* False: the reason is in `problem`, and the connection is closed. */

@@ -16,7 +16,9 @@
 #include "../base64.h"
 #include "../deadline.h"
 #include "../digest.h"
+#include "../utf8.h"
 #include "http.h"
+#include "json_text.h"
 #include "sink_values.h"
 #include "tdengine.h"
 #include "websocket.h"
@@ -128,21 +130,6 @@ static int64_t answer_whole(struct json_at place, int64_t otherwise)
     return place.at && end != place.at ? value : otherwise;
 }
 
-static char *put_utf8(char *out, unsigned code)
-{
-    if (code < 0x80) {
-        *out++ = (char)code;
-    } else if (code < 0x800) {
-        *out++ = (char)(0xc0 | code >> 6);
-        *out++ = (char)(0x80 | (code & 63));
-    } else {
-        *out++ = (char)(0xe0 | code >> 12);
-        *out++ = (char)(0x80 | (code >> 6 & 63));
-        *out++ = (char)(0x80 | (code & 63));
-    }
-    return out;
-}
-
 /* `*in` is behind its backslash. The result is never longer. */
 static char *put_escaped(char *out, char **in)
 {
@@ -152,7 +139,7 @@ static char *put_escaped(char *out, char **in)
     if (c == 'u' && strspn(*in, "0123456789abcdefABCDEF") >= 4) {
         char digits[5] = {(*in)[0], (*in)[1], (*in)[2], (*in)[3], '\0'};
         *in += 4;
-        return put_utf8(out, (unsigned)strtoul(digits, NULL, 16));
+        return out + utf8_put(out, (uint32_t)strtoul(digits, NULL, 16));
     }
     *out = known ? meant[known - names] : c;
     return out + 1;
@@ -408,17 +395,8 @@ static enum outcome receive(struct adapter *a, struct fault *fault)
 static char *put_string(char *out, const char *text)
 {
     *out++ = '"';
-    for (; *text; text++) {
-        if ((unsigned char)*text < ' ') {
-            out += sprintf(out, "\\u%04x", *text);
-            continue;
-        }
-        if (*text == '"' || *text == '\\')
-            *out++ = '\\';
-        *out++ = *text;
-    }
+    out = json_put_text(out, text, strlen(text));
     *out++ = '"';
-    *out = '\0';
     return out;
 }
 
@@ -520,8 +498,8 @@ static void build_path(struct adapter *a, const char *database)
 }
 
 /* On success the reply's body is JSON text. */
-static enum outcome post_to(struct connection *c, const char *path, const char *body, size_t length,
-                            struct http_reply *reply, struct fault *fault)
+static enum outcome post(struct connection *c, const char *path, const char *body, size_t length,
+                         struct http_reply *reply, struct fault *fault)
 {
     const struct driver *d = c->driver;
     struct adapter *a = c->adapter;
@@ -530,26 +508,6 @@ static enum outcome post_to(struct connection *c, const char *path, const char *
     if (!http_post(&a->rest, d->host, path, a->headers, body, length, reply))
         return adapter_broken(&a->rest, fault);
     return adapter_answer(reply->body, reply->status, "desc", fault);
-}
-
-static enum outcome post(struct connection *c, const char *path, const char *body, size_t length,
-                         char **answer, struct fault *fault)
-{
-    struct http_reply reply = {.body = NULL};
-    const enum outcome outcome = post_to(c, path, body, length, &reply, fault);
-    *answer = reply.body;
-    return outcome;
-}
-
-/* On success *answer is JSON text. */
-static enum outcome adapter_post(struct connection *c, const char *statement, size_t length,
-                                 char **answer, size_t *bytes, struct fault *fault)
-{
-    struct http_reply reply = {.body = NULL};
-    const enum outcome outcome = post_to(c, c->adapter->path, statement, length, &reply, fault);
-    *answer = reply.body;
-    *bytes = reply.length;
-    return outcome;
 }
 
 void adapter_deadline(struct connection *c, uint64_t deadline_ns)
@@ -562,7 +520,7 @@ enum outcome adapter_connect(struct connection *c, struct fault *fault)
 {
     const struct driver *d = c->driver;
     static const char hello[] = "SELECT SERVER_VERSION()";
-    char *answer;
+    struct http_reply reply;
     struct adapter *a = c->adapter = calloc(1, sizeof *a);
     if (!a)
         return fault_no_memory(fault);
@@ -573,7 +531,7 @@ enum outcome adapter_connect(struct connection *c, struct fault *fault)
         return fault_spec(fault, "user: the name or the password is too long");
     build_path(a, NULL);
     adapter_deadline(c, deadline_after_s((uint32_t)ceil(d->setup->spec->connect_timeout_s)));
-    enum outcome outcome = post(c, a->path, hello, sizeof hello - 1, &answer, fault);
+    enum outcome outcome = post(c, a->path, hello, sizeof hello - 1, &reply, fault);
     build_path(a, d->database);
     if (outcome == OUTCOME_OK && d->method == METHOD_WS)
         outcome = adapter_ws_open(c, fault);
@@ -606,10 +564,10 @@ enum outcome adapter_run(struct connection *c, const char *statement, uint64_t *
                          struct fault *fault)
 {
     uint64_t rows = 0;
-    char *answer;
+    struct http_reply reply;
     const enum outcome outcome =
-        post(c, c->adapter->path, statement, strlen(statement), &answer, fault);
-    if (outcome == OUTCOME_OK && says_affected(answer, &rows) && affected)
+        post(c, c->adapter->path, statement, strlen(statement), &reply, fault);
+    if (outcome == OUTCOME_OK && says_affected(reply.body, &rows) && affected)
         *affected += rows;
     return outcome;
 }
@@ -634,13 +592,25 @@ static void pass_columns(char *answer, const struct result_sink *sink)
     } while (answer_next(&meta));
 }
 
+struct value {
+    const char *text;
+    size_t length;
+    bool is_string, is_null;
+};
+
+static struct value read_value(struct json_at *place)
+{
+    struct value value;
+    value.text = answer_text(place, &value.length, &value.is_string);
+    value.is_null = !value.is_string && value.length == 4 && memcmp(value.text, "null", 4) == 0;
+    return value;
+}
+
 static void pass_value(struct json_at *place, const struct result_sink *sink)
 {
-    size_t length;
-    bool is_string;
-    const char *text = answer_text(place, &length, &is_string);
-    const bool is_null = !is_string && length == 4 && memcmp(text, "null", 4) == 0;
-    sink->value(sink->context, is_null ? NULL : text, is_null ? 0 : length, !is_string);
+    const struct value value = read_value(place);
+    sink->value(sink->context, value.is_null ? NULL : value.text, value.is_null ? 0 : value.length,
+                !value.is_string);
 }
 
 static void pass_rows(struct json_at row, const struct result_sink *sink)
@@ -663,15 +633,16 @@ enum outcome adapter_sql(struct connection *c, const char *statement,
                          const struct result_sink *sink, struct fault *fault)
 {
     uint64_t affected = 0;
-    char *answer;
-    if (post(c, c->adapter->path, statement, strlen(statement), &answer, fault) != OUTCOME_OK)
+    struct http_reply reply;
+    if (post(c, c->adapter->path, statement, strlen(statement), &reply, fault) != OUTCOME_OK)
         return OUTCOME_ERROR;
-    if (says_affected(answer, &affected)) {
+    if (says_affected(reply.body, &affected)) {
         sink->affected(sink->context, affected);
         return OUTCOME_OK;
     }
-    const struct json_at data = answer_member(answer, "data"); /* before the names are decoded */
-    pass_columns(answer, sink);
+    const struct json_at data =
+        answer_member(reply.body, "data"); /* before the names are decoded */
+    pass_columns(reply.body, sink);
     pass_rows(data, sink);
     return OUTCOME_OK;
 }
@@ -706,19 +677,17 @@ enum outcome adapter_route(struct connection *c, struct taos_route *route, struc
 {
     char statement[TDENGINE_NAME_MAX + 128];
     struct vgroup_list list = {.route = route};
-    struct json_at rows;
-    char *answer;
+    struct http_reply reply;
     const struct result_sink sink = {&list, NULL, on_nothing, on_vgroup, NULL, NULL};
     const int length = snprintf(statement, sizeof statement,
                                 "SELECT vgroup_id FROM information_schema.ins_vgroups"
                                 " WHERE db_name = '%s' ORDER BY vgroup_id",
                                 c->driver->database);
     const enum outcome outcome =
-        post(c, c->adapter->path, statement, (size_t)length, &answer, fault);
+        post(c, c->adapter->path, statement, (size_t)length, &reply, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
-    rows = answer_member(answer, "data");
-    pass_rows(rows, &sink);
+    pass_rows(answer_member(reply.body, "data"), &sink);
     if (list.is_full)
         return fault_no_memory(fault);
     for (int32_t i = 0; i < route->count; i++)
@@ -729,7 +698,8 @@ enum outcome adapter_route(struct connection *c, struct taos_route *route, struc
 enum outcome adapter_table_vgroups(struct connection *c, const char *const *tables, uint32_t count,
                                    int *vgroups, struct fault *fault)
 {
-    char path[sizeof c->adapter->path + 8], *answer, *body = malloc(count * (TABLE_NAME_MAX + 3));
+    char path[sizeof c->adapter->path + 8], *body = malloc(count * (TABLE_NAME_MAX + 3));
+    struct http_reply reply;
     char *out = body;
     if (!body)
         return fault_no_memory(fault);
@@ -737,11 +707,11 @@ enum outcome adapter_table_vgroups(struct connection *c, const char *const *tabl
     for (uint32_t i = 0; i < count; i++)
         out += sprintf(out, "%s\"%s\"", i ? "," : "[", tables[i]);
     *out++ = ']';
-    const enum outcome outcome = post(c, path, body, (size_t)(out - body), &answer, fault);
+    const enum outcome outcome = post(c, path, body, (size_t)(out - body), &reply, fault);
     free(body);
     if (outcome != OUTCOME_OK)
         return outcome;
-    struct json_at place = answer_member(answer, "vgIDs");
+    struct json_at place = answer_member(reply.body, "vgIDs");
     bool has_more = answer_enter(&place);
     for (uint32_t i = 0; i < count; i++) {
         vgroups[i] = has_more ? (int)answer_whole(place, -1) : -1;
@@ -820,20 +790,6 @@ static int64_t read_time(const char *text, size_t length)
     return (int64_t)(seconds * 1000000000u + (uint64_t)ns); /* modulo 2^64: any year has a digest */
 }
 
-struct value {
-    const char *text;
-    size_t length;
-    bool is_string, is_null;
-};
-
-static struct value read_value(struct json_at *place)
-{
-    struct value value;
-    value.text = answer_text(place, &value.length, &value.is_string);
-    value.is_null = !value.is_string && value.length == 4 && memcmp(value.text, "null", 4) == 0;
-    return value;
-}
-
 static uint64_t digest_value(uint64_t digest, enum kind kind, const struct value *value)
 {
     const char *const text = value->text;
@@ -896,19 +852,18 @@ enum outcome adapter_ask(struct connection *c, const char *statement, size_t len
                          struct answer *answer, struct fault *fault)
 {
     uint8_t kinds[COLUMNS_READ_MAX] = {0}; /* there may be more columns than announced */
-    char *text;
-    size_t bytes;
-    const enum outcome outcome = adapter_post(c, statement, length, &text, &bytes, fault);
+    struct http_reply reply;
+    const enum outcome outcome = post(c, c->adapter->path, statement, length, &reply, fault);
     if (outcome !=
         OUTCOME_OK) /* a failed query fails alone; a broken connection may be transient */
         return fault->is_late ? OUTCOME_FATAL : OUTCOME_ERROR;
-    const struct json_at meta = answer_member(text, "column_meta");
-    const struct json_at data = answer_member(text, "data");
-    const int64_t rows = answer_whole(answer_member(text, "rows"), 0);
+    const struct json_at meta = answer_member(reply.body, "column_meta");
+    const struct json_at data = answer_member(reply.body, "data");
+    const int64_t rows = answer_whole(answer_member(reply.body, "rows"), 0);
     const uint32_t columns = read_columns(meta, kinds);
     answer->rows = rows > 0 ? (uint64_t)rows : 0;
     answer->values = answer->rows * columns;
-    answer->bytes = bytes;
+    answer->bytes = reply.length;
     if (answer->wants_digest)
         take_answer_rows(data, kinds, answer);
     answer->is_handed = answer->sink != NULL;

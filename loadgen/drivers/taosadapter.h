@@ -15,7 +15,6 @@ enum outcome adapter_run(struct connection *connection, const char *statement, u
 enum outcome adapter_sql(struct connection *connection, const char *statement,
                          const struct result_sink *sink, struct fault *fault);
 
-/* Runs one query and reads the whole answer. */
 enum outcome adapter_ask(struct connection *connection, const char *statement, size_t length,
                          struct answer *answer, struct fault *fault);
 

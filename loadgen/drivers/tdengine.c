@@ -56,8 +56,6 @@ static enum outcome tdengine_load_library(struct libtaos *t, const char *wanted,
     return OUTCOME_OK;
 }
 
-/* Connections, through libtaos or to taosAdapter. */
-
 enum { TEXT_BYTES = 1048576 + 65536 };
 
 static void tdengine_disconnect(struct connection *c)
@@ -70,7 +68,8 @@ static void tdengine_disconnect(struct connection *c)
     if (c->adapter)
         adapter_disconnect(c);
     topics_disconnect(c);
-    tdengine_free_asks(c);
+    for (uint32_t i = 0; i < OPERATIONS_MAX; i++)
+        free(c->asks[i]);
     free(c->binds);
     free(c->text);
     free(c);
@@ -145,7 +144,7 @@ static uint32_t murmur3(const char *bytes, uint32_t length, uint32_t seed)
     return hash ^ (hash >> 16);
 }
 
-struct hasher { /* of one database; its vgroups hold equal ranges */
+struct hasher { /* hash ranges of one database; its vgroups hold equal ones */
     char name[TDENGINE_NAME_MAX + TABLE_NAME_MAX + 8];
     uint32_t stem; /* length of "1.<database>.<prefix>" */
     uint32_t partitions, width;
@@ -225,7 +224,7 @@ static enum outcome confirm_vgroups(const struct driver *d, const struct hasher 
     return OUTCOME_OK;
 }
 
-struct names { /* of tables whose vgroups the server is asked for */
+struct names { /* tables whose vgroups the server is asked for */
     char text[TABLES_AT_ONCE][TABLE_NAME_MAX];
     const char *pointers[TABLES_AT_ONCE];
     int vgroups[TABLES_AT_ONCE];
@@ -322,8 +321,6 @@ static enum outcome tdengine_place(struct driver *d, uint32_t *partition_of, str
     }
     return outcome == OUTCOME_OK ? OUTCOME_OK : OUTCOME_FATAL;
 }
-
-/* Creating subtables, many in one statement. */
 
 enum { STATEMENT_BYTES = 65536, TABLES_PER_STATEMENT = 500 };
 
@@ -447,14 +444,6 @@ static bool read_tables(struct driver *d, struct fault *fault)
     return !why || fault_spec(fault, "%s", why) == OUTCOME_OK;
 }
 
-static bool read_port(struct driver *d, struct fault *fault)
-{
-    uint64_t port = d->port + (uint64_t)ADAPTER_ABOVE;
-    const bool ok = driver_option(d->setup->spec, "adapter_port", 1, 65535, &port, fault);
-    d->adapter_port = (uint16_t)port;
-    return ok;
-}
-
 static enum outcome load_library(struct driver *d, struct fault *fault)
 {
     const struct spec *spec = d->setup->spec;
@@ -491,7 +480,11 @@ static enum outcome tdengine_open(const struct driver_setup *setup, struct drive
     d->port = spec->port ? (uint16_t)spec->port : DEFAULT_PORT;
     d->first_column = (uint32_t)spec->partial_from;
     d->column_count = spec_column_count(spec, setup->schema->column_count);
-    if (!read_port(d, fault) || !read_tables(d, fault) || check(d, fault) != OUTCOME_OK)
+    uint64_t port = d->port + (uint64_t)ADAPTER_ABOVE;
+    if (!driver_option(spec, "adapter_port", 1, 65535, &port, fault))
+        return OUTCOME_FATAL;
+    d->adapter_port = (uint16_t)port;
+    if (!read_tables(d, fault) || check(d, fault) != OUTCOME_OK)
         return OUTCOME_FATAL;
     return d->method == METHOD_TMQ ? topics_open(d, fault) : OUTCOME_OK;
 }

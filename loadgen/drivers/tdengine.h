@@ -105,11 +105,8 @@ struct driver {
 };
 
 struct adapter;      /* see taosadapter.h */
-
 struct tdengine_ask; /* see tdengine_query.c */
-
 struct consumer;     /* see tdengine_query.c */
-
 struct topics_library;
 
 struct connection {
@@ -130,7 +127,7 @@ struct connection {
 
 enum { TABLE_NAME_MAX = 200, TDENGINE_NAME_MAX = 192 };
 
-/* Of a table; returns the end of " USING `db`.`meters` TAGS (...)". */
+/* Returns the end of a table's " USING `db`.`meters` TAGS (...)". */
 char *tdengine_put_using(const struct driver *driver, uint32_t table, char *out);
 uint32_t
 tdengine_using_bytes(const struct driver *driver); /* the most bytes of tdengine_put_using */
@@ -167,7 +164,6 @@ enum outcome tdengine_prepare(struct connection *connection, uint32_t operation,
 enum outcome tdengine_ask(struct connection *connection, uint32_t operation,
                           const struct parameter *parameters, uint64_t deadline_ns,
                           struct answer *answer, struct fault *fault);
-void tdengine_free_asks(struct connection *connection);
 
 /* In ns since 1970, if the block's first column is a time; else *ns is unchanged. */
 void raw_block_last_time(const void *block, int64_t ns_per_unit, int64_t *ns);

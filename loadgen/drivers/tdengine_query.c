@@ -12,6 +12,7 @@
 #include "../deadline.h"
 #include "../digest.h"
 #include "../marks.h"
+#include "../utf8.h"
 #include "answer_value.h"
 #include "ask_text.h"
 #include "library.h"
@@ -39,7 +40,6 @@ enum {
     T_GEOMETRY = 20
 };
 
-/* Reads a value that may not be aligned. */
 #define READ(type, from) (((const struct { type v; } __attribute__((packed)) *)(from))->v)
 
 static int print_real(char *out, size_t size, double value, int digits, bool *is_number)
@@ -185,21 +185,10 @@ struct raw_column {
 /* A value of any other type is read as 8 bytes. */
 static uint32_t width_of(int type)
 {
-    switch (type) {
-    case T_BOOL:
-    case T_TINYINT:
-    case T_UTINYINT:
-        return 1;
-    case T_SMALLINT:
-    case T_USMALLINT:
-        return 2;
-    case T_INT:
-    case T_UINT:
-    case T_FLOAT:
-        return 4;
-    default:
-        return 8;
-    }
+    static const uint8_t widths[T_GEOMETRY + 1] = {
+        [T_BOOL] = 1,      [T_TINYINT] = 1, [T_UTINYINT] = 1, [T_SMALLINT] = 2,
+        [T_USMALLINT] = 2, [T_INT] = 4,     [T_UINT] = 4,     [T_FLOAT] = 4};
+    return type >= 0 && type <= T_GEOMETRY && widths[type] ? widths[type] : 8;
 }
 
 static bool is_text(int type)
@@ -211,21 +200,6 @@ static bool is_text(int type)
 static uint32_t raw_block_bytes(const void *block)
 {
     return READ(uint32_t, (const uint8_t *)block + LENGTH_PLACE);
-}
-
-/* Returns its bytes of UTF-8. */
-static uint32_t narrow(const uint8_t *wide, uint8_t out[4])
-{
-    const uint32_t code = READ(uint32_t, wide);
-    if (code < 0x80) {
-        out[0] = (uint8_t)code;
-        return 1;
-    }
-    const uint32_t n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    out[0] = (uint8_t)(0xf00u >> n | code >> 6 * (n - 1));
-    for (uint32_t k = 1; k < n; k++)
-        out[k] = (uint8_t)(0x80 | (code >> 6 * (n - 1 - k) & 63));
-    return n;
 }
 
 /* room: for a text in UTF-32, which is never shorter. */
@@ -242,7 +216,7 @@ static struct answer_value text_at(const struct raw_column *column, uint32_t row
             .kind = ANSWER_TEXT, .text = (const char *)value + 2, .length = bytes};
     size_t used = 0;
     for (uint32_t i = 0; i + 4 <= bytes; i += 4)
-        used += narrow(value + 2 + i, room + used);
+        used += utf8_put((char *)room + used, READ(uint32_t, value + 2 + i));
     return (struct answer_value){.kind = ANSWER_TEXT, .text = (const char *)room, .length = used};
 }
 
@@ -296,7 +270,6 @@ static struct answer_value value_at(const struct raw_column *column, uint32_t ro
     return cell;
 }
 
-/* Within its `bytes`. */
 static bool has_texts(const struct raw_column *column, uint32_t rows, uint64_t bytes)
 {
     for (uint32_t row = 0; row < rows; row++) {
@@ -387,7 +360,6 @@ void raw_block_last_time(const void *block, int64_t ns_per_unit, int64_t *ns)
 }
 
 enum { MESSAGE_OF_ROWS = 1, CONF_OK = 0, SETTINGS_BYTES_MAX = 4096 };
-
 enum { DEFAULT_POLL_MS = 10000, POLL_MS_MAX = 86400000, POLL_PART_MS = 500, ASSIGN_MS = 60000 };
 
 #define NOT_ASSIGNED ((int32_t)0x80004009) /* the consumer has no vgroup of the topic */
@@ -647,12 +619,10 @@ static enum outcome topics_ask(struct connection *c, struct answer *answer, stru
     struct consumer *consumer = c->consumer;
     const bool had_all = t->expect_rows && consumer->rows > t->expect_rows;
     TAOS_RES *message = had_all ? NULL : poll_part(t, consumer);
-    if (!message && !had_all && t->poll_ms != POLL_FOREVER && is_never_assigned(t, consumer)) {
-        fault_set(fault, FAULT_SERVER, "ASSIGN",
-                  "the server gave no vgroup to a consumer of the group within %g s",
-                  (double)t->assign_ms / 1e3);
-        return OUTCOME_ERROR;
-    }
+    if (!message && !had_all && t->poll_ms != POLL_FOREVER && is_never_assigned(t, consumer))
+        return fault_set(fault, FAULT_SERVER, "ASSIGN",
+                         "the server gave no vgroup to a consumer of the group within %g s",
+                         (double)t->assign_ms / 1e3);
     if (!message) {
         answer->is_end = had_all || (consumer->ends_ns && deadline_left_ms(consumer->ends_ns) == 0);
         answer->is_quiet = !answer->is_end;
@@ -706,13 +676,7 @@ enum outcome tdengine_prepare(struct connection *c, uint32_t operation, const ch
     return OUTCOME_OK;
 }
 
-void tdengine_free_asks(struct connection *c)
-{
-    for (uint32_t i = 0; i < OPERATIONS_MAX; i++)
-        free(c->asks[i]);
-}
-
-/* Of that query alone, unless it is transient. */
+/* Fails that query alone, unless it is transient. */
 static enum outcome query_fault(const struct libtaos *t, TAOS_RES *result, int code,
                                 struct fault *fault)
 {

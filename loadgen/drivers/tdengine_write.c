@@ -74,7 +74,6 @@ static int bind_slice(struct connection *c, const struct batch *batch, const str
     return 0;
 }
 
-/* Whatever happened before. */
 static int make_ready(struct connection *c, uint32_t table)
 {
     const struct libtaos *t = &c->driver->taos;
@@ -109,7 +108,6 @@ enum outcome tdengine_stmt_send(struct connection *c, const struct batch *batch,
 /* `sql`: INSERT text, in several statements if needed; all acknowledge it. */
 
 enum { TIME_BYTES = 24 };
-
 enum { PROTOCOL_LINE = 1, PRECISION_OF_MS = 4, HEAD_BYTES = 4096 };
 
 static uint32_t row_bytes_max(const struct driver *d)
@@ -211,7 +209,7 @@ enum outcome tdengine_sql_send(struct connection *c, const struct batch *batch,
             needs_head = false;
             const uint32_t at = slice->offset + row;
             if (at == w.ahead.end)
-                read_ahead(&w.ahead, batch, least(AHEAD_ROWS, batch->rows - at));
+                read_ahead(&w.ahead, batch);
             n = least(slice->rows - row, least(w.ahead.end - at, (uint32_t)(last - out) / most));
             out = put_rows(d, batch, at, n, &w, out);
         }

@@ -96,32 +96,18 @@ static void skip_items(struct thrift_in *in, bool is_map, int depth)
     }
 }
 
-static void skip_bytes(struct thrift_in *in, size_t count)
-{
-    if (has(in, count))
-        in->at += count;
-}
-
 static void skip(struct thrift_in *in, uint8_t type, int depth)
 {
+    static const uint8_t bytes[] = {[THRIFT_BOOL] = 1, [THRIFT_BYTE] = 1, [THRIFT_I16] = 2,
+                                    [THRIFT_I32] = 4,  [THRIFT_I64] = 8,  [THRIFT_DOUBLE] = 8};
     struct thrift_field field;
     if (depth > DEPTH_MAX)
         type = THRIFT_STOP; /* nested deeper than any answer */
+    if (type < sizeof bytes && bytes[type]) {
+        in->at += has(in, bytes[type]) ? bytes[type] : 0;
+        return;
+    }
     switch (type) {
-    case THRIFT_BOOL:
-    case THRIFT_BYTE:
-        skip_bytes(in, 1);
-        return;
-    case THRIFT_I16:
-        skip_bytes(in, 2);
-        return;
-    case THRIFT_I32:
-        skip_bytes(in, 4);
-        return;
-    case THRIFT_I64:
-    case THRIFT_DOUBLE:
-        skip_bytes(in, 8);
-        return;
     case THRIFT_STRING:
         thrift_take_text(in);
         return;

@@ -41,7 +41,6 @@ static inline uint8_t *thrift_put_bytes(uint8_t *out, const void *bytes, size_t 
     return out + length;
 }
 
-/* 3 bytes. */
 static inline uint8_t *thrift_put_field(uint8_t *out, enum thrift_type type, uint8_t id)
 {
     out[0] = (uint8_t)type;
@@ -50,7 +49,6 @@ static inline uint8_t *thrift_put_field(uint8_t *out, enum thrift_type type, uin
     return out + 3;
 }
 
-/* Writes the head of a list: 5 bytes. */
 static inline uint8_t *thrift_put_list(uint8_t *out, enum thrift_type type, uint32_t count)
 {
     return put_u32(thrift_put8(out, (uint8_t)type), count);

@@ -8,7 +8,7 @@
 enum { FINAL = 0x80, MASKED = 0x80, CLOSE = 8, PING = 9, PONG = 10, LENGTH_16 = 126, LENGTH_64 };
 enum { HEAD_BYTES_MAX = 14, MASK_BYTES = 4 };
 
-static bool send_frame(struct stream *s, int opcode, const void *bytes, size_t length)
+bool websocket_send(struct stream *s, int opcode, const void *bytes, size_t length)
 {
     uint8_t head[HEAD_BYTES_MAX] = {(uint8_t)(FINAL | opcode)};
     size_t used = 2;
@@ -22,11 +22,6 @@ static bool send_frame(struct stream *s, int opcode, const void *bytes, size_t l
         used = (size_t)(put_u64(head + 2, length) - head);
     }
     return stream_write(s, head, used + MASK_BYTES, bytes, length);
-}
-
-bool websocket_send(struct stream *s, enum websocket_kind kind, const void *bytes, size_t length)
-{
-    return send_frame(s, (int)kind, bytes, length);
 }
 
 static bool receive_head(struct stream *s, int *opcode, size_t *length)
@@ -61,7 +56,7 @@ bool websocket_receive(struct stream *s, char **bytes, size_t *length)
             snprintf(s->problem, sizeof s->problem, "the adapter closed the WebSocket");
             return false;
         }
-        if (opcode == PING && !send_frame(s, PONG, *bytes, *length))
+        if (opcode == PING && !websocket_send(s, PONG, *bytes, *length))
             return false;
         if (opcode == WEBSOCKET_TEXT || opcode == WEBSOCKET_BINARY)
             return true;
