@@ -359,25 +359,3 @@ def test_a_downsample_of_a_whole_range_excludes_its_end_and_others_do_not(operat
     row = rows_of(text, [one("current", "d1", (START, 2.0))])
     assert row == (((START, 2),) if "ms-" in downsample else ((2,),))
     assert rows_of(text, [one("current", "d1")]) == rows_of(text, []) == ()
-
-
-@pytest.mark.parametrize(
-    ("operation", "word"),
-    [
-        ("set", "UNION"),
-        ("latest", "writing"),
-        ("range_desc", "oldest"),
-        ("range_value bound=9", "values"),
-        ("range devices=2", "again"),
-        ("range span=1ms", "millisecond"),
-        ("aggregate function=spread", "spread"),
-        ("aggregate devices=2", "avg"),
-        ("group_by_tag", "avg"),
-        ("group_by_tag fraction=0.2 function=sum", "texts"),
-        ("group_by_time", "whole stretches"),
-    ],
-)
-def test_what_opentsdb_cannot_be_asked_is_refused(operation, word):
-    mix, *parameters = operation.split()
-    with pytest.raises(CannotAsk, match=word):
-        rendered(mix, *(f"{mix}.{one}" for one in parameters))
