@@ -1,2 +1,1 @@
-"""IoT-benchmark's configuration file, read into a job that our own load generator does on a server that already
-runs."""
+"""IoT-benchmark's configuration file, read into a job that our own load generator does on a running server."""

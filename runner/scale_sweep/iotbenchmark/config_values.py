@@ -97,7 +97,7 @@ class ConfigValues:
         return notes
 
     def raise_any(self) -> None:
-        """Raises UsageError with all mistakes, one a line."""
+        """Raises UsageError."""
         if self._mistakes:
             raise UsageError("\n".join(dict.fromkeys(self._mistakes)), remedy="docs/iot-benchmark.md has every key")
 
@@ -108,7 +108,7 @@ _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 
 
 def read_properties(text: str) -> dict[str, str]:
-    """The last value of each key. Comments begin with # or !; a backslash at its end continues a line."""
+    """The last value of each key. Comments begin with # or !; a backslash at the end continues a line."""
     values: dict[str, str] = {}
     for line in _logical_lines(text):
         match = _LINE.fullmatch(line)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConfigKey:
-    name: str  # compared without case
+class ConfigKey(NamedTuple):
     how: str  # text, flag, whole or number: how it is read; only: it has one value here; idle: it has no effect
+    name: str  # compared without case
     default: str = ""  # where the file does not say it; of "only" the one value, in lower case
     least: float = 0
     most: float = 0
@@ -17,20 +17,7 @@ class ConfigKey:
     remedy: str = ""
 
 
-def _text(name: str, default: str = "") -> ConfigKey:
-    return ConfigKey(name=name, how="text", default=default)
-
-
-def _flag(name: str, default: str) -> ConfigKey:
-    return ConfigKey(name=name, how="flag", default=default)
-
-
-def _whole(name: str, default: str, least: int, most: int) -> ConfigKey:
-    return ConfigKey(name=name, how="whole", default=default, least=least, most=most)
-
-
-def _number(name: str, default: str, least: float, most: float) -> ConfigKey:
-    return ConfigKey(name=name, how="number", default=default, least=least, most=most)
+_text, _flag, _whole, _number = (partial(ConfigKey, how) for how in ("text", "flag", "whole", "number"))
 
 
 def _only(name: str, value: str, why: str, remedy: str = "leave the key out") -> ConfigKey:

@@ -1,5 +1,4 @@
-"""The measured load → IoT-benchmark's two matrices, the JSON document, and its tables CONFIG and FINAL_RESULT of an SQL
-database."""
+"""The measured load → IoT-benchmark's two matrices, the JSON document, and its tables of an SQL database."""
 
 from __future__ import annotations
 
@@ -100,7 +99,7 @@ def matrix_lines(job: IotJob, done: LoadDone) -> list[str]:
 
 
 def document(job: IotJob, done: LoadDone) -> dict[str, Any]:
-    """Null is what could not be measured."""
+    """Null could not be measured."""
     summary = done.summary
     return {
         "schema": 1,

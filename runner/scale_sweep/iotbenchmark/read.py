@@ -1,4 +1,4 @@
-"""A configuration of IoT-benchmark → IotJob. Reads the list of targets, and nothing else of the world."""
+"""A configuration of IoT-benchmark → IotJob."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ RATE_MAX = 1e12
 def read_job(
     values: Mapping[str, str], password: str = "", store_password: str = "", now: datetime | None = None
 ) -> IotJob:
-    """password, store_password: of the server and of the database for results, they count before the file's. now: in
-    the name of the load. Raises one UsageError for all mistakes."""
+    """password, store_password: of the server and of the database for results, count before the file's. now: in the
+    name of the load. Raises one UsageError for all mistakes."""
     config = ConfigValues(values)
     notes = config.check_keys()
     store, store_notes = read_store(config, store_password, now or datetime.now())
@@ -166,7 +166,6 @@ def _rate(config: ConfigValues, units: int, loop: int, part: float, batches: flo
 
 
 def _notes(config: ConfigValues, facts: Facts | None, work: Work) -> Sequence[str]:
-    """On keys that are done in another way."""
     notes = []
     title = facts.title if facts else ""
     taken = facts.accepts if facts else ()

@@ -1,4 +1,4 @@
-"""Runs an IotJob: the check, the schema, the load, the count. Data stay in the database, as with IoT-benchmark."""
+"""Runs an IotJob: the check, the schema, the load, the count. Data stay in the database."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class IotResult:
 
 
 def read_file(path: str, overrides: tuple[str, ...], environment: Mapping[str, str]) -> IotJob:
-    """Reads a file, or the one in a directory. overrides: KEY=VALUE. Raises UsageError."""
+    """Also the one in a directory. overrides: KEY=VALUE. Raises UsageError."""
     file = Path(path) / "config.properties" if os.path.isdir(path) else Path(path)
     values = read_properties(read_input_text(file, "--iot", BYTES_MAX))
     for override in overrides:
@@ -128,11 +128,7 @@ def _reach(job: IotJob, order: TrialOrder, home: str, takes: tuple[str, ...], cl
         SiteRequest(run_id=order.run_id, trial_id=order.run_id, data_dir="", home=home, endpoint=endpoint)
     )
     wanted = ServerOrder(
-        spec=ServerSpec(argv=()),
-        site=site,
-        resources=order.trial.resources,
-        run_id=order.run_id,
-        trial_id=order.run_id,
+        spec=ServerSpec(argv=()), site=site, resources=order.trial.resources, run_id=order.run_id, trial_id=order.run_id
     )
     server = runtime.start(wanted, cleanup)
     address = Address(
@@ -148,7 +144,7 @@ def _reach(job: IotJob, order: TrialOrder, home: str, takes: tuple[str, ...], cl
 
 
 def _schema(job: IotJob, reached: Reached, stop: Stop) -> float:
-    """Seconds that creating took. Without drops, what is there is kept and added to."""
+    """Returns seconds of creating. Without drops, what is there is kept and added to."""
     session = reached.session
     if job.drops:
         with contextlib.suppress(TargetError):

@@ -33,7 +33,7 @@ _LAWS = {
 
 
 def columns(config: ConfigValues) -> tuple[str, ...]:
-    """Columns of each type, as many as its part of INSERT_DATATYPE_PROPORTION, in that order."""
+    """As many of each type as its part of INSERT_DATATYPE_PROPORTION, in that order."""
     count, prefix = config.whole("SENSOR_NUMBER"), config.text("SENSOR_NAME_PREFIX")
     shares = config.shares("INSERT_DATATYPE_PROPORTION", (6, len(TYPES)))
     length = config.whole("STRING_LENGTH")
@@ -151,8 +151,8 @@ def _cardinalities(config: ConfigValues) -> list[int]:
 
 
 def written_operations(config: ConfigValues, batches: float) -> tuple[tuple[Operation, ...], float]:
-    """By their share of the requests, and the share of the loops that write. batches: requests of a loop that writes; a
-    loop that reads has one."""
+    """By their share of the requests, and the share of loops that write. batches: requests of a loop that writes; one
+    that reads has one."""
     shares = config.shares("OPERATION_PROPORTION", (1, len(OPERATIONS)))
     requests = [share * batches if place == 0 else share for place, share in enumerate(shares)]
     most = max(requests)

@@ -12,4 +12,3 @@ from scale_sweep.model.planned import *
 from scale_sweep.model.questions import *
 from scale_sweep.model.resources import *
 from scale_sweep.model.samples import *
-from scale_sweep.model.verdict import *

@@ -1,4 +1,4 @@
-"""A comparison: the ratio of rates at each point, what else differs, and how certain it is."""
+"""A comparison: the ratio at each point, what else differs, and how certain it is."""
 
 from __future__ import annotations
 
@@ -44,8 +44,7 @@ class Differing:
 
 @dataclass(frozen=True, kw_only=True)
 class FalseAlarms:
-    """How many of `draws` pairs of runs without a difference, drawn from these runs' own noise, were called
-    different."""
+    """Of so many pairs of runs without a difference, drawn from these runs' own noise: those called different."""
 
     draws: int
     any_percent: float
@@ -85,24 +84,24 @@ class Gate:
 
 @dataclass(frozen=True, kw_only=True)
 class GateResult:
-    """slower: and noise does not explain it. not measured: B has no VALID trial at a point where A has."""
+    """slower: beyond noise. not measured: B has no VALID trial at a point where A has."""
 
     kind: GateKind
     percent: float
     answer: GateAnswer
     sentence: str
-    # level, low, high: the point that decides (None: all together), with its one-sided 95 % interval of the ratio
+    # level, low, high: the deciding point (None: all together), with its one-sided 95 % interval
     level: float | None = None
     low: float | None = None
     high: float | None = None
-    needed: int | None = None  # repeats that would show it four times in five if both are equally fast, 100 at most
+    needed: int | None = None  # repeats that would show it four times in five if nothing differs, 100 at most
     needed_unit: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
     """unjudged: points of A for which B planned trials and has no VALID one. not_judged_because: "" if it can answer
-    for a script. session_percent: a standard deviation. session_order: by their start, like "ABBA"."""
+    for a script. session_percent: a standard deviation. session_order: by start, like "ABBA"."""
 
     run_a: str
     run_b: str

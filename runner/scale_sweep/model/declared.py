@@ -1,4 +1,4 @@
-"""The declared experiment: a sweep, its workload, its load and its knobs."""
+"""A declared sweep, its workload and its operations."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Workload:
     disorder_lambda: float = 2200.0
     disorder_max_k: int = 170_000
     disorder_rows: int = 1000
-    # tags with so many values, as NAME:COUNT; a value is tag_prefix and a number, each combination has as many tables
+    # NAME:COUNT of values, each tag_prefix and a number; each combination has as many tables
     tag_groups: tuple[str, ...] = ()
     tag_prefix: str = ""
 
@@ -64,8 +64,8 @@ class Operation:
     unit: str = "rows"  # what one request counts
     parameters: Mapping[str, str] = field(default_factory=dict)  # as the user wrote them
     kind: str = ""  # "": the name
-    connections: int = 0  # of its own, 0: as many as the trial has
-    # offered, in units/s, of an operation with connections of its own, whose weight does not count; 0: closed loop
+    connections: int = 0  # of its own, 0: the trial's
+    # offered, in units/s; it then has connections of its own, and its weight does not count; 0: closed loop
     rate: float = 0.0
 
     @property
@@ -119,26 +119,24 @@ class Work:
 
     @property
     def groups(self) -> tuple[tuple[Operation, ...], ...]:
-        """Those that share connections: the mix, then each one with connections of its own."""
+        """Operations that share connections: the mix, then each one apart."""
         mixed = tuple(operation for operation in self.operations if not operation.is_apart)
         apart = tuple((operation,) for operation in self.operations if operation.is_apart)
         return (mixed, *apart) if mixed else apart
 
     def connections(self, of_trial: int) -> int:
-        """Connections of all groups. of_trial: of the mix, and of each group without a number of its own."""
+        """of_trial: of the mix, and of each group without a number of its own."""
         return sum(group[0].connections or of_trial for group in self.groups)
 
     @property
     def paced(self) -> tuple[Operation, ...]:
-        """The operations with a rate of their own beside others in a closed loop."""
+        """Those with a rate of their own beside others in a closed loop."""
         paced = tuple(operation for operation in self.operations if operation.rate)
         return paced if len(paced) < len(self.operations) else ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """A database, its version, the method of writing."""
-
     target: str
     runtime: str
     method: str

@@ -1,4 +1,4 @@
-"""Parts of a declared sweep: the load and what it is to hold, and the knobs of a server."""
+"""The load of a sweep, what it is to hold, and the knobs of a server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Load:
     table_placement: str = "owned"  # owned, stock
     connections: int = 0  # connections, partitions: of a trial, from its knobs; 0 in a sweep
     partitions: int = 0
-    warmup_least_s: float | None = None  # the warm-up may end from here on if the rate is level; None: at warmup_s
+    warmup_least_s: float | None = None  # the warm-up may end from here on, if level; None: at warmup_s
     may_discard: bool = True  # seconds in which the rate had not settled
     request_timeout_s: float = 0.0  # 0: none
     drain_s: float = 10.0  # for unanswered requests
@@ -37,8 +37,7 @@ class Load:
     objective: Objective | None = None  # without a rate, the trial searches the highest rate that holds it
 
     def is_long(self, window_s: float) -> bool:
-        """Whether a window claims the long-run rate: planned for CLAIM_S and as long. A search's steps are planned for
-        STEP_S."""
+        """Whether a window claims the long-run rate: planned for CLAIM_S (a search's steps for STEP_S), and as long."""
         if self.objective is not None:
             return (self.duration_s or 0.0) >= (STEP_S if self.searches else CONFIRM_S)
         planned = self.duration_s is None or self.duration_s >= CLAIM_S
@@ -89,7 +88,7 @@ DEFAULTS = "defaults"
 
 
 class KnobRole(StrEnum):
-    """The purpose of a knob, whatever its name in a database; the value is its name in sweeps and flags."""
+    """The purpose of a knob; the value is its name in sweeps and flags."""
 
     PARTITIONS = "partitions"
     CONNECTIONS = "connections"

@@ -1,12 +1,11 @@
-"""Marks beside its number, its rate for each CPU-second."""
+"""Marks of a trial beside its number, and its rate for each CPU-second."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from scale_sweep.model.measured import TrialResult, VerdictKind
-from scale_sweep.model.verdict import BottleneckKind
+from scale_sweep.model.measured import BottleneckKind, TrialResult, VerdictKind
 
 BUFFERED_CYCLES = 2  # with fewer in the window, the rate partly counts the filling of buffers
 QUICK = "quick"
@@ -26,7 +25,7 @@ def is_buffered(commits: int | None) -> bool:
 
 
 def marks(result: TrialResult, rate: str = "") -> tuple[str, ...]:
-    """The words, in order. rate: its field; one to the end of the flush counts nothing that is only in buffers."""
+    """In order. rate: its field; one to the end of the flush counts nothing that is only in buffers."""
     if not result.measurement.window_s:
         return ()
     words = {
@@ -70,8 +69,7 @@ _RIGHT = frozenset({VerdictKind.VALID, VerdictKind.RESOURCE_NOT_SATURATED, Verdi
 
 
 def rate_per_cpu_s(result: TrialResult) -> float | None:
-    """For each CPU-second of the server; None if the CPUs were no bottleneck, the number is not right, or pages got
-    dearer."""
+    """None if the server's CPUs were no bottleneck, the number is not right, or pages got dearer."""
     cores, bottleneck = result.measurement.server_cpu_cores, result.verdict.bottleneck
     if not cores or result.achieved_per_s is None or bottleneck is None:
         return None
@@ -83,7 +81,7 @@ def rate_per_cpu_s(result: TrialResult) -> float | None:
 
 
 def rate_alone_per_s(result: TrialResult) -> float | None:
-    """The rate if nobody else had taken CPU time from the server; a load generator on its CPUs keeps its part of it."""
+    """If nobody else had taken CPU time from the server; a load generator on its CPUs keeps its part."""
     per_cpu_s, used, taken = rate_per_cpu_s(result), result.measurement.server_cpu_cores, taken_cores(result)
     if per_cpu_s is None or used is None or taken is None:
         return None
@@ -91,7 +89,7 @@ def rate_alone_per_s(result: TrialResult) -> float | None:
 
 
 def taken_cores(result: TrialResult) -> float | None:
-    """Cores that other programs and the hypervisor took, at most what the server lacked."""
+    """By other programs and the hypervisor, at most what the server lacked."""
     m = result.measurement
     if m.server_cpu_cores is None:
         return None

@@ -17,7 +17,7 @@ Shape = Literal["linear", "contended", "retrograde", "falls", "knee", "break", "
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A value and its 95 % interval (None: these points do not determine it)."""
+    """With its 95 % interval (None: these points do not determine it)."""
 
     value: float
     std_err: float | None
@@ -71,7 +71,7 @@ class AnotherDay:
 
 
 def is_off_linear(points: tuple[PointSummary, ...]) -> bool:
-    """Whether linear scaling is outside the interval of two levels' speedup, with two decimals."""
+    """Whether linear scaling is outside the interval of two levels' speedup (two decimals)."""
     if len(points) != 2:
         return False
     first, last = points
@@ -82,7 +82,7 @@ def is_off_linear(points: tuple[PointSummary, ...]) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class CpuPoint:
-    """The geometric mean of one level's rates for each CPU-second, and the speedup (95 %) that follows."""
+    """Geometric mean of a level's rates for each CPU-second, and the speedup (95 %)."""
 
     level: float
     n: int
@@ -94,7 +94,7 @@ class CpuPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """A rate with 95 % for the curve, or the reason why there is none."""
+    """With 95 % for the curve, or the reason why there is none."""
 
     level: float
     rate: float | None
@@ -104,7 +104,7 @@ class Prediction:
     reason: str = ""  # beside a rate: what was measured there and rejected
     others: Mapping[str, float] = field(default_factory=dict)
     by_model: Mapping[str, Estimate] = field(default_factory=dict)
-    halved_by: float | None = None  # the level that would about halve a wide interval if it were measured
+    halved_by: float | None = None  # a level whose measurement would about halve a wide interval
 
     @property
     def is_wide(self) -> bool:
@@ -116,7 +116,7 @@ class Prediction:
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """The level that a rate needs (95 %; high None: open), or the reason why there is none."""
+    """The level that a rate needs (95 %; high None: open), or why there is none."""
 
     rate: float
     level: float | None
@@ -128,8 +128,6 @@ class Need:
 
 @dataclass(frozen=True, kw_only=True)
 class RejectedLevel:
-    """A level that lost trials, with their verdicts and mean rate."""
-
     level: float
     marks: Mapping[str, int]
     kept: int
@@ -161,7 +159,7 @@ class KnownBreak:
 
 @dataclass(frozen=True, kw_only=True)
 class FitBeside:
-    """With the rejected trials of doubted levels; shown beside the fit, never instead of it."""
+    """With the rejected trials of doubted levels; never instead of the fit."""
 
     levels: tuple[float, ...]
     chosen: str | None
@@ -183,7 +181,7 @@ class FitReport:
     peak_level: float | None = None  # of the USL, only if its error is smaller
     peak_std_err: float | None = None
     peak_extrapolated: bool = False
-    knee_level: float | None = None  # of a hard limit that explains the points better than smooth models
+    knee_level: float | None = None  # of a hard limit, if better than smooth models
     noise_percent: float | None = None  # of the replicates, a standard deviation
     axis: str = "cores"
     rate: str = "rows_per_s"
@@ -206,13 +204,13 @@ class FitReport:
 
     @property
     def is_doubted(self) -> bool:
-        """Whether the first or the last level is in doubt, and so the speedup between them."""
+        """Whether an end is in doubt, and so the speedup."""
         ends = {p.level for p in (*self.points[:1], *self.points[-1:])}
         return any(r.is_doubted and r.level in ends for r in self.rejected)
 
     @property
     def ends_before(self) -> float | None:
-        """The first level beyond the fitted ones whose trials were all rejected."""
+        """The first level beyond the fitted ones without a valid trial."""
         last = self.points[-1].level if self.points else 0.0
         return next((r.level for r in self.rejected if r.is_lost and r.level > last), None)
 

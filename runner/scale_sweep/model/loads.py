@@ -79,7 +79,7 @@ class OperationSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class LoadProgram:
-    """The program that made a load and is not our load generator."""
+    """A foreign one."""
 
     name: str
     version: str = ""
@@ -115,8 +115,8 @@ class LoadSummary:
     rows_unanswered: int = 0  # neither acknowledged nor refused
     operations: tuple[OperationSummary, ...] = ()
     overdue: int | None = None  # due in the window, without an answer at its end
-    worker_cores: float | None = None  # of the threads, for everything: making rows, encoding, the client library
-    is_answered: bool = True  # False: rows count when they are handed to the network, and there are no response times
+    worker_cores: float | None = None  # of the threads, with making rows and the client library
+    is_answered: bool = True  # False: rows count when handed to the network; there are no response times
     late: Latency | None = None  # of an open loop, the load generator's own part
     newest_row: int | None = None  # the highest number of a row
     rows_distinct: int | None = None  # acknowledged ones by table and time
@@ -127,8 +127,8 @@ class LoadSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class TableSums:
-    """One table's, or all together's (None), in the order of `RowsSummed.figures`: numbers separated by blanks, so
-    that whole numbers of any size stay exact."""
+    """By table (None: all together), in the order of `RowsSummed.figures`: numbers separated by blanks, so that whole
+    numbers of any size stay exact."""
 
     table: int | None
     name: str  # of the table's device

@@ -73,12 +73,12 @@ class Trend:
     is_drifting: bool  # at 5 %, or bent; both are removed from the points
     bend_percent: float | None = None  # of both ends above the middle
     first_percent: float | None = None  # of the first trial above the others of its point
-    alike: float = 0.0  # the correlation between neighbouring trials, which the ratio's interval allows for
+    alike: float = 0.0  # correlation of neighbouring trials, which the ratio's interval allows for
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drift:
-    """The run's first trial, repeated at its end: the later rate over the earlier one."""
+    """The run's first trial, repeated at its end: the later rate over the earlier."""
 
     first_order: int
     repeat_order: int
@@ -103,7 +103,7 @@ class AblationSplit:
 
 @dataclass(frozen=True, kw_only=True)
 class LevelAgreement:
-    """The replicates of a point against their windows, as standard deviations."""
+    """Replicates of a point against their windows, as standard deviations."""
 
     level: float
     variant: str
@@ -130,7 +130,6 @@ class Agreement:
         return tuple(level for level in self.levels if level.disagrees)
 
     def disagrees_at(self, level: float, variant: str = "") -> bool:
-        """By themselves or with those of all points."""
         here = [one for one in self.levels if (one.level, one.variant) == (level, variant)]
         return bool(here) and (self.disagrees or here[0].disagrees)
 

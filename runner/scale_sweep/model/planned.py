@@ -1,4 +1,4 @@
-"""The plan: trials in order, each with its resources, and the findings before they start."""
+"""The plan: trials in order, and the findings before they start."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ SLOW_CORES = "slower cores of the server"
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """A point (level and subject), a replicate, and the value of every knob there."""
-
     trial_id: str
     point_id: str  # of all its replicates
     order: int
@@ -58,8 +56,6 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Confound:
-    """A second factor that moves along the axis."""
-
     knob: str  # need not be a knob
     values: tuple[str, ...]
     sentence: str

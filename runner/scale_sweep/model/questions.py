@@ -1,4 +1,4 @@
-"""A query in no database's language, its functions, and what was checked of its answers."""
+"""A query in no database's language, and what was checked of its answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ def percent_of(function: str) -> int | None:
 
 
 def kind_of(function: str) -> str:
-    """As a database states that it has it."""
     return PERCENTILE if _PERCENTILE.fullmatch(function) else function
 
 
@@ -152,12 +151,12 @@ class Query:
 
     @property
     def keys(self) -> int:
-        """How many first cells of a row say which row it is: its time, and whose."""
+        """First cells that say which row it is: its time, and whose."""
         return int(self.has_time) + int(self.tells_device or bool(self.each_tag))
 
     @property
     def is_ranked(self) -> bool:
-        """The first rows, or by a value: equal values have any order."""
+        """First rows, or by a value: equal values have any order."""
         return bool(self.by_value) or (self.limit > 0 and self.when != "before")
 
     @property
@@ -171,7 +170,7 @@ class Query:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """A language must have these beside rows and one aggregate of named devices; for people."""
+        """A language must have these, in words, beside rows and one aggregate of named devices."""
         wanted = {
             ALL_DEVICES: self.devices == 0 and not (self.tag or self.text),
             SEVERAL_COLUMNS: bool(self.function) and len(self.columns) > 1,

@@ -50,7 +50,6 @@ class Resources:
 
     @property
     def cores(self) -> float:
-        """Every plan grants some."""
         return self.amounts[CORES].value
 
     @property
@@ -67,8 +66,6 @@ class Resources:
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceRange:
-    """All servers of a sweep, ascending; defaults of knobs follow from it."""
-
     cores: tuple[float, ...]
     disks: tuple[int, ...] = ()  # empty: none are prepared
     connections: tuple[int, ...] = ()  # empty: not set by the axis
@@ -126,8 +123,8 @@ class Site:
 
 @dataclass(frozen=True, kw_only=True)
 class ServerSpec:
-    """A server in no runtime's terms, with paths as it sees them. folders, links (path → destination), files (path →
-    text): made in this order."""
+    """With paths as the server sees them. folders, links (path → destination), files (path → text): made in this
+    order."""
 
     argv: tuple[str, ...]
     setup: tuple[tuple[str, ...], ...] = ()  # run before argv, one after the other; not on existing files

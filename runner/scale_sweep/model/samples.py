@@ -129,7 +129,7 @@ class SubjectSample:
 
 @dataclass(frozen=True, kw_only=True)
 class CpuWork:
-    """The speed of the server's CPUs. Totals since the trial's start: CPU time in µs, pieces, and their speeds in
+    """Totals since the trial's start: CPU time in µs of the server's CPUs, pieces of work, and their speeds in
     pieces/ms."""
 
     monotonic_ns: int

@@ -1,4 +1,4 @@
-"""Sizes: the smallest level of a run that holds a rate, and the machines of a price list that have it."""
+"""The smallest level that holds a rate, and the machines of a price list that have it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class LevelChance:
 
 @dataclass(frozen=True, kw_only=True)
 class NextSweep:
-    """The sweep that would settle an open question; its seconds are an estimate."""
+    """Would settle an open question; its seconds are an estimate."""
 
     levels: tuple[float, ...]
     added: tuple[float, ...]  # that the run lacks
@@ -59,7 +59,7 @@ class NextSweep:
 
 @dataclass(frozen=True, kw_only=True)
 class LevelNeed:
-    """The smallest level that holds a rate, or the reason why there is none."""
+    """The smallest level that holds a rate, or why there is none."""
 
     run: str
     axis: str
@@ -109,11 +109,9 @@ class Sizing:
 
     @property
     def wanted(self) -> float:
-        """The need with its headroom."""
         return self.need * (1 + self.headroom)
 
     @property
     def is_answered(self) -> bool:
-        """Every run has a level, and a price list a machine."""
         has_levels = all(need.level is not None for need in self.needs)
         return has_levels and (self.prices is None or self.cheapest is not None)

@@ -1,4 +1,4 @@
-"""Types, names and ranges of numbers that are accepted, and the checks of a load that need more than one of them."""
+"""Types, names and ranges that are accepted, and the checks of a load that need several of them."""
 
 from __future__ import annotations
 
@@ -120,13 +120,13 @@ def _sized(column: TableColumn) -> str:
 
 
 def clamp_request(rows_per_request: int, rows_each: int, interlace: int, *, method: str, prepared: int) -> int:
-    """As in taosBenchmark: at most a table's rows, and with stmt at most the prepared rows."""
+    """As in taosBenchmark: at most a table's rows; with stmt, at most the prepared ones."""
     rows = rows_per_request if interlace else min(rows_per_request, rows_each)
     return min(rows, prepared) if method == "stmt" else rows
 
 
 def check_table(table: SuperTable, precision: str, where: Mapping[str, str], remarks: Remarks) -> None:
-    """Keys against each other. where: each key's name for the message."""
+    """where: each key's name for the message."""
     row_bytes = 8 + sum(map(_column_bytes, table.columns))
     columns, tags, partial = len(table.columns), len(table.tags), table.partial_columns
     late = "is less than the time step: no row can come late"
@@ -157,7 +157,7 @@ def check_table(table: SuperTable, precision: str, where: Mapping[str, str], rem
 
 
 def check_vgroups(database: Database, where: str, remarks: Remarks) -> None:
-    """The load generator needs a table for each vgroup."""
+    """Each needs a table."""
     vgroups = int(dict(database.options).get("vgroups", "1"))
     for table in tables_below(database, vgroups):
         why = f"{vgroups} vgroups are more than the {table.tables} tables; the load generator wants one each"

@@ -1,5 +1,4 @@
-"""Parts of each load of `scale load`: the library, lines into a file, one run of the load generator, its figures and
-lines."""
+"""Parts of each load of `scale load`: the library, one run of the load generator, its figures and lines."""
 
 from __future__ import annotations
 
@@ -95,7 +94,6 @@ def spent_line(loaded: TableLoad) -> str:
 
 
 def delay_line(loaded: TableLoad) -> str:
-    """All 0 if no request was answered."""
     return f"insert delay, {in_ms(delays(loaded.summary.service) or NONE)}"
 
 
@@ -107,14 +105,7 @@ def created_line(tables: int, made: int, threads: int, seconds: float) -> str:
 
 
 def head(job: Connection, *, interrupted: bool) -> dict[str, Any]:
-    """The begin of each document, in which null could not be measured."""
-    return {
-        "schema": 1,
-        "host": job.host,
-        "port": job.port,
-        "interrupted": interrupted,
-        "notes": list(job.notes),
-    }
+    return {"schema": 1, "host": job.host, "port": job.port, "interrupted": interrupted, "notes": list(job.notes)}
 
 
 def load_document(loaded: TableLoad) -> dict[str, Any]:
@@ -146,7 +137,7 @@ def load_document(loaded: TableLoad) -> dict[str, Any]:
 LOAD_S_MAX = 30 * 86_400.0
 DRAIN_S = 20.0
 LIBRARY_S = 20.0
-RESULT = "RESULT"  # the level of lines that taosBenchmark writes to standard output, with the level INFO
+RESULT = "RESULT"  # lines that taosBenchmark writes to standard output, with the level INFO
 
 Say = Callable[[str, str], None]
 T = TypeVar("T")
@@ -194,7 +185,6 @@ def temporary_file(suffix: str, content: bytes) -> Iterator[str]:
 
 
 def reporting(every_s: float, say: Say, line: Callable[[Interval], str]) -> Callable[[Interval], None]:
-    """Says the line of a second now and then."""
     due = Every(every_s)
 
     def report(second: Interval) -> None:

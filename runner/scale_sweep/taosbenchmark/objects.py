@@ -1,4 +1,4 @@
-"""Reads a JSON object of taosBenchmark key by key: checks types, names the path of a key, and refuses unknown keys."""
+"""Reads a JSON object of taosBenchmark key by key: checks types, and refuses unknown keys."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class ObjectReader:
         self.remarks.refuse(self.name(key), why)
 
     def read(self, *places: str) -> dict[str, Any]:
-        """All keys that have a row in the table, by the names there."""
+        """Reads all keys that have a row in the table, by the names there."""
         values: dict[str, Any] = {}
         for key in (key for place in places for key in KEYS[place]):
             if key.how == "text":
@@ -149,7 +149,6 @@ class ObjectReader:
         return [ObjectReader(f"{self.name(key)}[{i}]", v, self.remarks) for i, v in enumerate(value)]
 
     def object(self, key: str) -> ObjectReader:
-        """An empty one if the key is missing."""
         value = self.value(key, {})
         if not isinstance(value, dict):
             self.refuse(key, "should be an object")
@@ -162,7 +161,7 @@ class ObjectReader:
             self.remarks.idle.append((self.name(key), why))
 
     def rest(self) -> list[str]:
-        """Keys that were not read yet. They count as read afterwards."""
+        """Keys that were not read yet; they count as read afterwards."""
         left = [key for key in self._values if key not in self._read]
         self._read.update(left)
         return left
@@ -193,7 +192,7 @@ class Invocation:
 
 
 def read_connection(keys: ObjectReader, around: Invocation, usual_port: int) -> Connection:
-    """From the file, the options beside it and the client's configuration, with the notes so far."""
+    """From the file, the options beside it and the client's configuration."""
     options, text = around.options, around.options.get("port", "")
     for key in ("host", "port", "user", "password"):
         if key in options and keys.has(key):

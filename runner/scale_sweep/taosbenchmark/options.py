@@ -1,4 +1,4 @@
-"""taosBenchmark's command line: the table of its options, and the parsing of an argument list as argp does it."""
+"""taosBenchmark's command line: the table of its options, and its parsing as argp does it."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _take_long(argument: str, rest: list[str], options: dict[str, str], remarks:
 
 
 def _take_short(letters: str, rest: list[str], options: dict[str, str], remarks: Remarks) -> None:
-    """ "yt5" is -y -t 5: the first letter that takes a value takes the rest, or the next argument."""
+    """ "yt5" is -y -t 5: the first letter with a value takes the rest, or the next argument."""
     while letters:
         letter, letters = letters[0], letters[1:]
         option = _BY_SHORT.get(letter)

@@ -16,7 +16,7 @@ from scale_sweep.taosbenchmark.read_super_table import read_table
 _MODELS = ("none", "last_row", "last_value", "both")
 _CACHE_MB, _BLOCKS = 16, 6  # TDengine 2's own defaults
 _BUFFER_LEAST, _BUFFER_MOST = 3, 16_384
-# The option of version 3, and the least and the greatest value of that of version 2.
+# The option of version 3; least and greatest value of that of version 2.
 SUCCESSORS: Mapping[str, tuple[str, int, int]] = {
     "days": ("duration", 1, 3_650),
     "fsync": ("wal_fsync_period", 0, 180_000),

@@ -10,14 +10,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.server.targets.tdengine.dialect import UNITS_PER_MS
 from scale_sweep.taosbenchmark.flags import METHODS
 from scale_sweep.taosbenchmark.job import SampleRows, SuperTable, TableColumn
-from scale_sweep.taosbenchmark.limits import (
-    BOUNDS,
-    PREFIX_MAX,
-    check_table,
-    clamp_request,
-    kind_of,
-    make_column,
-)
+from scale_sweep.taosbenchmark.limits import BOUNDS, PREFIX_MAX, check_table, clamp_request, kind_of, make_column
 from scale_sweep.taosbenchmark.objects import Invocation, ObjectReader
 from scale_sweep.taosbenchmark.samples import read_rows_file, read_sample, read_tags
 
@@ -95,8 +88,8 @@ def _needed(keys: ObjectReader, key: str, bounds: str) -> int:
 
 
 def _range(keys: ObjectReader, values: dict[str, Any], count: int) -> tuple[int, int]:
-    """The first of the tables, and their number: by childtable_from and _to, or by _limit and _offset, which
-    taosBenchmark reads if the tables exist."""
+    """The first of the tables, and their number: by childtable_from and _to, or, if the tables exist, by _limit and
+    _offset."""
     first, end, offset = (values[f"childtable_{name}"] for name in ("from", "to", "offset"))
     limit, most = keys.value("childtable_limit", -1), BOUNDS["tables"][1]
     if not isinstance(limit, int) or isinstance(limit, bool) or not -1 <= limit <= most:

@@ -1,4 +1,4 @@
-"""Prepares the server, loads the super tables in turn, and makes the lines; -x then asks common aggregates."""
+"""Prepares the server, loads the super tables in turn, and makes the lines; -x then asks aggregates."""
 
 from __future__ import annotations
 
@@ -111,12 +111,7 @@ def _add(
     if summary is None:
         return
     loaded = TableLoad(
-        database=database,
-        table=table,
-        threads=threads,
-        vgroups=vgroups,
-        summary=summary,
-        troubles=done.troubles,
+        database=database, table=table, threads=threads, vgroups=vgroups, summary=summary, troubles=done.troubles
     )
     result.done.append(loaded)
     say("SUCC", spent_line(loaded))
@@ -157,7 +152,7 @@ def document(job: Job, result: JobResult) -> dict[str, Any]:
 
 
 def ask_aggregates(job: Job, own: ScaleOptions, program: str, say: Say) -> tuple[tuple[Took, ...], LoadError | None]:
-    """Each of the job's first table once. Returns all with what failed."""
+    """Asks each of the job's first table once. Returns all with what failed."""
     database, table = job.databases[0], job.databases[0].tables[0]
     texts = statements(database, table)
     say("INFO", f"total Data: {table.tables * table.rows_each}")

@@ -1,4 +1,4 @@
-"""Asks what a query file says: one load after another, the lines of each, the totals, and the JSON document."""
+"""Asks what a query file says, one load after another; its lines and its JSON document."""
 
 from __future__ import annotations
 
@@ -133,7 +133,6 @@ def _query_line(load: QueryLoad, text: str, one: OperationSummary) -> str:
 
 
 def total_lines(done: Sequence[QueriesDone]) -> tuple[str, ...]:
-    """The seconds are those in which queries were asked."""
     totals = {"specified": 0, "super": 0}
     for queried in done:
         totals["super" if queried.load.of_subtables else "specified"] += queried.summary.service.count

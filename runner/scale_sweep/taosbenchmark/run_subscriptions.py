@@ -1,4 +1,4 @@
-"""Makes the topics of a subscribe file, lets its consumers read them one following after another, and tells it."""
+"""Makes the topics of a subscribe file, and lets its consumers read one following after another."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def run(job: SubscribeJob, own: ScaleOptions, program: str, say: Say) -> LoadsDo
 
 
 def _make_topics(job: SubscribeJob, own: ScaleOptions, program: str, following: Following, say: Say) -> None:
-    """Warns of other consumers of the group: rows go to all, and for some seconds also to those that died."""
+    """Warns of other consumers of the group: rows go to all, for some seconds also to dead ones."""
     statements = create_statements(following)
     texts = [*statements, members_statement(following)]
     *answers, members = run_statements(program, statements_spec(job, own), texts, job.password)
@@ -145,8 +145,6 @@ def _nothing_read(
 
 
 class _Progress:
-    """Every ten seconds and at the end."""
-
     def __init__(self, say: Say) -> None:
         self._say, self._due, self._messages, self._last_said = say, Every(REPORT_EVERY_S), 0, 0
         self._begun = time.monotonic()
@@ -183,7 +181,7 @@ def measured_delay(latency: Latency) -> Delay | None:
 
 
 def lines(followed: Followed) -> list[str]:
-    """Figures of each consumer, their sums, and how fast they came."""
+    """Each consumer's figures, their sums, and how fast they came."""
     texts = [
         f"consumerId: {one.worker}, consume msgs: {one.answers}, consume rows: {one.rows}" for one in followed.consumers
     ]

@@ -1,4 +1,4 @@
-"""taosBenchmark's `sample_file` and `tags_file`, CSV files of rows and tags → what the load generator reads."""
+"""taosBenchmark's `sample_file` and `tags_file`, CSV files → what the load generator reads."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def read_tags(raw: bytes, tags: Sequence[TableColumn], precision: str) -> bytes:
 
 
 def _lines(raw: bytes) -> list[tuple[int, str]]:
-    """Those that are not empty, with their numbers from 1 on."""
+    """Numbered from 1 on, without empty ones."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -131,7 +131,6 @@ def _fields(number: int, line: str) -> Iterator[str]:
 
 
 def _value(text: str, column: TableColumn, precision: str) -> object:
-    """Raises ValueError and such for what is not of the column's type."""
     kind = column.kind
     if kind in (*_TEXTS, "json"):
         plain = _unquoted(text)

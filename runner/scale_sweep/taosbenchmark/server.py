@@ -88,7 +88,7 @@ class TdengineServer:
 
 
 def _vgroups(database: Database, room: Rows) -> int:
-    """This machine's CPUs, but at most what the server has capacity for, and at most the tables."""
+    """As many as this machine's CPUs, at most what the server has capacity for, and the tables."""
     free = int(room[0][0]) - int(room[0][1])
     return max(1, min(free, os.cpu_count() or 1, *(t.tables for t in database.tables)))
 

@@ -241,13 +241,12 @@ def create_statements(following: Following) -> list[str]:
 
 
 def row_statements(following: Following) -> dict[str, str]:
-    """One row of each topic. Topics of a whole database or supertable are not asked for."""
+    """One row of each topic, but not of a whole database or supertable."""
     selects = {topic.name: topic.statement for topic in following.topics if topic.statement[:7].lower() == "select "}
     return {name: f"{statement.rstrip('; ')} LIMIT 1" for name, statement in selects.items()}
 
 
 def members_statement(following: Following) -> str:
-    """The number of consumers that the groups have."""
     group = dict(following.settings)["group.id"]
     groups = sorted({group.replace("{worker}", str(worker)) for worker in range(following.consumers)})
     names = ", ".join(f"'{name}'" for name in groups)
