@@ -44,7 +44,7 @@ class Differing:
 
 @dataclass(frozen=True, kw_only=True)
 class FalseAlarms:
-    """Of so many pairs of runs without a difference, drawn from these runs' own noise: those called different."""
+    """How many of `draws` pairs of equal runs, with these runs' own noise, were called different."""
 
     draws: int
     any_percent: float
