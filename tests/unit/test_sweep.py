@@ -117,20 +117,6 @@ def test_work_in_proportion_to_the_level_is_counted_out_for_each_trial():
     assert (load.rows, load.duration_s, load.warmup_s) == (100_000_000, None, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("flags", "word"),
-    [
-        ({"load.rows": "10", "load.duration": "5s"}, "exclude"),
-        ({"load.rows_per_level": "1M", "load.duration": "5s"}, "--rows-per-level and --duration"),
-        ({"load.rows_per_level": "1M", "load.rows": "2M"}, "--rows and --rows-per-level"),
-        ({"load.rows_per_level": "0"}, "--rows-per-level: '0' is below 1"),
-    ],
-)
-def test_fixed_work_is_asked_for_in_one_way(flags, word):
-    with pytest.raises(UsageError, match=word):
-        resolve_sweep("cpu", {"axis.cores": "1..2", **flags})
-
-
 CHECK = Draft7Validator(sweep_schema())
 
 

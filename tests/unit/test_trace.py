@@ -4,9 +4,7 @@ import io
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from scale_sweep.base.errors import UsageError
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.loadgen.handle import read_recorded
 from scale_sweep.loadgen.kept_files import RECORD, parquet_of, with_files
@@ -14,7 +12,6 @@ from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import ArtifactMade
 from scale_sweep.results.store.files import RunFiles, read_sums
 from scale_sweep.results.store.stored import Folder
-from scale_sweep.sweep.resolve import resolve_sweep
 from tests.needs import module
 from tests.unit.trial_orders import artifact_of, notes_of, trial_order
 
@@ -79,17 +76,3 @@ def test_records_of_several_processes_are_one_table_by_time_with_a_digest(tmp_pa
     files.write_sums()
     assert (tmp_path / "trace.parquet").read_bytes() == content
     assert "trace.parquet" in (read_sums(Folder(tmp_path)) or {})
-
-
-@pytest.mark.parametrize(
-    ("flags", "words"),
-    [
-        ({"load.trace": "0"}, "--trace: '0' is below 1"),
-        ({"load.trace": "1", "load.trace_max": "200M"}, "--trace-max: 100,000,000 at most"),
-        ({"load.trace": "1", "load.generator": "taosbenchmark", "load.rows": "10"}, "--trace: taosbenchmark does not"),
-    ],
-)
-def test_what_does_not_fit_is_named(flags, words):
-    with pytest.raises(UsageError) as refused:
-        resolve_sweep("cpu", {"axis.cores": "1", **flags})
-    assert words in refused.value.message

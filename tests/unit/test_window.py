@@ -1,4 +1,5 @@
-"""How long a window is: the default carries the claim, --quick and explicit durations do not, --soak is one trial."""
+"""How long a window is: the default carries the claim, --quick and explicit durations do not, --soak is one trial. And
+flags of a load that contradict each other."""
 
 from dataclasses import replace
 
@@ -78,6 +79,13 @@ def test_a_soak_is_one_trial_that_neither_grows_nor_discards_whatever_a_file_say
         ({"load.soak": "60s", "load.rows": "1M"}, "--soak and --rows"),
         ({"load.soak": "60s", "load.duration": "50s"}, "--soak and --duration"),
         ({"load.soak": "60s", "method.replicates": "3"}, "leave out --replicates"),
+        ({"load.rows": "10", "load.duration": "5s"}, "exclude"),
+        ({"load.rows_per_level": "1M", "load.duration": "5s"}, "--rows-per-level and --duration"),
+        ({"load.rows_per_level": "1M", "load.rows": "2M"}, "--rows and --rows-per-level"),
+        ({"load.rows_per_level": "0"}, "--rows-per-level: '0' is below 1"),
+        ({"load.trace": "0"}, "--trace: '0' is below 1"),
+        ({"load.trace": "1", "load.trace_max": "200M"}, "--trace-max: 100,000,000 at most"),
+        ({"load.trace": "1", "load.generator": "taosbenchmark", "load.rows": "10"}, "--trace: taosbenchmark does not"),
     ],
 )
 def test_what_contradicts_itself_is_refused_by_its_flag(flags, named):
