@@ -41,8 +41,8 @@ LONGEST = (
     "test_interrupted", "test_server_stands_still", "test_provocations", "test_other_users", "test_clients_sweep",
     "test_order_on_postgres", "test_terminals", "test_odd_mounts", "test_another_package", "test_load_of_postgres",
     "test_commands", "test_loadgen_bounds", "test_verify", "test_load_processes",
-    "test_fuzz_corpus", "test_tdengine_faults", "test_trial_order", "test_bounds", "test_cli_help", "test_compat_run",
-    "test_diagnosis", "test_fit_models",
+    "test_fuzz_corpus", "test_tdengine_faults", "test_trial_order", "test_bounds", "test_cli_help",
+    "test_compat_output", "test_diagnosis", "test_fit_models",
 )  # fmt: skip
 TOTAL, CLAIM, ENDED, FAILED, SKIPPED = "total", ".claimed", ".ended", ".failed", ".skipped"
 
