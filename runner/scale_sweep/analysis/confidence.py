@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,16 @@ def half_of_mean(count: int, own: float, std: float, degrees: int, leverage: flo
     if count < OWN_SPREAD_FROM or own <= std:
         return half
     return max(half, student(count - 1) * own / math.sqrt(count))
+
+
+def pooled_squares(groups: Iterable[Sequence[float]]) -> tuple[float, int]:
+    """About the groups' own means, with the degrees of freedom."""
+    squares, degrees = 0.0, 0
+    for values in groups:
+        mean = sum(values) / len(values)
+        squares += sum((value - mean) ** 2 for value in values)
+        degrees += len(values) - 1
+    return squares, degrees
 
 
 def smallest_of(std: float, degrees: int, count: int) -> float:

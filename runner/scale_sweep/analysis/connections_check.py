@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scale_sweep.analysis.confidence import block_model, student
+from scale_sweep.analysis.confidence import block_model, pooled_squares, student
 from scale_sweep.analysis.observations import achieved, observations, point_name
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of
@@ -83,11 +83,7 @@ def _as_mean(rates: Sequence[_Rate], point: Point) -> _Expected:
     by_point: dict[Point, list[float]] = {}
     for one in rates:
         by_point.setdefault(one.point, []).append(one.log)
-    squares, degrees = 0.0, 0
-    for logs in by_point.values():
-        mean = sum(logs) / len(logs)
-        squares += sum((value - mean) ** 2 for value in logs)
-        degrees += len(logs) - 1
+    squares, degrees = pooled_squares(by_point.values())
     spread = math.sqrt(squares / degrees) if degrees else ASSUMED_NOISE
     own = by_point[point]
     return _Expected(sum(own) / len(own), spread * math.sqrt(1 + 1 / len(own)), degrees or ASSUMED_DEGREES)

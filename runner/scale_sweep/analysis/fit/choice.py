@@ -21,8 +21,8 @@ _RESOLUTION = 1e-9  # of the mean rate; rates are not more exact
 
 
 def rejected_laws(candidates: Mapping[ModelName, Candidate], rows: Rows) -> set[ModelName]:
-    """Line and Amdahl, if a law with more parameters fits better than chance (F test of nested models), for rows too
-    few for the USL's AICc."""
+    """Line and Amdahl, if a law with more parameters fits better than chance (F test of nested models), for too few
+    rows for the USL's AICc."""
     laws = [candidates[name] for name in LAWS if name in candidates]
     if len(laws) < len(LAWS) or laws[-1].aicc is not None or len(rows.distinct) <= COUNTS["usl"]:
         return set()
@@ -57,7 +57,7 @@ class ModelChoice:
     supported: tuple[ModelName, ...]
     verdict: Shape
     doubts: tuple[str, ...] = ()
-    plausible: tuple[ModelName, ...] = ()  # the models that an interval covers, with the chosen one
+    plausible: tuple[ModelName, ...] = ()  # those that an interval covers, with the chosen one
     skipped: tuple[str, ...] = ()  # sentences about models with a much lower AICc than the chosen one's
     untested: str = ""  # why a model without an AICc is chosen, a clause; "" if it has one
 
@@ -118,7 +118,6 @@ def _able(candidates: Mapping[ModelName, Candidate], rows: Rows, retrograde: boo
 
 
 def _untested_fall(candidates: Mapping[ModelName, Candidate], rows: Rows, verdict: Shape) -> ModelChoice:
-    """The falling model that fits best without an AICc."""
     chosen = min(_falling(_smooth_of(candidates), rows), key=lambda c: c.rss, default=None)
     return ModelChoice(
         model=chosen.model if chosen else None,
@@ -174,7 +173,7 @@ def _skipped(
 
 
 def _falling(able: Sequence[Candidate], rows: Rows) -> list[Candidate]:
-    """Those that fall at the end; if the rate rose first, prefer those that rise, then fall."""
+    """Those that fall at the end; if the rate rose first, prefer those that rise too."""
     curves = {c.model: c.rates(rows.distinct) for c in able}
     falling = [c for c in able if curves[c.model][-1] < curves[c.model].max()]
     rising = [c for c in falling if curves[c.model].argmax() > 0] if rows.means.argmax() > 0 else []

@@ -207,7 +207,7 @@ def _beside(data: Usable, terms: Terms, rate: str, breaks: tuple[KnownBreak, ...
 
 
 def _rises_faster(candidates: Mapping[ModelName, Candidate]) -> bool:
-    """Whether the power is above 1 and the intercept below 0, in all of their intervals."""
+    """Whether power and intercept are above 1 and below 0, in all of their intervals."""
     if "power" not in candidates or "affine" not in candidates:
         return False
     low, high = candidates["power"].interval("exponent")[0], candidates["affine"].interval("intercept")[1]

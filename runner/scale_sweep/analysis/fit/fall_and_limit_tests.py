@@ -157,7 +157,7 @@ def _never_falling(means: Floats, weights: Floats) -> Floats:
 
 
 def _spread(rows: Rows, curve: Floats) -> Floats:
-    """The noise at each level, 1 on average: constant or proportional to the rate, as in the residuals."""
+    """By level, 1 on average: constant or proportional to the rate, as in the residuals."""
     residuals = (rows.rates / rows.unit - curve[rows.of_level]) ** 2
     size = np.maximum(curve, 1e-3 * curve.max())
     here = size[rows.of_level]

@@ -26,7 +26,7 @@ _ALSO: tuple[ModelName, ...] = ("amdahl", "usl")  # the rules of the intervals a
 
 
 def with_next_level(known: Known, prediction: Prediction) -> Prediction:
-    """With the level nearest to the measured ones that halves an interval too wide to use."""
+    """Adds the level nearest to the measured ones that halves an interval too wide to use."""
     if not prediction.is_wide or prediction.low is None or prediction.high is None:
         return prediction
     places = level_places(known.rows, prediction.level)

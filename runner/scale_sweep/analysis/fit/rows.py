@@ -161,7 +161,7 @@ def _distances(levels: Floats, logs: Floats) -> Floats:
 
 def known_breaks(placements: Mapping[float, Placement]) -> tuple[KnownBreak, ...]:
     """Where the CPUs begin to be of another kind, ascending. If the level is a number of CPUs, SMT siblings and slower
-    cores begin at the first that is one; another NUMA node after the last level with one node."""
+    cores begin at the first that is one; another NUMA node after the last level with one."""
     levels = sorted(placements)
     breaks = []
     for knob, label, words, field in (

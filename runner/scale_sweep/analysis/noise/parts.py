@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from scale_sweep.analysis.confidence import pooled_squares
 from scale_sweep.analysis.noise.agreement import CORRELATION_MAX, Point, about_trend, counting, inflation
 from scale_sweep.analysis.noise.drift_test import log_value
 from scale_sweep.base.units import counted
@@ -143,9 +144,7 @@ def _of_halves(halves: Mapping[Point, Sequence[WindowNoise]], degrees: int) -> f
     """Two halves differ by four times this variance, and four times that of the seconds."""
     squares = seconds = 0.0
     for of_it in halves.values():
-        apart = [window.halves or 0.0 for window in of_it]
-        mean = sum(apart) / len(apart)
-        squares += sum((one - mean) ** 2 for one in apart)
+        squares += pooled_squares([[window.halves or 0.0 for window in of_it]])[0]
         seconds += len(of_it) * _of_seconds(of_it)
     count = sum(len(of_it) for of_it in halves.values())
     return (squares / degrees - 4 * seconds / count) / 4

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scale_sweep.analysis.confidence import POWER, REPEATS_MAX, half_of_mean, smallest_of, student
+from scale_sweep.analysis.confidence import POWER, REPEATS_MAX, half_of_mean, pooled_squares, smallest_of, student
 from scale_sweep.analysis.noise.agreement import agreement_of
 from scale_sweep.analysis.noise.drift_test import log_value, steadied, trend_of
 from scale_sweep.analysis.noise.parts import parts_of
@@ -64,11 +64,7 @@ def _as_measured(observed: Sequence[Observation]) -> PooledRates:
             ablations.setdefault((one.point, one.knobs_of_level), []).append(value)
         else:
             groups.setdefault(one.point, []).append(value)
-    squares, degrees = 0.0, 0
-    for logs in (*groups.values(), *ablations.values()):
-        mean = sum(logs) / len(logs)
-        squares += sum((v - mean) ** 2 for v in logs)
-        degrees += len(logs) - 1
+    squares, degrees = pooled_squares((*groups.values(), *ablations.values()))
     return PooledRates(
         logs={point: tuple(logs) for point, logs in groups.items()},
         points=tuple(sorted(points)),
