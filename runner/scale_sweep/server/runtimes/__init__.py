@@ -39,11 +39,12 @@ class Obstacle:
 
 
 class Server(Protocol):
-    """`stop` may be called twice and at any time. Ctrl-C waits until it has finished."""
+    """`stop` may be called twice and at any time. Ctrl-C waits until it has finished. Defaults are of a server that is
+    not ours."""
 
     host: str
     port: int
-    network_namespace: str  # a path, by which the load generator passes no proxy; "": the host's
+    network_namespace: str = ""  # a path, by which the load generator passes no proxy; "": the host's
 
     def alive(self) -> bool: ...
     def accounting(self) -> Accounting | None: ...
@@ -51,22 +52,29 @@ class Server(Protocol):
         """Host PIDs, with children."""
 
     def cpus_allowed(self) -> tuple[int, ...]:
-        """CPUs of any thread, as proof of the pinning. Empty for a server that is not ours."""
+        """CPUs of any thread, as proof of the pinning."""
+        return ()
 
-    def log_tail(self, lines: int) -> str: ...
+    def log_tail(self, lines: int) -> str:
+        return ""
+
     def out_of_memory(self) -> OutOfMemory:
         """Also after its end."""
+        return OutOfMemory()
 
     def exit_code(self) -> int | None:
         """Below 0 a signal. None if it lives or is not seen."""
+        return None
 
     def facts(self) -> Mapping[str, str]:
         """For the manifest."""
 
     def shut_down(self, within_s: float) -> bool:
         """By `ServerSpec.clean_stop_signal`; its files stay until `stop`. Whether it ended by itself in time."""
+        return False
 
-    def stop(self) -> None: ...
+    def stop(self) -> None:
+        return
 
 
 class Runtime(Protocol):

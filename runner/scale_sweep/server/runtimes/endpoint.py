@@ -10,8 +10,7 @@ from contextlib import ExitStack
 import psutil
 
 from scale_sweep.model import CORES, DISKS, MEMORY, Accounting, ServerOrder, Site, SiteRequest
-from scale_sweep.server.runtimes import Capabilities, Obstacle
-from scale_sweep.server.runtimes.cgroup import OutOfMemory
+from scale_sweep.server.runtimes import Capabilities, Obstacle, Server
 
 CAN = Capabilities(
     gives=frozenset(),
@@ -43,9 +42,7 @@ def start(order: ServerOrder, cleanup: ExitStack) -> EndpointServer:
     return EndpointServer(order.site.bind_address, order.site.port)
 
 
-class EndpointServer:
-    network_namespace = ""
-
+class EndpointServer(Server):
     def __init__(self, host: str, port: int) -> None:
         self.host, self.port = host, port
         self._roots = listeners(host, port)
@@ -60,26 +57,8 @@ class EndpointServer:
     def pids(self) -> tuple[int, ...]:
         return self._roots
 
-    def cpus_allowed(self) -> tuple[int, ...]:
-        return ()
-
-    def log_tail(self, lines: int) -> str:
-        return ""
-
-    def out_of_memory(self) -> OutOfMemory:
-        return OutOfMemory()
-
-    def exit_code(self) -> int | None:
-        return None
-
     def facts(self) -> Mapping[str, str]:
         return {"endpoint": f"{self.host}:{self.port}", "pids": " ".join(map(str, self._roots))}
-
-    def shut_down(self, within_s: float) -> bool:
-        return False
-
-    def stop(self) -> None:
-        """It continues."""
 
 
 def listeners(host: str, port: int) -> tuple[int, ...]:

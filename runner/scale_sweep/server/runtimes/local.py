@@ -40,7 +40,7 @@ class LocalServer(Server):
         self._out_of_memory = OutOfMemory()
         self._user = server_user(needs_root=bool(self._spec.needs_root))
         self._uid = self._user.pw_uid if self._user else os.geteuid()
-        self.host, self.port, self.network_namespace = self._site.address, self._site.port, ""
+        self.host, self.port = self._site.address, self._site.port
 
     def cpus_allowed(self) -> tuple[int, ...]:
         return allowed_cpus(self.pids())

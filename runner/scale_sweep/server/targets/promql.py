@@ -10,7 +10,7 @@ from urllib.parse import quote
 from scale_sweep.base.errors import CannotAsk, TargetError
 from scale_sweep.model import Cells, Drawn, Query, Workload
 from scale_sweep.server.targets.base import WITHIN_S
-from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, WHOLE, joined_in_order
+from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, WHOLE, label, rows_joined
 from scale_sweep.server.targets.sql_dialect import spelled
 from scale_sweep.server.targets.web import WebSession
 
@@ -107,27 +107,24 @@ def rows_of(text: str, series: Sequence[Series]) -> list[Cells]:
         rows = _joined(names, series, tells_device=tells_device)
         return [row[1:] for row in rows] if _AT_ONCE in text and "union(" not in text else rows
     if tag:
-        groups = [(_ms(time), _label(one, tag.group(1)), _number(v)) for one in series for time, v in one["values"]]
+        groups = [
+            (_ms(time), label(str(one["metric"].get(tag.group(1), ""))), _number(v))
+            for one in series
+            for time, v in one["values"]
+        ]
         return sorted(groups) if _BUCKET.search(text) else sorted(row[1:] for row in groups)
     samples = [(_ms(time), _number(value)) for one in series for time, value in one["values"]]
     return list(samples) if _BUCKET.search(text) else [(value,) for _, value in samples]
 
 
 def _joined(names: Sequence[str], series: Sequence[Series], *, tells_device: bool) -> list[Cells]:
-    rows: dict[tuple[Any, str], dict[str, Any]] = {}
     newest = {_device(one): _ms(float(one["values"][0][1])) for one in series if _name(one) == "time"}
-    for one in series:
-        for time, value in one["values"] if _name(one) != "time" else ():
-            rows.setdefault((newest.get(_device(one), _ms(time)), _device(one)), {})[_name(one)] = _number(value)
-    return [
-        (time, *((device,) if tells_device else ()), *(cells.get(name) for name in names))
-        for (time, device), cells in joined_in_order(rows, [[time for time, _ in one["values"]] for one in series])
-    ]
-
-
-def _label(one: Series, tag: str) -> int | str:
-    text = str(one["metric"].get(tag, ""))
-    return int(text) if text.isdecimal() else text
+    samples = (
+        (device, _name(one), [(newest.get(device, _ms(time)), _number(value)) for time, value in one["values"]])
+        for one, device in zip(series, map(_device, series), strict=True)
+        if _name(one) != "time"
+    )
+    return rows_joined(samples, names, tells_device=tells_device)
 
 
 def _name(one: Series) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from scale_sweep.base import units
 from scale_sweep.experiment.work.sums import column_types
-from scale_sweep.model import Finding, Query, Trial, Workload
+from scale_sweep.model import Cells, Finding, Query, Trial, Workload
 from scale_sweep.server.targets.records import Counted, blocking
 
 WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint")
@@ -84,12 +84,27 @@ def counted_by_column(
     return replace(joined, gaps=(*joined.gaps, *gaps, *more_gaps))
 
 
-def joined_in_order(
-    rows: Mapping[tuple[int, str], Mapping[str, Any]], times: Sequence[Sequence[float]], *, newest_first: bool = False
-) -> list[tuple[tuple[int, str], Mapping[str, Any]]]:
-    """Rows by time and device. times: of each series; if one is not in order, the rows stay as they came, so that the
-    check of the answer sees it."""
-    sign = -1 if newest_first else 1
-    if all(sign * a <= sign * b for one in times for a, b in zip(one, one[1:], strict=False)):
-        return sorted(rows.items(), key=lambda row: row[0], reverse=newest_first)
-    return list(rows.items())
+def label(text: str) -> int | str:
+    """Groups are numbers."""
+    return int(text) if text.isdecimal() else text
+
+
+Series = tuple[str, str, Sequence[tuple[Any, Any]]]  # device, column, times and values
+
+
+def rows_joined(
+    answer: Iterable[Series], columns: Sequence[str], *, tells_device: bool, newest_first: bool = False
+) -> list[Cells]:
+    """Rows by time and device. If a series is not in order, they stay as they came, so that the check of the answer
+    sees it."""
+    rows: dict[tuple[Any, str], dict[str, Any]] = {}
+    sign, is_ordered = -1 if newest_first else 1, True
+    for device, column, samples in answer:
+        is_ordered &= all(sign * a <= sign * b for (a, _), (b, _) in zip(samples, samples[1:], strict=False))
+        for time, value in samples:
+            rows.setdefault((time, device), {})[column] = value
+    order = sorted(rows, reverse=newest_first) if is_ordered else rows
+    return [
+        (time, *((device,) if tells_device else ()), *(rows[time, device].get(name) for name in columns))
+        for time, device in order
+    ]

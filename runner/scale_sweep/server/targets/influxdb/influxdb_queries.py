@@ -10,7 +10,7 @@ from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import NS_PER_MS, STEPS, column_types, figures_of
 from scale_sweep.model import Cells, Query, Workload
 from scale_sweep.server.targets.influxdb.influxdb_facts import SUMS
-from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, in_parts, named
+from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, in_parts, label, named
 from scale_sweep.server.targets.sql_dialect import Dialect, limited, listed, where
 
 _AGGREGATES = {
@@ -68,17 +68,9 @@ def rows_of(text: str, series: Iterable[Mapping[str, Any]]) -> list[Cells]:
             if not text.startswith(_AGGREGATED) or _BY_TIME in text:
                 rows.append((time, *tags, *cells))
             else:
-                rows.append((*map(_label, tags), *cells))
+                rows.append((*map(label, tags), *cells))
     has_groups = " GROUP BY " in text and _BY_TIME not in text and text.startswith(_AGGREGATED)
-    return sorted(rows, key=_by_label) if has_groups else rows
-
-
-def _by_label(row: Cells) -> tuple[bool, Any]:
-    return (isinstance(row[0], str), row[0])
-
-
-def _label(tag: str) -> int | str:
-    return int(tag) if tag.isdecimal() else tag
+    return sorted(rows, key=lambda row: (isinstance(row[0], str), row[0])) if has_groups else rows
 
 
 def _chosen(query: Query) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.model import Cells, Query, Workload
 from scale_sweep.server.targets.placeholders import marked
-from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, begins_with_bucket, joined_in_order
+from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, begins_with_bucket, rows_joined
 
 QUERY_PATH = "/api/v1/datapoints/query"
 _FUNCTIONS = {name: name for name in ("count", "avg", "sum", "max", "min", "first", "last")} | {"stddev_samp": "dev"}
@@ -52,18 +52,8 @@ def rows_of(text: str, queries: Sequence[Mapping[str, Any]]) -> tuple[Cells, ...
         return tuple(samples) if aggregators[0]["sampling"] != _EVER else tuple((value,) for _, value in samples)
     is_desc = request["metrics"][0].get("order") == "desc"
     many = "group_by" in request["metrics"][0]
-    rows: dict[tuple[int, str], dict[str, Any]] = {}
-    for one in results:
-        for time, value in one["values"]:
-            rows.setdefault((int(time), one["tags"][DEVICE][0]), {})[one["name"]] = value
-    return tuple(
-        (time, *((device,) if many else ()), *(cells.get(name) for name in names))
-        for (time, device), cells in joined_in_order(rows, _times_of(results), newest_first=is_desc)
-    )
-
-
-def _times_of(results: Sequence[Mapping[str, Any]]) -> list[list[float]]:
-    return [[time for time, _ in one["values"]] for one in results]
+    series = ((one["tags"][DEVICE][0], one["name"], one["values"]) for one in results)
+    return tuple(rows_joined(series, names, tells_device=many, newest_first=is_desc))
 
 
 def _times(query: Query, data: Workload) -> dict[str, Any]:

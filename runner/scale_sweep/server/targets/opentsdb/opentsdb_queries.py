@@ -14,7 +14,7 @@ from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import column_types
 from scale_sweep.model import Cells, Query, Workload
 from scale_sweep.server.targets.placeholders import marked
-from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, begins_with_bucket, joined_in_order
+from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, begins_with_bucket, rows_joined
 
 ASKED, QUERY_PATH = "/api/query", "/api/query?arrays"
 POINTS, NAME = "dps", "metric"  # of an answer
@@ -68,14 +68,8 @@ def rows_of(text: str, series: Sequence[Mapping[str, Any]]) -> tuple[Cells, ...]
         return tuple(sorted((group, value) for group, (_, value) in zip(groups, samples, strict=True)))
     names = [one["metric"] for one in queries]
     many = chosen["tagk"] != DEVICE or "|" in chosen["filter"]
-    rows: dict[tuple[int, str], dict[str, Any]] = {}
-    for one in series:
-        for time, value in one[POINTS]:
-            rows.setdefault((int(time), one["tags"][DEVICE]), {})[one[NAME]] = value
-    return tuple(
-        (time, *((device,) if many else ()), *(cells.get(name) for name in names))
-        for (time, device), cells in joined_in_order(rows, [[time for time, _ in one[POINTS]] for one in series])
-    )
+    points = ((one["tags"][DEVICE], one[NAME], [(int(time), value) for time, value in one[POINTS]]) for one in series)
+    return tuple(rows_joined(points, names, tells_device=many))
 
 
 def metric(column: str) -> str:
