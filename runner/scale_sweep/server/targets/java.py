@@ -33,7 +33,7 @@ class JavaTarget(Target):
         return outside(home, self.oldest, self.newest)
 
     def java_runtime(self, home: str) -> str:
-        return runtime(home, self.oldest, self.newest)
+        return _folder(java(home, self.oldest, self.newest))
 
     def java(self, site: Site) -> str:
         return program(site, site.home, self.oldest, self.newest, image_java=self.facts.image_java)
@@ -66,11 +66,6 @@ def outside(home: str, oldest: int, newest: int | None = None) -> tuple[str, ...
     """The runtime's folder, if it is not in the home."""
     runtime = _folder(java(home, oldest, newest))
     return (runtime,) if runtime and not Path(runtime).is_relative_to(Path(home).resolve()) else ()
-
-
-def runtime(home: str, oldest: int, newest: int | None = None) -> str:
-    """Its folder; "" if there is none."""
-    return _folder(java(home, oldest, newest))
 
 
 def program(site: Site, home: str, oldest: int, newest: int | None = None, *, image_java: str = "") -> str:

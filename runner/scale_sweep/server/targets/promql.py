@@ -100,6 +100,7 @@ _TOGETHER, _AT_ONCE = re.compile(r"by \((__name__)?\)"), "&step=1&"  # all devic
 
 
 def rows_of(text: str, series: Sequence[Series]) -> list[Cells]:
+    """text: the query."""
     tag, columns = _TAG.search(text), _COLUMNS.search(text)
     names = columns.group(1).split("|") if columns else list(dict.fromkeys(_LABELLED.findall(text)))
     if names:
@@ -107,11 +108,9 @@ def rows_of(text: str, series: Sequence[Series]) -> list[Cells]:
         rows = _joined(names, series, tells_device=tells_device)
         return [row[1:] for row in rows] if _AT_ONCE in text and "union(" not in text else rows
     if tag:
-        groups = [
-            (_ms(time), label(str(one["metric"].get(tag.group(1), ""))), _number(v))
-            for one in series
-            for time, v in one["values"]
-        ]
+        name = tag.group(1)
+        labelled = [(label(str(one["metric"].get(name, ""))), *pair) for one in series for pair in one["values"]]
+        groups = [(_ms(time), group, _number(value)) for group, time, value in labelled]
         return sorted(groups) if _BUCKET.search(text) else sorted(row[1:] for row in groups)
     samples = [(_ms(time), _number(value)) for one in series for time, value in one["values"]]
     return list(samples) if _BUCKET.search(text) else [(value,) for _, value in samples]
