@@ -32,7 +32,7 @@ def loadgen_path() -> str:
 
 
 def loopback_path() -> str:
-    """Preloaded, it keeps a server on loopback that listens on all addresses. Raises PreflightError."""
+    """Preloaded, it keeps a server that listens on all addresses on loopback. Raises PreflightError."""
     path = Path(loadgen_path()).resolve().parent / LOOPBACK
     if not path.is_file():
         raise PreflightError(f"{path} is not there", remedy="build the load generator again: both are made together")

@@ -35,7 +35,7 @@ class Means(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class CeilingKey:
-    """All that decides a ceiling: the spec of its load except the seed, the CPUs, the threads of one process."""
+    """All that decides a ceiling."""
 
     spec: tuple[tuple[str, str], ...]
     cpus: tuple[int, ...]
@@ -49,7 +49,7 @@ NONE_FOR_READS, NONE_FOR_OTHERS = (
 
 
 def means_of(program: str, spec: Mapping[str, str]) -> Means:
-    """Raises LoadError if the load generator does not report its features."""
+    """Raises LoadError."""
     features = features_of(program)
     if not any(SEPARABLE in words for methods in features.values() for words in methods.values()):
         return Means.DISCARDED
@@ -63,8 +63,7 @@ def ceiling_key(spec: Mapping[str, str], cpus: tuple[int, ...], threads_per_proc
 
 
 def measure_ceiling(program: str, key: CeilingKey, elsewhere: Elsewhere | None = None, hosts: int = 1) -> float | None:
-    """None if there is no such ceiling. A load that a signal ended is repeated once. elsewhere: so many hosts that make
-    the load together. Raises LoadError."""
+    """Repeated once if a signal ended the load. elsewhere: so many hosts that make it together. Raises LoadError."""
     if not key.means.is_measured:
         return None
     try:

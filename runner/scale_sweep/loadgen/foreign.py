@@ -47,7 +47,7 @@ class ForeignCommand:
 
 
 class ForeignLoad:
-    """Start, read `lines` to the end, then `summary`. As a context manager it starts at entry and stops at exit."""
+    """Start, read `lines` to the end, then `summary`. A context manager too."""
 
     def __init__(self, command: ForeignCommand, cpus: tuple[int, ...], network_namespace: str = "") -> None:
         enter = ("nsenter", f"--net={network_namespace}", "--") if network_namespace else ()
@@ -110,8 +110,7 @@ class ForeignLoad:
         return (self._process.pid,) if self._process else ()
 
     def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
-        """One phase, then None ten times a second until the program has ended and its output is read. Raises
-        LoadError."""
+        """One phase, then None ten times a second until the output is read. Raises LoadError."""
         assert self._process is not None
         if self._process.returncode is not None:
             yield from self._read_to_the_end()
@@ -188,13 +187,13 @@ class ForeignLoad:
         )
 
     def begin_window(self) -> None:
-        """Does nothing: the program has no warm-up that could end."""
+        """There is no warm-up that could end."""
 
     def end_window(self) -> None:
-        """Does nothing: the program decides itself how long it loads."""
+        """The program decides itself how long it loads."""
 
     def stop(self) -> None:
-        """Ends the program: SIGTERM, then SIGKILL. A second Ctrl-C kills it at once."""
+        """By SIGTERM, then SIGKILL. A second Ctrl-C kills it at once."""
         if self._process is None or self._process.returncode is not None:
             return
         with deferred() as hurry:

@@ -51,7 +51,7 @@ class LoadEnd:
 
 
 class Every:
-    """Says when the next report is due. period_s: the least time between two reports."""
+    """Says when the next report is due."""
 
     def __init__(self, period_s: float) -> None:
         self._period_s, self._last = period_s, time.monotonic()
@@ -102,8 +102,8 @@ def read_recorded(text: str) -> Recorded:
 
 
 def recorded_of(lines: Iterable[str], *, with_times: bool = True) -> Recorded:
-    """In one pass. Raises LoadError for a line that is not the protocol, and for processes that cannot belong to one
-    load. with_times: keeps histograms, which are most of the size."""
+    """Raises LoadError for a line that is not the protocol, and for processes of several loads. with_times: keeps
+    histograms, which are most of the size."""
     seconds: Seconds | None = None
     intervals: list[Interval] = []
     summaries: list[LoadSummary] = []

@@ -46,14 +46,14 @@ def content_of(answer: ReportedAnswer) -> Content:
 
 
 class ContentParts:
-    """Joins answers with the parts of their content that came before. More than MEMORY_MAX goes to a temporary file."""
+    """Joins answers with the parts before them. More than MEMORY_MAX goes to a temporary file."""
 
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(MEMORY_MAX)
         self._parts: dict[int, list[ContentPart]] = {}  # by worker
 
     def take(self, part: ContentPart) -> None:
-        """The first part of a request, asked again perhaps, replaces all that the worker sent before."""
+        """The first part of a request replaces all that the worker sent before."""
         held = self._parts.setdefault(part.worker, [])
         if part.part == 0:
             held.clear()
@@ -88,7 +88,7 @@ OUTCOMES = ("ok", "failed", "unanswered")
 
 
 def with_files(specs: Sequence[Mapping[str, str]], folder: str) -> list[dict[str, str]]:
-    """With a file in the folder for each, and the names of its operations beside it; "": none keeps its requests."""
+    """Adds a file in the folder to each, and the names of its operations beside it; "": no requests are kept."""
     if not folder:
         return [dict(spec) for spec in specs]
     made = []
@@ -105,8 +105,8 @@ def left_out(lines: Sequence[str]) -> int:
 
 
 def parquet_of(folder: str, start_ns: int, end_ns: int, about: Mapping[str, str]) -> bytes:
-    """Ordered by the time when they were sent. start_ns, end_ns: of the window; times are relative to its start. about:
-    for the file's metadata. Raises LoadError for a file that is not whole."""
+    """Ordered by the time of sending, relative to the window's start. about: for the file's metadata. Raises LoadError
+    for a file that is not whole."""
     import pyarrow
     import pyarrow.parquet
 

@@ -138,8 +138,8 @@ class LoadProcesses:
         return tuple(p.pid for p in self._processes if p.pid)
 
     def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
-        """None after a tenth of a second without a line. A second call continues after the first. Raises LoadError if a
-        process fails or is stopped, or when the limit passes."""
+        """None after a tenth of a second without a line. Continues after an earlier call. Raises LoadError if a process
+        fails or is stopped, or when the limit passes."""
         waiting, seconds, phases = self._unfinished, self._seconds, self._phases
         deadline = time.monotonic() + limit_s
         while waiting:
@@ -201,7 +201,8 @@ class LoadProcesses:
         if codes:
             code, index = codes[0]
             which = f" (process {index + 1} of {len(self._processes)})" if len(self._processes) > 1 else ""
-            raise ended(f"the load generator{which}", code or 0, self.error_text(index) or self._trouble_text())
+            troubles = "; ".join(f"{trouble.code} {trouble.message}" for trouble in self.troubles[:3])
+            raise ended(f"the load generator{which}", code or 0, self.error_text(index) or troubles)
 
     def _await_end(self, limit_s: float, hurry: Callable[[], bool] = lambda: False) -> None:
         """A process that continues has no returncode then."""
@@ -223,9 +224,6 @@ class LoadProcesses:
         if not self._phases:
             return "it did not begin, so the server did not accept all of its connections"
         return f"it was in phase {list(self._phases)[-1]}, and the server did not answer the requests in flight"
-
-    def _trouble_text(self) -> str:
-        return "; ".join(f"{t.code} {t.message}" for t in self.troubles[:3])
 
     def error_text(self, index: int = 0) -> str:
         self._errors[index].seek(0)
@@ -254,8 +252,7 @@ class LoadProcesses:
         self._send(signal.SIGUSR2)
 
     def stop(self) -> None:
-        """SIGTERM, SIGTERM again, which ends the drain, then SIGKILL; at once after a second Ctrl-C, or if they are
-        stopped."""
+        """SIGTERM, again to end the drain, then SIGKILL; at once after a second Ctrl-C, or if all are stopped."""
         with deferred() as hurry:
             for limit_s in (STOP_S, HURRY_S):
                 self._send(signal.SIGTERM)

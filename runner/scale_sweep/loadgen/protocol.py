@@ -99,7 +99,7 @@ T = TypeVar("T")
 
 @functools.cache
 def _names(kind: Any) -> tuple[tuple[str, bool], ...]:
-    """And whether one has no default: an older load generator did not report the others."""
+    """The fields, and whether one has no default: an older load generator did not report the others."""
     return tuple((one.name, one.default is MISSING and one.default_factory is MISSING) for one in fields(kind))
 
 
@@ -200,7 +200,7 @@ INTEGER_MAX = 1 << 64
 
 
 def misfit(value: Any) -> str:
-    """The first field of a dataclass object that has another type than declared, with its value; "" if all fit."""
+    """The first field with another type than declared, with its value."""
     kind: Any = type(value)
     hints = _hints(kind)
     for field in fields(value):
@@ -211,7 +211,7 @@ def misfit(value: Any) -> str:
 
 
 def fits(value: Any, kind: Any) -> bool:
-    """Whether a value is of a type, for the types that lines of the load generator have."""
+    """For the types that lines of the load generator have."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         return any(fits(value, one) for one in inner)

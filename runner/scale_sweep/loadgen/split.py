@@ -23,8 +23,7 @@ def start_ns(now_ns: int, threads: int) -> int:
 
 
 def delay_elsewhere_ns(threads: int, cores: float, started_s: float) -> int:
-    """In nanoseconds. cores: of the server, which accepts the connections. started_s: a start of a process on every
-    host took so long just now."""
+    """cores: of the server, which accepts the connections. started_s: a start on every host took so long just now."""
     connecting_ns = threads * START_DELAY_THREAD_NS / min(1.0, cores)
     return min(start_ns(0, threads), round(ELSEWHERE_LEAST_NS + STARTS * started_s * 1e9 + connecting_ns))
 
@@ -35,8 +34,7 @@ def seconds_to_begin(threads: int, threads_per_process: int) -> float:
 
 
 def split_spec(spec: Mapping[str, str], threads_per_process: int, now_ns: int, least: int = 1) -> list[dict[str, str]]:
-    """threads_per_process: 0 means one process. least: so many processes, if there are as many threads. now_ns:
-    CLOCK_MONOTONIC; all begin together a moment later."""
+    """threads_per_process: 0 means one process. least: so many processes, if there are as many threads."""
     threads = int(spec["threads"])
     needed = -(-threads // threads_per_process) if threads_per_process else 1
     count = max(needed, min(least, threads))
@@ -60,7 +58,7 @@ _ASK = "ask."
 
 
 def group_specs(spec: Mapping[str, str], work: Work) -> list[dict[str, str]]:
-    """In the order of `Work.groups`. The rate of a group that only writes is rows per second, of any other requests."""
+    """In the order of `Work.groups`. Rates are rows per second of a group that only writes, else requests."""
     if len(work.groups) == 1:
         return [dict(spec)]
     return [_of_group(spec, group, work) for group in work.groups]
@@ -113,8 +111,8 @@ def source_of(text: str) -> LineSource | None:
 
 
 class Seconds:
-    """An interval belongs to the second in which it ended; a process's last, shorter one to the second after its last
-    whole one. A second is complete when every process has reported it, a later one, or its summary."""
+    """An interval belongs to the second in which it ended, a process's last one to the second after its last whole one.
+    A second is complete when every process has reported it, a later one, or its summary."""
 
     def __init__(self, processes: int) -> None:
         self._at = [0] * processes  # the last second that each process has reported

@@ -98,10 +98,10 @@ def trial_bytes(plan: Plan) -> int:
 
 
 _PAGE_BYTES = 4096
-_HOLD_S = 20.0  # of CPU time that a run pays for the pages that it holds, at least
+_HOLD_S = 20.0  # of CPU time that a run pays for held pages, at least
 _HOLD_RUN_SHARE = 0.03  # of the time of its windows and warm-ups, if that is more
-_HOLD_SHARE = 0.5  # of the available memory: the server takes it over, and the rest is for the page cache and others
-_QUICK_BYTES = 3 * 10**9  # of a trial of --quick: more makes it longer, and its figure hardly better
+_HOLD_SHARE = 0.5  # of the available memory; the rest is for the page cache and others
+_QUICK_BYTES = 3 * 10**9  # of a trial of --quick: more hardly makes its figure better
 
 
 def held_bytes(plan: Plan, pages: NewPages | None) -> int:
@@ -126,9 +126,9 @@ def held_sentence(plan: Plan, held: int) -> str:
 
 _CHEAP_SHARE = 0.8  # of the cheap pages that a trial may use: the probe is not exact
 _ROWS_STEP = 100_000
-_WARMUP_MOST_S = 5.0  # a server that needs more (Java) is slow in its first rows, and equal rows have no warm-up
-_SECONDS_MIN = 4.0  # rows that are written faster give no rate
-_SECONDS_ENOUGH = 8.0  # at the level with the fewest cores: more makes the run longer, and its figure hardly better
+_WARMUP_MOST_S = 5.0  # a server that needs more (Java) is slow at first, and equal rows have no warm-up
+_SECONDS_MIN = 4.0  # faster gives no rate
+_SECONDS_ENOUGH = 8.0  # at the fewest cores
 
 
 def rows_in_cheap_pages(plan: Plan, pages: NewPages | None, rows_per_core_s: float) -> int | None:

@@ -42,9 +42,9 @@ _SEED = 20260812
 @dataclass(frozen=True, kw_only=True)
 class AssumedNoise:
     percent: float
-    source: str  # where it comes from, in words
-    is_guess: bool = False  # no earlier run shows it
-    parts: NoiseParts | None = None  # of earlier runs; None if none is known
+    source: str  # in words
+    is_guess: bool = False
+    parts: NoiseParts | None = None  # of earlier runs
 
 
 GUESS = AssumedNoise(
@@ -59,13 +59,10 @@ def with_parts(noise: AssumedNoise, runs: Sequence[NoiseParts]) -> AssumedNoise:
 @dataclass(frozen=True, kw_only=True)
 class Power:
     noise: AssumedNoise
-    # the difference of two levels (of `scale ab`: of B and A at a level) that is found four times in five at 5 %
-    smallest_percent: float | None
+    smallest_percent: float | None  # of two levels, or B and A at a level, that is found four times in five at 5 %
     level_percent: float | None = None  # half of the 95 % interval of a level's mean
     predicted_level: float | None = None
-    # both ends of the 95 % interval of the rate at predicted_level, relative to the rate; None if there are too few
-    # levels or replicates
-    prediction_percent: tuple[float, float] | None = None
+    prediction_percent: tuple[float, float] | None = None  # ends of the 95 % interval there, relative to the rate
 
 
 def power_of(plan: Plan, noise: AssumedNoise) -> Power:
@@ -135,11 +132,10 @@ LONGER = 1.5  # times the planned window: only a best window beyond it is worth 
 
 
 def advice(plan: Plan, noise: AssumedNoise) -> str:
-    """A sentence on what narrows the intervals, by the parts of the noise of earlier runs; "" if they are not known.
+    """A sentence on the better use of time, by the parts of the noise of earlier runs; "" if they are not known.
 
-    A trial takes o + w seconds, for its server's start and warm-up and for its window. Its variance is b + s / w, with
-    b between trials. So the variance of a level's mean in a given time is least for w = √(s o / b) (Kalibera and Jones
-    2013, section 6).
+    A trial takes o + w seconds: start and warm-up, and window. Its variance is b + s / w, with b between trials. So a
+    level's mean in a given time has the least variance for w = √(s o / b) (Kalibera and Jones 2013, section 6).
     """
     parts, replicates = noise.parts, plan.sweep.replicates
     largest = parts.largest if parts is not None else None
@@ -198,13 +194,9 @@ class GatePower:
     gate: Gate
     noise: AssumedNoise
     blocks: int
-    passes_percent: float | None = None  # if A and B are equally fast
-    # it does not pass, if B is slower by the gate's percentage at one level, and equally fast at the others. Both are
-    # None for one block
-    fires_percent: float | None = None
-    # the fewest that pass four times in five if A and B are equally fast, of a gate that must be shown; None for more
-    # than 100
-    blocks_needed: int | None = None
+    passes_percent: float | None = None  # if A and B are equally fast; None for one block
+    fires_percent: float | None = None  # does not pass, if B is slower by the gate's percentage at one level
+    blocks_needed: int | None = None  # to pass four times in five, if it must be shown; None: over 100
 
 
 def gate_power_of(plan: Plan, noise: AssumedNoise, gate: Gate) -> GatePower:

@@ -23,8 +23,8 @@ WARMUP_BOUND_S = 10.0  # a lower bound would end the warm-up of most servers too
 LEAST = 3  # with two, Student's t is so large that an interval says nothing
 MOST = int(QUICK_DEFAULTS["method.replicates"])
 BY_TIME: Origin = "time"  # the origin of such a number of replicates
-# Replicates after the first narrow interval of a point, by the most degrees of freedom of its spread; of a run with one
-# point, whose spread no other point makes known, and of several (bench/method_until.py).
+# Replicates after the first narrow interval of a point, by the most degrees of freedom of its spread: of a run with one
+# point, and of several (bench/method_until.py).
 EXTRA_ALONE = ((4, 4), (8, 3), (30, 2))
 EXTRA = ((5, 2), (12, 1))
 Point = tuple[float, str]

@@ -39,18 +39,7 @@ _DECIDED = {
     "method.ablation": "--ablation",
 }
 REFUSED = (*_DECIDED, "vary")  # keys of settings that are not accepted
-_NO_SETTING = {
-    "name",
-    "question",
-    "origin",
-    "tags",
-    "variants_ab",
-    "replicates",
-    "replicates_max",
-    "drift_check",
-    "sentinel",
-    "vary",
-}
+_NO_SETTING = "name question origin tags variants_ab replicates replicates_max drift_check sentinel vary".split()
 _OF_A_TRIAL = {"connections", "partitions"}  # fields of a load that only a trial fills, from its knobs
 
 
@@ -106,12 +95,8 @@ def variants_of(a: Sweep, b: Sweep, looks: Sequence[int]) -> tuple[Sweep, Sweep]
             f"{', '.join(excluded)}: not with scale ab, whose trials are in blocks of A B B A",
             remedy="give their number with --blocks",
         )
-    each = {
-        "--blocks": ("blocks", looks[-1]),
-        "a block": ("trials in a block", 4),
-        "the levels": ("levels", len(a.levels)),
-    }
-    refuse_too_many(each)
+    factors = {"--blocks": ("blocks", looks[-1]), "a block": ("trials in a block", 4)}
+    refuse_too_many({**factors, "the levels": ("levels", len(a.levels))})
     about = words(a, b)
     return tuple(
         replace(

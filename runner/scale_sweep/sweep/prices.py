@@ -87,7 +87,7 @@ def _price_list(document: Mapping[str, Any], lines: _Lines) -> PriceList:
         raise _Mistakes([*unknown, "machine: at least one table [[machine]] is expected"])
     if len(tables) > MACHINES_MAX:
         raise _Mistakes([f"machine: {len(tables):,} machines; {MACHINES_MAX:,} at most"])
-    of_currency = _of_name("currency", currency) if currency != "" else ()
+    of_currency = [f"currency: {mistake}"] if currency != "" and (mistake := _mistake("currency", currency)) else []
     of_machines = (m for number, table in enumerate(tables) for m in _of_machine(table, number, lines))
     mistakes = list(islice(chain(unknown, of_currency, of_machines), MISTAKES_MAX + 1))
     mistakes = mistakes or _doubled([table["name"] for table in tables], lines)
@@ -101,15 +101,9 @@ def _of_machine(table: Mapping[str, Any], number: int, lines: _Lines) -> Iterato
         if key not in _KEYS:
             yield f"{lines.where(number, key)}{_key(number, table, key)}: unknown key{did_you_mean(key, _KEYS)}"
     for key in _KEYS:
-        where = f"{lines.where(number, key)}{_key(number, table, key)}"
-        if key not in table:
-            yield f"{where}: is missing"
-        elif key == "name":
-            yield from _of_name(where, table[key])
-        elif key == MEMORY:
-            yield from _of_memory(where, table[key])
-        else:
-            yield from _of_number(where, key, table[key])
+        mistake = _mistake(key, table[key]) if key in table else "is missing"
+        if mistake:
+            yield f"{lines.where(number, key)}{_key(number, table, key)}: {mistake}"
 
 
 def _key(number: int, table: Mapping[str, Any], key: str) -> str:
@@ -118,41 +112,29 @@ def _key(number: int, table: Mapping[str, Any], key: str) -> str:
     return f"machine {number + 1}{named}, {key}"
 
 
-def _of_name(where: str, value: object) -> Iterator[str]:
+def _mistake(key: str, value: object) -> str:
+    if key in _NUMBERS:
+        return _mistake_of_number(key, value)
     if not isinstance(value, str):
-        yield f"{where}: a text is expected"
-        return
+        return 'an amount of memory is expected, like "32GiB"' if key == MEMORY else "a text is expected"
     try:
+        if key == MEMORY:
+            return "" if parse_bytes(value) > 0 else f"is {value}; it must be above 0"
         plain_text(value)
     except ValueError as error:
-        yield f"{where}: {error}"
-        return
-    if len(value) > NAME_CHARACTERS_MAX:
-        yield f"{where}: has {len(value):,} characters; {NAME_CHARACTERS_MAX} at most"
+        return str(error)
+    is_long = len(value) > NAME_CHARACTERS_MAX
+    return f"has {len(value):,} characters; {NAME_CHARACTERS_MAX} at most" if is_long else ""
 
 
-def _of_memory(where: str, value: object) -> Iterator[str]:
-    if not isinstance(value, str):
-        yield f'{where}: an amount of memory is expected, like "32GiB"'
-        return
-    try:
-        size = parse_bytes(value)
-    except ValueError as error:
-        yield f"{where}: {error}"
-        return
-    if size <= 0:
-        yield f"{where}: is {value}; it must be above 0"
-
-
-def _of_number(where: str, key: str, value: object) -> Iterator[str]:
+def _mistake_of_number(key: str, value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
-        yield f"{where}: a number is expected"
-    elif value < 0 or value == 0 and key != DISKS:
-        yield f"{where}: is {value:g}; it must be {'0 or more' if key == DISKS else 'above 0'}"
-    elif value > NUMBER_MAX:
-        yield f"{where}: is above {NUMBER_MAX:g}"
-    elif key == DISKS and value != int(value):
-        yield f"{where}: is {value:g}; it must be a whole number"
+        return "a number is expected"
+    if value < 0 or value == 0 and key != DISKS:
+        return f"is {value:g}; it must be {'0 or more' if key == DISKS else 'above 0'}"
+    if value > NUMBER_MAX:
+        return f"is above {NUMBER_MAX:g}"
+    return f"is {value:g}; it must be a whole number" if key == DISKS and value != int(value) else ""
 
 
 def _doubled(names: list[str], lines: _Lines) -> list[str]:

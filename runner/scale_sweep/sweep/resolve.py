@@ -120,7 +120,7 @@ def _conflicts(texts: Texts, values: Mapping[str, Any]) -> list[str]:
 
 
 def _fixed_work(texts: Texts, values: Mapping[str, Any]) -> tuple[int | None, bool]:
-    """And whether they are for each unit of the level. A flag replaces a file's value."""
+    """The rows, and whether they are for each unit of the level. A flag replaces a file's value."""
     keys = [key for key in FIXED_WORK if values[key] is not None]
     keys.sort(key=lambda key: texts.origin[key] != "flag")
     if not keys or (texts.origin["load.duration"] == "flag" and texts.origin[keys[0]] == "file"):

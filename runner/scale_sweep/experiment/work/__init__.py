@@ -5,27 +5,11 @@ from __future__ import annotations
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.registry import Registry
 from scale_sweep.base.texts import not_one_of
-from scale_sweep.experiment.work.operation import OperationKind, Rate, whole
+from scale_sweep.experiment.work.operation import OperationKind as OperationKind
+from scale_sweep.experiment.work.operation import Rate as Rate
+from scale_sweep.experiment.work.operation import whole
 from scale_sweep.experiment.work.read import REQUESTS
 from scale_sweep.model import Load, Objective, Operation, Query, Work
-
-__all__ = [
-    "OPERATIONS",
-    "OperationKind",
-    "Rate",
-    "logical_bytes",
-    "miscounted",
-    "offered_per_s",
-    "operation_of",
-    "queries_of",
-    "rate_of",
-    "rates_of",
-    "row_logical_bytes",
-    "stores",
-    "spec_lines",
-    "takes_fixed_work",
-    "units_of_request",
-]
 
 OPERATIONS = Registry(
     "scale_sweep.operations",
@@ -60,12 +44,12 @@ def operation_of(name: str) -> OperationKind:
 
 
 def takes_fixed_work(load: Load, work: Work) -> bool:
-    """Whether --rows could replace the window: not of a search, a soak, or a load that reads."""
+    """Whether --rows could replace the window."""
     return load.objective is None and not load.soak and not work.counts_requests
 
 
 def queries_of(work: Work) -> dict[str, Query]:
-    """Raises ValueError for parameters that do not fit the rows."""
+    """Raises ValueError."""
     queries = {o.name: operation_of(o.kind_name).query(work, o) for o in work.operations}
     return {name: query for name, query in queries.items() if query is not None}
 
@@ -86,7 +70,7 @@ def spec_lines(work: Work) -> dict[str, str]:
 
 
 def rate_of(work: Work, *, durable: bool, objective: Objective | None = None) -> Rate:
-    """The rate that is fitted: of several kinds, all requests; with an objective the highest rate that holds it."""
+    """The fitted rate: of several kinds, all requests; with an objective the highest that holds it."""
     if objective is not None:
         return Rate(field="capacity_per_s", words=rate_of(work, durable=False).words)
     kinds = {operation.kind_name for operation in work.operations}
@@ -96,7 +80,7 @@ def rate_of(work: Work, *, durable: bool, objective: Objective | None = None) ->
 
 
 def rates_of(work: Work, *, durable: bool) -> tuple[Rate, ...]:
-    """The fitted rate first, then those of each kind."""
+    """The fitted rate is the first."""
     kinds = [operation_of(operation.kind_name) for operation in work.operations]
     own = [kind.rate(durable=at) for kind in kinds for at in (durable, not durable)]
     return tuple(dict.fromkeys((rate_of(work, durable=durable), *own)))
@@ -107,7 +91,7 @@ def units_of_request(work: Work, operation: Operation) -> int:
 
 
 def offered_per_s(work: Work) -> float:
-    """0 unless every operation has a rate of its own. Needs the number of rows in a request."""
+    """0 unless every operation has its own rate. Needs the rows in a request."""
     if not all(operation.rate for operation in work.operations):
         return 0.0
     return sum(operation.rate / units_of_request(work, operation) for operation in work.operations)
@@ -126,7 +110,7 @@ def row_logical_bytes(work: Work) -> int:
 
 
 def miscounted(work: Work, acknowledged: int | None, counted: int | None) -> str:
-    """How the database's own count contradicts the acknowledged rows; "" if it does not, or if one is unknown."""
+    """The contradiction between the database's own count and the acknowledged rows."""
     if acknowledged is None or counted is None:
         return ""
     kinds = {operation.kind_name for operation in work.operations} | ({"write"} if work.preload_rows else set())

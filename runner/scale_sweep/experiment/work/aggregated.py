@@ -26,7 +26,7 @@ Known = tuple[Array, Array]  # times, and the values that are no NULL
 
 
 def aggregated(query: Query, drawn: Drawn, parts: Sequence[TableRows]) -> Right:
-    """Aggregates of all devices together: one row, or one for each stretch of time that has rows."""
+    """One row, or one for each stretch of time that has rows."""
     form = _stretches if query.bucket_ms else _together
     first, *others = (form(query, column, parts) for column in query.columns)
     keys = 1 if query.bucket_ms else 0
@@ -35,7 +35,7 @@ def aggregated(query: Query, drawn: Drawn, parts: Sequence[TableRows]) -> Right:
 
 
 def aggregated_each(query: Query, drawn: Drawn, groups: Mapping[Any, Sequence[TableRows]]) -> Right:
-    """For each group: ordered by time, then by the group, which is a device or the value of a tag."""
+    """Ordered by time, then by the group: a device or the value of a tag."""
     held = {group: parts for group, parts in sorted(groups.items()) if any(len(part.times) for part in parts)}
     each = {group: right for group, parts in held.items() if (right := aggregated(query, drawn, parts))}
     if not each:
@@ -117,7 +117,7 @@ _DIGITS_15, _BITS_24 = 1e-14, 1.2e-7
 
 
 def value_of(function: str, times: Array, values: Array) -> tuple[Any, float]:
-    """The aggregate, and the size of the numbers from which it was computed; 0: it is exact. None: it has no value."""
+    """The aggregate, and the size of the numbers from which it was computed; 0: exact. None: no value."""
     if function == "count":
         return len(values), 0.0
     if function == "count_distinct":
@@ -193,7 +193,7 @@ STRETCHES_MAX = 100_000  # of one range
 
 
 def filled(query: Query, drawn: Drawn, right: Right) -> Right:
-    """A row for each stretch of the range. right: those that have rows."""
+    """A row for each stretch of the range."""
     width = query.bucket_ms
     starts = np.arange(drawn.from_ms // width * width, drawn.to_ms, width)
     known = np.zeros(0, dtype=np.int64) if not right else (right.columns[0].values - starts[0]) // width

@@ -21,8 +21,7 @@ Stretch = tuple[int, int, int]  # a range of rows: table, first row, number of r
 
 
 def draws(query: Query, work: Work, count: int, seed: int, place: int = 0) -> list[Drawn]:
-    """`count` draws of the query's parameters. Devices follow a place in their order, so that draws from consecutive
-    places ask for all."""
+    """Parameters of `count` queries. Devices follow a place in their order, so that consecutive places ask for all."""
     data, chance = work.data, random.Random(f"{seed}/{place}")
     devices = walked(data.tables, seed, place, count * query.devices)
     step = query.step_ms or data.step_ms
@@ -47,7 +46,7 @@ def draws(query: Query, work: Work, count: int, seed: int, place: int = 0) -> li
 
 
 def with_groups(query: Query, drawn: Drawn, group_of: Sequence[Any]) -> Drawn:
-    """With all devices, or those of the drawn groups. group_of: of each device, a number or the value of a tag."""
+    """Adds all devices, or those of the drawn groups. group_of: of each device, a number or the value of a tag."""
     if query.each_tag:
         return replace(drawn, devices=tuple(range(len(group_of))), groups=tuple(group_of))
     if not query.tag:
@@ -76,7 +75,7 @@ def stretches(query: Query, drawn: Drawn, work: Work) -> list[Stretch]:
 
 
 def _oldest_ms(query: Query, drawn: Drawn, step_ms: int) -> int:
-    """No row before it is in the answer. Of the newest stretches before a time, each has a row."""
+    """No older row is in the answer. Each of the newest stretches before a time has a row."""
     if query.when != "before":
         return drawn.from_ms
     apart = max(query.bucket_ms, -(-step_ms // query.bucket_ms) * query.bucket_ms)
@@ -84,13 +83,13 @@ def _oldest_ms(query: Query, drawn: Drawn, step_ms: int) -> int:
 
 
 def grows(query: Query) -> bool:
-    """Whether rows that are written during the load add rows to the answer."""
+    """Whether rows of the load itself add rows to the answer."""
     is_aggregate = bool(query.function) and not query.bucket_ms
     return query.when == "always" and not (query.latest or query.by_tag or is_aggregate)
 
 
 def known_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> Right | None:
-    """None if more than one is right: a value is too near a bound, or NULL where the rows are ordered by it."""
+    """None if several are right: a value is too near a bound, or NULL where it orders the rows."""
     if is_undecided(query, drawn, held):
         return None
     right = right_answer(query, drawn, held)
@@ -98,7 +97,7 @@ def known_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> R
 
 
 def right_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> Right:
-    """In order; several devices at one time in the order of the devices."""
+    """In order; devices at one time in their order."""
     rows_of_device = {device: _in_set(query, drawn, passed(query, drawn, held[device])) for device in drawn.devices}
     if query.by_tag:
         return aggregated_groups(query, _by_group(drawn, rows_of_device))
@@ -142,8 +141,8 @@ def _in_set(query: Query, drawn: Drawn, rows: TableRows) -> TableRows:
 
 
 def difference(query: Query, right: Right, came: Sequence[Cells]) -> str:
-    """The mistake in an answer; "" if there is none. Whole numbers must be equal, fractions within the error of their
-    type. An aggregate of no rows may be no row, or an empty one. Optional rows may be missing."""
+    """The mistake in an answer. Whole numbers must be equal, fractions within the error of their type. An aggregate of
+    no rows may be no row, or an empty one. Optional rows may be missing."""
     if is_nothing(query, right):
         came, right = [row for row in came if not _holds_nothing(query, row)], Right()
     if right.optional is not None:
@@ -189,7 +188,7 @@ def _first_difference(right: Right, came: Sequence[Cells]) -> int | None:
 
 
 def is_nothing(query: Query, right: Right) -> bool:
-    """Some databases answer an aggregate of no rows by no row, others by one that holds nothing."""
+    """Some databases answer an aggregate of no rows by no row, others by an empty one."""
     is_count_0 = query.counts and len(right) == 1 and _holds_nothing(query, right.row(0))
     return bool(query.function) and not query.bucket_ms and (not right or is_count_0)
 
@@ -223,7 +222,7 @@ def kept(rows: TableRows, mask: Array) -> TableRows:
 
 
 def counted(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> tuple[int, int]:
-    """How many rows are compared with bounds, and how many are within them."""
+    """Rows that are compared with bounds, and those within."""
     if not query.compared(drawn.value):
         return 0, 0
     masks = [_mask(query, drawn, held[device]) for device in drawn.devices]
@@ -250,7 +249,7 @@ def _meets(condition: Condition, column: Array) -> Array:
 
 
 def _is_near(column: Array, bound: float) -> bool:
-    """A whole number that a float holds lies on the same side of such a bound in all types."""
+    """A whole number that a float holds is on one side of such a bound in all types."""
     if column.dtype.kind in "iu" and bound.is_integer() and abs(bound) < FLOAT_WHOLE_MAX:
         return False
     return bool(np.isclose(column.astype(float), bound, rtol=BOUND_ERROR, atol=0).any())

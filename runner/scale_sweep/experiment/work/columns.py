@@ -105,7 +105,7 @@ def as_stored(values: Array) -> ColumnValues:
 
 def computed(values: Sequence[Any], sizes: Sequence[float], error: float) -> ColumnValues:
     """sizes: of the numbers from which each value was computed; 0: it is one of them. Whole numbers have no error,
-    unless their sizes are above WHOLE_MAX, where a server may compute in doubles."""
+    unless sizes are above WHOLE_MAX, where a server may compute in doubles."""
     kinds = set(map(type, values))
     if float in kinds and kinds <= {int, float, type(None)}:
         return ColumnValues(
@@ -134,7 +134,7 @@ def _objects(values: Sequence[Any]) -> Array:
 
 
 def ranked(query: Query, right: Right) -> Right:
-    """As many rows as are asked for, and those whose value equals that of the last."""
+    """As many rows as are asked for, and those that equal the last."""
     if not right or has_null(query, right):
         return right
     column = right.columns[_place(query)]
@@ -147,7 +147,7 @@ def ranked(query: Query, right: Right) -> Right:
 
 
 def has_null(query: Query, right: Right) -> bool:
-    """NULL is the first in some databases, the last in others, or the smallest or the largest."""
+    """NULL comes first in some databases, last in others, or as the smallest or the largest."""
     return bool(query.is_ranked and right and np.isnan(right.columns[_place(query)].values.astype(np.float64)).any())
 
 
@@ -156,7 +156,7 @@ def rows_of(query: Query, right: Right) -> int:
 
 
 def misplaced(query: Query, right: Right, came: Sequence[Cells]) -> tuple[str, Right]:
-    """The mistake in the order or the choice of the rows, and the right rows in the order in which they came."""
+    """The mistake in order or choice, and the right rows in the order in which they came."""
     if not came:
         return "", right
     place = _place(query)
@@ -181,8 +181,7 @@ def misplaced(query: Query, right: Right, came: Sequence[Cells]) -> tuple[str, R
 
 
 def _beyond_last(query: Query, ordered: Right) -> tuple[Array, float]:
-    """How far each row's value is behind that of the last row that is asked for, and how far equal values may be
-    apart."""
+    """The distance of each row's value behind the last one that is asked for, and that of equal values."""
     column = ordered.columns[_place(query)]
     last = _numbers(column.values)[query.limit - 1]
     sign = -1 if _is_descending(query) else 1

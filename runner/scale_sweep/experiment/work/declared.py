@@ -25,8 +25,8 @@ def declared(
     parameters: Mapping[str, Mapping[str, str]],
     otherwise: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[tuple[Operation, ...], list[str]]:
-    """The operations of a mix of weights, and its mistakes. parameters: by operation, also of some outside of the mix.
-    otherwise: for every operation that has them and is not given them."""
+    """The operations and the mistakes of a mix. parameters: by operation, also outside of the mix. otherwise: for every
+    operation that has them and gets no other."""
     weights = mix or dict.fromkeys(parameters, 1.0) or {"write": 1.0}
     operations, mistakes = [], []
     if not any(weights.values()):

@@ -53,8 +53,7 @@ WEIGHT_MAX = 1_000_000  # loadgen/operations.c
 
 
 def whole(weights: Sequence[float]) -> tuple[int, ...]:
-    """In the same proportion; whole weights stay as they are. Raises ValueError if there are none, as for 1 and
-    0.00000001."""
+    """In the same proportion; whole ones stay. Raises ValueError if there are none, as for 1 and 0.00000001."""
     exact = [Fraction(str(weight)) for weight in weights]
     common = math.lcm(*(part.denominator for part in exact))
     numbers = tuple(int(part * common) for part in exact)
@@ -74,8 +73,8 @@ _SIZED = re.compile(r"\w+\((\d+)\)")
 
 
 def row_bytes(workload: Workload) -> int:
-    """Texts by their declared length, because the article counts it: 8 + 8 + 8 + 5 x 5000 + 3 x 2500 = 32,524. Words
-    (--text vocabulary) are shorter than the column by up to a word."""
+    """Texts count by their declared length, as in the article: 8 + 8 + 8 + 5 x 5000 + 3 x 2500 = 32,524. Words (--text
+    vocabulary) are shorter by up to a word."""
     kinds = [column.partition(":")[2] for column in workload.columns]
     return TIMESTAMP_BYTES + sum(int(s[1]) if (s := _SIZED.fullmatch(k)) else _FIXED.get(k, 8) for k in kinds)
 

@@ -68,7 +68,7 @@ class ChosenArm:
     """One combination."""
 
     variant: Mapping[str, str]
-    sweep: Sweep  # with its server in place of `auto`, and of the varied values only its own
+    sweep: Sweep  # with its server, and of the varied values only its own
     choice: ServerChoice
 
 
@@ -99,8 +99,7 @@ class ServerChoice:
     home: str  # the server's installation, as the runtime sees it
     version: str
     sentence: str  # what was chosen and why
-    # why no such server was found, if a plan only assumes it (`assumed`); "" for a server that exists
-    missing: str = ""
+    missing: str = ""  # why a server that a plan only assumes was not found
 
     @property
     def facts(self) -> Facts:
@@ -123,7 +122,7 @@ def choose(request: RequestedServer) -> ServerChoice:
 
 
 def search(request: RequestedServer) -> ServerChoice | tuple[str, ...]:
-    """Or the reasons why the machine has none. Raises UsageError for a pair that does not exist."""
+    """The server, or the reasons why the machine has none. Raises UsageError for a pair that does not exist."""
     refuse_wrong_request(request)
     missing: list[str] = []
     for facts, runtime in candidates(request):
@@ -243,13 +242,14 @@ def to_have(request: RequestedServer) -> str:
 
 
 def refuse_unable(sweep: Sweep, choice: ServerChoice) -> None:
+    where = "--endpoint" if sweep.endpoint else f"--runtime {choice.runtime}"
     constants = [(axis_of(name), (level,)) for name, level in sweep.constants.items()]
     for axis, levels in [(axis_of(sweep.axis), sweep.levels), *constants]:
         is_fixed = len(levels) == 1 and axis.facts.one_without != ""
         lacking = _lacking(axis, levels[0], choice)
         if lacking and not is_fixed:
             raise UsageError(
-                f"{_where(sweep, choice)}: {_why_not(choice, lacking)}, so its {axis.facts.name} cannot be swept",
+                f"{where}: {_why_not(choice, lacking)}, so its {axis.facts.name} cannot be swept",
                 remedy=axis.facts.one_without or f"let the sweep start the server: --runtime {_able(choice, lacking)}",
             )
     if sweep.memory_bytes is not None and MEMORY not in choice.can.gives:
@@ -259,10 +259,6 @@ def refuse_unable(sweep: Sweep, choice: ServerChoice) -> None:
 def _lacking(axis: Axis, level: float, choice: ServerChoice) -> str:
     available = choice.can.gives | GIVEN_BY_THE_LOAD
     return next((quantity for quantity in axis.amounts(level) if quantity not in available), "")
-
-
-def _where(sweep: Sweep, choice: ServerChoice) -> str:
-    return "--endpoint" if sweep.endpoint else f"--runtime {choice.runtime}"
 
 
 def _why_not(choice: ServerChoice, quantity: str) -> str:

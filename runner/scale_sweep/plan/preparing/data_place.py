@@ -32,11 +32,11 @@ _DISK = "--data-dir auto takes a disk: "
 
 @dataclass(frozen=True, kw_only=True)
 class DataPlace:
-    wanted: str  # --data-dir, with the size of memory; "" for the default directory
+    wanted: str  # --data-dir, with the size of memory; "": the default
     path: Path
-    ram: RamDirectory | None = None  # the same, if it is in memory
-    is_seen: bool = True  # whether the disk, or the memory, below it is known
-    note: str = ""  # a sentence of the plan
+    ram: RamDirectory | None = None
+    is_seen: bool = True  # the disk, or the memory, below it
+    note: str = ""  # of the plan
 
 
 def data_place(requested: str, least: int = 0, most: int = 0) -> DataPlace:

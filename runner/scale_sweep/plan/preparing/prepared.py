@@ -27,7 +27,6 @@ from scale_sweep.plan.data_sets import (
 from scale_sweep.plan.granted import refuse_ungranted, with_constants
 from scale_sweep.plan.make import PlannedArm, make_plan, noted, plan_arms
 from scale_sweep.plan.power import GUESS, AssumedNoise, blocks_for, replicates_for
-from scale_sweep.plan.preparing.assumed import choose_or_assume
 from scale_sweep.plan.preparing.choice import (
     ChosenArm,
     Find,
@@ -67,17 +66,11 @@ class Prepared:
     results: Path
     ram: RamDirectory | None = None  # the data directory if it is in memory
     findings: tuple[Finding, ...] = ()
-    noise: AssumedNoise = GUESS  # of a trial, as the plan's power assumes it
-    new_pages: NewPages | None = None  # what one costs, if measured
-    held_bytes: int = 0  # of memory that the run holds for the server
+    noise: AssumedNoise = GUESS  # of a trial
+    new_pages: NewPages | None = None  # if measured
+    held_bytes: int = 0  # of memory, for the server
     elsewhere: str = ""  # a sentence about the machine, if it is not this one
-    # for the manifest, if server and load are on hosts of their own
-    hosts: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def choice(self) -> ServerChoice:
-        """The first subject's, of several."""
-        return next(iter(self.choices.values()))
+    hosts: Mapping[str, Any] = field(default_factory=dict)  # for the manifest
 
     def choice_of(self, subject: RequestedServer) -> ServerChoice:
         return self.choices[subject_key(subject)]
@@ -87,11 +80,6 @@ def prepare(sweep: Sweep, results: Path, find: Find = choose) -> Prepared:
     here = ThisMachine(results, find)
     refuse_ungranted(sweep, here.host)
     return prepare_for(sweep, results, here)
-
-
-def prepare_plan(sweep: Sweep, results: Path) -> Prepared:
-    """It assumes the servers that this machine lacks."""
-    return prepare(sweep, results, choose_or_assume)
 
 
 def prepare_elsewhere(sweep: Sweep, host: Host, results: Path) -> Prepared:
@@ -142,17 +130,14 @@ def _planned(arms: Sequence[ChosenArm], host: Host) -> Plan:
     by_server = {subject_key(arm.sweep): arm for arm in arms}
     requested = {key: (arm.sweep, arm.choice.facts) for key, arm in by_server.items()}
     completed = with_enough_tables(with_equal_connections(_completed(requested, host), requested), requested)
-    first, requested_first = completed[subject_key(arms[0].sweep)], arms[0].sweep
+    swept = [(arm, completed[subject_key(arm.sweep)]) for arm in arms]
+    first, requested_first = swept[0][1], arms[0].sweep
     if len(completed) == 1:
         plan = make_plan(first, host, arms[0].choice.facts)
     else:
         subjects = [
-            PlannedArm(
-                variant=arm.variant,
-                sweep=as_varied(completed[subject_key(arm.sweep)], arm.variant),
-                facts=arm.choice.facts,
-            )
-            for arm in arms
+            PlannedArm(variant=arm.variant, sweep=as_varied(sweep, arm.variant), facts=arm.choice.facts)
+            for arm, sweep in swept
         ]
         work = replace(first.work, operations=requested_first.work.operations)
         plan = plan_arms(replace(first, work=work), host, subjects)
