@@ -14,7 +14,7 @@ from scale_sweep.measure.executing import execute as executing
 from scale_sweep.measure.executing.execute import Execution, Sink
 from scale_sweep.measure.executing.execute import report as report
 from scale_sweep.measure.executing.place import Here, Place
-from scale_sweep.model import StoredRun, Sweep
+from scale_sweep.model import StoredRun
 from scale_sweep.plan.preparing import own_runs
 from scale_sweep.plan.preparing.choice import ServerChoice
 from scale_sweep.plan.preparing.earlier_runs import repetitions_of
@@ -32,7 +32,8 @@ from scale_sweep.server.runtimes import load_runtime
 def new_run(prepared: Prepared, command: Sequence[str]) -> RunWriter:
     """Noted in this user's state. Raises StoreError or PreflightError."""
     now = datetime.datetime.now(datetime.UTC)
-    name = stamped(_slug(prepared.plan.sweep), now)
+    subject = f"{prepared.plan.sweep.name}-{prepared.plan.sweep.target}".lower()
+    name = stamped("".join(c if c.isascii() and c.isalnum() else "-" for c in subject), now)
     own_runs.remember(name, prepared.plan, prepared.hosts)
     return RunWriter(RunLock(new_folder(prepared.results / name)), prepared.plan, _new_manifest(prepared, command, now))
 
@@ -60,10 +61,6 @@ def asked_again(run: StoredRun, predict: tuple[float, ...], need: tuple[float, .
     sweep = replace(run.plan.sweep, predict=predict or run.plan.sweep.predict, need=need or run.plan.sweep.need)
     manifest = {**run.manifest, "sweep": asdict(sweep)}
     return replace(run, plan=replace(run.plan, sweep=sweep), manifest=manifest)
-
-
-def _slug(sweep: Sweep) -> str:
-    return "".join(c if c.isascii() and c.isalnum() else "-" for c in f"{sweep.name}-{sweep.target}".lower())
 
 
 def _new_manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime) -> dict[str, Any]:

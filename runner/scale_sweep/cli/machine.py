@@ -45,14 +45,12 @@ def doctor(as_json: JSON = False) -> None:
 
     abilities = (*examine(), *examine_new_pages())
     if as_json:
-        console.show_json([_document(a) for a in abilities])
+        console.show_json(
+            [{"subject": a.subject, "there": a.there, "found": a.state, "remedy": a.remedy} for a in abilities]
+        )
         return
     console.show_table("", ["", "what", "found", "to do"], [_row(a) for a in abilities])
     console.show_line(f"next: {next_command(abilities)}")
-
-
-def _document(ability: Ability) -> dict[str, Any]:
-    return {"subject": ability.subject, "there": ability.there, "found": ability.state, "remedy": ability.remedy}
 
 
 def _row(ability: Ability) -> list[str]:

@@ -125,14 +125,16 @@ _REPEATING = {"line", "sine", "square"}  # the laws of values with a period
 
 def setting_values(sweep: Sweep) -> dict[str, str]:
     """ "" for a setting without a value here."""
-    load = sweep.load
+    load, axis = sweep.load, axis_of(sweep.axis)
     key = "load.rows_per_level" if load.rows_by_level else "load.rows"
     work = {key: str(load.rows)} if load.rows is not None else {"load.duration": f"{load.duration_s:g} s"}
     named = {k: f"knobs.{k}" for k in sweep.knobs if k in KNOB_NAMES}
     others = ", ".join(f"{k}={rule_text(r)}" for k, r in sweep.knobs.items() if k not in named)
     knobs = {**{key: rule_text(sweep.knobs[k]) for k, key in named.items()}, "knobs.other": others}
     return {
-        **_axis_values(sweep),
+        axis.key: format_levels(sweep.levels),
+        **constant_texts(sweep.constants),
+        **axis.shown(sweep),
         "target.name": sweep.target,
         **{f"target.{name}": getattr(sweep, name) for name in (*SUBJECT_FIELDS[1:], "settings", "data_dir")},
         "target.port": str(sweep.port or ""),
@@ -218,8 +220,3 @@ def _method_values(sweep: Sweep) -> dict[str, str]:
         "method.sample_hz": f"{sweep.sample_hz:g}",
         "method.network_speed": " ".join(f"{k}={bits / 1e6:g}Mbit" for k, bits in sweep.network_bits_per_s.items()),
     }
-
-
-def _axis_values(sweep: Sweep) -> dict[str, str]:
-    axis = axis_of(sweep.axis)
-    return {axis.key: format_levels(sweep.levels), **constant_texts(sweep.constants), **axis.shown(sweep)}

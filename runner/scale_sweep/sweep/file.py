@@ -149,17 +149,13 @@ def origin_words(sweep: Sweep, key: str, value: str) -> str:
     origin = sweep.origin.get(key, "default")
     if origin != "default":
         return _WORDS.get(origin, origin)
-    if key == "workload.tables" and value != _text_of(sweep, key):
+    if key == "workload.tables" and value != NAMED.get(sweep.workload, {}).get(key, BY_KEY[key].default):
         return "the connections"
     if by := _decided_by(sweep, key):
         return by
     if key.startswith("knobs.") or key in _BY_TARGET:
         return "default (target)"
     return _BY_OTHER.get(key, "default" if key in BY_KEY and BY_KEY[key].default else "this machine")
-
-
-def _text_of(sweep: Sweep, key: str) -> str | list[str]:
-    return NAMED.get(sweep.workload, {}).get(key, BY_KEY[key].default)
 
 
 def _decided_by(sweep: Sweep, key: str) -> str:

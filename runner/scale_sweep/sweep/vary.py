@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
@@ -41,11 +41,10 @@ def check_variants(sweep: Sweep, methods: tuple[str, ...]) -> list[str]:
             mistakes += [f"--vary method: {not_one_of(v, methods)}" for v in values if v not in methods]
         elif name in _WORKLOAD:
             least = _WORKLOAD[name]
-            mistakes += [
-                f"--vary {name}: {v!r} is not a whole number from {least} on" for v in values if not _whole(v, least)
-            ]
+            wrong = [v for v in values if _why_not(at_least(least, parse_count), v)]
+            mistakes += [f"--vary {name}: {v!r} is not a whole number from {least} on" for v in wrong]
         elif name == _ADDRESS:
-            mistakes += [f"--vary endpoint: {why}" for why in map(_why_no_endpoint, values) if why]
+            mistakes += [f"--vary endpoint: {why}" for v in values if (why := _why_not(endpoint, v))]
         elif name in _WORK:
             known = _WORK[name]
             mistakes += [f"--vary {name}: {not_one_of(v, known)}" for v in values if v not in known]
@@ -65,16 +64,9 @@ def _order_mistakes(sweep: Sweep) -> list[str]:
     return []
 
 
-def _whole(text: str, least: int) -> bool:
+def _why_not(read: Callable[[str], object], text: str) -> str:
     try:
-        return at_least(least, parse_count)(text) >= least
-    except ValueError:
-        return False
-
-
-def _why_no_endpoint(text: str) -> str:
-    try:
-        endpoint(text)
+        read(text)
     except ValueError as error:
         return str(error)
     return ""

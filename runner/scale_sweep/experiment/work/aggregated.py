@@ -100,15 +100,12 @@ def _computed(query: Query, values: Array, each: Sequence[Known]) -> list[Column
     error = FLOAT_ERROR if values.dtype == np.float32 else DOUBLE_ERROR
     columns = []
     for function in query.functions:
-        values_and_sizes = [value_of(function, *of) if len(of[0]) else _of_nothing(function) for of in each]
+        of_nothing = (0 if function in COUNTS else None), 0.0
+        values_and_sizes = [value_of(function, *of) if len(of[0]) else of_nothing for of in each]
         columns.append(
             computed([value for value, _ in values_and_sizes], [size for _, size in values_and_sizes], error)
         )
     return columns
-
-
-def _of_nothing(function: str) -> tuple[int | None, float]:
-    return (0 if function in COUNTS else None), 0.0
 
 
 # A standard deviation is computed from differences, which have the error of the values and not their own: a server that
