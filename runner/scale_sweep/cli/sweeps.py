@@ -182,12 +182,11 @@ def plan(
     """
     from scale_sweep.machine.host.host_facts import read_host
     from scale_sweep.machine.host.machine_file import read_machine
-    from scale_sweep.plan.preparing.assumed import choose_or_assume
-    from scale_sweep.plan.preparing.prepared import prepare, prepare_elsewhere
+    from scale_sweep.plan.preparing.prepared import prepare_elsewhere, prepare_plan
     from scale_sweep.sweep.resolve import resolve_sweep
 
     if machine is None:
-        prepared = prepare(resolve_sweep(what, flags, read_host()), results, choose_or_assume)
+        prepared = prepare_plan(resolve_sweep(what, flags, read_host()), results)
     else:
         host = read_machine(machine)
         prepared = prepare_elsewhere(resolve_sweep(what, flags, host), host, results)

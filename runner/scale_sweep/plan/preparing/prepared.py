@@ -27,6 +27,7 @@ from scale_sweep.plan.data_sets import (
 from scale_sweep.plan.granted import refuse_ungranted, with_constants
 from scale_sweep.plan.make import PlannedArm, make_plan, noted, plan_arms
 from scale_sweep.plan.power import GUESS, AssumedNoise, blocks_for, replicates_for
+from scale_sweep.plan.preparing.assumed import choose_or_assume
 from scale_sweep.plan.preparing.choice import (
     ChosenArm,
     Find,
@@ -80,6 +81,11 @@ def prepare(sweep: Sweep, results: Path, find: Find = choose) -> Prepared:
     here = ThisMachine(results, find)
     refuse_ungranted(sweep, here.host)
     return prepare_for(sweep, results, here)
+
+
+def prepare_plan(sweep: Sweep, results: Path) -> Prepared:
+    """It assumes the servers that this machine lacks."""
+    return prepare(sweep, results, choose_or_assume)
 
 
 def prepare_elsewhere(sweep: Sweep, host: Host, results: Path) -> Prepared:
