@@ -242,6 +242,7 @@ def to_have(request: RequestedServer) -> str:
 
 
 def refuse_unable(sweep: Sweep, choice: ServerChoice) -> None:
+    """Raises UsageError for a quantity that the runtime does not give."""
     where = "--endpoint" if sweep.endpoint else f"--runtime {choice.runtime}"
     constants = [(axis_of(name), (level,)) for name, level in sweep.constants.items()]
     for axis, levels in [(axis_of(sweep.axis), sweep.levels), *constants]:
