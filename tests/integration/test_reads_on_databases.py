@@ -233,7 +233,7 @@ WRONG_TEXTS = [  # what is right, what takes its place, and the operation that i
 @pytest.mark.parametrize(("asked", "right", "wrong", "operation"), WRONG_TEXTS, indirect=["asked"])
 def test_a_wrong_text_is_found_out(asked, right, wrong, operation, folder, monkeypatch):
     target, its = asked
-    module = import_module(f"scale_sweep.server.targets.{target}.{target}_queries")
+    module = import_module(load_facts(target).queries.partition(":")[0])
     rendered = module.rendered
     monkeypatch.setattr(module, "rendered", lambda *given: rendered(*given).replace(right, wrong))
     order = reading.reading_order(folder, target, operation, alone=its.alone, also=["group_by_time.step=10m"])
