@@ -28,8 +28,8 @@ from scale_sweep.model import (
     SubjectSample,
     TrialStarted,
 )
-from scale_sweep.watch.exporter import Exporter
-from scale_sweep.watch.live import LiveState
+from scale_sweep.watch.exporter.server import Exporter
+from scale_sweep.watch.live.state import LiveState
 from tests.unit.synthetic_run import synthetic_run
 
 ALONE, UNREAD, READ = "no exporter", "exporter, nobody reads", "exporter, read every second"

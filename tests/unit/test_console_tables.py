@@ -26,7 +26,7 @@ from scale_sweep.model import (
     VerdictKind,
 )
 from scale_sweep.results.store.stored import Folder
-from scale_sweep.watch.live import LiveState, take
+from scale_sweep.watch.live.state import LiveState, take
 from tests.unit.factories import make_result, make_sweep, make_trial
 from tests.unit.synthetic_run import mixed_run, synthetic_run
 from tests.unit.test_exporter import begun, interval

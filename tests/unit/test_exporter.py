@@ -14,11 +14,12 @@ from scale_sweep.analysis.observations import observations
 from scale_sweep.capacity.objective import parse_objective
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.results.store.stored import Folder
-from scale_sweep.watch.exporter import Exporter, openmetrics
 from scale_sweep.watch.exporter.names import COMMON, METRICS
-from scale_sweep.watch.exporter.server import LineWriter, MetricsServer, common_labels, text
+from scale_sweep.watch.exporter.openmetrics import openmetrics
+from scale_sweep.watch.exporter.server import Exporter, LineWriter, MetricsServer, common_labels, text
 from scale_sweep.watch.exporter.values import points_kept, points_now, points_phase
-from scale_sweep.watch.live import POOLS_MAX, LiveState, ceiling_of, progress, take
+from scale_sweep.watch.live.state import POOLS_MAX, LiveState, ceiling_of, take
+from scale_sweep.watch.live.time_left import progress
 from tests.unit.factories import make_interval
 from tests.unit.raw_run import raw_run
 from tests.unit.synthetic_run import mixed_run

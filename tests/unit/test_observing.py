@@ -15,7 +15,7 @@ from scale_sweep.measure.observing import Watched, accounting_of, plan_of, recor
 from scale_sweep.model import SampleTaken
 from scale_sweep.watch.exporter.server import common_labels, text
 from scale_sweep.watch.exporter.values import points_now
-from scale_sweep.watch.live import LiveState, take
+from scale_sweep.watch.live.state import LiveState, take
 
 
 def observed(folder, *, most=4, seconds=0.0):

@@ -13,9 +13,10 @@ from scale_sweep.cli.arguments import JSON, RESULTS, RUN
 if TYPE_CHECKING:
     from contextlib import ExitStack
 
-    from scale_sweep.watch import dashboards
-    from scale_sweep.watch.exporter import Exporter
-    from scale_sweep.watch.live import LiveState
+    from scale_sweep.watch.dashboards.state_directory import StateDirectory
+    from scale_sweep.watch.dashboards.updown import Status
+    from scale_sweep.watch.exporter.server import Exporter
+    from scale_sweep.watch.live.state import LiveState
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -47,18 +48,18 @@ def register(root: typer.Typer) -> None:
     root.add_typer(app, name="dashboards")
 
 
-def state_directory() -> dashboards.StateDirectory:
-    from scale_sweep.watch import dashboards
+def state_directory() -> StateDirectory:
+    from scale_sweep.watch.dashboards.state_directory import own_state_directory
 
-    return dashboards.own_state_directory()
+    return own_state_directory()
 
 
 def up(how: HOW = How.AUTO, image: IMAGES = None, as_json: JSON = False) -> None:
     """Start Prometheus and Grafana with the dashboards, and show their address. Programs that run already continue."""
     from scale_sweep.cli import console
-    from scale_sweep.watch import dashboards
+    from scale_sweep.watch.dashboards import updown
 
-    _show(dashboards.up(state_directory(), how.value, dashboards.images_of(image or []), console.say), as_json)
+    _show(updown.up(state_directory(), how.value, updown.images_of(image or []), console.say), as_json)
 
 
 def down(
@@ -67,11 +68,11 @@ def down(
 ) -> None:
     """Stop both services. Their data is kept for the next `up`."""
     from scale_sweep.cli import console
-    from scale_sweep.watch import dashboards
+    from scale_sweep.watch.dashboards import updown
 
-    stopped = dashboards.down(state_directory())
+    stopped = updown.down(state_directory())
     if purge:
-        dashboards.purge(state_directory())
+        updown.purge(state_directory())
     if as_json:
         console.show_json({"stopped": list(stopped), "purged": purge})
         return
@@ -82,24 +83,25 @@ def down(
 
 def status(as_json: JSON = False) -> None:
     """Show which services run, their address, and the sweeps that they watch."""
-    from scale_sweep.watch import dashboards
+    from scale_sweep.watch.dashboards import updown
 
-    _show(dashboards.status(state_directory()), as_json)
+    _show(updown.status(state_directory()), as_json)
 
 
 def load(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
     """Load a stored run into the running Prometheus, so that the same dashboards show it."""
     from scale_sweep.cli import console
     from scale_sweep.results.store.reader import find_run, read_run
-    from scale_sweep.watch import dashboards, exporter
+    from scale_sweep.watch.dashboards import updown
+    from scale_sweep.watch.exporter import openmetrics as metrics
 
     folder = find_run(results, run)
     stored, name = read_run(folder), folder.path.name
     console.say(f"making blocks of {name}; Prometheus shows them within a minute")
-    openmetrics = exporter.openmetrics(folder, stored)
-    fresh, span = dashboards.load_run(state_directory(), name, openmetrics), dashboards.span_of(openmetrics)
-    services = dashboards.status(state_directory()).services
-    pages = {board: dashboards.page_of(services, name, board, span) or None for board in BOARDS}
+    openmetrics = metrics.openmetrics(folder, stored)
+    fresh, span = updown.load_run(state_directory(), name, openmetrics), updown.span_of(openmetrics)
+    services = updown.status(state_directory()).services
+    pages = {board: updown.page_of(services, name, board, span) or None for board in BOARDS}
     if as_json:
         console.show_json({"run": name, "loaded": fresh, "from_s": span[0], "to_s": span[1], "pages": pages})
         return
@@ -110,15 +112,15 @@ def load(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) ->
 
 def start_for_sweep() -> None:
     from scale_sweep.cli import console
-    from scale_sweep.watch import dashboards
+    from scale_sweep.watch.dashboards import updown
 
-    dashboards.up(state_directory(), How.AUTO.value, {}, console.say)
+    updown.up(state_directory(), How.AUTO.value, {}, console.say)
 
 
 def serve(state: LiveState, port: int, stack: ExitStack, host: str = "") -> Exporter:
     """Metrics on this port, or on a free one, which Prometheus reads until the stack ends."""
-    from scale_sweep.watch.dashboards import announced
-    from scale_sweep.watch.exporter import Exporter
+    from scale_sweep.watch.dashboards.services import announced
+    from scale_sweep.watch.exporter.server import Exporter
 
     exporter = Exporter(state, port)
     stack.enter_context(announced(state_directory(), state.run, exporter.port, host))
@@ -127,23 +129,23 @@ def serve(state: LiveState, port: int, stack: ExitStack, host: str = "") -> Expo
 
 def say_page() -> None:
     from scale_sweep.cli import console
-    from scale_sweep.watch import dashboards
+    from scale_sweep.watch.dashboards import updown
 
-    page = dashboards.status(state_directory()).page
+    page = updown.status(state_directory()).page
     if page:
         console.say(f"watch it at {page}")
 
 
-def _show(status: dashboards.Status, as_json: bool) -> None:
+def _show(status: Status, as_json: bool) -> None:
     from scale_sweep.cli import console
-    from scale_sweep.watch import dashboards
+    from scale_sweep.watch.dashboards.services import url_of
 
     if as_json:
         console.show_json(_document(status))
         return
     for name in BOTH:
         s = status.services.get(name)
-        console.show_line(f"{name}: {f'{dashboards.url_of(s)} ({s.how}, {s.program})' if s else 'does not run'}")
+        console.show_line(f"{name}: {f'{url_of(s)} ({s.how}, {s.program})' if s else 'does not run'}")
     for sweep in status.sweeps:
         console.show_line(f"running: {sweep.run}, metrics at http://{sweep.address}/metrics")
     if status.page:
@@ -151,8 +153,8 @@ def _show(status: dashboards.Status, as_json: bool) -> None:
         console.show_line(f"open {status.page}")
 
 
-def _document(status: dashboards.Status) -> dict[str, Any]:
-    from scale_sweep.watch import dashboards
+def _document(status: Status) -> dict[str, Any]:
+    from scale_sweep.watch.dashboards.services import url_of
 
     return {
         "state_directory": str(status.state),
@@ -161,7 +163,7 @@ def _document(status: dashboards.Status) -> dict[str, Any]:
         "services": {
             name: {
                 "how": s.how,
-                "url": dashboards.url_of(s),
+                "url": url_of(s),
                 "program": s.program,
                 "pid": s.pid or None,
                 "container": s.container or None,

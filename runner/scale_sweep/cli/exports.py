@@ -64,7 +64,7 @@ def export(request: ExportRequest) -> None:
     from scale_sweep.cli import console
     from scale_sweep.results import formats, sqlexport
     from scale_sweep.results.store.reader import find_run, read_run
-    from scale_sweep.watch import exporter
+    from scale_sweep.watch.exporter.openmetrics import openmetrics
 
     wanted = [
         (file, encode)
@@ -88,7 +88,7 @@ def export(request: ExportRequest) -> None:
     for file, encode in wanted:
         _write(file, encode(columns), counted(len(columns.rows), "row"))
     if request.openmetrics is not None:
-        content = exporter.openmetrics(run, stored)
+        content = openmetrics(run, stored)
         _write(request.openmetrics, content, f"{content.count(NEWLINE)} lines")
     if request.sql is not None:
         password = os.environ.get(sqlexport.PASSWORD_VARIABLE, "")

@@ -116,13 +116,13 @@ def _clean_disks(dry_run: bool, folders: Sequence[Path]) -> list[dict[str, Any]]
 
 def _clean_dashboards(dry_run: bool) -> list[dict[str, Any]]:
     from scale_sweep.cli import console
-    from scale_sweep.watch import dashboards
+    from scale_sweep.watch.dashboards import services, state_directory
 
-    state = dashboards.own_state_directory()
-    leftovers = dashboards.find_leftovers(state)
+    state = state_directory.own_state_directory()
+    leftovers = services.find_leftovers(state)
     for leftover in leftovers:
         if not dry_run:
-            dashboards.remove(state, leftover)
+            services.remove(state, leftover)
         console.say(f"{'would remove' if dry_run else 'removed'} {leftover.kind}: {leftover.name}")
     return [asdict(leftover) for leftover in leftovers]
 

@@ -108,7 +108,7 @@ def _disks(folders: list[Path]) -> tuple[DataDisk, ...]:
 
 def _metrics(name: str, plan: Any, port: int, stack: ExitStack) -> Any:
     from scale_sweep.cli import boards, console
-    from scale_sweep.watch.live import LiveState
+    from scale_sweep.watch.live.state import LiveState
 
     exporter = boards.serve(LiveState(run=name, plan=plan), port, stack)
     console.say(f"metrics at {exporter.url}" + ("" if exporter.port == port else f" (port {port} is taken)"))

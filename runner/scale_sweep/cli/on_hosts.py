@@ -33,7 +33,7 @@ from scale_sweep.plan.preparing.on_hosts import prepare_again_on, prepare_on
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.results.store.run_lock import RunLock
 from scale_sweep.sweep.resolve import resolve_sweep
-from scale_sweep.watch.live import LiveState
+from scale_sweep.watch.live.state import LiveState
 
 
 @contextmanager

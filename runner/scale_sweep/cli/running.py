@@ -118,7 +118,7 @@ def run_watched(
     from scale_sweep.base import output
     from scale_sweep.cli import boards, compose, console
     from scale_sweep.cli.console.live import LiveView
-    from scale_sweep.watch.live import LiveState
+    from scale_sweep.watch.live.state import LiveState
 
     output.go_on_without()
     try:

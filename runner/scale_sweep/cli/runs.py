@@ -149,7 +149,7 @@ def watch(run: RUN, results: RESULTS = Path("results")) -> None:
     from scale_sweep.cli.console.live import LiveView
     from scale_sweep.results.store.reader import Follower, find_run, read_manifest, read_run
     from scale_sweep.results.store.run_lock import is_held
-    from scale_sweep.watch.live import LiveState
+    from scale_sweep.watch.live.state import LiveState
 
     output.need_messages()
     folder = find_run(results, run)

@@ -27,7 +27,8 @@ from scale_sweep.model import (
     verdict_words,
 )
 from scale_sweep.plan.replicates import may_grow
-from scale_sweep.watch.live import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, progress, rates, take
+from scale_sweep.watch.live.state import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, rates, take
+from scale_sweep.watch.live.time_left import progress
 
 REFRESH_PER_S = 2.0
 PLAN_ROWS = 14

@@ -31,7 +31,7 @@ from scale_sweep.results.store.stored import Folder, is_there, lines_of
 from scale_sweep.watch.exporter.names import BY_NAME, METRICS, Metric
 from scale_sweep.watch.exporter.server import common_labels
 from scale_sweep.watch.exporter.values import Point, points_kept, points_now, points_phase
-from scale_sweep.watch.live import LiveState, take
+from scale_sweep.watch.live.state import LiveState, take
 
 
 class Book:

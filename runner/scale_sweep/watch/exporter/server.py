@@ -21,7 +21,7 @@ from scale_sweep.base.texts import visible
 from scale_sweep.model import CeilingsMeasured, Event, PhaseEntered, TrialFinished, TrialStarted
 from scale_sweep.watch.exporter.names import BY_NAME, COMMON
 from scale_sweep.watch.exporter.values import Point, points_kept, points_now, points_phase
-from scale_sweep.watch.live import LiveState, take
+from scale_sweep.watch.live.state import LiveState, take
 
 LOOPBACK = "127.0.0.1"
 PATH = "/metrics"

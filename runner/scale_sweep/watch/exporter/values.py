@@ -18,7 +18,8 @@ from scale_sweep.model import (
     rate_per_cpu_s,
 )
 from scale_sweep.sweep.vary import label
-from scale_sweep.watch.live import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, curves, progress, rates
+from scale_sweep.watch.live.state import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, rates
+from scale_sweep.watch.live.time_left import curves, progress
 
 Point = tuple[str, tuple[str, ...], float | None]
 
