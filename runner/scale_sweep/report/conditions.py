@@ -26,9 +26,30 @@ Read = Callable[[TrialResult], float | None]
 
 
 def conditions(results: Sequence[TrialResult], axis: AxisFacts) -> tuple[str, ...]:
-    points = [r for r in results if r.trial.role == "point"]
-    sentences = (rule(points, axis.name) for rule in (_shared, _others, _stolen, _clock, _data, _memory, _commits))
-    return tuple(sentence for sentence in sentences if sentence)
+    points, unit = [r for r in results if r.trial.role == "point"], axis.name
+    others, stolen, mhz, used, commits = (
+        _means(points, read)
+        for read in (
+            lambda r: r.measurement.other_cpu_cores,
+            lambda r: r.measurement.stolen_cpu_cores,
+            lambda r: r.measurement.server_cpu_mhz,
+            lambda r: r.measurement.memory_used_gb,
+            lambda r: r.measurement.commits,
+        )
+    )
+    clock = f"the clock rate of the server's CPUs moves with the {unit}: {_listed(mhz, '.0f')} MHz"
+    memory = f"the server's memory in use moves with the {unit}: {_listed(used, '.2g')} GB"
+    cycles = f"commit cycles under load move with the {unit}: {_listed(commits, '.1f')}"
+    sentences = (
+        _shared(points, unit),
+        _moving("other processes used, on all CPUs of the machine,", others, unit),
+        _moving("the hypervisor took", stolen, unit),
+        clock if _moves(mhz, CLOCK_FACTOR) else "",
+        _data(points, unit),
+        memory if _moves(used, MEMORY_FACTOR) else "",
+        cycles if _moves(commits, COMMITS_FACTOR) and max(commits.values()) >= 1 else "",
+    )
+    return tuple(filter(None, sentences))
 
 
 def _means(results: Sequence[TrialResult], read: Read) -> dict[float, float]:
@@ -44,9 +65,9 @@ def _moves(means: Mapping[float, float], factor: float) -> bool:
     return bool(means) and max(means.values()) >= factor * min(means.values())
 
 
-def _listed(means: Mapping[float, float], form: str) -> str:
+def _listed(means: Mapping[float, float], form: str, unit: str = "") -> str:
     """Each mean with its level. form: a format specification."""
-    return ", ".join(f"{mean:{form}} at {format_number(level)}" for level, mean in means.items())
+    return ", ".join(f"{mean:{form}}{unit} at {format_number(level)}" for level, mean in means.items())
 
 
 def _shared(results: Sequence[TrialResult], unit: str) -> str:
@@ -54,7 +75,7 @@ def _shared(results: Sequence[TrialResult], unit: str) -> str:
     on = {level: share for level, share in shares.items() if share > SHARED_CORES_MIN}
     if not on or len(on) == len(shares) and max(on.values()) - min(on.values()) < SHARED_CORES_MIN:
         return ""
-    by_level = ", ".join(f"{100 * share:.0f} % at {format_number(level)}" for level, share in shares.items())
+    by_level = _listed({level: 100 * share for level, share in shares.items()}, ".0f", " %")
     return f"the load generator took a share of the server's CPUs that moves with the {unit}: {by_level}"
 
 
@@ -66,63 +87,25 @@ def _taken(result: TrialResult) -> float:
     return used * len(placement.shared) / len(placement.generator_cpus)
 
 
-def _others(results: Sequence[TrialResult], unit: str) -> str:
-    return _moving(
-        "other processes used, on all CPUs of the machine,",
-        _means(results, lambda r: r.measurement.other_cpu_cores),
-        unit,
-    )
-
-
-def _stolen(results: Sequence[TrialResult], unit: str) -> str:
-    return _moving("the hypervisor took", _means(results, lambda r: r.measurement.stolen_cpu_cores), unit)
-
-
 def _moving(who: str, cores: Mapping[float, float], unit: str) -> str:
     if not cores or max(cores.values()) - min(cores.values()) < OTHERS_SHARE:
         return ""
-    by_level = _listed(cores, ".2f")
-    return f"{who} CPU time that moves with the {unit}: {by_level} CPU cores"
-
-
-def _clock(results: Sequence[TrialResult], unit: str) -> str:
-    rates = _means(results, lambda r: r.measurement.server_cpu_mhz)
-    if not _moves(rates, CLOCK_FACTOR):
-        return ""
-    by_level = _listed(rates, ".0f")
-    return f"the clock rate of the server's CPUs moves with the {unit}: {by_level} MHz"
+    return f"{who} CPU time that moves with the {unit}: {_listed(cores, '.2f')} CPU cores"
 
 
 def _data(results: Sequence[TrialResult], unit: str) -> str:
     sizes = _means(results, lambda r: r.measurement.data_gb)
     if not _moves(sizes, DATA_FACTOR) or not max(sizes.values()):
         return ""
-    by_level = _listed(sizes, ".2g")
-    advice = " (--rows gives every level the same rows)" if all(map(_takes_rows, results)) else ""
-    return (
-        f"the data at the end of a trial grow with the {unit}: {by_level} GB, so caches and trees differ from level to "
-        f"level{advice}"
+    advice = (
+        " (--rows gives every level the same rows)"
+        if all(takes_fixed_work(r.trial.load, r.trial.work) for r in results)
+        else ""
     )
-
-
-def _takes_rows(result: TrialResult) -> bool:
-    return takes_fixed_work(result.trial.load, result.trial.work)
-
-
-def _memory(results: Sequence[TrialResult], unit: str) -> str:
-    used = _means(results, lambda r: r.measurement.memory_used_gb)
-    if not _moves(used, MEMORY_FACTOR):
-        return ""
-    by_level = _listed(used, ".2g")
-    return f"the server's memory in use moves with the {unit}: {by_level} GB"
-
-
-def _commits(results: Sequence[TrialResult], unit: str) -> str:
-    seen = _means(results, lambda r: r.measurement.commits)
-    if not _moves(seen, COMMITS_FACTOR) or max(seen.values()) < 1:
-        return ""
-    by_level = _listed(seen, ".1f")
-    return f"commit cycles under load move with the {unit}: {by_level}"
+    return (
+        f"the data at the end of a trial grow with the {unit}: {_listed(sizes, '.2g')} GB, so caches and trees differ "
+        f"from level to level{advice}"
+    )
 
 
 _CORES, _SYSTEM, _FAULTS = "server_cpu_cores", "server_system_cores", "server_page_faults_per_s"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -27,38 +27,39 @@ from scale_sweep.sweep.vary import label
 _BY_NAME = ("disks", "hosts", "cpu_mhz", "operations", "steps")  # figures of each of them
 _MEASURED = tuple(name for name in Measurement.__dataclass_fields__ if name not in _BY_NAME)
 DISKS_MAX = 8  # in columns
-COLUMNS_BEFORE_KNOBS = (
-    "trial_id",
-    "order",
-    "point",
-    "replicate",
-    "role",
-    "target",
-    "runtime",
-    "method",
-    "variant",
-    "cores",
-    "disks",
-)
-COLUMNS_AFTER_KNOBS = (
-    *_MEASURED,
-    "verdict",
-    "reasons",
-    "bottleneck",
-    "bottleneck_shares",
-    "server_cpus",
-    "generator_cpus",
-    "shared_cpus",
-    "smt_cpus",
-    "sibling_cpus",
-    "other_knobs",
-    "started_utc",
-    "wall_s",
-    "quick",
-    "rate_unit",
-    "rate_per_cpu_s",
-    "fitted",
-)
+_Cell = Callable[[TrialResult], Any]
+_BEFORE: Mapping[str, _Cell] = {
+    "trial_id": lambda r: r.trial.trial_id,
+    "order": lambda r: r.trial.order,
+    "point": lambda r: r.trial.level,
+    "replicate": lambda r: r.trial.replicate,
+    "role": lambda r: r.trial.role,
+    "target": lambda r: r.trial.subject.target,
+    "runtime": lambda r: r.trial.subject.runtime,
+    "method": lambda r: r.trial.subject.method,
+    "variant": lambda r: label(r.trial.variant),
+    "cores": lambda r: r.trial.cores,
+    "disks": lambda r: r.trial.disks,
+}
+_AFTER: Mapping[str, _Cell] = {
+    "verdict": lambda r: r.verdict.kind.value,
+    "reasons": lambda r: "; ".join(r.verdict.reasons),
+    "bottleneck": lambda r: r.verdict.bottleneck.kind.value if r.verdict.bottleneck else None,
+    "bottleneck_shares": lambda r: _shares(r.verdict.bottleneck),
+    "server_cpus": lambda r: _spaced(r.trial.placement.server_cpus),
+    "generator_cpus": lambda r: _spaced(r.trial.placement.generator_cpus),
+    "shared_cpus": lambda r: _spaced(r.trial.placement.shared),
+    "smt_cpus": lambda r: _spaced(r.trial.placement.smt_cpus),
+    "sibling_cpus": lambda r: _spaced(r.trial.placement.sibling_cpus),
+    "other_knobs": lambda _: None,  # those without a column, by the plan
+    "started_utc": lambda r: r.started_utc,
+    "wall_s": lambda r: round(r.wall_s, 3),
+    "quick": lambda r: "yes" if is_quick(r) else "no",
+    "rate_unit": lambda r: r.trial.work.rate_words,
+    "rate_per_cpu_s": rate_per_cpu_s,
+    "fitted": lambda r: "yes" if r.is_fitted else "no",
+}
+COLUMNS_BEFORE_KNOBS, COLUMNS_AFTER_KNOBS = tuple(_BEFORE), (*_MEASURED, *_AFTER)
 TIMESERIES_HEADER = "trial_id,t_s," + ",".join(SERIES_COLUMNS) + "\n"
 
 
@@ -114,42 +115,21 @@ def _shares(bottleneck: Bottleneck | None) -> str | None:
     return " ".join(f"{kind}={share:.0f}%" for kind, share in bottleneck.shares.items()) if bottleneck else None
 
 
+def _spaced(cpus: Iterable[int]) -> str:
+    return " ".join(map(str, cpus))
+
+
 def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
     """None: not measured."""
     trial, columns = result.trial, _knob_columns(plan)
-    other = {k: v for k, v in trial.knobs.items() if k not in columns}
     return {
         **{column: trial.knobs.get(knob) for knob, column in columns.items()},
         plan.sweep.axis: trial.level,
-        "trial_id": trial.trial_id,
-        "order": trial.order,
-        "point": trial.level,
-        "replicate": trial.replicate,
-        "role": trial.role,
-        "target": trial.subject.target,
-        "runtime": trial.subject.runtime,
-        "method": trial.subject.method,
-        "variant": label(trial.variant),
-        "cores": trial.cores,
-        "disks": trial.disks,
+        **{name: cell(result) for name, cell in _BEFORE.items()},
         **{k: v for k, v in asdict(result.measurement).items() if k not in _BY_NAME},
         **{f"{d}_{k}": v for d, figures in result.measurement.disks.items() for k, v in asdict(figures).items()},
-        "verdict": result.verdict.kind.value,
-        "reasons": "; ".join(result.verdict.reasons),
-        "bottleneck": result.verdict.bottleneck.kind.value if result.verdict.bottleneck else None,
-        "bottleneck_shares": _shares(result.verdict.bottleneck),
-        "server_cpus": " ".join(map(str, trial.placement.server_cpus)),
-        "generator_cpus": " ".join(map(str, trial.placement.generator_cpus)),
-        "shared_cpus": " ".join(map(str, trial.placement.shared)),
-        "smt_cpus": " ".join(map(str, trial.placement.smt_cpus)),
-        "sibling_cpus": " ".join(map(str, trial.placement.sibling_cpus)),
-        "other_knobs": " ".join(f"{k}={v}" for k, v in other.items()),
-        "started_utc": result.started_utc,
-        "wall_s": round(result.wall_s, 3),
-        "rate_unit": trial.work.rate_words,
-        "quick": "yes" if is_quick(result) else "no",
-        "rate_per_cpu_s": rate_per_cpu_s(result),
-        "fitted": "yes" if result.is_fitted else "no",
+        **{name: cell(result) for name, cell in _AFTER.items()},
+        "other_knobs": " ".join(f"{k}={v}" for k, v in trial.knobs.items() if k not in columns),
     }
 
 
