@@ -30,6 +30,7 @@ from scale_sweep.report.svg import (
     line,
     marker,
     rate_axes,
+    shaped,
     swatch,
     text,
 )
@@ -236,9 +237,7 @@ def _fit_line(frame: Frame, run: StoredRun, css: str) -> str:
 
 
 def _mark(x: float, y: float, css: str, title: str) -> str:
-    kind = VerdictKind.GENERATOR_BOUND if css == "run-a" else VerdictKind.VALID  # a square, a circle
-    drawn = marker(x, y, kind, title, 4.2)
-    return drawn.replace('class="m invalid"', f'class="m {css}"').replace('class="m valid"', f'class="m {css}"')
+    return shaped(x, y, "square" if css == "run-a" else "circle", css, title, 4.2)
 
 
 def _ratios(comparison: Comparison, blocks: Sequence[PointLogs], width: int, height: int) -> str:

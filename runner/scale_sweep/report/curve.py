@@ -34,6 +34,7 @@ from scale_sweep.report.svg import (
     marker,
     rate_axes,
     swatch,
+    text,
     upright,
 )
 from scale_sweep.report.table import fixed, known, short
@@ -121,16 +122,16 @@ def model_line(frame: Frame, model: ModelFit, levels: tuple[float, float], css: 
 def _has_band(run: StoredRun) -> bool:
     fit = fit_of(run)
     model, drawn = drawn_model(fit), _with_rate(run, fit)
-    return model is not None and bool(drawn) and bool(_band(fit, model, _x_max(run)))
+    return (
+        model is not None
+        and bool(drawn)
+        and bool(_band(fit, model, PAST_LAST * max(r.trial.level for r in run.on_curve)))
+    )
 
 
 def _band(fit: FitReport, model: ModelFit, x_max: float) -> list[tuple[float, float, float]]:
     first, last = drawn_range(fit, x_max)
     return [(n, low, high) for n, low, high in fit.band or model.band if first <= n <= last] if fit.chosen else []
-
-
-def _x_max(run: StoredRun) -> float:
-    return PAST_LAST * max(r.trial.level for r in run.on_curve)
 
 
 def _with_rate(run: StoredRun, fit: FitReport) -> list[TrialResult]:
@@ -148,7 +149,11 @@ def _limits(frame: Frame, fit: FitReport) -> str:
     figures, low = ((fit.peak_level, "peak"), (fit.knee_level, "hard limit")), frame.height - frame.bottom - 8
     limits = [(level, f"{name} {level:.1f}", low) for level, name in figures if level is not None][:1]
     limits += [(one.after, f"{one.label} beyond {format_number(one.after)}", frame.top + 12) for one in fit.breaks]
-    return "".join(upright(frame, level, words, y) for level, words, y in limits if level <= frame.x_max)
+    return "".join(
+        upright(frame, level, "limit") + text(frame.x(level) - 5, y, words, "dim", "end")
+        for level, words, y in limits
+        if level <= frame.x_max
+    )
 
 
 def _marks(frame: Frame, drawn: Sequence[TrialResult], fit: FitReport) -> list[str]:
@@ -214,9 +219,11 @@ def _legend_items(
             (swatch("mean"), "mean of the valid trials, 95 % interval" if has_bars else "mean of the valid trials")
         )
     if model is not None:
-        name = NAMES[model.model]
+        name, ends = NAMES[model.model], ""
+        if fit.ends_before:
+            ends = f"; ends before {format_number(fit.ends_before)}: every trial there was rejected"
         items.append(
-            (swatch("fit"), f"{name} fit, 95 % band{_until(fit)}")
+            (swatch("fit"), f"{name} fit, 95 % band{ends}")
             if _has_band(run)
             else (swatch("fit"), f"{name} fit")
             if fit.chosen
@@ -233,19 +240,13 @@ def _legend_items(
     return items
 
 
-def _until(fit: FitReport) -> str:
-    return f"; ends before {format_number(fit.ends_before)}: every trial there was rejected" if fit.ends_before else ""
-
-
-def _undrawn(run: StoredRun) -> list[str]:
-    rate = fit_of(run).rate
-    return [f"{r.trial.trial_id} ({r.verdict.kind.value})" for r in run.on_curve if not known(rate_of_trial(r, rate))]
-
-
 def caption(run: StoredRun) -> str:
     """Sentences on what the curve shows, and what it does not show."""
     others = len(run.results) - len(run.on_curve)
-    absent, counted = _undrawn(run), [r.verdict.kind.is_fitted for r in _with_rate(run, fit_of(run))]
+    drawn = _with_rate(run, fit_of(run))
+    left = [r for r in run.on_curve if not known(rate_of_trial(r, fit_of(run).rate))]
+    absent = [f"{r.trial.trial_id} ({r.verdict.kind.value})" for r in left]
+    counted = [r.verdict.kind.is_fitted for r in drawn]
     sentences = (
         "The trials of each level are side by side."
         + ("" if all(counted) else " Hollow marks do not count." if any(counted) else " None of them counts."),

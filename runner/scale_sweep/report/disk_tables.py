@@ -139,7 +139,8 @@ def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
         return ""
     ceiling = [(swatch("limit"), "ceiling of the disk (fio)")] if any(bar[4] for bar in bars) else []
     kinds = {("bar", "written by the disk") if bar[5] else ("invalid", "written; no trial counts") for bar in bars}
-    keys, above = legend([*((_block(css), words) for css, words in sorted(kinds)), *ceiling], width, 8, 14)
+    block = '<rect x="2" y="-6" width="13" height="11" class="{}"/>'
+    keys, above = legend([*((block.format(css), words) for css, words in sorted(kinds)), *ceiling], width, 8, 14)
     top = 1.12 * max(max(bar[3], bar[4] or 0.0) for bar in bars)
     groups = len({level for level, *_ in bars})
     frame = Frame.within((width, height + above), (54, 14, above + 34, 58), (0.0, float(groups)), (0.0, top))
@@ -155,10 +156,6 @@ def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
         parts.append(text(frame.x(at + 0.5), frame.y(0) + 33, counted(level, "disk"), "", "middle"))
     label = "Written by each disk at each level, beside its ceiling"
     return drawing(width, frame.height, label, "".join(parts), "small")
-
-
-def _block(css: str) -> str:
-    return f'<rect x="2" y="-6" width="13" height="11" class="{css}"/>'
 
 
 def _bar(frame: Frame, ends: tuple[float, float], rate: float, own: float | None, title: str, css: str) -> str:

@@ -40,10 +40,14 @@ def _index(
     """The comparison, with links to the reports of the variants. shared: facts of method and machine of all
     variants."""
     links = form.links([(name, _variant_words(run, name)) for name in labels_of(run)])
-    tables = enumerate(_tables(run, reference), start=1)
+    tables = [(table.title, once(table) if form.is_page else table) for table in _tables(run, reference)]
+    drawn = Section("curves", "The curves", form.on_page(lambda: several.figure_html(run)))
     sections = (
-        *_first_sections(run, form),
-        *(Section(f"table-{n}", table.title, _as_one(table, form), is_titled=False) for n, table in tables),
+        *(ab_sections(run, form) if run.plan.sweep.variants_ab else (drawn,)),
+        *(
+            Section(f"table-{n}", title, form.table(table, dense=True), is_titled=False)
+            for n, (title, table) in enumerate(tables, start=1)
+        ),
         Section("reports", "Report of each variant", links, is_titled=False),
         Section(
             "method",
@@ -52,16 +56,6 @@ def _index(
         ),
     )
     return form.body(_headline(run, fits), run.results, sections, "")
-
-
-def _first_sections(run: StoredRun, form: Form) -> tuple[Section, ...]:
-    if run.plan.sweep.variants_ab:
-        return ab_sections(run, form)
-    return (Section("curves", "The curves", form.on_page(lambda: several.figure_html(run))),)
-
-
-def _as_one(table: Table, form: Form) -> str:
-    return form.table(once(table) if form.is_page else table, dense=True)
 
 
 def _tables(run: StoredRun, reference: Reference | None) -> tuple[Table, ...]:

@@ -46,10 +46,10 @@ def pairs_words(fit: FitReport) -> str:
 def models_table(fit: FitReport) -> Table:
     """The candidates: parameters with their intervals, AICc and holdout error."""
     best = min((m.aicc for m in fit.models if m.aicc is not None), default=None)
-    rows = []
+    trials, rows = sum(p.n for p in fit.points), []
+    size = sum(p.n * p.rate_mean for p in fit.points) / trials if trials else None
     for m in fit.models:
         delta = m.aicc - best if m.aicc is not None and best is not None else None
-        size = _mean(fit)
         residual = 100 * m.rse / size if m.rse is not None and size else None
         off = 100 * m.holdout_error if m.holdout_error is not None else None
         values = ", ".join(_parameter(m, name) for name in m.parameters)
@@ -93,11 +93,6 @@ def rejected_table(fit: FitReport) -> Table:
         words=(2, 4),
         notes=(note,) if rows else (),
     )
-
-
-def _mean(fit: FitReport) -> float | None:
-    trials = sum(p.n for p in fit.points)
-    return sum(p.n * p.rate_mean for p in fit.points) / trials if trials else None
 
 
 def _parameter(model: ModelFit, name: str) -> str:
@@ -171,7 +166,8 @@ def _prediction_row(fit: FitReport, p: Prediction) -> tuple[str, str, str]:
     last = fit.points[-1].level if fit.points else math.inf
     notes = [goes_on(p.level, last) or "extrapolated"] if p.extrapolated else []
     others = [name for name in p.by_model if name != fit.chosen]
-    notes += [f"{NAMES[name]} {_estimate(p.by_model[name])}" for name in others]
+    estimates = ((name, p.by_model[name]) for name in others)
+    notes += [f"{NAMES[name]} {format_rate(one.value, one.low, one.high)}" for name, one in estimates]
     notes += [p.reason] if p.reason else []
     if p.is_wide:
         notes.append(_remedy(fit, p))
@@ -182,10 +178,6 @@ def _remedy(fit: FitReport, p: Prediction) -> str:
     if p.halved_by is None:
         return "too wide to use; no single level would halve it, but more replicates narrow it"
     return f"too wide to use; {Terms(axis=fit.axis).count(p.halved_by)}, measured too, would about halve it"
-
-
-def _estimate(rate: Estimate) -> str:
-    return format_rate(rate.value, rate.low, rate.high)
 
 
 def _need_row(fit: FitReport, n: Need) -> tuple[str, str, str]:

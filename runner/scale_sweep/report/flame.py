@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -28,11 +29,7 @@ class StackFrame:
 
 def tree(folded: str) -> StackFrame:
     """The stacks of one profile as a tree from the outermost frame on. Its own share is 1, or 0 without samples."""
-    counted = []
-    for line in folded.splitlines():
-        stack, _, count = line.rpartition(" ")
-        if stack and count.isdigit():
-            counted.append((stack.split(";"), int(count)))
+    counted = _stacks(folded)
     total = sum(count for _, count in counted)
     root = StackFrame(share=1.0 if total else 0.0)
     for names, number in counted:
@@ -41,6 +38,11 @@ def tree(folded: str) -> StackFrame:
             at = at.calls.setdefault(name, StackFrame())
             at.share += number / total
     return root
+
+
+def _stacks(folded: str) -> list[tuple[list[str], int]]:
+    lines = (line.rpartition(" ") for line in folded.splitlines())
+    return [(stack.split(";"), int(count)) for stack, _, count in lines if stack and count.isdigit()]
 
 
 def profile_html(run: StoredRun) -> str:
@@ -121,11 +123,7 @@ def grown(before: str, after: str, count: int = 10) -> tuple[tuple[str, float, f
 
 
 def _own(folded: str) -> Mapping[str, float]:
-    counts: dict[str, int] = {}
-    for line in folded.splitlines():
-        stack, _, count = line.rpartition(" ")
-        if stack and count.isdigit():
-            innermost = stack.rpartition(";")[2]
-            counts[innermost] = counts.get(innermost, 0) + int(count)
-    total = sum(counts.values())
-    return {name: n / total for name, n in counts.items()}
+    counts = Counter[str]()
+    for names, count in _stacks(folded):
+        counts[names[-1]] += count
+    return {name: n / counts.total() for name, n in counts.items()}

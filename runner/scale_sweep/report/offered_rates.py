@@ -69,18 +69,14 @@ def with_answer(fit: FitReport, run: StoredRun) -> FitReport:
         p99 = _p99_ms(run, trials, f" ({NO_INTERVAL})") if is_met else ABSENT
         at = axis.count(format_number(level))
         words = f"p50 {p50} ms, p99 {p99} ms (service time {sent} ms) at {at}"
-        answers.append(words if is_met else f"{_without(trials)} at {at}")
+        missed = all(r.verdict.kind is VerdictKind.OFFERED_NOT_MET for r in trials)
+        without = "not achieved" if missed else "no trial counts"
+        answers.append(words if is_met else f"{without} at {at}")
     return replace(fit, sentence=f"{offered}. Response times: {'; '.join(answers)}", cautions=()) if answers else fit
 
 
 def _trials(run: StoredRun, level: float) -> tuple[list[TrialResult], bool]:
     return shown_trials([r for r in run.on_curve if r.trial.level == level])
-
-
-def _without(trials: list[TrialResult]) -> str:
-    """Why a level has no response times: the rate, or that no trial counts."""
-    missed = all(r.verdict.kind is VerdictKind.OFFERED_NOT_MET for r in trials)
-    return "not achieved" if missed else "no trial counts"
 
 
 def _row(run: StoredRun, level: float) -> tuple[str, ...]:
@@ -123,8 +119,7 @@ def is_near_saturation(result: TrialResult) -> bool:
 
 
 def _mean_ms(trials: Sequence[TrialResult], name: str) -> str:
-    value = mean(getattr(r.measurement, name) for r in trials)
-    return short(value) if value is not None else ABSENT
+    return short(mean(getattr(r.measurement, name) for r in trials))
 
 
 TIMES = ("p50", "p99", "p999")
@@ -205,14 +200,11 @@ def offered_tables(run: StoredRun) -> tuple[Table, ...]:
 
 
 def _step_row(trial_id: str, step: Step) -> tuple[str, ...]:
-    def ms(value: float | None) -> str:
-        return short(value) if value is not None else ABSENT
-
     return (
         trial_id,
         format_rate(step.rate),
         format_rate(step.achieved_per_s),
-        *(f"{ms(step.response_ms.get(name))} / {ms(step.service_ms.get(name))}" for name in TIMES),
-        ms(step.late_ms.get("p99")),
+        *(f"{short(step.response_ms.get(name))} / {short(step.service_ms.get(name))}" for name in TIMES),
+        short(step.late_ms.get("p99")),
         came_of(step),
     )

@@ -102,7 +102,8 @@ def times_svg(run: StoredRun, width: int = 940) -> str:
     values = [v for t in times for v in (t.middle, t.upper) if known(v) and v]
     if not values:
         return ""
-    scale = _Scale.of(min(values), max(values), left=_left(times, width), right=width - _RIGHT)
+    left = min(40 + 7.2 * max(len(t.name) for t in times), width / 2.5)
+    scale = _Scale.of(min(values), max(values), left=left, right=width - _RIGHT)
     parts, y, before = [], _TOP + 0.0, ""
     for time in times:
         y += _GAP if before and time.name != before else 0
@@ -138,10 +139,6 @@ class _Scale:
         powers = [10.0**p for p in range(round(math.log10(self.low)), round(math.log10(self.high)) + 1)]
         steps = (1, 2, 5) if len(powers) < 4 else (1,)
         return [p * s for p in powers for s in steps if p * s <= self.high * 1.001]
-
-
-def _left(times: list[OperationTime], width: int) -> float:
-    return min(40 + 7.2 * max(len(t.name) for t in times), width / 2.5)
 
 
 def _axis(scale: _Scale, height: int) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scale_sweep.base.units import format_number, format_rate
-from scale_sweep.model import StoredRun, VerdictKind
+from scale_sweep.model import StoredRun
 from scale_sweep.report.figures import at_level, axis_facts, axis_name, fitted_rate, levels_of
 from scale_sweep.report.level_tables import disk_words, range_notes
 from scale_sweep.report.several_curves import stored_bytes
-from scale_sweep.report.svg import Frame, axes, clipped, counted_lines, drawing, legend, line, marker, swatch, x_levels
+from scale_sweep.report.svg import Frame, axes, clipped, counted_lines, drawing, legend, line, shaped, swatch, x_levels
 from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, mean, short
 
 Reference = Sequence[Mapping[str, str]]
@@ -44,7 +44,7 @@ class ReferenceComparison:
         return {n: s.rate / first for n, s in sides.items() if s.rate and first and s.valid}
 
 
-def _number(text: object) -> float | None:
+def number(text: object) -> float | None:
     try:
         value = float(str(text).replace(",", ""))
     except ValueError:
@@ -53,7 +53,7 @@ def _number(text: object) -> float | None:
 
 
 def _disk(row: Mapping[str, str]) -> str:
-    one, low, high = (_number(row.get(f"disk_mb_per_s{end}")) for end in ("", "_low", "_high"))
+    one, low, high = (number(row.get(f"disk_mb_per_s{end}")) for end in ("", "_low", "_high"))
     return f"{short(low)}–{short(high)}" if one is None and low is not None and high is not None else short(one)
 
 
@@ -62,9 +62,9 @@ def compare(run: StoredRun, reference: Reference) -> ReferenceComparison | None:
     axis, column = axis_facts(run), run.plan.sweep.work.rate_column
     published = {}
     for row in rows_of(run, reference):
-        level, value = _number(row.get(axis.name)), _number(row.get(column))
+        level, value = number(row.get(axis.name)), number(row.get(column))
         if level is not None and value is not None:
-            cpu = _number(row.get("cpu_percent"))
+            cpu = number(row.get("cpu_percent"))
             published[level] = ReferenceRate(level=level, rate=value, cpu_percent=cpu, disk=_disk(row))
     ours = {}
     for level in levels_of(run):
@@ -202,5 +202,4 @@ def speedup_svg(run: StoredRun, both: ReferenceComparison, width: int = 520, hei
 
 
 def _dot(x: float, y: float, css: str, title: str = "") -> str:
-    shape = marker(x, y, VerdictKind.RESOURCE_NOT_SATURATED if css == "published" else VerdictKind.VALID, title, 3.8)
-    return shape.replace('class="m invalid"', f'class="m {css}"').replace('class="m valid"', f'class="m {css}"')
+    return shaped(x, y, "diamond" if css == "published" else "circle", css, title, 3.8)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.model import StoredRun
 from scale_sweep.report.figures import axis_facts
 from scale_sweep.report.operations import CANNOT, operation_names
+from scale_sweep.report.reference import Reference, number
 from scale_sweep.report.several_curves import SubjectCurve, SubjectPoint, curves
 from scale_sweep.report.table import ABSENT, MARK, Table, mean, short
 
-Reference = Sequence[Mapping[str, str]]
 NEEDS = ("operation", "target", "response_s")  # columns of a table of reads
 _TITLE = "Published and ours: response times of reads"
 _STORING_TITLE = "Published and ours: rows stored and written"
@@ -35,7 +35,7 @@ def reads_tables(run: StoredRun, reference: Reference | None) -> tuple[Table, ..
 def _times(run: StoredRun, reference: Reference) -> Table | None:
     """Seconds, published and ours."""
     published = _published(reference)
-    targets, ours = _targets(reference), curves(run)
+    targets, ours = tuple(dict.fromkeys(row["target"] for row in reference)), curves(run)
     measured = {name for curve in ours for name in operation_names(curve)}
     names = [name for name in dict.fromkeys(name for name, _ in published) if name in measured]
     if not names:
@@ -45,7 +45,10 @@ def _times(run: StoredRun, reference: Reference) -> Table | None:
     for name in names:
         theirs = [published.get((name, target)) for target in targets]
         mine = [_ours(curve, name) for curve in ours]
-        cells = [_seconds(curve, name, value) for curve, value in zip(ours, mine, strict=True)]
+        cells = [
+            _marked(curve, short(value)) if name in operation_names(curve) else CANNOT
+            for curve, value in zip(ours, mine, strict=True)
+        ]
         number = (numbers.get(name, ABSENT),) if numbers else ()
         rows.append((name, *number, *map(short, theirs), *_ratio(theirs), *cells, *_ratio(mine, _all_count(ours))))
     headers = (
@@ -62,14 +65,14 @@ def _times(run: StoredRun, reference: Reference) -> Table | None:
 
 def _storing(run: StoredRun, reference: Reference) -> Table | None:
     """Bytes on disk and the rate of writing, published and ours; None if neither is published."""
-    targets, ours = _targets(reference), curves(run)
+    targets, ours = tuple(dict.fromkeys(row["target"] for row in reference)), curves(run)
     measured = {
         "stored_bytes_per_row": [_last(curve).stored_bytes for curve in ours],
         "written_rows_per_s": [_preloaded(curve) for curve in ours],
     }
     rows = []
     for column, words, spelled in _FIGURES:
-        published = {row["target"]: value for row in reference if (value := _number(row.get(column))) is not None}
+        published = {row["target"]: value for row in reference if (value := number(row.get(column))) is not None}
         if published:
             theirs, mine = [published.get(target) for target in targets], measured[column]
             cells = [_marked(curve, spelled(value)) for curve, value in zip(ours, mine, strict=True)]
@@ -83,10 +86,6 @@ def _storing(run: StoredRun, reference: Reference) -> Table | None:
     )
     note = "Our rows/s written are those of the preload, until the server was at rest."
     return Table(title=_STORING_TITLE, headers=headers, rows=tuple(rows), words=(0,), notes=(note,)) if rows else None
-
-
-def _targets(reference: Reference) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(row["target"] for row in reference))
 
 
 def _numbers(reference: Reference) -> dict[str, str]:
@@ -103,15 +102,8 @@ def _published(reference: Reference) -> dict[tuple[str, str], float | None]:
     """The mean response time in seconds by operation and target."""
     values: dict[tuple[str, str], list[float | None]] = {}
     for row in reference:
-        values.setdefault((row["operation"], row["target"]), []).append(_number(row["response_s"]))
+        values.setdefault((row["operation"], row["target"]), []).append(number(row["response_s"]))
     return {key: mean(several) for key, several in values.items()}
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        return float(text or "")
-    except ValueError:
-        return None
 
 
 def _last(curve: SubjectCurve) -> SubjectPoint:
@@ -123,12 +115,6 @@ def _ours(curve: SubjectCurve, name: str) -> float | None:
     operations = [result.measurement.operations.get(name) for result in _last(curve).used]
     ms = mean(operation.response_ms.get("mean") for operation in operations if operation)
     return None if ms is None else ms / 1000
-
-
-def _seconds(curve: SubjectCurve, name: str, value: float | None) -> str:
-    if name not in operation_names(curve):
-        return CANNOT
-    return _marked(curve, short(value))
 
 
 def _marked(curve: SubjectCurve, words: str) -> str:

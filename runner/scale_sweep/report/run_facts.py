@@ -91,17 +91,15 @@ def _disk(value: object) -> str:
     spins = "" if rotational is None else "rotating" if rotational else "solid state"
     where = _text(value.get("mount_point")) or _text(value.get("path"))
     named = " ".join(p for p in (_text(value.get("name")), _text(value.get("device"))) if p)
-    parts = (named, _text(value.get("file_system")), spins, where, _cap(value.get("cap_bytes_per_s")))
+    cap = value.get("cap_bytes_per_s")
+    capped = f"capped at {cap / 1e6:.1f} MB/s" if isinstance(cap, (int, float)) and cap else ""
+    parts = (named, _text(value.get("file_system")), spins, where, capped)
     return " · ".join(p for p in parts if p)
-
-
-def _cap(value: object) -> str:
-    return f"capped at {value / 1e6:.1f} MB/s" if isinstance(value, (int, float)) and value else ""
 
 
 def method_facts(run: StoredRun) -> tuple[Fact, ...]:
     """The method: how it was measured, on which CPUs, and the sampler's cost."""
-    sweep = run.plan.sweep
+    sweep, version = run.plan.sweep, _text(run.manifest.get("tool_version"))
     facts = [
         ("Load", load_words(run)),
         ("Warm-up", _warmups(run)),
@@ -112,14 +110,7 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
         ("Stored rows", _compared(run)),
         ("Watching cost", _sampler(run)),
         ("Took", format_seconds(sum(r.wall_s for r in run.results))),
-        (
-            "Tool",
-            " ".join(
-                p
-                for p in ("scale", _text(run.manifest.get("tool_version")), _text(run.manifest.get("commit"))[:12])
-                if p
-            ),
-        ),
+        ("Tool", " ".join(filter(None, ("scale", version, _text(run.manifest.get("commit"))[:12])))),
         ("Begun", created(run)),
         ("Tags", " ".join(f"{k}={v}" for k, v in sweep.tags.items())),
     ]
@@ -166,19 +157,13 @@ def _sampler(run: StoredRun) -> str:
 
 def placements(run: StoredRun) -> tuple[tuple[str, ...], ...]:
     """One row for each level: level, server's CPUs, load generator's CPUs, shared CPUs."""
-    rows: dict[tuple[float, str, str, str], None] = {}
+    rows = []
     for r in sorted(run.results, key=lambda r: r.trial.level):
         p = r.trial.placement
         quota = f" (quota {format_number(p.quota_cores)})" if p.quota_cores is not None else ""
-        rows[
-            (
-                r.trial.level,
-                format_cpus(p.server_cpus) + quota,
-                format_cpus(p.generator_cpus),
-                format_cpus(p.shared) if p.shared else "none",
-            )
-        ] = None
-    return tuple((format_number(level), *rest) for level, *rest in rows)
+        shared = format_cpus(p.shared) if p.shared else "none"
+        rows.append((r.trial.level, format_cpus(p.server_cpus) + quota, format_cpus(p.generator_cpus), shared))
+    return tuple((format_number(level), *rest) for level, *rest in dict.fromkeys(rows))
 
 
 def effective_settings(run: StoredRun) -> tuple[tuple[str, str], ...]:

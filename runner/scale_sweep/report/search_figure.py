@@ -11,6 +11,7 @@ from scale_sweep.report.forms import figure_html
 from scale_sweep.report.markup import escape
 from scale_sweep.report.svg import (
     LogFrame,
+    across,
     axes,
     clipped,
     drawing,
@@ -20,6 +21,7 @@ from scale_sweep.report.svg import (
     swatch,
     text,
     ticks,
+    upright,
 )
 from scale_sweep.report.table import short
 
@@ -101,10 +103,7 @@ def _interval(frame: LogFrame, result: TrialResult, divisor: float) -> str:
 
 def _answer(frame: LogFrame, result: TrialResult, divisor: float) -> str:
     rate = result.measurement.capacity_per_s
-    if rate is None:
-        return ""
-    x = frame.x(rate / divisor)
-    return f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.top}" y2="{frame.height - frame.bottom}" class="fit"/>'
+    return upright(frame, rate / divisor, "fit") if rate is not None else ""
 
 
 def _places(frame: LogFrame, steps: Sequence[Step], divisor: float) -> list[tuple[float, float]]:
@@ -118,8 +117,8 @@ def _places(frame: LogFrame, steps: Sequence[Step], divisor: float) -> list[tupl
 
 def _limit(frame: LogFrame, clause: Clause, places: Sequence[tuple[float, float]]) -> str:
     """The limit as a line, with its words at the end that has the fewest points. places: of the points."""
-    y, left, right = frame.y(min(clause.limit, frame.y_max)), frame.left, frame.width - frame.right
-    drawn = f'<line x1="{left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" class="limit"/>'
+    y, left, right = _y(frame, clause.limit), frame.left, frame.width - frame.right
+    drawn = across(frame, min(clause.limit, frame.y_max), "limit")
     wide = LETTER * len(clause.words) + 2 * MARK
 
     def covered(end: tuple[bool, bool]) -> int:

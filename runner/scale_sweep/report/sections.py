@@ -74,7 +74,11 @@ def body_of(
         Section("cpu-time", "The rate for each CPU-second", form.table(cpu_table(fit_of(run), run))),
         Section("knobs", "Other changes along the curve", _knobs(run, form)),
         Section("profile", "CPU time of the server by function", form.on_page(lambda: profile_html(run))),
-        Section("method", "Method and machine", _method(run, form, shared)),
+        Section(
+            "method",
+            "Method and machine",
+            _method_page(run, form, shared) if form.is_page else _method_markdown(run, form),
+        ),
     )
     return form.body(headline, run.results, sections, within)
 
@@ -193,10 +197,6 @@ def _knobs(run: StoredRun, form: Form) -> str:
         return form.joined(*moving)
     shown = once(settings, kept=(1, 2, 3)) if form.is_page else settings
     return form.joined(*moving, form.under(settings.title, form.table(shown)))
-
-
-def _method(run: StoredRun, form: Form, shared: Facts) -> str:
-    return _method_page(run, form, shared) if form.is_page else _method_markdown(run, form)
 
 
 def _method_page(run: StoredRun, form: Form, shared: Facts) -> str:

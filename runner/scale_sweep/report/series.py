@@ -11,7 +11,7 @@ from scale_sweep.base.units import format_number
 from scale_sweep.model import StoredRun, TrialResult, Work
 from scale_sweep.report.figures import by_run_order, cores_given
 from scale_sweep.report.markup import escape
-from scale_sweep.report.svg import Frame, Points, drawing, line, rate_scale, text, ticks
+from scale_sweep.report.svg import Frame, Points, across, drawing, line, rate_scale, text, ticks
 from scale_sweep.report.table import known
 
 Series = Sequence[tuple[float, Mapping[str, float | None]]]
@@ -160,8 +160,7 @@ def _around(frame: Frame, metric: PanelMetric, scale: Scale, window: Window | No
     unit, unit_name = rate_scale(scale.y_max[metric.name], metric.unit) if metric.unit else (1.0, "")
     parts = [text(2, 11, unit_name or metric.title, "dim"), _panel_axes(frame, unit, window or (0.0,))]
     if limit:
-        y = frame.y(limit)
-        parts.append(f'<line x1="{frame.left}" x2="{WIDTH - frame.right}" y1="{y:.1f}" y2="{y:.1f}" class="given"/>')
+        parts.append(across(frame, limit, "given"))
         parts.append(text(WIDTH - frame.right, 11, f"given {format_number(limit)}", "dim", "end"))
     return "".join(parts)
 
@@ -197,11 +196,9 @@ def _in_and_out(frame: Frame, stretch: Points, window: Window | None, css: str) 
 
 def trial_panels(run: StoredRun) -> list[tuple[float, list[tuple[TrialResult, list[str]]]]]:
     """The panels of each trial, by level. Trials without any series have none."""
-    levels: dict[float, list[TrialResult]] = {}
-    for r in by_run_order(run):
-        levels.setdefault(r.trial.level, []).append(r)
     by_level, shared, metrics = [], SharedParts(), measured_metrics(run)
-    for level, results in levels.items():
+    for level, of_level in itertools.groupby(by_run_order(run), key=lambda r: r.trial.level):
+        results = list(of_level)
         scale = scale_of(run, results)
         rows = []
         for r in results:

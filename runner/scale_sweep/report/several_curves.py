@@ -159,17 +159,15 @@ def overlaps(run: StoredRun, compared: Sequence[SubjectCurve]) -> tuple[str, ...
         if lacking:
             sentences.append(f"{at}: {', '.join(lacking)} not compared: fewer than two trials that count.")
         pairs = [
-            f"{a} and {b}" for a, b in itertools.combinations(intervals, 2) if _overlap(intervals[a], intervals[b])
+            f"{a} and {b}"
+            for (a, (a_low, a_high)), (b, (b_low, b_high)) in itertools.combinations(intervals.items(), 2)
+            if a_low <= b_high and b_low <= a_high
         ]
         if pairs:
             sentences.append(f"{at}: no difference is shown between {'; '.join(pairs)}, whose intervals overlap.")
         elif len(intervals) > 1:
             sentences.append(f"{at}: no two of the intervals overlap.")
     return tuple(sentences)
-
-
-def _overlap(a: tuple[float, float], b: tuple[float, float]) -> bool:
-    return a[0] <= b[1] and b[0] <= a[1]
 
 
 # Each has a dash of its own, in plot.css.
@@ -182,7 +180,9 @@ Named = Sequence[tuple[str, SubjectCurve]]
 
 
 def curves_svg(run: StoredRun, width: int = 940, height: int = 380) -> str:
-    return overlaid_svg(run, [(_named(run, curve), curve) for curve in curves(run)], width, height)
+    has_terms = stores(run.plan.sweep.work)
+    named = [(f"{c.name}: {c.term('acknowledged')}" if has_terms else c.name, c) for c in curves(run)]
+    return overlaid_svg(run, named, width, height)
 
 
 def overlaid_svg(run: StoredRun, named: Named, width: int = 940, height: int = 380) -> str:
@@ -202,10 +202,6 @@ def overlaid_svg(run: StoredRun, named: Named, width: int = 940, height: int = 3
         parts.append(f'<g transform="translate({column * each},{above + row * height})">{drawn}</g>')
     label = f"{', '.join(panels)} of {', '.join(c.name for c in drawn_curves)} over {run.plan.sweep.axis}"
     return drawing(width, above + height * (len(panels) // beside), label, "".join(parts))
-
-
-def _named(run: StoredRun, curve: SubjectCurve) -> str:
-    return f"{curve.name}: {curve.term('acknowledged')}" if stores(run.plan.sweep.work) else curve.name
 
 
 def _panel(run: StoredRun, drawn_curves: Sequence[SubjectCurve], size: tuple[int, int], words: str, at: int) -> str:

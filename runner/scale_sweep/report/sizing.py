@@ -25,7 +25,8 @@ def answer_words(sizing: Sizing) -> tuple[str, ...]:
     if len(sizing.needs) == 1:
         return (_need_words(sizing, sizing.needs[0], machine),)
     sentences = [f"{one.run}: {_need_words(sizing, one)}" for one in sizing.needs]
-    return (*sentences, *filter(None, (_decides_words(sizing), machine)))
+    larger = [f"{one.run} has the larger need: {level_words(one)}" for one in sizing.needs if one.run == sizing.decides]
+    return (*sentences, *larger[:1], *filter(None, (machine,)))
 
 
 def wanted_words(sizing: Sizing) -> str:
@@ -41,7 +42,8 @@ def _need_words(sizing: Sizing, one: LevelNeed, machine: str = "") -> str:
         return f"no number of {one.axis} is shown to hold {wanted_words(sizing)}: {one.reason}"
     parts = [f"{level_words(one)} for {wanted_words(sizing)}", machine]
     if one.below is not None:
-        parts.append(f"with {_count(one, one.below)} the chance to miss is {miss_words(one.below.miss, most=True)}")
+        below = counted(one.below.level, one.unit, one.axis)
+        parts.append(f"with {below} the chance to miss is {miss_words(one.below.miss, most=True)}")
     parts.append(goes_on(one.level, max((c.level for c in one.chances if c.is_measured), default=math.inf)))
     return "; ".join(filter(None, parts))
 
@@ -62,10 +64,6 @@ def level_words(one: LevelNeed) -> str:
     return f"{count} ({format_number(ends[0])} to {format_number(ends[1])}, 95 %)"
 
 
-def _count(one: LevelNeed, chance: LevelChance) -> str:
-    return counted(chance.level, one.unit, one.axis)
-
-
 def miss_words(miss: float | None, *, most: bool = False) -> str:
     """A chance in percent: "22 %", "under 0.5 %", "over 99.5 %". most: "up to 22 %"."""
     if miss is None:
@@ -75,11 +73,6 @@ def miss_words(miss: float | None, *, most: bool = False) -> str:
     if miss > 1 - _MISS_SHOWN:
         return f"over {100 * (1 - _MISS_SHOWN):g} %"
     return f"{'up to ' if most else ''}{100 * miss:.2g} %"
-
-
-def _decides_words(sizing: Sizing) -> str:
-    one = next((one for one in sizing.needs if one.run == sizing.decides), None)
-    return f"{one.run} has the larger need: {level_words(one)}" if one is not None else ""
 
 
 def machine_words(sizing: Sizing) -> str:
@@ -93,12 +86,9 @@ def machine_words(sizing: Sizing) -> str:
 
 
 def price_words(offer: Offer, prices: PriceList) -> str:
-    currency = f" {prices.currency}" if prices.currency else ""
-    return f"{_money(offer.machine.price_per_hour)}{currency}/h"
-
-
-def _money(price: float) -> str:
-    return f"{price:,.2f}" if price >= 0.1 or round(price, 2) == price else f"{price:.3g}"
+    currency, price = f" {prices.currency}" if prices.currency else "", offer.machine.price_per_hour
+    money = f"{price:,.2f}" if price >= 0.1 or round(price, 2) == price else f"{price:.3g}"
+    return f"{money}{currency}/h"
 
 
 def levels_table(one: LevelNeed) -> Table:

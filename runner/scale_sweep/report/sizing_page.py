@@ -21,7 +21,7 @@ from scale_sweep.report.sizing import (
     settled_words,
     wanted_words,
 )
-from scale_sweep.report.svg import Frame, clipped, drawing, legend, line, marker, rate_axes, swatch, text
+from scale_sweep.report.svg import Frame, clipped, drawing, legend, line, marker, rate_axes, swatch, text, upright
 from scale_sweep.report.table import short
 
 _STEPS = 80
@@ -111,7 +111,7 @@ def _answer_line(frame: Frame, one: LevelNeed) -> str:
     if one.level is None:
         return ""
     x, bottom = frame.x(one.level), frame.height - frame.bottom
-    drawn = f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.top}" y2="{bottom}" class="given"/>'
+    drawn = upright(frame, one.level, "given")
     anchor, shift = ("end", -5) if x > frame.width / 2 else ("start", 5)
     return drawn + text(x + shift, bottom - 8, f"the smallest: {format_number(one.level)}", "dim", anchor)
 

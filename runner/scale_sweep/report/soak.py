@@ -9,8 +9,8 @@ from statistics import fmean
 from scale_sweep.analysis.soak import Period, Second, WindowRatios, ratios_of_windows, regular_s, slow_periods
 from scale_sweep.base.units import counted, format_rate, format_seconds
 from scale_sweep.model import StoredRun, TrialResult
-from scale_sweep.report.series import pick, window_of
-from scale_sweep.report.svg import Frame, drawing, line, rate_scale, text, ticks
+from scale_sweep.report.series import Series, pick, window_of
+from scale_sweep.report.svg import Frame, across, drawing, line, rate_scale, text, ticks
 from scale_sweep.report.table import ABSENT, Table, known
 
 CAPTION = (
@@ -102,17 +102,15 @@ def soak_svg(soak: Soak) -> str:
     largest = max(v for _, v in soak.rates)
     unit, unit_name = rate_scale(largest, soak.unit)
     frame = Frame.within((WIDTH, HEIGHT), (58, 12, 26, 34), (min(0.0, soak.rates[0][0]), last), (0.0, largest * 1.08))
-    bottom, right = HEIGHT - frame.bottom, WIDTH - frame.right
+    bottom = HEIGHT - frame.bottom
     parts = [text(6, 14, unit_name, "dim")]
     for p in soak.periods:
         x0, x1 = frame.x(p.start_s), frame.x(min(p.end_s, last))
         size = f'width="{max(x1 - x0, 1.5):.1f}" height="{bottom - frame.top}"'
         parts.append(f'<rect x="{x0:.1f}" y="{frame.top}" {size} class="window"><title>{p.name}</title></rect>')
     for value in ticks(0, frame.y_max / unit, 4):
-        y = frame.y(value * unit)
-        css = "zero" if value == 0 else "grid"
-        parts.append(f'<line x1="{frame.left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" class="{css}"/>')
-        parts.append(text(frame.left - 7, y + 4, f"{value:g}", "dim", "end"))
+        parts.append(across(frame, value * unit, "zero" if value == 0 else "grid"))
+        parts.append(text(frame.left - 7, frame.y(value * unit) + 4, f"{value:g}", "dim", "end"))
     inside = [t for t in ticks(0.0, last, 8) if t < 0.98 * last]
     parts += [text(frame.x(t), bottom + 17, f"{t:g} s", "dim", "middle") for t in inside]
     parts += _lines(frame, soak)
@@ -133,13 +131,8 @@ def _lines(frame: Frame, soak: Soak) -> list[str]:
     ]
 
 
-def _by_second(series: Sequence[tuple[float, object]], name: str) -> dict[int, float]:
-    by_second = {}
-    for t, values in series:
-        value = values.get(name)  # type: ignore[attr-defined]
-        if known(value):
-            by_second[round(t)] = value
-    return by_second
+def _by_second(series: Series, name: str) -> dict[int, float]:
+    return {round(t): v for t, values in series if known(v := values.get(name)) and v is not None}
 
 
 def _words(seconds: Sequence[Second], mean: str, periods: Sequence[Period], ratios: Sequence[WindowRatios]) -> str:

@@ -134,10 +134,14 @@ def text(x: float, y: float, words: str, css: str = "", anchor: str = "start") -
     return f'<text x="{x:.1f}" y="{y:.1f}"{where} class="t {css}">{escape(words)}</text>'
 
 
-def upright(frame: Frame, level: float, words: str, y: float) -> str:
-    x, bottom = frame.x(level), frame.height - frame.bottom
-    drawn = f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.top}" y2="{bottom}" class="limit"/>'
-    return drawn + text(x - 5, y, words, "dim", "end")
+def across(frame: Frame, value: float, css: str) -> str:
+    y = frame.y(value)
+    return f'<line x1="{frame.left}" x2="{frame.width - frame.right}" y1="{y:.1f}" y2="{y:.1f}" class="{css}"/>'
+
+
+def upright(frame: Frame, value: float, css: str) -> str:
+    x = frame.x(value)
+    return f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.top}" y2="{frame.height - frame.bottom}" class="{css}"/>'
 
 
 def line(frame: Frame, points: Points, css: str) -> str:
@@ -182,10 +186,8 @@ def axes(frame: Frame, x_ticks: Sequence[float], x_name: str, y_name: str, y_uni
     parts = []
     bottom, right = frame.height - frame.bottom, frame.width - frame.right
     for value in frame.y_ticks(y_unit):
-        y = frame.y(value * y_unit)
-        css = "zero" if value == 0 else "grid"
-        parts.append(f'<line x1="{frame.left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" class="{css}"/>')
-        parts.append(text(frame.left - 7, y + 4, f"{value:g}", "dim", "end"))
+        parts.append(across(frame, value * y_unit, "zero" if value == 0 else "grid"))
+        parts.append(text(frame.left - 7, frame.y(value * y_unit) + 4, f"{value:g}", "dim", "end"))
     for value in x_ticks:
         x = frame.x(value)
         parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{bottom}" y2="{bottom + 5}" class="tick"/>')

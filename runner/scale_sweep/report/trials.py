@@ -24,7 +24,7 @@ from scale_sweep.report.series import (
     window_of,
 )
 from scale_sweep.report.shared_values import Remark, once, shared_remarks
-from scale_sweep.report.svg import drawing, line, text, ticks
+from scale_sweep.report.svg import across, drawing, line, text, ticks, upright
 from scale_sweep.report.table import Table, fixed, known, marked, ordinal, short, without_empty
 
 
@@ -209,13 +209,11 @@ def _panel(result: TrialResult, ending: Transient, begin_s: float) -> str:
     bottom, right = HEIGHT - frame.bottom, WIDTH - frame.right
     parts = [text(2, 11, result.trial.trial_id, "dim")]
     for value in ticks(0.0, 1.0, 2):
-        y = frame.y(value)
-        parts.append(f'<line x1="{frame.left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>')
-        parts.append(text(frame.left - 4, y + 4, f"{value:g}", "dim", "end"))
+        parts.append(across(frame, value, "grid"))
+        parts.append(text(frame.left - 4, frame.y(value) + 4, f"{value:g}", "dim", "end"))
     points = [(float(s), min(value, _TOP)) for s, value in ending.by_start]
     parts.append(line(frame, points, "series s-rate"))
-    x = frame.x(min(begin_s, last))
-    parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.top}" y2="{bottom}" class="given"/>')
+    parts.append(upright(frame, min(begin_s, last), "given"))
     least = dict(ending.by_start)[ending.seconds]
     dot = f'cx="{frame.x(ending.seconds):.1f}" cy="{frame.y(min(least, _TOP)):.1f}"'
     parts.append(f'<circle {dot} r="3.5" class="valid"/>')

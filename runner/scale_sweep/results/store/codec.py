@@ -134,16 +134,12 @@ def _truth(value: Any, _: type) -> bool:
     return value
 
 
-def _member(value: Any, kind: type[StrEnum]) -> StrEnum:
-    return kind(value)
-
-
 _HOOKS: tuple[tuple[type, Any], ...] = (
     (int, _whole),
     (float, _number),
     (bool, _truth),
     (str, _text),
-    (StrEnum, _member),  # a kind of str, whose hook would be taken
+    (StrEnum, lambda value, kind: kind(value)),  # a kind of str, whose hook would be taken
 )
 for _kind, _hook in _HOOKS:
     for _one in (_CONVERTER, _EXPLAINING):

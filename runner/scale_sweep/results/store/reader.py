@@ -143,13 +143,9 @@ def read_run(run: Folder | Path) -> StoredRun:
         plan=plan,
         results=with_later_trials(plan, results),
         timeseries=series,
-        fit=_fit(run),
+        fit=from_plain(read_fit(run, FIT), FitReport, run / FIT) if is_there(run, FIT) else None,
         profiles={name: read_text(run, file) for name in series if is_there(run, file := f"trials/{name}/{FOLDED}")},
     )
-
-
-def _fit(run: Folder) -> FitReport | None:
-    return from_plain(read_fit(run, FIT), FitReport, run / FIT) if is_there(run, FIT) else None
 
 
 def read_fit(run: Folder, name: str) -> dict[str, Any]:

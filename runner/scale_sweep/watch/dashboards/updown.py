@@ -88,7 +88,11 @@ def up(state: StateDirectory, how: str, images: Mapping[str, str], say: Say) -> 
     for name, way in ways.items():
         ports = {other: running[other].port if other in running else _port(other) for other in PORTS}
         with deferred():
-            started = _start(state, _declared(state, way, ports, named)[name], way, ports[name])
+            service, port = _declared(state, way, ports, named)[name], ports[name]
+            docker = way == "docker"
+            started = (
+                containers.start(service, port, str(state.path)) if docker else processes.start(service, port, state)
+            )
             running[name] = started
             state.remember(running)
         try:
@@ -129,13 +133,8 @@ def _way(name: str, how: str, image: str, say: Say) -> How | None:
 
 def _way_or_say(name: str, how: str, image: str, say: Say) -> How | None:
     """How to run a service; says why if neither works. Raises PreflightError if that leaves nothing to start."""
-    way = _way(name, how, image, say)
-    if way is None:
-        _refuse_or_say(name, how, say)
-    return way
-
-
-def _refuse_or_say(name: str, how: str, say: Say) -> None:
+    if (way := _way(name, how, image, say)) is not None:
+        return way
     where = {"docker": "no Docker image", "process": "no program"}.get(how, "neither a Docker image nor a program")
     if name == "prometheus":
         raise PreflightError(
@@ -146,6 +145,7 @@ def _refuse_or_say(name: str, how: str, say: Say) -> None:
         f"{where} of Grafana can be had: Prometheus keeps the metrics, and nothing shows them; "
         f"install Grafana 11 ({processes.HOME_VARIABLE} names its directory), then run `scale dashboards up` again"
     )
+    return None
 
 
 def _port(name: str) -> int:
@@ -171,12 +171,6 @@ def _declared(
         "GRAFANA_HOME": GRAFANA_HOME_IN_IMAGE if way == "docker" else processes.grafana_home(),
     }
     return read_services(state.path / "config" / "compose.yaml", values)
-
-
-def _start(state: StateDirectory, service: Service, way: How, port: int) -> StartedService:
-    if way == "docker":
-        return containers.start(service, port, str(state.path))
-    return processes.start(service, port, state)
 
 
 def down(state: StateDirectory) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from scale_sweep.model import (
     ERRORS,
     DiskSample,
     Measurement,
-    Sample,
     SubjectSample,
     Trial,
     TrialResult,
@@ -23,20 +22,7 @@ from scale_sweep.watch.live.time_left import curves, progress
 
 Point = tuple[str, tuple[str, ...], float | None]
 
-PHASES = (
-    "provision",
-    "ready",
-    "schema",
-    "preload",
-    "check",
-    "warmup",
-    "measure",
-    "drain",
-    "step",
-    "flush",
-    "verify",
-    "teardown",
-)
+PHASES = "provision ready schema preload check warmup measure drain step flush verify teardown".split()
 _NO_DISK = DiskSample(
     written_bytes_total=None,
     read_bytes_total=None,
@@ -69,9 +55,8 @@ def points_phase(state: LiveState) -> Iterator[Point]:
     yield "trial_running", (name,), 1.0
     for phase in PHASES:
         yield "trial_phase", (name, phase), float(phase == running.phase)
-    resources = dict(cores=trial.cores, disks=float(trial.disks))  # noqa: C408
     settings = {knob: _number(text) for knob, text in trial.knobs.items()} | {state.plan.sweep.axis: trial.level}
-    settings |= resources
+    settings |= {name: float(getattr(trial, name)) for name in ("cores", "disks")}
     for setting, value in settings.items():
         yield "trial_setting", (name, setting), value
     yield "cpu_given_cores", (name, "server"), trial.cores
@@ -108,12 +93,9 @@ def _load(running: Running) -> Iterator[Point]:
         yield "operation_response_time_seconds", (name, operation, "0.99"), _scaled(slow_us, 1e-6)
     backlog = running.rated.backlog if running.rated is not None else None
     yield f"backlog_{running.trial.work.rate_counts}", (name,), float(backlog) if backlog is not None else None
-    response = (("0.5", i.response_us_p50), ("0.99", i.response_us_p99), ("1", i.response_us_max))
-    service = (("0.5", i.service_us_p50), ("0.99", i.service_us_p99), ("1", i.service_us_max))
-    for quantile, us in response:
-        yield "response_time_seconds", (name, quantile), _scaled(us, 1e-6)
-    for quantile, us in service:
-        yield "service_time_seconds", (name, quantile), _scaled(us, 1e-6)
+    for kind in ("response", "service"):
+        for quantile, end in (("0.5", "p50"), ("0.99", "p99"), ("1", "max")):
+            yield f"{kind}_time_seconds", (name, quantile), _scaled(getattr(i, f"{kind}_us_{end}"), 1e-6)
 
 
 def _offered(state: LiveState, running: Running) -> Iterator[Point]:
@@ -173,19 +155,15 @@ def _disks(running: Running) -> Iterator[Point]:
     used = rates(running).disks
     for disk, now in last.disks.items():
         at = (running.trial.trial_id, disk)
-        yield from _disk_totals(at, first, disk, now)
+        begun = first.disks.get(disk, _NO_DISK)
+        yield "disk_written_bytes_total", at, _grown(begun.written_bytes_total, now.written_bytes_total)
+        yield "disk_read_bytes_total", at, _grown(begun.read_bytes_total, now.read_bytes_total)
         if running.phase in WATCHED:
             yield "disk_free_bytes", at, now.free_bytes
             if disk in used:
                 yield "disk_write_bytes_per_second", at, used[disk].write_bytes_per_s
                 yield "disk_utilisation_ratio", at, used[disk].busy_ratio
                 yield "disk_queue_requests", at, used[disk].queue
-
-
-def _disk_totals(at: tuple[str, str], first: Sample, disk: str, now: DiskSample) -> Iterator[Point]:
-    begun = first.disks.get(disk, _NO_DISK)
-    yield "disk_written_bytes_total", at, _grown(begun.written_bytes_total, now.written_bytes_total)
-    yield "disk_read_bytes_total", at, _grown(begun.read_bytes_total, now.read_bytes_total)
 
 
 def points_kept(state: LiveState) -> Iterator[Point]:
@@ -202,14 +180,10 @@ def points_kept(state: LiveState) -> Iterator[Point]:
     for result in state.results:
         yield from _trial(state, result)
     if state.running is not None:
-        yield from _begun(state.running)
+        trial = state.running.trial
+        yield "trial_info", _info_labels(trial), 1.0
+        yield "trial_start_time_seconds", (trial.trial_id,), state.running.started_unix_s or None
     yield from _curve(state)
-
-
-def _begun(running: Running) -> Iterator[Point]:
-    trial = running.trial
-    yield "trial_info", _info_labels(trial), 1.0
-    yield "trial_start_time_seconds", (trial.trial_id,), running.started_unix_s or None
 
 
 def _info_labels(trial: Trial) -> tuple[str, ...]:
