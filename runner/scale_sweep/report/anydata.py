@@ -81,7 +81,7 @@ def _estimate(e: Estimate | None) -> dict[str, Any] | None:
 
 
 def levels_table(fit: FitReport, terms: Terms) -> Table:
-    """Mean, speedup and efficiency of each level, and the chosen model's rate there."""
+    """A row for each level, with the chosen model's rate there."""
     model = next((m for m in fit.models if m.model == fit.chosen), None)
     rows = []
     for p in fit.points[:_LEVELS_SHOWN]:

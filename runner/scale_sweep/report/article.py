@@ -30,7 +30,6 @@ def is_as_published(run: StoredRun) -> bool:
 
 
 def _knob_of(run: StoredRun, role: KnobRole) -> KnobColumn:
-    """The knob with a role: the one that the trials have, else the first declared one."""
     used = {name for r in run.on_curve for name in r.trial.knobs}
     declared = [knob for knob in run.plan.knobs if knob.role is role]
     known = [knob for knob in declared if knob.name in used] or declared
@@ -64,8 +63,7 @@ def _rate(run: StoredRun, level: float, otherwise: str) -> str:
 
 
 def article_table(run: StoredRun) -> Table:
-    """Means over the VALID trials of a level, else over all, marked †. ‡: a level bound by the server itself, which
-    counts."""
+    """Means over the VALID trials of a level, else over all, marked †. ‡: bound by the server itself, which counts."""
     axis = axis_facts(run)
     columns = article_columns(run)
     fitted = fitted_rate(run).field.removesuffix("_per_s")
@@ -96,7 +94,7 @@ ARTICLE_NAMES: Mapping[str, str] = {KnobRole.CONNECTIONS: "Write threads"}
 
 
 def published(name: str, axis: AxisFacts, knobs: Mapping[str, KnobColumn]) -> Column:
-    """A column of the published table: a figure, or a role's knob. knobs: by the names of the roles."""
+    """knobs: by the names of the roles."""
     if name not in knobs:
         return _figures(axis)[name]
     return _knob(knobs[name].name, ARTICLE_NAMES.get(name, knobs[name].label))

@@ -58,7 +58,6 @@ SHOWN_SHARE = 10.0  # percent of the seconds
 
 
 def bottlenecks_table(run: StoredRun) -> Table:
-    """One row for each level: the bottleneck of most trials, shares of its seconds, figures, and what to change."""
     rows = tuple(_row(run, level) for level in levels_of(run))
     headers = (axis_name(run), "Bottleneck", "Share of the seconds", "Figures", "To go faster")
     return Table(title="Bottlenecks", headers=headers, rows=rows, words=(1, 2, 3, 4))
@@ -96,7 +95,7 @@ def _shares(trials: list[TrialResult]) -> str:
 
 
 def remedies(run: StoredRun) -> tuple[str, ...]:
-    """For the trials that are not fitted: why, how many, and what to change, most frequent first."""
+    """Of trials that are not fitted, the most frequent first."""
     out = [r for r in run.on_curve if not r.verdict.kind.is_fitted]
     return tuple(f"{n} × {what}" for what, n in Counter(map(_remedy, out)).most_common())
 

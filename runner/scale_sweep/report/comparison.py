@@ -81,7 +81,7 @@ def comparison_html(comparison: Comparison, a: Sequence[StoredRun], b: Sequence[
 
 
 def ab_sections(run: StoredRun, form: Form) -> tuple[Section, ...]:
-    """The comparison as the first parts of the report of `scale ab`, below its top."""
+    """The first parts of the report of `scale ab`."""
     comparison = compare_variants(run)
 
     def drawn() -> str:
@@ -111,7 +111,7 @@ def _ratio_rows(comparison: Comparison) -> list[tuple[object, ...]]:
 
 
 def ratio_table(comparison: Comparison) -> Table:
-    """A row for each point, and one for all points together."""
+    """A row for each point, and one for all together."""
     rows = [_row(p, f"{format_number(p.level or 0)} {p.variant}".strip()) for p in comparison.points]
     if comparison.overall is not None:
         rows.append(_row(comparison.overall, "all"))
@@ -168,7 +168,7 @@ def differing_table(comparison: Comparison) -> Table:
 
 
 def false_alarm_words(comparison: Comparison) -> str:
-    """The rate of false alarms of this comparison, by the runs' own noise."""
+    """The rate by the runs' own noise."""
     f = comparison.false_alarms
     if f is None:
         return ""
@@ -241,7 +241,6 @@ def _mark(x: float, y: float, css: str, title: str) -> str:
 
 
 def _ratios(comparison: Comparison, blocks: Sequence[PointLogs], width: int, height: int) -> str:
-    """The points side by side, each with its blocks in order, and the limits of a gate."""
     by_level = {p.level: p for p in comparison.points if p.level is not None}
     points = [by_level[one.level] for one in blocks] or [p for p in comparison.points if p.low is not None]
     if not points:

@@ -66,7 +66,7 @@ def _moves(means: Mapping[float, float], factor: float) -> bool:
 
 
 def _listed(means: Mapping[float, float], form: str, unit: str = "") -> str:
-    """Each mean with its level. form: a format specification."""
+    """form: a format specification."""
     return ", ".join(f"{mean:{form}}{unit} at {format_number(level)}" for level, mean in means.items())
 
 
@@ -112,7 +112,7 @@ _CORES, _SYSTEM, _FAULTS = "server_cpu_cores", "server_system_cores", "server_pa
 
 
 def pages_between_trials(run: StoredRun) -> tuple[str, ...]:
-    """A sentence for each level whose trials had dear and cheap pages: its cheapest and its dearest trial."""
+    """For each level whose trials had dear and cheap pages, its cheapest and its dearest trial."""
     halves: dict[float, dict[str, LoadHalf]] = {}
     speeds = [speed for result in run.on_curve if (speed := result.measurement.cpu_speed) is not None]
     usual = median(speeds) if speeds else 1.0
@@ -150,7 +150,7 @@ _PERIOD_MS = 100.0  # of Linux and of Docker, in which a quota holds
 
 
 def quota_words(run: StoredRun) -> tuple[str, ...]:
-    """A caution if levels have less than all time of their CPUs: how long the kernel stops the server."""
+    """How long the kernel stops the server, if levels have less than all time of their CPUs."""
     pauses: dict[float, float] = {}
     for trial in run.plan.trials:
         p = trial.placement
@@ -189,7 +189,7 @@ def _percents(shares: Sequence[float]) -> str:
 
 
 def old_servers(run: StoredRun) -> tuple[str, ...]:
-    """One sentence about all servers that were older than OLD_YEARS when the run was made; empty if none was."""
+    """Servers older than OLD_YEARS when the run was made."""
     released, made = run.manifest.get("released"), str(run.manifest.get("created_utc") or "")
     if not isinstance(released, Mapping) or not made:
         return ()

@@ -47,7 +47,7 @@ def with_cpu_points(fit: FitReport, run: StoredRun) -> FitReport:
 
 
 def _taken_words(trials: Sequence[TrialResult]) -> str:
-    """The sentence of a run that has no valid trial because of others; "" for any other run."""
+    """Of a run that has no valid trial because of others; "" for any other."""
     if not trials or not all(is_taken(r) and not r.verdict.kind.is_fitted for r in trials):
         return ""
     percent = sorted(100 * (taken_cores(r) or 0.0) / r.trial.cores for r in trials)
@@ -68,7 +68,7 @@ def speedup_words(point: CpuPoint) -> str:
 
 
 def cpu_table(fit: FitReport, run: StoredRun) -> Table:
-    """The curve of the rate for each CPU-second; without rows if no trial has such a rate."""
+    """Without rows if no trial has such a rate."""
     rows = tuple(
         (
             format_number(p.level),

@@ -47,7 +47,7 @@ _IDEAL_TALLER = 2.2  # the ideal line may make the plot this much taller than th
 
 
 def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
-    """Trials, means, the fit with its band, and the ideal line from the first level."""
+    """Trials, means, the fit with its band, the ideal line."""
     fit = fit_of(run)
     drawn = _with_rate(run, fit)
     if not drawn:
@@ -113,7 +113,7 @@ def _lines(frame: Frame, fit: FitReport, model: ModelFit | None) -> str:
 
 
 def model_line(frame: Frame, model: ModelFit, levels: tuple[float, float], css: str) -> str:
-    """The curve of a model between two levels. A model has no rate at 0, so the curve begins beside it."""
+    """A model has no rate at 0, so the curve begins beside it."""
     first, last = levels
     steps = [first + (last - first) * i / _STEPS for i in range(0 if first else 1, _STEPS + 1)]
     return line(frame, [(n, model_rate(model, n)) for n in steps], css)
@@ -139,7 +139,7 @@ def _with_rate(run: StoredRun, fit: FitReport) -> list[TrialResult]:
 
 
 def drawn_range(fit: FitReport, end: float) -> tuple[float, float]:
-    """The range in which the curve is drawn. It ends at the fitted levels if every trial beyond them was rejected."""
+    """The fitted levels alone, if every trial beyond them was rejected."""
     first, last = (fit.points[i].level for i in (0, -1)) if fit.points else (0.0, end)
     lost = [r.level for r in fit.rejected if r.is_lost]
     return first if any(n < first for n in lost) else 0.0, last if any(n > last for n in lost) else end
@@ -157,7 +157,7 @@ def _limits(frame: Frame, fit: FitReport) -> str:
 
 
 def _marks(frame: Frame, drawn: Sequence[TrialResult], fit: FitReport) -> list[str]:
-    """Means with their intervals, then every trial. Replicates are side by side, so that none hides another."""
+    """Replicates are side by side, so that none hides another."""
     parts = [_mean(frame, p) for p in fit.points]
     with_bar = {p.level for p in fit.points if p.mean_low is not None}
     for r in drawn:
@@ -182,7 +182,6 @@ def _mean(frame: Frame, p: PointSummary) -> str:
 
 
 def _title(r: TrialResult, fit: FitReport) -> str:
-    """The figures of a trial, which show on hovering: a line for each."""
     m = r.measurement
     lines = [
         f"{r.trial.trial_id}: {format_rate(rate_of_trial(r, fit.rate))} {r.trial.work.rate_words}",
@@ -194,7 +193,6 @@ def _title(r: TrialResult, fit: FitReport) -> str:
 
 
 def curve_rows(run: StoredRun) -> list[tuple[object, ...]]:
-    """The data of the picture, for a file: headers, then a row for each trial of the curve."""
     fit = fit_of(run)
     headers = ("trial", run.plan.sweep.axis, "replicate", fit.rate, "verdict", "is_fitted")
     rows: list[tuple[object, ...]] = [headers]
@@ -241,7 +239,7 @@ def _legend_items(
 
 
 def caption(run: StoredRun) -> str:
-    """Sentences on what the curve shows, and what it does not show."""
+    """What the curve shows, and what it does not show."""
     others = len(run.results) - len(run.on_curve)
     drawn = _with_rate(run, fit_of(run))
     left = [r for r in run.on_curve if not known(rate_of_trial(r, fit_of(run).rate))]
@@ -261,5 +259,5 @@ def caption(run: StoredRun) -> str:
 
 
 def with_fit(run: StoredRun) -> StoredRun:
-    """The run with its fit, so that the fit is made once for the whole document."""
+    """The fit is made once for the whole document."""
     return run if run.fit else replace(run, fit=fit_of(run))

@@ -47,7 +47,7 @@ def placement_words(run: StoredRun) -> str:
 
 
 def disk_table(run: StoredRun) -> Table:
-    """One row for each level and disk: the mean over the level's VALID trials, else over all trials, marked †."""
+    """Means over a level's VALID trials, else over all, marked †."""
     rows = []
     for level in levels_of(run):
         trials, valid = at_level(run, level)
@@ -102,7 +102,7 @@ def limit_words(run: StoredRun) -> str:
 
 
 def ceiling_table(run: StoredRun) -> Table:
-    """fio's measurements before the sweep: each disk alone, then all together."""
+    """By fio before the sweep: each disk alone, then all together."""
     rows = []
     ceilings = run.manifest.get("disk_ceilings")
     for one in ceilings if isinstance(ceilings, (list, tuple)) else ():

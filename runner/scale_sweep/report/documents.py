@@ -37,8 +37,7 @@ def _headline(run: StoredRun, fits: Mapping[str, FitReport]) -> Headline:
 def _index(
     run: StoredRun, fits: Mapping[str, FitReport], form: Form, reference: Reference | None, shared: Facts = ()
 ) -> str:
-    """The comparison, with links to the reports of the variants. shared: facts of method and machine of all
-    variants."""
+    """shared: facts of method and machine of all variants."""
     links = form.links([(name, _variant_words(run, name)) for name in labels_of(run)])
     tables = [(table.title, once(table) if form.is_page else table) for table in _tables(run, reference)]
     drawn = Section("curves", "The curves", form.on_page(lambda: several.figure_html(run)))
@@ -82,7 +81,7 @@ class Documents:
 
 
 def documents(run: StoredRun, reference: Reference | None = None, makers: Makers = MAKERS) -> Documents:
-    """Fits the run and makes its documents. reference: rows of a published table."""
+    """reference: rows of a published table."""
     labels = labels_of(run)
     if len(labels) < 2:
         return _single(run, "", reference, makers)

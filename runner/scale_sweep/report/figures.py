@@ -38,7 +38,7 @@ def fit_of(run: StoredRun) -> FitReport:
 
 
 def fit_again(run: StoredRun) -> FitReport:
-    """The fit of the run's trials, with the sweep's own questions."""
+    """The fit with the sweep's own questions."""
     sweep = run.plan.sweep
     questions = FitQuestions(predict=sweep.predict, need=sweep.need, next_level=True)
     axis = load_axis(sweep.axis)
@@ -62,7 +62,7 @@ def fit_again(run: StoredRun) -> FitReport:
 
 
 def with_another_day(fit: FitReport, run: StoredRun) -> FitReport:
-    """The fit of a run of short windows, with the range of the speedup on another day in its sentence."""
+    """Of short windows: the range of the speedup on another day, in its sentence."""
     stored = run.manifest.get("repetitions")
     earlier = [v for v in stored if isinstance(v, float)] if isinstance(stored, list) else []
     other = another_day(fit.points[-1], earlier) if len(fit.points) > 1 else None
@@ -82,12 +82,12 @@ def at_level(run: StoredRun, level: float) -> tuple[list[TrialResult], bool]:
 
 
 def measured_rate(run: StoredRun, level: float) -> float | None:
-    """The mean of the fitted rate over the trials of `at_level`, as measured: the fit's own mean is without a drift."""
+    """As measured: the fit's own mean is without a drift."""
     return mean(getattr(r.measurement, fitted_rate(run).field) for r in at_level(run, level)[0])
 
 
 def cores_given(result: TrialResult) -> float:
-    """The server's CPU cores: the quota if there is one, else the number of its CPUs."""
+    """The quota if there is one, else the number of CPUs."""
     placement = result.trial.placement
     if placement.quota_cores is not None:
         return placement.quota_cores
@@ -95,12 +95,11 @@ def cores_given(result: TrialResult) -> float:
 
 
 def cpu_cost(cores: float | None, result: TrialResult) -> float | None:
-    """CPU seconds for a million units of the work (rows or requests). cores: used in the window, in CPUs."""
+    """CPU seconds for a million rows or requests. cores: used in the window."""
     return cores / result.achieved_per_s * 1e6 if cores is not None and result.achieved_per_s else None
 
 
 def by_run_order(run: StoredRun) -> list[TrialResult]:
-    """The trials by level, then replicate: the order in which a reader compares."""
     return sorted(run.results, key=lambda r: (r.trial.level, r.trial.replicate))
 
 
@@ -132,7 +131,7 @@ def axis_name(run: StoredRun) -> str:
 
 
 def knobs_table(run: StoredRun) -> Table:
-    """Every knob that moves, at every level, because the curve then shows its effect too. A note has the others."""
+    """Those that move, at every level, because the curve then shows their effect too; a note has the others."""
     levels, axis = levels_of(run), axis_facts(run)
     by_level = [[r for r in run.on_curve if r.trial.level == level] for level in levels]
     rows = [
@@ -156,7 +155,7 @@ def _shared_at(run: StoredRun, level: float) -> str:
 
 
 def efficiency_words(point: PointSummary) -> str:
-    """The efficiency of a level in whole percent, with the interval of its speedup: "91 (86 to 96)"."""
+    """ "91 (86 to 96)", with the interval of the speedup."""
     if point.efficiency is None or not point.speedup:
         return ABSENT
     scale = 100 * point.efficiency / point.speedup
@@ -168,7 +167,7 @@ def efficiency_words(point: PointSummary) -> str:
 
 
 def measured_words(shown: float, point: PointSummary | None) -> str:
-    """The measured mean of a level with the interval of its point, which is relative: a drift moves the mean alone."""
+    """The interval is relative: a drift moves the mean alone."""
     if point is None or point.mean_low is None or point.mean_high is None:
         return format_rate(shown)
     scale = shown / point.rate_mean

@@ -26,7 +26,7 @@ FORMULA = (
 
 
 def interval_words(fit: FitReport, trials: str = "valid trials") -> str:
-    """A sentence on the parentheses of a document, and whether the rates have some. trials: measurements of a level."""
+    """What the parentheses of a document mean. trials: measurements of a level."""
     if any(p.mean_low is not None for p in fit.points):
         return f"{EXPLAINED}."
     if any(p.n > 1 for p in fit.points):
@@ -35,7 +35,7 @@ def interval_words(fit: FitReport, trials: str = "valid trials") -> str:
 
 
 def pairs_words(fit: FitReport) -> str:
-    """A sentence on the parentheses of a run of short windows, and how often such a range holds the median."""
+    """The same for short windows, and how often such a range holds the median."""
     counts = sorted({len(p.pairs) for p in fit.points[1:] if len(p.pairs) > 1})
     if not counts:
         return "Rates of short windows have no interval, and no level has two pairs of trials with the first one."
@@ -44,7 +44,7 @@ def pairs_words(fit: FitReport) -> str:
 
 
 def models_table(fit: FitReport) -> Table:
-    """The candidates: parameters with their intervals, AICc and holdout error."""
+    """Parameters with their intervals, AICc and holdout error."""
     best = min((m.aicc for m in fit.models if m.aicc is not None), default=None)
     trials, rows = sum(p.n for p in fit.points), []
     size = sum(p.n * p.rate_mean for p in fit.points) / trials if trials else None
@@ -78,7 +78,7 @@ def models_table(fit: FitReport) -> Table:
 
 
 def rejected_table(fit: FitReport) -> Table:
-    """The levels that lost trials: how many, why, and their rates."""
+    """How many trials each level lost, why, and their rates."""
     rows = []
     for r in fit.rejected:
         marks = ", ".join(f"{n} {kind}" for kind, n in r.marks.items())
@@ -141,7 +141,7 @@ def derived_table(fit: FitReport) -> Table:
 
 
 def asked_table(fit: FitReport) -> Table:
-    """Predictions and needs, each with its interval or the reason why there is none."""
+    """Each with its interval or the reason why there is none."""
     rows = [_prediction_row(fit, p) for p in fit.predictions] + [_need_row(fit, n) for n in fit.needs]
     headers = ("Asked", "Answer", "Note")
     note = (
@@ -191,7 +191,7 @@ def _need_row(fit: FitReport, n: Need) -> tuple[str, str, str]:
 
 
 def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:
-    """The distance of each fitted trial from the drawn model, in percent, with a band for 95 % of the trials."""
+    """The fitted trials' distance from the drawn model in percent, with a band for 95 % of them."""
     fit = fit_of(run)
     model = drawn_model(fit)
     rates = {r.trial.trial_id: rate_of_trial(r, fit.rate) for r in run.on_curve}

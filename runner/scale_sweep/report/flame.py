@@ -28,7 +28,7 @@ class StackFrame:
 
 
 def tree(folded: str) -> StackFrame:
-    """The stacks of one profile as a tree from the outermost frame on. Its own share is 1, or 0 without samples."""
+    """From the outermost frame on. Its own share is 1, or 0 without samples."""
     counted = _stacks(folded)
     total = sum(count for _, count in counted)
     root = StackFrame(share=1.0 if total else 0.0)
@@ -46,7 +46,7 @@ def _stacks(folded: str) -> list[tuple[list[str], int]]:
 
 
 def profile_html(run: StoredRun) -> str:
-    """The part of the page with profiled trials: the lowest level, the highest, and what grew; "" without any."""
+    """The lowest level, the highest, and what grew; "" without profiles."""
     shown = [r.trial for r in run.results if run.profiles.get(r.trial.trial_id)]
     if not shown:
         return ""
@@ -71,7 +71,7 @@ def _grown_html(first: str, last: str) -> str:
 
 
 def flame_svg(folded: str, before: str = "") -> str:
-    """The graph of a profile. before: another profile; each frame is then red if its share grew, blue if it shrank."""
+    """before: another profile; a frame is then red if its share grew, blue if it shrank."""
     root, other = tree(folded), tree(before) if before else None
     drawn: list[tuple[int, str]] = []
     _draw(root, other, 0.0, 0, drawn)
@@ -116,7 +116,7 @@ def _colour(name: str, change: float | None) -> str:
 
 
 def grown(before: str, after: str, count: int = 10) -> tuple[tuple[str, float, float], ...]:
-    """Functions by the growth of their own share of the samples: name and both shares, the most grown first."""
+    """Functions by the growth of their own share: name and both shares."""
     first, last = _own(before), _own(after)
     moved = sorted(last, key=lambda name: first.get(name, 0.0) - last[name])
     return tuple((n, first.get(n, 0.0), last[n]) for n in moved[:count] if last[n] > first.get(n, 0.0))

@@ -99,7 +99,7 @@ class Headline:
 
 
 def headline_html(headline: Headline, results: Sequence[TrialResult]) -> str:
-    """The top of a page. results: whose verdicts are counted."""
+    """results: whose verdicts are counted."""
     tiles = "".join(f'<div class="tile"><b>{_unbroken(v, _INTERVAL)}</b><span>{escape(w)}</span></div>'
                     for v, w in headline.tiles)  # fmt: skip
     answers = "".join(f'<p class="answer">{_answer(words)}</p>' for words in headline.answer)
@@ -122,7 +122,7 @@ def _cautions(cautions: Sequence[str]) -> str:
 
 
 def valid_tile(results: Sequence[TrialResult], planned: int) -> Tile:
-    """The number of valid trials. planned: how many trials the run was to have."""
+    """planned: trials that the run was to have."""
     valid = sum(1 for r in results if r.verdict.kind is VerdictKind.VALID)
     bound = sum(1 for r in results if r.verdict.kind is VerdictKind.SOFTWARE_BOTTLENECK)
     missing = f", {planned - len(results)} not run" if planned > len(results) else ""
@@ -131,7 +131,7 @@ def valid_tile(results: Sequence[TrialResult], planned: int) -> Tile:
 
 
 def valid_words(named: Iterable[tuple[str, Sequence[TrialResult]]]) -> str:
-    """The number of VALID trials, of all and by name: "5 of 6 trials are VALID: questdb 3 of 3, postgres 2 of 3."."""
+    """ "5 of 6 trials are VALID: questdb 3 of 3, postgres 2 of 3."."""
     groups = [(name, sum(r.verdict.kind is VerdictKind.VALID for r in some), len(some)) for name, some in named]
     total, of = sum(valid for _, valid, _ in groups), sum(many for *_, many in groups)
     each = ", ".join(f"{name} {valid} of {many}" for name, valid, many in groups)
@@ -188,7 +188,7 @@ class Page:
         return f"<h3>To repeat it</h3><pre>{escape(command)}</pre>" if command else ""
 
     def links(self, names: Sequence[tuple[str, str]]) -> str:
-        """The reports of variants: the short name of each, and its words."""
+        """names: short ones, and in words."""
         items = "".join(f'<li><a href="#{escape(name)}">{escape(words)}</a></li>' for name, words in names)
         return f"<ul>{items}</ul>"
 

@@ -43,7 +43,7 @@ def title_of(run: StoredRun, fit: FitReport) -> str:
 
 
 def eyebrow_of(run: StoredRun) -> str:
-    """The small line above the heading: the name of the sweep, its work, where the server ran, and when."""
+    """The small line above the heading."""
     sweep = run.plan.sweep
     parts = (sweep.name, server_name(run), work_words(run), sweep.runtime, settings_words(run), created(run))
     return " · ".join(part for part in parts if part)
@@ -133,7 +133,7 @@ _NAMED = 4  # curves that a heading names; of more it has the range
 
 
 def headline_of_variants(run: StoredRun, fits: Mapping[str, FitReport]) -> Headline:
-    """The top of the page. fits: by the names of the variants, for people."""
+    """fits: by the names of the variants, for people."""
     sweep, measured = run.plan.sweep, curves(run)
     above = " · ".join(filter(None, (sweep.name, sweep.runtime, created(run))))
     tiles = [tile for curve in measured if (tile := _tile(run, curve))]
@@ -180,7 +180,7 @@ def _cautions(run: StoredRun, fits: Mapping[str, FitReport]) -> tuple[str, ...]:
 
 
 def headline_of_ab(run: StoredRun, fits: Mapping[str, FitReport]) -> Headline:
-    """The top of the page of `scale ab`. The fits say themselves that their windows are short."""
+    """The fits say themselves that their windows are short."""
     comparison, sweep = compare_variants(run), run.plan.sweep
     sides = [(curve.name, curve.results) for curve in curves(run)]
     about = [f"{name}: {words}" for name, words in (("A", comparison.run_a), ("B", comparison.run_b))]

@@ -40,7 +40,7 @@ _OWN = "‡ The server does not use its resources here, for a reason inside it (
 
 
 def levels_table(run: StoredRun) -> Table:
-    """A row for each level. Columns without any figure are left out."""
+    """Columns without any figure are left out."""
     fitted, *others = shown_rates(run)
     common = common_marks(run.on_curve, fitted.field)
     columns = [
@@ -153,7 +153,7 @@ _NOT_VALID = f"{MARK.strip()} no VALID trial at this level: mean of all its tria
 
 
 def console_table(run: StoredRun) -> Table:
-    """Level, rate, speedup, efficiency and verdicts, which are essential, and further columns before the verdicts."""
+    """Level, rate, speedup, efficiency and verdicts are essential."""
     levels, field = levels_of(run), fitted_rate(run).field
     is_common = len({_words(at_level(run, level)[0], field) for level in levels}) == 1
     rows = [_row(run, level, with_words=not is_common) for level in levels]

@@ -11,7 +11,7 @@ from scale_sweep.report.table import fixed, known
 
 
 def other_programs(run: StoredRun) -> tuple[LoadProgram, ...]:
-    """The programs that made the loads and are not our load generator. One of which nothing is known has its name."""
+    """Those that are not our load generator; one of which nothing is known has its name."""
     known = dict.fromkeys(r.loaded_by for r in run.results if r.loaded_by is not None)
     return tuple(
         known or dict.fromkeys(LoadProgram(name=t.load.generator) for t in run.plan.trials if not t.load.is_ours)
@@ -51,7 +51,7 @@ def _what(run: StoredRun) -> str:
 
 
 def _connections(run: StoredRun) -> str:
-    """The connections of the trials: "4 connections", "1 to 4 connections"; "" if they are not known."""
+    """ "4 connections", "1 to 4 connections"; "" if they are not known."""
     many = sorted({t.load.connections for t in run.plan.trials if t.load.connections})
     if not many:
         return ""

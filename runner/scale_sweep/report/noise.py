@@ -98,7 +98,7 @@ def course_sentences(trend: Trend, points: int) -> list[str]:
 
 
 def trend_sentence(trend: Trend, points: int) -> str:
-    """The result of the regression on the order, in a sentence. points: those with a counting trial."""
+    """points: those with a counting trial."""
     ratio = trend.ratio
     change = f"{change_words(ratio.value, ratio.low, ratio.high)} from the first trial to the last"
     if trend.is_drifting:
@@ -117,7 +117,7 @@ def trend_sentence(trend: Trend, points: int) -> str:
 
 
 def is_within(ratio: Ratio, percent: float) -> bool:
-    """Whether the interval excludes a change of this percentage; False without an interval."""
+    """Whether the interval excludes such a change."""
     if ratio.low is None or ratio.high is None:
         return False
     return ratio.low > 1 - percent / 100 and ratio.high < 1 + percent / 100
@@ -152,7 +152,7 @@ def ratio_words(ratio: Ratio) -> str:
 
 
 def ablations_table(run: StoredRun) -> Table:
-    """The gain across each boundary with an ablation trial: total = hardware × knobs."""
+    """The gain across each boundary: total = hardware × knobs."""
     rows = tuple(
         (
             f"{format_number(b.before)} → {format_number(b.after)}" + (f" {b.variant}" if b.variant else ""),

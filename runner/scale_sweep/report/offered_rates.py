@@ -96,7 +96,7 @@ def _row(run: StoredRun, level: float) -> tuple[str, ...]:
 
 
 def _p99_ms(run: StoredRun, trials: Sequence[TrialResult], otherwise: str = "") -> str:
-    """The p99 of the response times with its interval by the replicates. otherwise: the words near saturation."""
+    """With its interval by the replicates. otherwise: the words near saturation."""
     values = [v for r in trials if (v := r.measurement.response_ms_p99) is not None and v > 0]
     if len(values) < 2 or run.plan.sweep.is_quick:
         return _mean_ms(trials, "response_ms_p99")
@@ -130,7 +130,7 @@ def has_objective(run: StoredRun) -> bool:
 
 
 def capacity_table(run: StoredRun) -> Table:
-    """One row for each trial; none without an objective."""
+    """A row for each trial; none without an objective."""
     sweep = run.plan.sweep
     objective, unit = sweep.load.objective, sweep.work.rate_words
     rows = tuple(_capacity_row(result) for result in run.results if result.trial.load.searches)
@@ -179,7 +179,7 @@ def _capacity_row(result: TrialResult) -> tuple[str, ...]:
 
 
 def steps_table(run: StoredRun) -> Table:
-    """Every step of every search by rate, and the rates of the confirming trials: the curve of response times."""
+    """By rate, with the confirming trials: the curve of response times."""
     unit = run.plan.sweep.work.rate_words
     rows = tuple(
         _step_row(result.trial.trial_id, step)

@@ -30,7 +30,7 @@ def names_of(run: StoredRun) -> list[str]:
 
 
 def trials_by_level(run: StoredRun) -> list[Level]:
-    """The trials of each level: those that are fitted, else all."""
+    """Those that are fitted, else all."""
     return [(level, *at_level(run, level)) for level in levels_of(run)]
 
 
@@ -39,7 +39,7 @@ def mean_of(trials: Sequence[TrialResult], name: str, read: Read) -> float | Non
 
 
 def response(quantile: str) -> Read:
-    """Reads a quantile of the response time, in milliseconds."""
+    """A quantile, in milliseconds."""
     return lambda operation: operation.response_ms.get(quantile)
 
 
@@ -97,7 +97,7 @@ def times_rows(run: StoredRun) -> list[tuple[object, ...]]:
 
 
 def times_svg(run: StoredRun, width: int = 940) -> str:
-    """The picture; "" if no operation has a response time. Its height follows the number of rows."""
+    """ "" if no operation has a response time."""
     times = operation_times(run)
     values = [v for t in times for v in (t.middle, t.upper) if known(v) and v]
     if not values:
@@ -205,7 +205,6 @@ def response_curve(run: StoredRun, levels: Sequence[Level]) -> str:
 
 
 def _key(name: str, line_css: str, css: tuple[str, str], points: _Points) -> str:
-    """The line and the mark of a percentile, as far as they are drawn."""
     counts = [is_counted for *_, is_counted in points]
     has_line = any(a and b for a, b in itertools.pairwise(counts))
     return (swatch(line_css) if has_line else "") + f'<circle cx="8" r="4" class="{css[not any(counts)]}"/>'

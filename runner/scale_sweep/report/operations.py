@@ -36,7 +36,7 @@ from scale_sweep.report.table import ABSENT, MARK, Table, fixed, level_cell, sho
 
 
 def operations_table(run: StoredRun) -> Table:
-    """One row for each operation and level. Columns without a figure are left out."""
+    """Columns without a figure are left out."""
     upper = upper_quantile(run)
     columns: list[tuple[str, Read]] = [
         ("Requests/s", lambda o: o.requests_per_s),
@@ -68,7 +68,7 @@ def _written(heading: str, value: float | None) -> str:
 
 
 def quantiles_table(run: StoredRun) -> Table:
-    """Response times by operation and level, every quantile."""
+    """By operation and level."""
     rows = [
         (
             name,
@@ -111,7 +111,6 @@ def operations_part(run: StoredRun, form: Form) -> str:
 
 
 def cautions_of_answers(run: StoredRun) -> tuple[str, ...]:
-    """Cautions about the rates of reads: empty answers, and answers that nobody compared."""
     return tuple(filter(None, (answers_words(run), unchecked_words(run)))) if has_operations(run) else ()
 
 
@@ -154,7 +153,7 @@ def mixes_words(run: StoredRun) -> str:
 
 
 def several_operations_table(run: StoredRun) -> Table:
-    """A row for each operation and level, and a column for each database; no row where there is one operation."""
+    """A column for each database; no row where there is one operation."""
     databases = curves(run)
     names = dict.fromkeys(name for curve in databases for name in operation_names(curve))
     levels = sorted({point.level for curve in databases for point in curve.points})

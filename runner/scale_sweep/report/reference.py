@@ -19,7 +19,7 @@ PUBLISHED_KNOBS = ("vgroups", "partitions", "write_threads", "commit_threads")  
 
 @dataclass(frozen=True, kw_only=True)
 class ReferenceRate:
-    """Our or the published rate at one level, in what the run's rate counts."""
+    """In what the run's rate counts."""
 
     level: float
     rate: float | None
@@ -30,7 +30,7 @@ class ReferenceRate:
 
 @dataclass(frozen=True, kw_only=True)
 class ReferenceComparison:
-    """Our and the published rates by level, and the level that counts as 1 in each."""
+    """By level, with the level that counts as 1 in each."""
 
     published: Mapping[float, ReferenceRate]
     ours: Mapping[float, ReferenceRate]
@@ -38,7 +38,7 @@ class ReferenceComparison:
     base_ours: float | None
 
     def speedups(self, *, ours: bool) -> dict[float, float]:
-        """The rate over that of the base level, in units of the base level: 1 at the base. Of valid rates alone."""
+        """In units of the base level, of valid rates alone."""
         sides, base = (self.ours, self.base_ours) if ours else (self.published, self.base_published)
         first = sides[base].rate if base is not None else None
         return {n: s.rate / first for n, s in sides.items() if s.rate and first and s.valid}
@@ -58,7 +58,7 @@ def _disk(row: Mapping[str, str]) -> str:
 
 
 def compare(run: StoredRun, reference: Reference) -> ReferenceComparison | None:
-    """Our and the published rates; None if the published table has no such axis, or no rate of what the run counts."""
+    """None if the published table has no such axis, or no rate of what the run counts."""
     axis, column = axis_facts(run), run.plan.sweep.work.rate_column
     published = {}
     for row in rows_of(run, reference):
@@ -95,7 +95,7 @@ def rows_of(run: StoredRun, reference: Reference) -> list[Mapping[str, str]]:
 
 
 def reference_table(run: StoredRun, reference: Reference) -> Table | None:
-    """Published and our rates, level by level; None if they cannot be compared."""
+    """None if they cannot be compared."""
     both = compare(run, reference)
     if both is None:
         return None
@@ -173,7 +173,7 @@ def _notes(both: ReferenceComparison, reference: Reference, run: StoredRun) -> l
 
 
 def speedup_svg(run: StoredRun, both: ReferenceComparison, width: int = 520, height: int = 330) -> str:
-    """Our speedup beside the published one; "" if we have none. Machines differ, so rates are not drawn together."""
+    """ "" if we have none. Machines differ, so rates are not drawn together."""
     theirs, ours = both.speedups(ours=False), both.speedups(ours=True)
     everything = [*theirs.items(), *ours.items()]
     if not ours:

@@ -64,7 +64,7 @@ def _times(run: StoredRun, reference: Reference) -> Table | None:
 
 
 def _storing(run: StoredRun, reference: Reference) -> Table | None:
-    """Bytes on disk and the rate of writing, published and ours; None if neither is published."""
+    """None if neither is published."""
     targets, ours = tuple(dict.fromkeys(row["target"] for row in reference)), curves(run)
     measured = {
         "stored_bytes_per_row": [_last(curve).stored_bytes for curve in ours],
@@ -99,7 +99,7 @@ def _numbers(reference: Reference) -> dict[str, str]:
 
 
 def _published(reference: Reference) -> dict[tuple[str, str], float | None]:
-    """The mean response time in seconds by operation and target."""
+    """Mean seconds by operation and target."""
     values: dict[tuple[str, str], list[float | None]] = {}
     for row in reference:
         values.setdefault((row["operation"], row["target"]), []).append(number(row["response_s"]))
@@ -111,7 +111,7 @@ def _last(curve: SubjectCurve) -> SubjectPoint:
 
 
 def _ours(curve: SubjectCurve, name: str) -> float | None:
-    """The mean response time in seconds at the highest level."""
+    """Mean seconds at the highest level."""
     operations = [result.measurement.operations.get(name) for result in _last(curve).used]
     ms = mean(operation.response_ms.get("mean") for operation in operations if operation)
     return None if ms is None else ms / 1000

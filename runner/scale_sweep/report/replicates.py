@@ -51,7 +51,6 @@ def _p_words(p_value: float) -> str:
 
 
 def reasons_of(result: TrialResult, agreement: Agreement | None) -> tuple[str, ...]:
-    """The reasons of a trial's verdict, and that its replicates disagree, if it counts."""
     trial, reasons = result.trial, result.verdict.reasons
     point = (trial.level, slug(trial.variant))
     is_counted = trial.role == "point" and result.verdict.kind.is_fitted
@@ -72,7 +71,7 @@ def beside_verdicts(agreement: Agreement | None, results: Sequence[TrialResult])
 
 
 def parts_table(parts: NoiseParts | None) -> Table:
-    """Each part with the standard deviation that it alone gives to the rate of one trial. No rows if not known."""
+    """Each with the standard deviation that it alone gives to the rate of one trial."""
     rows: Sequence[tuple[str, ...]] = ()
     if parts is not None and parts.largest is not None:
         rows = [

@@ -38,7 +38,7 @@ def command_of(run: StoredRun) -> str:
 
 
 def created(run: StoredRun) -> str:
-    """The run's start in UTC, to the minute: 2026-01-02 03:04 UTC."""
+    """ "2026-01-02 03:04 UTC"."""
     text = _text(run.manifest.get("created_utc"))
     return f"{text[:16].replace('T', ' ')} UTC" if len(text) >= 16 else text
 
@@ -73,7 +73,7 @@ def machine_facts(run: StoredRun) -> tuple[Fact, ...]:
 
 
 def _as_user(run: StoredRun) -> str:
-    """The users that the servers' processes had, and why where one needs root."""
+    """With the reason where one needs root."""
     users = {r.server["user"]: r.server.get("needs_root", "") for r in run.results if r.server.get("user")}
     return ", ".join(f"as {user}" + (f" ({why})" if why else "") for user, why in users.items())
 
@@ -98,7 +98,7 @@ def _disk(value: object) -> str:
 
 
 def method_facts(run: StoredRun) -> tuple[Fact, ...]:
-    """The method: how it was measured, on which CPUs, and the sampler's cost."""
+    """How it was measured, and the sampler's cost."""
     sweep, version = run.plan.sweep, _text(run.manifest.get("tool_version"))
     facts = [
         ("Load", load_words(run)),
@@ -156,7 +156,7 @@ def _sampler(run: StoredRun) -> str:
 
 
 def placements(run: StoredRun) -> tuple[tuple[str, ...], ...]:
-    """One row for each level: level, server's CPUs, load generator's CPUs, shared CPUs."""
+    """By level: server's CPUs, load generator's CPUs, shared CPUs."""
     rows = []
     for r in sorted(run.results, key=lambda r: r.trial.level):
         p = r.trial.placement
@@ -201,7 +201,7 @@ def settings_words(run: StoredRun) -> str:
 
 
 def _loading_words(run: StoredRun) -> tuple[str, ...]:
-    """A caution if servers had the set of settings for loading: which settings differ, and where rows were."""
+    """Which settings differ from the vendors', and where rows were."""
     results = [r for r in run.results if r.trial.settings != DEFAULTS]
     table = settings_table(run) if results else None
     names = list(dict.fromkeys(row[1] for row in table.rows)) if table is not None else []
@@ -216,7 +216,7 @@ def _loading_words(run: StoredRun) -> tuple[str, ...]:
 
 
 def settings_table(run: StoredRun) -> Table | None:
-    """A row for each database and setting that differs; None if the manifest has no defaults of the vendors."""
+    """None if the manifest has no defaults of the vendors."""
     stored = run.manifest.get("vendor_defaults")
     if not isinstance(stored, Mapping) or not run.results:
         return None
@@ -258,7 +258,7 @@ def load_hosts(run: StoredRun) -> tuple[Fact, ...]:
 
 
 def servers_table(named: Sequence[tuple[str, StoredRun]]) -> Table:
-    """The facts of the machines of several runs, with the mean clock rate where the kernel counts it."""
+    """With the mean clock rate where the kernel counts it."""
     facts = []
     for _, run in named:
         mhz = mean(result.measurement.server_cpu_mhz for result in run.results)

@@ -50,7 +50,7 @@ def _one(run: StoredRun, objective: Objective, result: TrialResult) -> str:
 
 
 def search_svg(run: StoredRun, objective: Objective, result: TrialResult, width: int, height: int) -> str:
-    """The drawing. Filled circles held the objective, triangles did not, other shapes were left out."""
+    """Filled circles held the objective, triangles did not, other shapes were left out."""
     steps, own = result.measurement.steps, percentile_of(objective)
     divisor, unit = rate_scale(max(step.rate for step in steps), run.plan.sweep.work.rate_words)
     keys, keys_height = legend(_keys(objective, result, own), width, 8, 14)
@@ -71,7 +71,7 @@ def search_svg(run: StoredRun, objective: Objective, result: TrialResult, width:
 
 
 def percentile_of(objective: Objective) -> str:
-    """The percentile whose steps have the shapes: that of the first limit of a time that is drawn; else p99."""
+    """That of the first limit of a time that is drawn; else p99. Its steps have the shapes."""
     drawn = [name for name, *_ in CURVES]
     return next((c.quantity for c in objective.clauses if c.quantity in drawn and not c.operation), "p99")
 
@@ -116,7 +116,7 @@ def _places(frame: LogFrame, steps: Sequence[Step], divisor: float) -> list[tupl
 
 
 def _limit(frame: LogFrame, clause: Clause, places: Sequence[tuple[float, float]]) -> str:
-    """The limit as a line, with its words at the end that has the fewest points. places: of the points."""
+    """With its words at the end that has the fewest points. places: of the points."""
     y, left, right = _y(frame, clause.limit), frame.left, frame.width - frame.right
     drawn = across(frame, min(clause.limit, frame.y_max), "limit")
     wide = LETTER * len(clause.words) + 2 * MARK
@@ -146,7 +146,7 @@ def _y(frame: LogFrame, ms: float) -> float:
 
 
 def shape_of(step: Step) -> VerdictKind:
-    """The verdict whose shape the step has: of one that was left out, its own."""
+    """Of a step that was left out, that of its own verdict."""
     if step.usable:
         return VerdictKind.VALID if step.holds else VerdictKind.OFFERED_NOT_MET
     return step.verdict if not step.verdict.is_fitted else VerdictKind.UNSTEADY

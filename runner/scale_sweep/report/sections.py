@@ -42,7 +42,6 @@ def html(run: StoredRun, reference: Reference | None = None) -> str:
 
 
 def markdown(run: StoredRun, reference: Reference | None = None) -> str:
-    """report.md. reference: rows of a published table, as read from its CSV."""
     return Markdown().document(headline_of(with_fit(run)), body_of(run, Markdown(), reference))
 
 

@@ -40,7 +40,6 @@ _USES = (
 
 
 def metrics_of(work: Work) -> tuple[PanelMetric, ...]:
-    """The panels of each trial: the rate that the work counts, then the use of resources."""
     return (PanelMetric(name=work.rate_column, title="rate", css="s-rate", unit=work.rate_words), *_USES)
 
 
@@ -84,7 +83,6 @@ class Scale:
 
 
 def scale_of(run: StoredRun, results: Sequence[TrialResult]) -> Scale:
-    """The ranges of the trials of one level."""
     all_series = [run.timeseries.get(r.trial.trial_id, ()) for r in results]
     times = [t for series in all_series for t, _ in series if known(t)]
     windows = [window[1] for r in results if (window := window_of(r))]
@@ -99,7 +97,7 @@ def scale_of(run: StoredRun, results: Sequence[TrialResult]) -> Scale:
 
 
 def window_of(result: TrialResult) -> Window | None:
-    """The start and end of the trial's window on the axis of its series, in seconds."""
+    """Start and end in seconds of the trial's series."""
     m = result.measurement
     start = m.transient_s or 0.0
     return (start, start + m.window_s) if m.window_s else None
@@ -114,13 +112,13 @@ def panel_frame(x_min: float, x_max: float, y_max: float) -> Frame:
 
 
 class SharedParts:
-    """Parts of the drawings of a page that are equal: each is drawn once, and referred to after that."""
+    """Parts of drawings that are equal: each is drawn once, and referred to after that."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
 
     def drawn(self, part: str, name: str) -> str:
-        """The part under this name, or a reference to the same part. name: used once in a page."""
+        """name: used once in a page."""
         if part in self._names:
             return f'<use href="#{self._names[part]}"/>'
         self._names[part] = name
@@ -156,7 +154,7 @@ def panel_svg(
 
 
 def _around(frame: Frame, metric: PanelMetric, scale: Scale, window: Window | None, limit: float | None) -> str:
-    """The title, the axes, and the limit of a panel: equal in most trials of a level."""
+    """Equal in most trials of a level."""
     unit, unit_name = rate_scale(scale.y_max[metric.name], metric.unit) if metric.unit else (1.0, "")
     parts = [text(2, 11, unit_name or metric.title, "dim"), _panel_axes(frame, unit, window or (0.0,))]
     if limit:
@@ -195,7 +193,7 @@ def _in_and_out(frame: Frame, stretch: Points, window: Window | None, css: str) 
 
 
 def trial_panels(run: StoredRun) -> list[tuple[float, list[tuple[TrialResult, list[str]]]]]:
-    """The panels of each trial, by level. Trials without any series have none."""
+    """By level. Trials without any series have none."""
     by_level, shared, metrics = [], SharedParts(), measured_metrics(run)
     for level, of_level in itertools.groupby(by_run_order(run), key=lambda r: r.trial.level):
         results = list(of_level)

@@ -61,7 +61,7 @@ def figure_html(run: StoredRun) -> str:
 def _of_points(
     title: str, first: tuple[str, str], rows: Iterable[tuple[str, str, SubjectPoint]], cells: Sequence[tuple[str, Say]]
 ) -> Table:
-    """A row for each point, its figures those of SubjectPoint. first: headings of the two names of a row."""
+    """first: headings of the two names of a row."""
     made = tuple((*names, *(say(point) for _, say in cells)) for *names, point in rows)
     return Table(title=title, headers=(*first, *(heading for heading, _ in cells)), rows=made)
 
@@ -194,7 +194,7 @@ class HostRun:
 def host_runs(
     runs: Sequence[StoredRun], comparisons: Sequence[Comparison], prices: Mapping[str, float]
 ) -> tuple[HostRun, ...]:
-    """The runs under the names of their hosts; a name that two runs share gets a number. prices: for an hour."""
+    """A name that two runs share gets a number. prices: for an hour."""
     names = [host_name(run) for run in runs]
     unique = [f"{name} ({at})" if names.count(name) > 1 else name for at, name in enumerate(names, start=1)]
     made = []
@@ -254,7 +254,6 @@ def _tile(host: HostRun, base: str) -> Tile:
 
 
 def cautions(hosts: Sequence[HostRun]) -> tuple[str, ...]:
-    """The sentences that weaken the whole page."""
     others = len(hosts) - 1
     one = "a difference includes the spread between the sessions of a server, which is not known"
     sentences = [f"each server has one run: {one}"]
@@ -267,7 +266,7 @@ def cautions(hosts: Sequence[HostRun]) -> tuple[str, ...]:
 
 
 def ratio_table(hosts: Sequence[HostRun]) -> Table:
-    """A row for each host, a column for each level: its rate, and its ratio to the first host with the interval."""
+    """The rate of the first host at each level, the ratio to it of the others."""
     first, compared = hosts[0], [((p.level, p.variant), p) for host in hosts for p in host.points]
     keys = dict.fromkeys(key for key, _ in compared)
     base = {key: format_rate(p.rate_a) for key, p in reversed(compared) if p.rate_a is not None}
@@ -281,7 +280,7 @@ def ratio_table(hosts: Sequence[HostRun]) -> Table:
 
 
 def money_table(hosts: Sequence[HostRun], money: str) -> Table:
-    """The highest rate of each host that has a price, and that rate for one unit of money an hour."""
+    """The highest rate, and that rate for one unit of money an hour."""
     words, rows = fitted_rate(hosts[0].run).words, []
     for name, price, of_host in ((h.name, h.price_per_hour, h.curves) for h in hosts):
         if price is not None:

@@ -55,7 +55,7 @@ class SubjectCurve:
 
 
 def labels_of(run: StoredRun) -> list[str]:
-    """The short names of the variants, in the order asked for."""
+    """In the order asked for."""
     names = dict.fromkeys(slug(t.variant) for t in sorted(run.plan.trials, key=lambda t: t.order))
     vary = run.plan.sweep.vary
     wanted = [slug(dict(zip(vary, values, strict=True))) for values in itertools.product(*vary.values())]
@@ -135,7 +135,7 @@ def _speedup(rate: float | None, base: float | None, is_first: bool) -> float | 
 
 
 def stored_bytes(m: Measurement) -> float | None:
-    """Bytes of the server's files for each row that the database counted; None if either is not known."""
+    """Of the server's files for each row that the database counted."""
     return m.data_gb * 1e9 / m.rows_counted if m.data_gb is not None and m.rows_counted else None
 
 
@@ -149,7 +149,7 @@ def curves_rows(
 
 
 def overlaps(run: StoredRun, compared: Sequence[SubjectCurve]) -> tuple[str, ...]:
-    """A sentence for each level: whose intervals overlap, or why that is not known."""
+    """Whose intervals overlap, or why that is not known."""
     sentences = []
     for level in sorted({p.level for curve in compared for p in curve.points}):
         here = {curve.name: point for curve in compared for point in curve.points if point.level == level}

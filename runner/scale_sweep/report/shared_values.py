@@ -15,7 +15,7 @@ _OFTEN = 3  # trials: a remark of so many is said once
 
 
 def once(table: Table, kept: Collection[int] = (0,)) -> Table:
-    """The table without the columns that have one value in all rows. kept: columns that stay."""
+    """Without the columns that have one value in all rows. kept: columns that stay."""
     if len(table.rows) < 2:
         return table
     columns = range(len(table.headers))
@@ -86,7 +86,7 @@ def _sentence(of_name: Mapping[str, Sequence[str]], of_all: int) -> str:
 
 
 def _joined(sentences: Sequence[str]) -> str:
-    """The sentences, which differ only in numbers, as one: from the least to the greatest number at each place."""
+    """From the least to the greatest number at each place."""
     places = iter(zip(*(_RANGE.findall(sentence) for sentence in sentences), strict=True))
     return _RANGE.sub(lambda _: _span(next(places)), sentences[0])
 

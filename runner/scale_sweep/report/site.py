@@ -46,12 +46,11 @@ class SiteCurve:
 
 
 def pages_of(run: StoredRun) -> Mapping[str, str]:
-    """The run's pages by file name: one, or one for each variant and one of all."""
     return documents(run, makers=HTML).pages
 
 
 def folder_of(run: StoredRun) -> str:
-    """The folder of a run's pages: its name, if that is plain. Raises ValueError for any other."""
+    """Its name, if that is plain. Raises ValueError for any other."""
     name = run.path.rstrip("/").rpartition("/")[2]
     if not _PLAIN.fullmatch(name):
         raise ValueError(f"{name!r} is not a plain name")
@@ -103,7 +102,7 @@ def _answer(points: Sequence[SubjectPoint], fit: FitReport | None, units: str) -
 
 
 def index_html(listed: Sequence[SiteCurve], title: str) -> str:
-    """The index: filters, the picture, and a row for each curve, the newest first."""
+    """Filters, the picture, and a row for each curve, the newest first."""
     ordered = sorted(listed, key=lambda curve: (curve.created, curve.title), reverse=True)
     rows = "".join(_row(number, curve) for number, curve in enumerate(ordered))
     heads = ("draw", "run", "database", "machine", "speedup", "best rate", "fitted trials", "curve")
@@ -151,7 +150,7 @@ def _small(curve: SiteCurve) -> str:
 
 
 def site(runs: Iterator[StoredRun], title: str) -> Iterator[tuple[str, str]]:
-    """The pages by their path on the site; the index comes last. Only one run is in memory at a time."""
+    """Pages by their path; the index comes last. Only one run is in memory at a time."""
     listed: list[SiteCurve] = []
     for run in runs:
         listed += curves_of(run)

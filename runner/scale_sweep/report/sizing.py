@@ -49,7 +49,7 @@ def _need_words(sizing: Sizing, one: LevelNeed, machine: str = "") -> str:
 
 
 def level_words(one: LevelNeed) -> str:
-    """The level with its interval: "8 cores (7 to 10, 95 %)"."""
+    """ "8 cores (7 to 10, 95 %)"."""
     if one.level is None:
         return ABSENT
     level = one.level
@@ -92,7 +92,7 @@ def price_words(offer: Offer, prices: PriceList) -> str:
 
 
 def levels_table(one: LevelNeed) -> Table:
-    """The levels that were tried: rate, rate for each unit of the axis, and the chance to miss."""
+    """The levels that were tried, with the chance to miss."""
     has_energy = any(c.joules_per_million_rows is not None for c in one.chances)
     rows = tuple(_level_row(one, c, has_energy=has_energy) for c in one.chances)
     unit, energy = one.rate_words, (ENERGY,) if has_energy else ()
@@ -127,7 +127,7 @@ def _level_row(one: LevelNeed, c: LevelChance, *, has_energy: bool) -> tuple[str
 
 
 def machines_table(sizing: Sizing) -> Table:
-    """The price list by price: what each machine has, its rate, and its rate for each unit and for money."""
+    """The price list by price, with the rate of each machine."""
     if sizing.prices is None:
         return Table(title="Machines", headers=(), rows=())
     one = sizing.needs[0]
@@ -167,7 +167,7 @@ def _offer_row(sizing: Sizing, offer: Offer) -> tuple[str, ...]:
 
 
 def settled_words(run: StoredRun, one: LevelNeed) -> tuple[str, ...]:
-    """Which measurement settles an open answer, with its time, and its command; () if nothing is open."""
+    """Which measurement settles an open answer, and its command; () if nothing is open."""
     sweep = one.settled_by
     if sweep is None:
         return ()
@@ -182,13 +182,13 @@ def settled_words(run: StoredRun, one: LevelNeed) -> tuple[str, ...]:
 
 
 def counted_levels(one: LevelNeed, levels: Sequence[float]) -> str:
-    """Levels with their unit: "16 cores"."""
+    """ "16 cores"."""
     names = ", ".join(format_number(level) for level in levels)
     return f"{names} {one.unit if names == '1' else one.axis}"
 
 
 def next_command(run: StoredRun, sweep: NextSweep) -> str:
-    """The command of the run with other levels and replicates; "" if it was not recorded, or was no `scale sweep`."""
+    """ "" if the command was not recorded, or was no `scale sweep`."""
     flags = {load_axis(run.plan.sweep.axis).flag: format_levels(sweep.levels), "--replicates": str(sweep.replicates)}
     words, kept, skip = shlex.split(command_of(run)), [], False
     if words[:2] != ["scale", "sweep"]:

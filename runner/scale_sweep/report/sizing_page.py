@@ -117,7 +117,6 @@ def _answer_line(frame: Frame, one: LevelNeed) -> str:
 
 
 def per_unit_rows(one: LevelNeed) -> list[tuple[object, ...]]:
-    """The data of the picture: headers, then a row for each level."""
     headers = (one.axis, one.rate_words, "low", "high", f"per_{one.unit}", "chance_to_miss", "is_measured")
     rows = [(c.level, c.rate, c.low, c.high, (c.rate or 0.0) / c.level, c.miss, c.is_measured) for c in one.chances]
     return [headers, *rows]
@@ -140,7 +139,7 @@ def _things(sizing: Sizing) -> str:
 
 
 def per_money_svg(sizing: Sizing, width: int = 760) -> str:
-    """A bar for each machine with a rate: rows or requests for one unit of money."""
+    """Rows or requests for one unit of money."""
     offers = [o for o in sizing.offers if o.per_money is not None]
     if not offers or sizing.prices is None:
         return ""
@@ -164,7 +163,6 @@ def _bar(sizing: Sizing, offer: Offer, y: float, scale: float) -> str:
 
 
 def per_money_rows(sizing: Sizing) -> list[tuple[object, ...]]:
-    """The data of the picture: headers, then a row for each machine."""
     headers = ("machine", "price_per_hour", "rate_per_s", "per_unit", "per_money", "has_enough")
     rows = [
         (o.machine.name, o.machine.price_per_hour, o.rate, o.per_unit, o.per_money, not o.lacks) for o in sizing.offers

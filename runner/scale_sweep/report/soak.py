@@ -41,7 +41,7 @@ class Soak:
 
 
 def soak_of(run: StoredRun, result: TrialResult) -> Soak | None:
-    """A trial's soak; None if the trial is not a soak, or has no window."""
+    """None if the trial is not a soak, or has no window."""
     window = window_of(result)
     if not result.trial.load.soak or window is None:
         return None
@@ -69,7 +69,7 @@ def soak_of(run: StoredRun, result: TrialResult) -> Soak | None:
 
 
 def soak_tables(soak: Soak) -> tuple[Table, Table]:
-    """A table of short windows against the soak, and one of its slow periods."""
+    """Short windows against the soak, and its slow periods."""
     against = Table(
         title="Windows of a sweep, measured on each stretch of the soak",
         headers=("Window", "Tried", "VALID", "Lowest", "5 %", "Median", "95 %", "Highest"),

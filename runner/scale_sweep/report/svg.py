@@ -52,7 +52,7 @@ _PATHS = {
 
 @dataclass(frozen=True)
 class Frame:
-    """A plot area inside a drawing, with the ranges that its edges mean."""
+    """A plot area, with the ranges that its edges mean."""
 
     width: int
     height: int
@@ -75,7 +75,7 @@ class Frame:
 
     @classmethod
     def about_zero(cls, width: int, height: int, x_max: float, reach: float) -> Self:
-        """For differences: from -reach to reach, from 0 to x_max, with room for the labels of the axes."""
+        """For differences, with room for the labels of the axes."""
         return cls.within((width, height), (54, 14, 34, 42), (0.0, x_max), (-reach, reach))
 
     @classmethod
@@ -164,7 +164,7 @@ def area(frame: Frame, low: Points, high: Points, css: str) -> str:
 
 
 def marker(x: float, y: float, kind: VerdictKind, title: str = "", size: float = 4.5, key: str = "") -> str:
-    """A trial at a pixel position, with a title that shows on hovering. key: the name of its row, to which it leads."""
+    """key: the name of its row, to which it leads."""
     return shaped(x, y, SHAPES[kind], "valid" if kind.is_fitted else "invalid", title, size, key)
 
 
@@ -199,7 +199,7 @@ def axes(frame: Frame, x_ticks: Sequence[float], x_name: str, y_name: str, y_uni
 
 
 def rate_axes(frame: Frame, levels: Sequence[float], x_name: str, words: str, remark: str = "") -> str:
-    """The axes of a rate over levels. words: the unit of the rate, like rows/s. remark: behind it."""
+    """words: the unit of the rate, like rows/s. remark: behind it."""
     unit, unit_name = rate_scale(frame.y_max, words)
     return axes(frame, x_levels(levels, frame.width - 80), x_name, unit_name + remark, unit)
 
@@ -227,7 +227,7 @@ def drawing(width: int, height: int, label: str, inner: str, css: str = "") -> s
 
 
 def x_levels(levels: Sequence[float], room: float) -> list[float]:
-    """Levels to number on the axis: all of them if there is room, else every n-th."""
+    """All of them if there is room, else every n-th."""
     distinct = sorted(set(levels))
     most = max(int(room // 34), 2)
     step = max(math.ceil(len(distinct) / most), 1)

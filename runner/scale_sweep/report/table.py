@@ -17,8 +17,6 @@ _EXPONENT_BELOW = 1e-6  # fewer than three digits would be left of six decimals
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Headers, rows of text, and notes that belong under it."""
-
     title: str
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -41,13 +39,13 @@ def only_columns(table: Table, left: Sequence[int]) -> Table:
 
 
 def without_empty(table: Table) -> Table:
-    """The table without the columns that have no value in any row. The first two, which say what a row is, stay."""
+    """The first two columns, which say what a row is, stay."""
     columns = range(len(table.headers))
     return only_columns(table, [i for i in columns if i < 2 or any(row[i] != ABSENT for row in table.rows)])
 
 
 def rounded(value: float, digits: int) -> float:
-    """The value to this number of significant digits: 1023456, 4 → 1023000."""
+    """1023456, 4 → 1023000."""
     if value == 0 or not math.isfinite(value):
         return value
     return round(value, digits - 1 - math.floor(math.log10(abs(value))))
@@ -108,7 +106,7 @@ def verdict_counts(run: StoredRun) -> list[tuple[VerdictKind, int]]:
 
 
 def quick_words(run: StoredRun) -> tuple[str, ...]:
-    """A caution if trials of a run are quick; empty if none is, or if nobody asked for a steady rate."""
+    """Empty also if nobody asked for a steady rate."""
     if run.plan.sweep.load.objective is not None:
         return _quick_searches(run)
     measured = [r for r in run.results if r.measurement.window_s]
@@ -136,7 +134,7 @@ def _quick_searches(run: StoredRun) -> tuple[str, ...]:
 
 
 def _longer(run: StoredRun, least_s: float, joined: str) -> str:
-    """The way to windows or steps of this length, by what was given: --quick, rows, or a duration."""
+    """By what was given: --quick, rows, or a duration."""
     is_fixed_work = run.plan.sweep.load.rows is not None
     longer = f"with more rows, for windows of {least_s:g} s" if is_fixed_work else f"with --duration {least_s:g}s"
     return f"{f'without --quick {joined} ' if run.plan.sweep.is_quick else ''}{longer} or more"
@@ -156,7 +154,7 @@ def _windows(quick: Sequence[TrialResult]) -> str:
 
 
 def unseen_words(run: StoredRun) -> str:
-    """A sentence on what the windows of a run cannot show; "" without a window."""
+    """What the windows of a run cannot show."""
     if run.plan.sweep.load.objective is not None:
         spans = [sum(step.seconds for step in r.measurement.steps) for r in _searched(run)]
         whole, soak = "search", "--soak 30m without --slo"

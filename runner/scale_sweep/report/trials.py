@@ -87,7 +87,7 @@ def trial_table(run: StoredRun) -> Table:
 
 
 def key_of(result: TrialResult) -> str:
-    """The name of a trial within a page: of its row, to which the points of pictures lead."""
+    """Of its row, to which the points of pictures lead."""
     return f"trial-{result.trial.order}"
 
 
@@ -108,7 +108,7 @@ _SHOWN = 12  # trials that a page shows at once; the levels of more are folded
 
 
 def trials_html(run: StoredRun) -> str:
-    """The part of the page, level by level; "" if nothing was recorded second by second, and no answer compared."""
+    """ "" if nothing was recorded second by second, and no answer compared."""
     absent = [m.title for m in metrics_of(run.plan.sweep.work) if m not in measured_metrics(run)]
     unseen = escape(f" Not measured in any trial: {'; '.join(absent)}.") if absent else ""
     parts = [f'<p class="note">{_NOTE}{unseen}</p>']
@@ -149,7 +149,7 @@ _PER_ROW = 4
 
 
 def warmup_panels(run: StoredRun) -> list[tuple[str, str]]:
-    """Name and drawings of each row: a level, at most four trials. Trials without a series have none."""
+    """Rows of at most four trials of a level. Trials without a series have none."""
     rows: list[tuple[str, str]] = []
     by_level: dict[float, list[str]] = {}
     for result in by_run_order(run):
@@ -162,7 +162,7 @@ def warmup_panels(run: StoredRun) -> list[tuple[str, str]]:
 
 
 def warmup_words(run: StoredRun) -> list[str]:
-    """The answer with the number of its trials, and the names of the others. Empty if no trial can show it."""
+    """Empty if no trial can show it."""
     endings = [(r, one) for r in by_run_order(run) if (one := _transient(run, r)) is not None]
     if not endings:
         return []
@@ -183,7 +183,7 @@ def warmup_words(run: StoredRun) -> list[str]:
 
 
 def _answer(late: int, known: int) -> list[str]:
-    """Whether the warm-ups had ended. late: trials whose had not, of the known ones."""
+    """late: of the known ones."""
     if not known:
         return []
     if late:

@@ -19,7 +19,6 @@ def usable() -> bool:
 
 
 def is_local(image: str) -> bool:
-    """Whether the image is present, so that nothing must be pulled."""
     return image_state(image) == "local"
 
 
@@ -32,7 +31,7 @@ def pull(image: str) -> bool:
 
 
 def start(service: Service, port: int, state: str) -> StartedService:
-    """Starts the container. Raises ProvisionError with the engine's message."""
+    """Raises ProvisionError with the engine's message."""
     engine = client()
     try:
         _remove_older(engine, service.name, state)

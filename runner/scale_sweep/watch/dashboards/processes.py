@@ -41,7 +41,7 @@ def grafana_home() -> str:
 
 
 def start(service: Service, port: int, state: StateDirectory) -> StartedService:
-    """Starts the process in the background. Raises ProvisionError."""
+    """In the background. Raises ProvisionError."""
     program = find_program(service.argv[0])
     owner = state.owner if os.geteuid() == 0 else None
     _refuse_closed(service.argv[0], program, state.owner)

@@ -50,7 +50,7 @@ def ask(started: StartedService, path: str) -> Any:
 
 
 def wait_ready(started: StartedService, state: StateDirectory) -> None:
-    """Waits until it answers. Raises ProvisionError with the end of its output if it ends or does not answer."""
+    """Raises ProvisionError with the end of its output if it ends or does not answer."""
     deadline = time.monotonic() + READY_S
     while time.monotonic() < deadline:
         if ask(started, _READY[started.name]) is not None:

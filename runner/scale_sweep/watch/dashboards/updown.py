@@ -105,7 +105,7 @@ def up(state: StateDirectory, how: str, images: Mapping[str, str], say: Say) -> 
 
 
 def images_of(texts: Sequence[str]) -> Mapping[str, str]:
-    """NAME=IMAGE arguments as a mapping. Raises UsageError."""
+    """NAME=IMAGE arguments. Raises UsageError."""
     pairs = [one.partition("=") for one in texts]
     wrong = [one for one, (name, _, image) in zip(texts, pairs, strict=True) if name not in PORTS or not image]
     if wrong:
@@ -114,7 +114,6 @@ def images_of(texts: Sequence[str]) -> Mapping[str, str]:
 
 
 def pinned_image(name: str) -> str:
-    """The pinned image: by digest if it is known, else by version."""
     pin = pins()[name]
     return f"{pin['image']}@{pin['digest']}" if pin["digest"] else f"{pin['image']}:{pin['version']}"
 
@@ -188,7 +187,7 @@ def purge(state: StateDirectory) -> None:
 
 
 def restart(state: StateDirectory, started: StartedService) -> None:
-    """Stops one service and starts it on the same port. Raises ProvisionError."""
+    """On the same port. Raises ProvisionError."""
     if started.how == "docker":
         again = containers.restart(started)
     else:

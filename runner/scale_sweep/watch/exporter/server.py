@@ -187,7 +187,7 @@ def common_labels(state: LiveState) -> dict[str, str]:
 
 
 def families(points: Iterable[Point], common: Mapping[str, str]) -> list[Metric]:
-    """One family for each metric that has a value. Unknown values have no sample. Empty labels are left out."""
+    """Unknown values have no sample. Empty labels are left out."""
     made: dict[str, Metric] = {}
     for short, values, value in points:
         if value is None or not math.isfinite(value):

@@ -91,7 +91,7 @@ class LiveState:
 
 
 def take(state: LiveState, event: Event) -> LiveState:
-    """The state after the event. An event of a trial that does not run changes nothing."""
+    """An event of a trial that does not run changes nothing."""
     if isinstance(event, events.TrialStarted):
         running = Running(
             trial=event.trial,
@@ -172,7 +172,7 @@ def _with_interval(running: Running, interval: Interval) -> Running:
 
 
 def _p99_us(work: Work, interval: Interval) -> Mapping[str, float]:
-    """The 99th percentile of each operation; a single operation has that of all requests."""
+    """A single operation has that of all requests."""
     if len(work.operations) > 1 or interval.response_us_p99 is None:
         return interval.operations_p99_us
     return {work.operations[0].name: interval.response_us_p99}
@@ -204,7 +204,7 @@ class DiskRates:
 
 @dataclass(frozen=True, kw_only=True)
 class RunningUse:
-    """Cores used by server and by load generator, and each disk's rates; None until there are two samples."""
+    """None until there are two samples."""
 
     server_cores: float | None = None
     generator_cores: float | None = None
