@@ -17,6 +17,7 @@ from scale_sweep.report.figures import (
     knob_at,
     levels_of,
     measured_rate,
+    measured_words,
 )
 from scale_sweep.report.level_tables import Column, disk_words, mean_of, range_notes
 from scale_sweep.report.table import MARK, Table, fixed, marked, short
@@ -58,8 +59,7 @@ def _rate(run: StoredRun, level: float, otherwise: str) -> str:
     shown = measured_rate(run, level)
     if point is None or point.mean_low is None or point.mean_high is None or not shown:
         return otherwise
-    low, high = (end * shown / point.rate_mean for end in (point.mean_low, point.mean_high))
-    return marked(format_rate(shown, low, high), at_level(run, level)[0], field=fitted_rate(run).field)
+    return marked(measured_words(shown, point), at_level(run, level)[0], field=fitted_rate(run).field)
 
 
 def article_table(run: StoredRun) -> Table:
@@ -97,11 +97,7 @@ def published(name: str, axis: AxisFacts, knobs: Mapping[str, KnobColumn]) -> Co
     """knobs: by the names of the roles."""
     if name not in knobs:
         return _figures(axis)[name]
-    return _knob(knobs[name].name, ARTICLE_NAMES.get(name, knobs[name].label))
-
-
-def _knob(name: str, heading: str) -> Column:
-    return heading, lambda trials: knob_at(trials, name)
+    return ARTICLE_NAMES.get(name, knobs[name].label), lambda trials: knob_at(trials, knobs[name].name)
 
 
 def _figures(axis: AxisFacts) -> Mapping[str, Column]:

@@ -69,14 +69,10 @@ def speedup_words(point: CpuPoint) -> str:
 
 def cpu_table(fit: FitReport, run: StoredRun) -> Table:
     """Without rows if no trial has such a rate."""
+    speedups = ["1", *map(speedup_words, fit.per_cpu[1:])]
     rows = tuple(
-        (
-            format_number(p.level),
-            str(p.n),
-            format_rate(p.rate_per_cpu_s),
-            speedup_words(p) if p is not fit.per_cpu[0] else "1",
-        )
-        for p in fit.per_cpu
+        (format_number(p.level), str(p.n), format_rate(p.rate_per_cpu_s), speedup)
+        for p, speedup in zip(fit.per_cpu, speedups, strict=False)
     )
     note = f"An estimate: {ASSUMPTION}. {EXPLAINED}."
     headers = (load_axis(run.plan.sweep.axis).title, "Trials", heading_of(run.plan.sweep.work.rate_words), "Speedup")

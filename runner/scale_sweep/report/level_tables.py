@@ -8,7 +8,16 @@ import numpy as np
 
 from scale_sweep.analysis.fit.words import speedup_words
 from scale_sweep.base.units import format_number, format_rate
-from scale_sweep.model import Measurement, StoredRun, TrialResult, VerdictKind, common_marks, counted_verdicts, marks
+from scale_sweep.model import (
+    Measurement,
+    PointSummary,
+    StoredRun,
+    TrialResult,
+    VerdictKind,
+    common_marks,
+    counted_verdicts,
+    marks,
+)
 from scale_sweep.model.derived import SHORT
 from scale_sweep.report.cpu_time import cpu_rate_cell
 from scale_sweep.report.figures import (
@@ -63,15 +72,22 @@ def levels_table(run: StoredRun) -> Table:
     return without_empty(Table(title="Each level", headers=headers, rows=tuple(rows), notes=notes))
 
 
-def _scaled(run: StoredRun, level: float, common: Sequence[str]) -> tuple[str, str, str, str]:
+def _rate_and_speedup(run: StoredRun, level: float) -> tuple[PointSummary | None, str, str]:
+    """The point of the fit, its rate and its speedup."""
     point = next((p for p in fit_of(run).points if p.level == level), None)
-    trials, is_valid = at_level(run, level)
     shown = measured_rate(run, level)
+    speedup = speedup_words(point) if point and point.speedup is not None else ABSENT
+    return point, measured_words(shown, point) if shown else ABSENT, speedup
+
+
+def _scaled(run: StoredRun, level: float, common: Sequence[str]) -> tuple[str, str, str, str]:
+    trials, is_valid = at_level(run, level)
+    point, rate, speedup = _rate_and_speedup(run, level)
     mark = OWN_MARK if _is_own(trials) else "" if is_valid else MARK
     return (
         format_number(level) + mark,
-        marked(measured_words(shown, point), trials, common, fitted_rate(run).field) if shown else ABSENT,
-        speedup_words(point) if point and point.speedup is not None else ABSENT,
+        marked(rate, trials, common, fitted_rate(run).field),
+        speedup,
         efficiency_words(point) if point else ABSENT,
     )
 
@@ -184,17 +200,14 @@ def _words(trials: Sequence[TrialResult], field: str) -> str:
 
 def _row(run: StoredRun, level: float, *, with_words: bool) -> tuple[str, ...]:
     trials, valid = at_level(run, level)
-    point = {p.level: p for p in fit_of(run).points}.get(level)
-    shown = measured_rate(run, level)
-    rate = measured_words(shown, point) if shown else ABSENT
-    used = mean(r.measurement.server_cpu_cores for r in trials)
+    point, rate, speedup = _rate_and_speedup(run, level)
     here = [r for r in run.on_curve if r.trial.level == level]
     return (
         level_cell(level, valid),
         marked(rate, trials, field=fitted_rate(run).field) if with_words else rate,
-        speedup_words(point) if point and point.speedup is not None else ABSENT,
+        speedup,
         f"{100 * point.efficiency:.0f} %" if point and point.efficiency is not None else ABSENT,
-        f"{fixed(used, 2)} / {format_number(cores_given(trials[0]))}",
+        _cores(trials),
         cpu_rate_cell(trials),
         *(CONSOLE[name][1](trials) for name in axis_facts(run).console_columns),
         counted_verdicts(here) + beside_verdicts(agreement_in(run), trials),

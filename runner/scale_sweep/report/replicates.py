@@ -29,25 +29,19 @@ def agreement_words(agreement: Agreement | None, axis: AxisFacts) -> tuple[str, 
     if agreement is None or not (agreement.disagrees or agreement.apart):
         return ()
     if agreement.disagrees:
-        differ = (
-            f"they differ by {agreement.spread_percent:.1f} % (standard deviation), of which their windows explain "
-            f"{agreement.windows_percent:.1f} % ({_p_words(agreement.p_value)})"
-        )
+        differ = _differ(agreement)
     else:
-        differ = "; ".join(_level_words(one, axis) for one in agreement.apart)
+        places = [(axis.count(format_number(one.level)), one) for one in agreement.apart]
+        differ = "; ".join(f"at {at}{f' {one.variant}' if one.variant else ''} {_differ(one)}" for at, one in places)
     return (f"{DISAGREE}: {differ}. Something changes between server starts, or too slowly for a window to show it",)
 
 
-def _level_words(one: LevelAgreement, axis: AxisFacts) -> str:
-    at = axis.count(format_number(one.level)) + (f" {one.variant}" if one.variant else "")
+def _differ(one: Agreement | LevelAgreement) -> str:
+    p = f"p < {SMALLEST_P}" if one.p_value < SMALLEST_P else f"p = {one.p_value:.4f}"
     return (
-        f"at {at} they differ by {one.spread_percent:.1f} % (standard deviation), of which their windows explain "
-        f"{one.windows_percent:.1f} % ({_p_words(one.p_value)})"
+        f"they differ by {one.spread_percent:.1f} % (standard deviation), of which their windows explain "
+        f"{one.windows_percent:.1f} % ({p})"
     )
-
-
-def _p_words(p_value: float) -> str:
-    return f"p < {SMALLEST_P}" if p_value < SMALLEST_P else f"p = {p_value:.4f}"
 
 
 def reasons_of(result: TrialResult, agreement: Agreement | None) -> tuple[str, ...]:
@@ -75,13 +69,8 @@ def parts_table(parts: NoiseParts | None) -> Table:
     rows: Sequence[tuple[str, ...]] = ()
     if parts is not None and parts.largest is not None:
         rows = [
-            (
-                PLACES[part.name],
-                f"{part.percent:.1f}",
-                f"{100 * parts.share(part):.0f}",
-                REDUCED[part.name],
-            )
-            for part in parts.parts
+            (PLACES[one.name], f"{one.percent:.1f}", f"{100 * parts.share(one):.0f}", REDUCED[one.name])
+            for one in parts.parts
         ]
     return Table(
         title="Sources of the noise",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from scale_sweep.base.texts import visible
@@ -43,10 +43,6 @@ class SiteCurve:
     rates: tuple[float, ...]
     lows: tuple[float | None, ...]
     highs: tuple[float | None, ...]
-
-
-def pages_of(run: StoredRun) -> Mapping[str, str]:
-    return documents(run, makers=HTML).pages
 
 
 def folder_of(run: StoredRun) -> str:
@@ -154,6 +150,6 @@ def site(runs: Iterator[StoredRun], title: str) -> Iterator[tuple[str, str]]:
     listed: list[SiteCurve] = []
     for run in runs:
         listed += curves_of(run)
-        pages: Mapping[str, str] = pages_of(run)
+        pages = documents(run, makers=HTML).pages
         yield from ((f"{folder_of(run)}/{name}", text) for name, text in pages.items())
     yield INDEX, index_html(listed, title)

@@ -136,7 +136,9 @@ def _engine(url: str, password: str) -> sqlalchemy.Engine:
         )
     parsed = parsed.set(drivername=_PREFERRED.get(parsed.drivername, parsed.drivername), password=password or None)
     try:
-        return sqlalchemy.create_engine(parsed, connect_args=_limits(parsed))
+        limits = _LIMITS.get(parsed.drivername, {})
+        given = {name: value for name, value in limits.items() if name not in parsed.query}
+        return sqlalchemy.create_engine(parsed, connect_args=given)
     except sqlalchemy.exc.NoSuchModuleError:
         raise UsageError(
             f"--sql: SQLAlchemy does not support the database {parsed.drivername!r}",
@@ -146,10 +148,6 @@ def _engine(url: str, password: str) -> sqlalchemy.Engine:
         raise UsageError(
             f"--sql: {parsed.drivername} needs a package: {error}", remedy="install it beside scale"
         ) from None
-
-
-def _limits(url: sqlalchemy.URL) -> dict[str, Any]:
-    return {name: value for name, value in _LIMITS.get(url.drivername, {}).items() if name not in url.query}
 
 
 @contextmanager
@@ -208,10 +206,6 @@ def _defined(table: SqlTable) -> sqlalchemy.Table:
 def _replace(connection: sqlalchemy.Connection, defined: sqlalchemy.Table, run: str, table: SqlTable) -> None:
     connection.execute(defined.delete().where(defined.c[table.run_column] == run))
     names = list(table.kinds)
-    for some in _some_at_once(table.rows):
+    for start in range(0, len(table.rows), _ROWS_AT_ONCE):
+        some = table.rows[start : start + _ROWS_AT_ONCE]
         connection.execute(defined.insert(), [dict(zip(names, row, strict=True)) for row in some])
-
-
-def _some_at_once(rows: Sequence[tuple[Cell, ...]]) -> Iterator[Sequence[tuple[Cell, ...]]]:
-    for start in range(0, len(rows), _ROWS_AT_ONCE):
-        yield rows[start : start + _ROWS_AT_ONCE]

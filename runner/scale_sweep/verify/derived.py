@@ -48,13 +48,13 @@ def check_derived(folder: Folder, run: StoredRun, again: Mapping[str, TrialAgain
         disagreements += _text(folder, OPERATIONS, operations_text(run.results))
     figures, other = sum(map(len, csv.reader(io.StringIO(points)))), OtherMethod()
     if run.results:
-        made, by = _documents(folder, run), run.manifest.get("reported_by")
-        disagreements += made.missing
+        (of_fits, compared, missing, differing), by = _documents(folder, run), run.manifest.get("reported_by")
+        disagreements += missing
         if (by if isinstance(by, Mapping) else run.manifest).get("method") == method.METHOD:
-            figures += made.figures
-            disagreements += made.differing
+            figures += of_fits
+            disagreements += differing
         else:
-            other = OtherMethod(compared=made.compared, differ=len({d.file for d in made.differing}))
+            other = OtherMethod(compared=compared, differ=len({d.file for d in differing}))
     return DerivedCheck(figures=figures, disagreements=tuple(disagreements), other_method=other, notes=notes)
 
 
@@ -127,15 +127,8 @@ def _series(folder: Folder, again: Mapping[str, TrialAgain]) -> Iterator[Disagre
         yield Disagreement(file=name, sentence="its header is not that of a time series")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Documents:
-    figures: int
-    compared: int
-    missing: list[Disagreement]
-    differing: list[Disagreement]
-
-
-def _documents(folder: Folder, run: StoredRun) -> _Documents:
+def _documents(folder: Folder, run: StoredRun) -> tuple[int, int, list[Disagreement], list[Disagreement]]:
+    """Figures, documents that were compared, and what is missing or differs."""
     made = documents(run, read_reference(run.plan.sweep.reference))
     missing: list[Disagreement] = []
     differing: list[Disagreement] = []
@@ -152,8 +145,7 @@ def _documents(folder: Folder, run: StoredRun) -> _Documents:
     for name, text in made.pages.items():
         of_page = [*_text(folder, name, text)]
         (differing if all(d.figure for d in of_page) else missing).extend(of_page)
-    compared = len(made.fits) + len(made.pages) - len(missing)
-    return _Documents(figures=figures, compared=compared, missing=missing, differing=differing)
+    return figures, len(made.fits) + len(made.pages) - len(missing), missing, differing
 
 
 def _text(folder: Folder, name: str, wanted: str) -> Iterator[Disagreement]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from scale_sweep.base.errors import ScaleError, StoreError
@@ -81,6 +82,11 @@ def differences(stored: Any, made: Any, name: str = "") -> Iterator[Difference]:
             yield from differences(a, b, f"{name}[{index}]")
     elif not same(stored, made):
         yield (name, show(stored), show(made))
+
+
+def as_json(value: Any) -> Any:
+    """A dataclass as its stored form."""
+    return json.loads(json.dumps(asdict(value), default=str))
 
 
 def leaves(value: Any) -> int:

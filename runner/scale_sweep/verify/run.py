@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from scale_sweep.verify.digests import (
     DigestCheck,
     Disagreement,
     Verification,
+    as_json,
     check_digests,
     differences,
     figure_differs,
@@ -123,15 +123,11 @@ def _trials(run: Folder, plan: Plan, status: str) -> tuple[list[TrialAgain], lis
 def _manifest(run: Folder, manifest: Any, plan: Plan) -> list[Disagreement]:
     file = run / "manifest.json"
     try:
-        known = _plain(from_plain(manifest.get("sweep"), Sweep, file))
+        known = as_json(from_plain(manifest.get("sweep"), Sweep, file))
     except StoreError as error:
         return [replace(unread(run, file.name, error), figure="sweep")]
-    differing = differences(_filled(manifest["sweep"], known), _plain(plan.sweep))
+    differing = differences(_filled(manifest["sweep"], known), as_json(plan.sweep))
     return [figure_differs(file.name, one, "sweep.", "plan.json has") for one in differing]
-
-
-def _plain(sweep: Sweep) -> Any:
-    return json.loads(json.dumps(asdict(sweep), default=str))
 
 
 def _filled(stored: Any, known: Any) -> Any:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from hdrh.histogram import HdrHistogram
 
@@ -21,7 +20,7 @@ from scale_sweep.results.store.codec import from_json
 from scale_sweep.results.store.reader import done_of, folder_of, read_samples
 from scale_sweep.results.store.stored import Folder, lines_of, read_text
 from scale_sweep.results.store.texts import series_text
-from scale_sweep.verify.digests import Disagreement, OtherMethod, differences, figure_differs, leaves
+from scale_sweep.verify.digests import Disagreement, OtherMethod, as_json, differences, figure_differs, leaves
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +51,7 @@ def trial_again(run: Folder, plan: Plan, stored: TrialResult) -> TrialAgain:
     is_answered = again.measurement.rows_sent is None
     rated = rated_intervals(facts.all_intervals, trial.work, is_answered=is_answered)
     series = series_text(rated, facts.samples, facts.measure_start_ns or 0)
-    before, after = _plain(stored), _plain(made)
+    before, after = as_json(stored), as_json(made)
     disagreements = [Disagreement(file=f"{folder}/loadgen.jsonl", sentence=sentence) for sentence in inconsistent]
     disagreements += [figure_differs(done_of(trial), one) for one in differences(before, after)]
     return TrialAgain(
@@ -77,11 +76,6 @@ def _judged_as(stored: Measurement, again: Measurement) -> Measurement:
         capacity_low_per_s=stored.capacity_low_per_s,
         capacity_high_per_s=stored.capacity_high_per_s,
     )
-
-
-def _plain(result: TrialResult) -> dict[str, object]:
-    plain: dict[str, object] = json.loads(json.dumps(asdict(result), default=str))
-    return plain
 
 
 def _facts(run: Folder, folder: str, trial: Trial) -> tuple[TrialFacts, tuple[str, ...]]:

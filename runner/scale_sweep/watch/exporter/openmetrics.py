@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from prometheus_client.utils import floatToGoString
@@ -157,7 +157,8 @@ def _replay_of(run: Folder, plan: Plan, result: TrialResult) -> _Replay:
         intervals = _intervals(run, f"{folder}/loadgen.jsonl")
         timed += [(i.monotonic_ns, IntervalSeen(trial_id=trial.trial_id, interval=i)) for i in intervals]
     start = None
-    for event in _journal(run, f"{folder}/{JOURNAL}", result):
+    name = f"{folder}/{JOURNAL}"
+    for event in (read_line(line, trial, run / name) for line in (lines_of(run, name) if is_there(run, name) else ())):
         if isinstance(event, TrialStarted):
             start = event
         elif isinstance(event, PhaseEntered):
@@ -171,12 +172,6 @@ def _intervals(run: Folder, name: str) -> Sequence[Interval]:
         return recorded_of(lines_of(run, name), with_times=False).intervals
     except LoadError as error:
         raise StoreError(f"{run / name}: {error.message}") from None
-
-
-def _journal(run: Folder, name: str, result: TrialResult) -> Iterator[Event]:
-    if is_there(run, name):
-        for line in lines_of(run, name):
-            yield read_line(line, result.trial, run / name)
 
 
 def _guessed(result: TrialResult, samples: Sequence[Sample]) -> TrialStarted:
