@@ -89,7 +89,7 @@ def levels_table(fit: FitReport, terms: Terms) -> Table:
         off = 100 * (p.rate_mean / predicted - 1) if predicted else None
         rows.append((format_number(p.level), str(p.n), format_rate(p.rate_mean, p.mean_low, p.mean_high),
                      speedup_words(p), f"{100 * (p.efficiency or 0):.0f} %",
-                     format_rate(predicted) if predicted is not None else ABSENT,
+                     format_rate(predicted),
                      f"{off:+.1f} %" if off is not None else ABSENT))  # fmt: skip
     name = NAMES[fit.chosen] if fit.chosen else "model"
     headers = (terms.axis, "rows", terms.rate, "speedup", "efficiency", f"{name} predicts", "off by")

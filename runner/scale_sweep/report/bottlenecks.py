@@ -95,7 +95,7 @@ def _shares(trials: list[TrialResult]) -> str:
 
 
 def remedies(run: StoredRun) -> tuple[str, ...]:
-    """Of trials that are not fitted, the most frequent first."""
+    """Remedies for trials that are not fitted, the most frequent first."""
     out = [r for r in run.on_curve if not r.verdict.kind.is_fitted]
     return tuple(f"{n} × {what}" for what, n in Counter(map(_remedy, out)).most_common())
 

@@ -26,6 +26,7 @@ Read = Callable[[TrialResult], float | None]
 
 
 def conditions(results: Sequence[TrialResult], axis: AxisFacts) -> tuple[str, ...]:
+    """Sentences on what moves with the axis."""
     points, unit = [r for r in results if r.trial.role == "point"], axis.name
     others, stolen, mhz, used, commits = (
         _means(points, read)

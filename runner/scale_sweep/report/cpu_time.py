@@ -23,7 +23,7 @@ from scale_sweep.model import (
     rate_per_cpu_s,
     taken_cores,
 )
-from scale_sweep.report.table import ABSENT, Table, mean
+from scale_sweep.report.table import Table, mean
 
 ASSUMPTION = "it assumes that the server would have used the CPU time that other programs took"
 
@@ -47,7 +47,7 @@ def with_cpu_points(fit: FitReport, run: StoredRun) -> FitReport:
 
 
 def _taken_words(trials: Sequence[TrialResult]) -> str:
-    """Of a run that has no valid trial because of others; "" for any other."""
+    """ "" for a run that has a valid trial, or none for other reasons."""
     if not trials or not all(is_taken(r) and not r.verdict.kind.is_fitted for r in trials):
         return ""
     percent = sorted(100 * (taken_cores(r) or 0.0) / r.trial.cores for r in trials)
@@ -80,8 +80,7 @@ def cpu_table(fit: FitReport, run: StoredRun) -> Table:
 
 
 def cpu_rate_cell(trials: Sequence[TrialResult]) -> str:
-    rate_per_cpu = mean(rate_per_cpu_s(r) for r in trials)
-    return format_rate(rate_per_cpu) if rate_per_cpu is not None else ABSENT
+    return format_rate(mean(rate_per_cpu_s(r) for r in trials))
 
 
 APART = 1.15  # of the same CPUs at rest; two measurements on a quiet machine differ by 1.05

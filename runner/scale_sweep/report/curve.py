@@ -239,7 +239,7 @@ def _legend_items(
 
 
 def caption(run: StoredRun) -> str:
-    """What the curve shows, and what it does not show."""
+    """Sentences on what the curve shows, and what it does not show."""
     others = len(run.results) - len(run.on_curve)
     drawn = _with_rate(run, fit_of(run))
     left = [r for r in run.on_curve if not known(rate_of_trial(r, fit_of(run).rate))]

@@ -62,7 +62,7 @@ def fit_again(run: StoredRun) -> FitReport:
 
 
 def with_another_day(fit: FitReport, run: StoredRun) -> FitReport:
-    """Of short windows: the range of the speedup on another day, in its sentence."""
+    """Short windows: the range of the speedup on another day, in the sentence."""
     stored = run.manifest.get("repetitions")
     earlier = [v for v in stored if isinstance(v, float)] if isinstance(stored, list) else []
     other = another_day(fit.points[-1], earlier) if len(fit.points) > 1 else None

@@ -26,7 +26,7 @@ FORMULA = (
 
 
 def interval_words(fit: FitReport, trials: str = "valid trials") -> str:
-    """What the parentheses of a document mean. trials: measurements of a level."""
+    """Meaning of the parentheses of a document. trials: measurements of a level."""
     if any(p.mean_low is not None for p in fit.points):
         return f"{EXPLAINED}."
     if any(p.n > 1 for p in fit.points):
@@ -83,8 +83,7 @@ def rejected_table(fit: FitReport) -> Table:
     for r in fit.rejected:
         marks = ", ".join(f"{n} {kind}" for kind, n in r.marks.items())
         state = "not on the curve" if r.is_lost else "in doubt" if r.is_doubted else ""
-        measured = format_rate(r.rate) if r.rate is not None else ABSENT
-        rows.append((format_number(r.level), str(r.kept), marks, measured, state))
+        rows.append((format_number(r.level), str(r.kept), marks, format_rate(r.rate), state))
     note = "The rate is the mean of the rejected trials. Nothing is predicted across a level that lost all trials."
     return Table(
         title="Rejected",

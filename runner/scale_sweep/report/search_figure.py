@@ -146,7 +146,7 @@ def _y(frame: LogFrame, ms: float) -> float:
 
 
 def shape_of(step: Step) -> VerdictKind:
-    """Of a step that was left out, that of its own verdict."""
+    """A step that was left out has the shape of its own verdict."""
     if step.usable:
         return VerdictKind.VALID if step.holds else VerdictKind.OFFERED_NOT_MET
     return step.verdict if not step.verdict.is_fitted else VerdictKind.UNSTEADY

@@ -135,7 +135,7 @@ def _speedup(rate: float | None, base: float | None, is_first: bool) -> float | 
 
 
 def stored_bytes(m: Measurement) -> float | None:
-    """Of the server's files for each row that the database counted."""
+    """Bytes of the server's files for each row that the database counted."""
     return m.data_gb * 1e9 / m.rows_counted if m.data_gb is not None and m.rows_counted else None
 
 
@@ -149,7 +149,7 @@ def curves_rows(
 
 
 def overlaps(run: StoredRun, compared: Sequence[SubjectCurve]) -> tuple[str, ...]:
-    """Whose intervals overlap, or why that is not known."""
+    """Databases whose intervals overlap at a level, or why that is not known."""
     sentences = []
     for level in sorted({p.level for curve in compared for p in curve.points}):
         here = {curve.name: point for curve in compared for point in curve.points if point.level == level}

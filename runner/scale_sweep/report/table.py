@@ -154,7 +154,7 @@ def _windows(quick: Sequence[TrialResult]) -> str:
 
 
 def unseen_words(run: StoredRun) -> str:
-    """What the windows of a run cannot show."""
+    """Variation that the windows of a run cannot show."""
     if run.plan.sweep.load.objective is not None:
         spans = [sum(step.seconds for step in r.measurement.steps) for r in _searched(run)]
         whole, soak = "search", "--soak 30m without --slo"

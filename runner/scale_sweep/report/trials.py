@@ -87,7 +87,7 @@ def trial_table(run: StoredRun) -> Table:
 
 
 def key_of(result: TrialResult) -> str:
-    """Of its row, to which the points of pictures lead."""
+    """The name of its row, to which the points of pictures lead."""
     return f"trial-{result.trial.order}"
 
 

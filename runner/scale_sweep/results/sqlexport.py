@@ -137,8 +137,8 @@ def _engine(url: str, password: str) -> sqlalchemy.Engine:
     parsed = parsed.set(drivername=_PREFERRED.get(parsed.drivername, parsed.drivername), password=password or None)
     try:
         limits = _LIMITS.get(parsed.drivername, {})
-        given = {name: value for name, value in limits.items() if name not in parsed.query}
-        return sqlalchemy.create_engine(parsed, connect_args=given)
+        limits = {name: value for name, value in limits.items() if name not in parsed.query}
+        return sqlalchemy.create_engine(parsed, connect_args=limits)
     except sqlalchemy.exc.NoSuchModuleError:
         raise UsageError(
             f"--sql: SQLAlchemy does not support the database {parsed.drivername!r}",

@@ -34,7 +34,7 @@ _NO_DISK = DiskSample(
 
 
 def points_now(state: LiveState, now_ns: int) -> Iterator[Point]:
-    """What changes from scrape to scrape."""
+    """Values that change from scrape to scrape."""
     at = progress(state, now_ns)
     yield "run_progress_ratio", (), at.done_ratio
     yield "run_remaining_seconds", (), at.remaining_s
@@ -48,7 +48,7 @@ def points_now(state: LiveState, now_ns: int) -> Iterator[Point]:
 
 
 def points_phase(state: LiveState) -> Iterator[Point]:
-    """What changes only with the running trial's phase."""
+    """Values that change only with the running trial's phase."""
     if state.running is None:
         return
     running, trial, name = state.running, state.running.trial, state.running.trial.trial_id
@@ -167,7 +167,7 @@ def _disks(running: Running) -> Iterator[Point]:
 
 
 def points_kept(state: LiveState) -> Iterator[Point]:
-    """What changes only when a trial begins or ends."""
+    """Values that change only when a trial begins or ends."""
     sweep = state.plan.sweep
     yield "run_info", (sweep.target, sweep.runtime, sweep.axis, sweep.method, sweep.work.rate_counts), 1.0
     yield "run_planned_trials", (), float(state.total or len(state.plan.trials))
