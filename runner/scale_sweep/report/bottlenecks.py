@@ -65,9 +65,7 @@ def bottlenecks_table(run: StoredRun) -> Table:
 
 def bottleneck_notes(run: StoredRun) -> tuple[str, ...]:
     full = [r for r in run.on_curve if r.verdict.bottleneck and r.verdict.bottleneck.kind is BottleneckKind.SERVER_CPU]
-    if all(r.measurement.server_cycles_per_miss is not None for r in full):
-        return ()
-    return (_NO_COUNTERS,)
+    return (_NO_COUNTERS,) if any(r.measurement.server_cycles_per_miss is None for r in full) else ()
 
 
 def _row(run: StoredRun, level: float) -> tuple[str, ...]:

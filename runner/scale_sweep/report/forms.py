@@ -139,13 +139,12 @@ def valid_words(named: Iterable[tuple[str, Sequence[TrialResult]]]) -> str:
 
 
 def _chips(results: Sequence[TrialResult]) -> str:
-    by_kind = {kind: [r for r in results if r.verdict.kind is kind] for kind in VerdictKind}
-    return "".join(_chip(kind, some) for kind, some in by_kind.items() if some)
-
-
-def _chip(kind: VerdictKind, results: Sequence[TrialResult]) -> str:
-    meaning = escape(VERDICT_MEANINGS[kind.value])
-    return f'<span class="chip {css_of(kind)}" title="{meaning}">{counted_verdicts(results)}</span>'
+    parts = []
+    for kind in VerdictKind:
+        if some := [r for r in results if r.verdict.kind is kind]:
+            meaning = escape(VERDICT_MEANINGS[kind.value])
+            parts.append(f'<span class="chip {css_of(kind)}" title="{meaning}">{counted_verdicts(some)}</span>')
+    return "".join(parts)
 
 
 def _answer(words: str) -> str:

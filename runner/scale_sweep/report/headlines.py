@@ -150,7 +150,8 @@ def headline_of_variants(run: StoredRun, fits: Mapping[str, FitReport]) -> Headl
 
 def _title(run: StoredRun, measured: Sequence[SubjectCurve]) -> str:
     levels = sorted({p.level for curve in measured for p in curve.points})
-    speedups = {curve.name: s for curve in measured if curve.points and (s := _speedup(curve, levels[-1]))}
+    ends = [(curve.name, curve.points[-1]) for curve in measured if len(curve.points) > 1]
+    speedups = {name: last.speedup for name, last in ends if last.speedup and last.level == levels[-1]}
     if len(levels) < 2 or not speedups:
         return f"{run.plan.sweep.name}: {', '.join(curve.name for curve in measured) or run.plan.sweep.target}"
     span = f"{format_number(levels[0])} → {axis_facts(run).count(format_number(levels[-1]))}"
@@ -159,18 +160,11 @@ def _title(run: StoredRun, measured: Sequence[SubjectCurve]) -> str:
     return f"{', '.join(f'{name} {s:.2f}×' for name, s in speedups.items())}: {span}"
 
 
-def _speedup(curve: SubjectCurve, level: float) -> float | None:
-    last = curve.points[-1]
-    return last.speedup if last.level == level and len(curve.points) > 1 else None
-
-
 def _tile(run: StoredRun, curve: SubjectCurve) -> Tile | None:
-    fitted = [p for p in curve.points if p.is_counted and p.rates[0]]
-    if not fitted or fitted[-1].rates[0] is None:
+    last = next((p for p in reversed(curve.points) if p.is_counted and p.rates[0]), None)
+    if last is None:
         return None
-    last = fitted[-1]
-    value = format_rate(last.rates[0] or 0.0, last.low, last.high)
-    shown = shown_rates(run)[0]
+    value, shown = format_rate(last.rates[0], last.low, last.high), shown_rates(run)[0]
     where = f"{curve.name}: {shown.words} at {axis_facts(run).count(format_number(last.level))}"
     return value, marked(where, last.used, field=shown.field)
 

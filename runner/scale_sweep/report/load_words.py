@@ -81,11 +81,8 @@ def _window(run: StoredRun, load: Load) -> str:
 
 
 def _apart(operation: Operation) -> str:
-    many = (
-        counted(operation.connections, "separate connection")
-        if operation.connections
-        else "as many separate connections"
-    )
+    several = operation.connections
+    many = counted(several, "separate connection") if several else "as many separate connections"
     rate = f", {format_rate(operation.rate)} {operation.unit}/s" if operation.rate else ""
     return f"{operation.name} on {many}{rate}"
 
@@ -107,9 +104,8 @@ def ceiling_words(run: StoredRun) -> str:
         return ""
     value, work = run.manifest.get("ceiling_rows_per_s"), run.plan.sweep.work
     if isinstance(value, Mapping):
-        rates = [
-            f"{format_rate(v)} {work.rate_words} with {k}" for k, v in value.items() if isinstance(v, (int, float))
-        ]
+        known = {k: v for k, v in value.items() if isinstance(v, (int, float))}
+        rates = [f"{format_rate(v)} {work.rate_words} with {k}" for k, v in known.items()]
         reasons = [f"{k}: {v}" for k, v in value.items() if isinstance(v, str)]
         return "; ".join([*rates, *([_unmeasured(run)] if work.counts_requests and reasons else reasons)])
     return f"{format_rate(value)} rows/s" if isinstance(value, (int, float)) else ""

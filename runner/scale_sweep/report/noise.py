@@ -10,7 +10,7 @@ from scale_sweep.analysis.noise.spread import noise_report, replicates_for_drift
 from scale_sweep.analysis.observations import observations
 from scale_sweep.base.units import change_words, counted, format_number, percent_words
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import AblationSplit, Drift, NoiseReport, Ratio, StoredRun, Trend, TrialResult
+from scale_sweep.model import AblationSplit, Drift, NoiseReport, Ratio, StoredRun, Trend
 from scale_sweep.report.conditions import conditions, pages_between_trials
 from scale_sweep.report.figures import fitted_rate
 from scale_sweep.report.table import Table
@@ -20,26 +20,20 @@ SLOW_CHANGE = 0.03  # of a rate: a smaller one matters to nobody who plans with 
 
 
 def noise_of(run: StoredRun) -> NoiseReport:
-    axis = load_axis(run.plan.sweep.axis)
+    axis, names = load_axis(run.plan.sweep.axis), {r.trial.order: r.trial.trial_id for r in run.results}
     noise = noise_report(observations(run.results, fitted_rate(run).field))
+    drift = noise.drift
     return replace(
         noise,
-        drift=_named(noise.drift, run) if noise.drift else None,
+        drift=replace(drift, trial_id=names[drift.first_order], repeat_id=names[drift.repeat_order]) if drift else None,
         ablations=tuple(replace(split, knobs=_moved(split, run)) for split in noise.ablations),
         conditions=(*pages_between_trials(run), *conditions(run.results, axis)),
     )
 
 
-def _named(drift: Drift, run: StoredRun) -> Drift:
-    names = {r.trial.order: r.trial.trial_id for r in run.results}
-    return replace(drift, trial_id=names[drift.first_order], repeat_id=names[drift.repeat_order])
-
-
 def _moved(split: AblationSplit, run: StoredRun) -> str:
-    def is_at(result: TrialResult) -> bool:
-        return (result.trial.level, slug(result.trial.variant)) == (split.after, split.variant)
-
-    here = [r.trial for r in run.results if is_at(r)]
+    at = (split.after, split.variant)
+    here = [r.trial for r in run.results if (r.trial.level, slug(r.trial.variant)) == at]
     old = next(t.knobs for t in here if t.role == "ablation" and t.knobs_of_level == split.before)
     new = next(t.knobs for t in here if t.role == "point")
     return ", ".join(f"{name} {old.get(name, '?')} → {value}" for name, value in new.items() if old.get(name) != value)
@@ -110,17 +104,15 @@ def trend_sentence(trend: Trend, points: int) -> str:
         smallest = percent_words(trend.smallest_percent)
         return f"no drift was found: {change}; this run would see {smallest}"
     count = replicates_for_drift(trend, points, SOUGHT_PERCENT)
-    enough = "the machine is too noisy for a sweep"
-    if count is not None:
-        enough = f"{counted(count, 'replicate')} would be enough"
+    many = f"{counted(count, 'replicate')} would be enough" if count is not None else ""
+    enough = many or "the machine is too noisy for a sweep"
     return f"too noisy to see a drift of {SOUGHT_PERCENT:g} %: {change}; {enough}"
 
 
 def is_within(ratio: Ratio, percent: float) -> bool:
     """Whether the interval excludes such a change."""
-    if ratio.low is None or ratio.high is None:
-        return False
-    return ratio.low > 1 - percent / 100 and ratio.high < 1 + percent / 100
+    low, high = 1 - percent / 100, 1 + percent / 100
+    return ratio.low is not None and ratio.high is not None and ratio.low > low and ratio.high < high
 
 
 def _check(drift: Drift) -> list[str]:

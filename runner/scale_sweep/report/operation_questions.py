@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from scale_sweep.base.units import counted, format_number, format_seconds
 from scale_sweep.experiment.work import operation_of
 from scale_sweep.experiment.work.drawn import from_text
-from scale_sweep.model import Operation, OperationFigures, Query, StoredRun, TrialResult, VerdictKind, Work
+from scale_sweep.model import Operation, Query, StoredRun, TrialResult, VerdictKind, Work
 from scale_sweep.report.table import ABSENT, Table, mean, short
 
 _HEADERS = ("Operation", "Kind", "Share of requests", "Query", "Devices", "Span", "Bucket", "Bound")
@@ -171,14 +171,16 @@ def _table(title: str, work: Work, results: Sequence[TrialResult], note: str) ->
 
 def _row(work: Work, operation: Operation, results: Sequence[TrialResult]) -> tuple[str, ...]:
     parameters = " ".join(f"{name}={value}" for name, value in operation.parameters.items())
-    known = [one for one in _all_of(results, operation.name) if one.checked_before is not None]
+    figures = (r.measurement.operations.get(operation.name) for r in results)
+    known = [one for one in figures if one is not None and one.checked_before is not None]
+    passed = mean(one.passed_percent for one in known)
     devices = {device for one in known for device in from_text(one.checked_devices)}
     cells = (
         f"{sum(one.checked_before or 0 for one in known):,}",
         f"{sum(one.checked_within or 0 for one in known):,}",
         f"{sum(one.checked_rows or 0 for one in known):,}",
         f"{len(devices):,} of {work.data.tables:,}",
-        _percent(mean(one.passed_percent for one in known)),
+        f"{short(passed)} %" if passed is not None else ABSENT,
         *(
             short(sum(taken)) if (taken := [s for s in each if s is not None]) else ABSENT
             for each in ([one.check_cpu_s for one in known], [one.check_s for one in known])
@@ -186,11 +188,3 @@ def _row(work: Work, operation: Operation, results: Sequence[TrialResult]) -> tu
     )
     unknown = ("unchecked" if operation_of(operation.kind_name).answers == "unchecked" else ABSENT, *[ABSENT] * 6)
     return (operation.name, operation.kind_name, parameters or ABSENT, *(cells if known else unknown))
-
-
-def _percent(share: float | None) -> str:
-    return f"{short(share)} %" if share is not None else ABSENT
-
-
-def _all_of(results: Sequence[TrialResult], name: str) -> list[OperationFigures]:
-    return [r.measurement.operations[name] for r in results if name in r.measurement.operations]

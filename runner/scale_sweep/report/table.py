@@ -113,11 +113,9 @@ def quick_words(run: StoredRun) -> tuple[str, ...]:
     quick = [r for r in measured if is_quick(r)]
     if not quick:
         return ()
-    words = (
-        f"quick: {_windows(quick)} in {part_of(len(quick), len(measured), 'trial')}: a slow decline would not show. "
-        f"To publish a number, measure {_longer(run, CLAIM_S, 'and')}"
-    )
-    return (words,)
+    where = part_of(len(quick), len(measured), "trial")
+    why = f"a slow decline would not show. To publish a number, measure {_longer(run, CLAIM_S, 'and')}"
+    return (f"quick: {_windows(quick)} in {where}: {why}",)
 
 
 def _quick_searches(run: StoredRun) -> tuple[str, ...]:
@@ -126,11 +124,9 @@ def _quick_searches(run: StoredRun) -> tuple[str, ...]:
     if not quick:
         return ()
     lengths = sorted({r.trial.load.duration_s or 0.0 for r in quick})
-    words = (
-        f"quick: steps of {' and '.join(f'{s:g}' for s in lengths)} s in "
-        f"{part_of(len(quick), len(searched), 'trial')}, too short for a capacity. Measure {_longer(run, STEP_S, 'or')}"
-    )
-    return (words,)
+    steps, where = " and ".join(f"{s:g}" for s in lengths), part_of(len(quick), len(searched), "trial")
+    why = f"too short for a capacity. Measure {_longer(run, STEP_S, 'or')}"
+    return (f"quick: steps of {steps} s in {where}, {why}",)
 
 
 def _longer(run: StoredRun, least_s: float, joined: str) -> str:

@@ -166,10 +166,9 @@ def running_sweeps(state: StateDirectory) -> tuple[RunningSweep, ...]:
 
 
 def _age(path: Path) -> float:
-    try:
+    with contextlib.suppress(OSError):
         return path.stat().st_mtime
-    except OSError:
-        return 0.0
+    return 0.0
 
 
 def stale(state: StateDirectory) -> tuple[Path, ...]:

@@ -42,8 +42,7 @@ def points_now(state: LiveState, now_ns: int) -> Iterator[Point]:
         return
     yield from _offered(state, state.running)
     yield from _load(state.running)
-    yield from _sides(state.running)
-    yield from _host(state.running)
+    yield from _sides_and_host(state.running)
     yield from _disks(state.running)
 
 
@@ -118,7 +117,7 @@ def _grown(first: float | None, last: float | None) -> float | None:
     return max(0.0, last - first) if first is not None and last is not None else None
 
 
-def _sides(running: Running) -> Iterator[Point]:
+def _sides_and_host(running: Running) -> Iterator[Point]:
     name, first, last = running.trial.trial_id, running.first, running.sample
     if first is None or last is None:
         return
@@ -134,13 +133,7 @@ def _sides(running: Running) -> Iterator[Point]:
     yield "throttled_seconds_total", (name,), _grown(first.server.throttled_s_total, last.server.throttled_s_total)
     for pool, seconds in running.pools_s.items():
         yield "thread_pool_cpu_seconds_total", (name, pool), seconds
-
-
-def _host(running: Running) -> Iterator[Point]:
-    name, first, last = running.trial.trial_id, running.first, running.sample
-    if first is None or last is None:
-        return
-    yield "host_memory_available_bytes", (name,), last.memory_available_bytes if running.phase in WATCHED else None
+    yield "host_memory_available_bytes", (name,), last.memory_available_bytes if is_watched else None
     yield "host_cpu_seconds_total", (name,), _grown(first.host_cpu_busy_s_total, last.host_cpu_busy_s_total)
     stolen = first.host_cpu_stolen_s_total, last.host_cpu_stolen_s_total
     yield "host_cpu_stolen_seconds_total", (name,), _grown(*stolen)
