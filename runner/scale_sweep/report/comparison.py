@@ -66,9 +66,13 @@ def comparison_html(comparison: Comparison, a: Sequence[StoredRun], b: Sequence[
     )
     curve, ratios = _curves(comparison, sides), _ratios(comparison, (), 640, 240)
     caption = "Every VALID trial of both runs, and both fits."
-    curves = figure_html("curves", curve, caption, _curve_rows(comparison, sides)) if curve else ""
+    trials: list[tuple[object, ...]] = [("side", comparison.axis, comparison.rate, "trial")]
+    trials += [(css[-1].upper(), *trial) for css, runs in sides for trial in _valid(runs)]
+    curves = figure_html("curves", curve, caption, trials) if curve else ""
     caption = "The ratio with its 95 % interval, each point for itself."
-    picture = figure_html("ratios", ratios, caption, _ratio_rows(comparison), width=640) if ratios else ""
+    points: list[tuple[object, ...]] = [(comparison.axis, "variant", "rate_a", "rate_b", "ratio", "low", "high")]
+    points += [(p.level, p.variant, p.rate_a, p.rate_b, p.ratio, p.low, p.high) for p in comparison.points]
+    picture = figure_html("ratios", ratios, caption, points, width=640) if ratios else ""
     words = ". ".join(filter(None, (session_words(comparison), false_alarm_words(comparison))))
     note = form.words(words, note=True) if words else ""
     differ = form.table(differing_table(comparison)) or form.words("No other recorded difference.")
@@ -98,16 +102,6 @@ def ab_sections(run: StoredRun, form: Form) -> tuple[Section, ...]:
         Section("ab", "B against A", form.joined(form.on_page(drawn), table), is_titled=False),
         Section("differs", "Differences between A and B", differ),
     )
-
-
-def _curve_rows(comparison: Comparison, sides: Sides) -> list[tuple[object, ...]]:
-    rows: list[tuple[object, ...]] = [("side", comparison.axis, comparison.rate, "trial")]
-    return rows + [(css[-1].upper(), *trial) for css, runs in sides for trial in _valid(runs)]
-
-
-def _ratio_rows(comparison: Comparison) -> list[tuple[object, ...]]:
-    rows = [(p.level, p.variant, p.rate_a, p.rate_b, p.ratio, p.low, p.high) for p in comparison.points]
-    return [(comparison.axis, "variant", "rate_a", "rate_b", "ratio", "low", "high"), *rows]
 
 
 def ratio_table(comparison: Comparison) -> Table:

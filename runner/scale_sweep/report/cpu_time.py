@@ -28,12 +28,8 @@ from scale_sweep.report.table import Table, mean
 ASSUMPTION = "it assumes that the server would have used the CPU time that other programs took"
 
 
-def unit_of(rate_words: str) -> str:
-    return f"{rate_words.removesuffix('/s')} per CPU-second"
-
-
 def heading_of(rate_words: str) -> str:
-    return unit_of(rate_words.capitalize())
+    return f"{rate_words.capitalize().removesuffix('/s')} per CPU-second"
 
 
 def with_cpu_points(fit: FitReport, run: StoredRun) -> FitReport:

@@ -26,15 +26,11 @@ def ceiling_points(run: StoredRun) -> list[tuple[float, float]]:
     points = []
     for level in levels_of(run):
         trials, valid = at_level(run, level)
-        rates = [r for r in (_ceiling_rows(t) for t in trials) if r is not None]
+        figures = ((t.measurement.disk_ceiling_mb_per_s, t.measurement.disk_bytes_per_row) for t in trials)
+        rates = [1e6 * ceiling / per_row for ceiling, per_row in figures if ceiling and per_row]
         if rates and valid:
             points.append((level, sum(rates) / len(rates)))
     return points if has_prepared_disks(run) else []
-
-
-def _ceiling_rows(result: TrialResult) -> float | None:
-    ceiling, per_row = result.measurement.disk_ceiling_mb_per_s, result.measurement.disk_bytes_per_row
-    return 1e6 * ceiling / per_row if ceiling and per_row else None
 
 
 def placement_words(run: StoredRun) -> str:

@@ -103,10 +103,6 @@ def by_run_order(run: StoredRun) -> list[TrialResult]:
     return sorted(run.results, key=lambda r: (r.trial.level, r.trial.replicate))
 
 
-def knob_name(run: StoredRun, name: str) -> str:
-    return next((knob.label for knob in run.plan.knobs if knob.name == name), name)
-
-
 def agreement_in(run: StoredRun) -> Agreement | None:
     return agreement_of(observations(run.results, fitted_rate(run).field))
 
@@ -134,11 +130,14 @@ def knobs_table(run: StoredRun) -> Table:
     """Those that move, at every level, because the curve then shows their effect too; a note has the others."""
     levels, axis = levels_of(run), axis_facts(run)
     by_level = [[r for r in run.on_curve if r.trial.level == level] for level in levels]
+    labels = {knob.name: knob.label for knob in reversed(run.plan.knobs)}
     rows = [
-        (knob_name(run, name), *(knob_at(trials, name) for trials in by_level))
+        (labels.get(name, name), *(knob_at(trials, name) for trials in by_level))
         for name in dict.fromkeys(name for r in run.on_curve for name in r.trial.knobs)
     ]
-    rows += [("CPUs shared with the load generator", *(_shared_at(run, level) for level in levels))] if levels else []
+    placed = [(r.trial.level, len(r.trial.placement.shared)) for r in run.results]
+    shared = (sorted({many for at, many in placed if at == level}) for level in levels)
+    rows += [("CPUs shared with the load generator", *(" / ".join(map(str, n)) for n in shared))] if levels else []
     constant = "; ".join(f"{name} {values[0]}" for name, *values in rows if len(set(values)) == 1)
     return Table(
         title="Knobs",
@@ -147,11 +146,6 @@ def knobs_table(run: StoredRun) -> Table:
         words=(0,),
         notes=(f"Constant along the axis: {constant}.",) if constant else (),
     )
-
-
-def _shared_at(run: StoredRun, level: float) -> str:
-    counts = {len(r.trial.placement.shared) for r in run.on_curve if r.trial.level == level}
-    return " / ".join(str(n) for n in sorted(counts))
 
 
 def efficiency_words(point: PointSummary) -> str:

@@ -220,11 +220,11 @@ def settings_table(run: StoredRun) -> Table | None:
     stored = run.manifest.get("vendor_defaults")
     if not isinstance(stored, Mapping) or not run.results:
         return None
-    rows = []
+    load_knobs, rows = frozenset(knob.name for knob in run.plan.knobs if knob.role is not KnobRole.OTHER), []
     for name in dict.fromkeys(result.trial.subject.target for result in run.results):
         defaults = stored.get(name)
         mine = [result for result in run.results if result.trial.subject.target == name]
-        rows += _rows(name, mine, defaults if isinstance(defaults, Mapping) else {}, _load_knobs(run))
+        rows += _rows(name, mine, defaults if isinstance(defaults, Mapping) else {}, load_knobs)
     return Table(
         title="Settings that differ from the defaults of the vendors",
         headers=("database", "setting", "here", "vendor's default"),
@@ -232,10 +232,6 @@ def settings_table(run: StoredRun) -> Table | None:
         words=(0, 1, 2, 3),
         notes=(starting_point(run), _READ),
     )
-
-
-def _load_knobs(run: StoredRun) -> frozenset[str]:
-    return frozenset(knob.name for knob in run.plan.knobs if knob.role is not KnobRole.OTHER)
 
 
 def _rows(

@@ -103,10 +103,6 @@ def window_of(result: TrialResult) -> Window | None:
     return (start, start + m.window_s) if m.window_s else None
 
 
-def _limit_of(result: TrialResult, metric: PanelMetric) -> float | None:
-    return cores_given(result) if metric.name == "server_cpu_cores" else None
-
-
 def panel_frame(x_min: float, x_max: float, y_max: float) -> Frame:
     return Frame.within((WIDTH, HEIGHT), (36, 6, 20, 18), (x_min, x_max), (0.0, y_max))
 
@@ -201,9 +197,9 @@ def trial_panels(run: StoredRun) -> list[tuple[float, list[tuple[TrialResult, li
         rows = []
         for r in results:
             series = run.timeseries.get(r.trial.trial_id, ())
-            window = window_of(r)
+            window, limits = window_of(r), {"server_cpu_cores": cores_given(r)}
             panels = [
-                panel_svg(series, m, scale, window, _limit_of(r, m), shared, f"panel-{r.trial.order}-{number}")
+                panel_svg(series, m, scale, window, limits.get(m.name), shared, f"panel-{r.trial.order}-{number}")
                 for number, m in enumerate(metrics if series else ())
             ]
             rows.append((r, panels))

@@ -98,7 +98,7 @@ def _point(
     results = tuple(shown_here)
     used = [r.measurement for r in results]
     rates = tuple(mean(getattr(m, rate.field) for m in used) for rate in shown)
-    speed, cores = rates[0], here[0].trial.cores
+    speed, cores, is_first = rates[0], here[0].trial.cores, here[0].trial.level == first
     half = interval.half_percent if interval is not None and interval.mean is not None else None
     measured = [v for m in used if known(v := getattr(m, shown[0].field)) and v > 0]
     low, high = _around(statistics.geometric_mean(measured) if measured else None, half)
@@ -108,7 +108,7 @@ def _point(
         rates=rates,
         low=low,
         high=high,
-        speedup=_speedup(speed, base, here[0].trial.level == first) if is_counted else None,
+        speedup=(1.0 if is_first else speed / base if base else None) if is_counted and speed is not None else None,
         rate_per_core=speed / cores if speed is not None and cores and is_counted else None,
         server_cost=mean(cpu_cost(r.measurement.server_cpu_cores, r) for r in results),
         client_cost=mean(cpu_cost(r.measurement.generator_cpu_cores, r) for r in results),
@@ -126,12 +126,6 @@ def _around(value: float | None, half_percent: float | None) -> tuple[float | No
         return None, None
     factor = 1 + half_percent / 100
     return value / factor, value * factor
-
-
-def _speedup(rate: float | None, base: float | None, is_first: bool) -> float | None:
-    if rate is None:
-        return None
-    return 1.0 if is_first else rate / base if base else None
 
 
 def stored_bytes(m: Measurement) -> float | None:

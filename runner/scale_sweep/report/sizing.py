@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
 
 from scale_sweep.analysis.fit.beyond import goes_on
 from scale_sweep.base.units import counted, format_bytes, format_levels, format_number, format_rate, format_seconds
@@ -171,7 +170,8 @@ def settled_words(run: StoredRun, one: LevelNeed) -> tuple[str, ...]:
     sweep = one.settled_by
     if sweep is None:
         return ()
-    added = f"{counted_levels(one, sweep.added)} beside the others" if sweep.added else "the same levels"
+    names = ", ".join(map(format_number, sweep.added))
+    added = f"{names} {one.unit if names == '1' else one.axis} beside the others" if names else "the same levels"
     times = counted(sweep.replicates, "replicate")
     purpose = "would narrow the interval" if one.level is not None else "is the sweep that settles it"
     if one.level is None and not sweep.reaches:
@@ -179,12 +179,6 @@ def settled_words(run: StoredRun, one: LevelNeed) -> tuple[str, ...]:
     words = f"{added}, with {times}, {purpose}; it takes about {format_seconds(sweep.seconds)}"
     command = next_command(run, sweep)
     return (words, *((command,) if command else ()))
-
-
-def counted_levels(one: LevelNeed, levels: Sequence[float]) -> str:
-    """ "16 cores"."""
-    names = ", ".join(format_number(level) for level in levels)
-    return f"{names} {one.unit if names == '1' else one.axis}"
 
 
 def next_command(run: StoredRun, sweep: NextSweep) -> str:

@@ -42,11 +42,10 @@ class SqlTable:
 
 def tables_of(run: StoredRun) -> tuple[SqlTable, ...]:
     trials, ticks = columns_of(run, "points"), columns_of(run, "timeseries")
+    settings = [(trials.run, key, value) for key, value in sorted(_flat("", run.manifest.get("sweep")))]
     return (
         SqlTable(name="scale_runs", keys=(RUN,), kinds=_RUN_KINDS, rows=[_run_row(run, trials.run)]),
-        SqlTable(
-            name="scale_settings", keys=(RUN, "setting"), kinds=_SETTING_KINDS, rows=_setting_rows(run, trials.run)
-        ),
+        SqlTable(name="scale_settings", keys=(RUN, "setting"), kinds=_SETTING_KINDS, rows=settings),
         _of_run("scale_trials", (RUN, "trial_id"), trials),
         _of_run("scale_ticks", (RUN, "trial_id", "t_s"), ticks),
     )
@@ -69,10 +68,6 @@ def _run_row(run: StoredRun, name: str) -> tuple[Cell, ...]:
         method if isinstance(method, int) else None,
         json.dumps(manifest, ensure_ascii=False, sort_keys=True),
     )
-
-
-def _setting_rows(run: StoredRun, name: str) -> list[tuple[Cell, ...]]:
-    return [(name, key, value) for key, value in sorted(_flat("", run.manifest.get("sweep")))]
 
 
 def _flat(prefix: str, value: object) -> Iterator[tuple[str, str | None]]:

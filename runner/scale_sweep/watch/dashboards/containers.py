@@ -34,7 +34,10 @@ def start(service: Service, port: int, state: str) -> StartedService:
     """Raises ProvisionError with the engine's message."""
     engine = client()
     try:
-        _remove_older(engine, service.name, state)
+        labels = {LABEL: service.name, f"{LABEL}.room": state}
+        of_service = {"label": [f"{name}={value}" for name, value in labels.items()]}
+        for old in engine.containers.list(all=True, filters=of_service):
+            old.remove(force=True, v=True)
         container = engine.containers.run(
             service.image,
             name=f"scale-dashboards-{service.name}-{port}",
@@ -46,18 +49,13 @@ def start(service: Service, port: int, state: str) -> StartedService:
             volumes={path: {"bind": path, "mode": "rw"} for path in service.volumes},
             cap_drop=list(service.cap_drop),
             security_opt=list(service.security_opt),
-            labels={LABEL: service.name, f"{LABEL}.room": state},
+            labels=labels,
             detach=True,
         )
     except Exception as error:
         reason = getattr(error, "explanation", None) or str(error)
         raise ProvisionError(f"Docker did not start {service.image}: {reason}") from None
     return StartedService(name=service.name, how="docker", port=port, container=container.id, program=service.image)
-
-
-def _remove_older(engine: Any, name: str, state: str) -> None:
-    for old in engine.containers.list(all=True, filters={"label": [f"{LABEL}={name}", f"{LABEL}.room={state}"]}):
-        old.remove(force=True, v=True)
 
 
 def _container(started: StartedService) -> Any:
