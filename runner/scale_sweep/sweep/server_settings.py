@@ -66,7 +66,11 @@ _ROLES = {
 
 
 _OWN = [(facts.title, knob) for facts in _FACTS for knob in facts.role_knobs]
-_OWN_FLAGS = ("vgroups",)  # the name of published plans; --knob takes the other targets' names for a role
+# Targets' names for a role that have no flag: --commit-threads, --partitions and --knob take them.
+_WITHOUT_FLAG = (
+    "data_max_concurrent_compactions storage_max_concurrent_compactions smallmergeconcurrency wal_apply_worker_count "
+    "memtable_flush_writers default_data_region_group_num_per_database flush_thread_count"
+).split()
 KNOB_NAMES = tuple(dict.fromkeys((*_ROLES, *(knob.name for _, knob in _OWN), *ROLES_BY_OTHER_NAME)))
 
 
@@ -78,9 +82,9 @@ def _knobs() -> Iterator[tuple[str, str]]:
     for role, meaning in _ROLES.items():
         named = "; ".join(f"{knob.help} ({title})" for title, knob in _OWN if knob.role is role and knob.help)
         yield role.value, f"{meaning}{f': {named}' if named else ''}. A number, or a rule such as '1..4=4,5..=12'."
-    for title, knob in _OWN:
-        if knob.name in _OWN_FLAGS:
-            yield knob.name, f"The same as {_flag(knob.role)}, for {title}."
+    for name in dict.fromkeys(k.name for _, k in _OWN if k.name not in (*KnobRole, *_WITHOUT_FLAG)):
+        owners = [(title, knob.role) for title, knob in _OWN if knob.name == name]
+        yield name, f"The same as {_flag(owners[0][1])}, for {', '.join(title for title, _ in owners)}."
     for name, role in ROLES_BY_OTHER_NAME.items():
         yield name, f"The same as {_flag(role)}, by the name that taosBenchmark and the article use."
 
