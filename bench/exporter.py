@@ -18,16 +18,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runner"))
-from scale_sweep.model import (
-    DiskSample,
-    Interval,
-    IntervalSeen,
-    PhaseEntered,
-    Sample,
-    SampleTaken,
-    SubjectSample,
-    TrialStarted,
-)
+from scale_sweep.model.events import IntervalSeen, PhaseEntered, SampleTaken, TrialStarted
+from scale_sweep.model.loads import Interval
+from scale_sweep.model.samples import DiskSample, Sample, SubjectSample
 from scale_sweep.watch.exporter.server import Exporter
 from scale_sweep.watch.live.state import LiveState
 from tests.unit.synthetic_run import synthetic_run

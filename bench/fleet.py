@@ -30,7 +30,8 @@ from scale_sweep.hosts.inventory import HostEntry, Inventory
 from scale_sweep.hosts.link import AgentLink
 from scale_sweep.hosts.place import HostsPlace
 from scale_sweep.machine.host.host_facts import read_host
-from scale_sweep.model import IntervalSeen, Plan, SampleTaken, TrialFinished, TrialStarted
+from scale_sweep.model.events import IntervalSeen, SampleTaken, TrialFinished, TrialStarted
+from scale_sweep.model.planned import Plan
 from scale_sweep.results.store.events import plain_event
 from scale_sweep.results.store.run_lock import RunLock
 from scale_sweep.results.store.stored import new_folder

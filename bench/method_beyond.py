@@ -32,7 +32,7 @@ sys.path.insert(0, str(ROOT / "runner"))
 from bench.method_fit import REACHES, Curve, markdown, share  # noqa: E402
 from scale_sweep.analysis.fit.curve import FitQuestions, fit_rows  # noqa: E402
 from scale_sweep.analysis.fit.words import Terms  # noqa: E402
-from scale_sweep.model import KnownBreak, Prediction  # noqa: E402
+from scale_sweep.model.fitted import KnownBreak, Prediction  # noqa: E402
 
 GRIDS: dict[str, tuple[float, ...]] = {
     "1..8": tuple(map(float, range(1, 9))),

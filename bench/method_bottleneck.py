@@ -27,17 +27,10 @@ from scale_sweep.judge.verdict.diagnose import diagnose
 from scale_sweep.judge.verdict.evidence import Evidence, ResourceUse, TrialResources
 from scale_sweep.machine.host.host_facts import Cpu, Host
 from scale_sweep.measure.executing.execute import run_campaign
-from scale_sweep.model import (
-    Event,
-    FitReport,
-    Measurement,
-    Plan,
-    PlanGrew,
-    Trial,
-    TrialFinished,
-    TrialResult,
-    VerdictKind,
-)
+from scale_sweep.model.events import Event, PlanGrew, TrialFinished
+from scale_sweep.model.fitted import FitReport
+from scale_sweep.model.measured import Measurement, TrialResult, VerdictKind
+from scale_sweep.model.planned import Plan, Trial
 from scale_sweep.plan import planner_of
 from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.target_defaults import complete

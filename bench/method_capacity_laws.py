@@ -19,7 +19,7 @@ from method_capacity import STEP_S, WITHIN, Queue, Responses, Speed, Truth, one_
 
 from scale_sweep.capacity.search import Capacity, Probe, confirmed, next_window
 from scale_sweep.loadgen.spec import BEHIND
-from scale_sweep.model import CONFIRM_S
+from scale_sweep.model.declared_parts import CONFIRM_S
 from scale_sweep.plan.target_defaults import CONNECTIONS_LEAST
 
 WAITING = BEHIND * CONNECTIONS_LEAST  # requests that are due when a window begins

@@ -39,7 +39,7 @@ from measure import say, table
 
 from scale_sweep.capacity.search import Probe, answer_of, next_rate
 from scale_sweep.judge.verdict.thresholds import CHANCE_SIGMAS, OFFERED_MET
-from scale_sweep.model import STEP_S
+from scale_sweep.model.declared_parts import STEP_S
 
 CONNECTIONS = 64  # the least of a search
 WITHIN = 0.05

@@ -26,18 +26,9 @@ from bench.method_bottleneck import plan_of  # noqa: E402
 from scale_sweep.analysis.confidence import student  # noqa: E402
 from scale_sweep.analysis.connections_check import ASSUMED_DEGREES, ASSUMED_NOISE, checks  # noqa: E402
 from scale_sweep.measure.executing.execute import run_campaign  # noqa: E402
-from scale_sweep.model import (  # noqa: E402
-    Bottleneck,
-    BottleneckKind,
-    Event,
-    Measurement,
-    Plan,
-    Trial,
-    TrialFinished,
-    TrialResult,
-    Verdict,
-    VerdictKind,
-)
+from scale_sweep.model.events import Event, TrialFinished  # noqa: E402
+from scale_sweep.model.measured import Bottleneck, BottleneckKind, Measurement, TrialResult, Verdict, VerdictKind  # noqa: E402
+from scale_sweep.model.planned import Plan, Trial  # noqa: E402
 from scale_sweep.plan import planner_of  # noqa: E402
 
 CAPACITY = 6.2

@@ -26,7 +26,9 @@ from bench.method_bottleneck import plan_of  # noqa: E402
 from bench.method_checks import FULL, IDLE  # noqa: E402
 from scale_sweep.analysis.connections_check import checks  # noqa: E402
 from scale_sweep.measure.executing.execute import run_campaign  # noqa: E402
-from scale_sweep.model import Event, Measurement, Plan, Trial, TrialFinished, TrialResult  # noqa: E402
+from scale_sweep.model.events import Event, TrialFinished  # noqa: E402
+from scale_sweep.model.measured import Measurement, TrialResult  # noqa: E402
+from scale_sweep.model.planned import Plan, Trial  # noqa: E402
 from scale_sweep.plan import planner_of  # noqa: E402
 from scale_sweep.sweep.vary import slug  # noqa: E402
 

@@ -17,7 +17,7 @@ from scale_sweep.analysis.compare.pairs import PointLogs, compare_points, family
 from scale_sweep.analysis.compare.ratios import Side, Tested, side
 from scale_sweep.analysis.compare.sessions import Sessions, adjusted, tested_sessions
 from scale_sweep.analysis.noise.drift_test import without_drift
-from scale_sweep.model import Observation
+from scale_sweep.model.observed import Observation
 
 SEED = 20260811
 Chance = np.random.Generator

@@ -19,7 +19,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from scale_sweep.analysis.fit.summaries import another_day, pooled_noise, summaries, usable, with_pairs
-from scale_sweep.model import Observation, PointSummary
+from scale_sweep.model.fitted import PointSummary
+from scale_sweep.model.observed import Observation
 
 SEED = 20261127
 SPEEDUP, NOISE, BLOCKS = 1.8, 0.02, 5

@@ -19,7 +19,7 @@ from scipy import special
 
 from scale_sweep.analysis.noise.drift_test import trend_of
 from scale_sweep.analysis.noise.spread import drift_of, intervals, noise_report, rates_of
-from scale_sweep.model import Observation
+from scale_sweep.model.observed import Observation
 
 PLANS = ((8, 3, True), (8, 3, False), (4, 3, True), (12, 3, True), (4, 5, True), (2, 3, True), (2, 3, False))
 OF_COURSES = ((8, 3), (4, 3), (4, 5), (2, 5))

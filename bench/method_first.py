@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from scale_sweep.analysis.fit.summaries import pooled_noise, summaries, usable
-from scale_sweep.model import Observation
+from scale_sweep.model.observed import Observation
 
 SEED = 20261123
 NOISE = 0.04

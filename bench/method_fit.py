@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT / "runner"))
 
 from scale_sweep.analysis.fit.curve import FitQuestions, fit_rows  # noqa: E402
 from scale_sweep.analysis.fit.words import Terms  # noqa: E402
-from scale_sweep.model import FitReport  # noqa: E402
+from scale_sweep.model.fitted import FitReport  # noqa: E402
 
 Curve = Callable[[float], float]
 LEVELS = {

@@ -20,7 +20,7 @@ from statistics import fmean
 
 from scale_sweep.analysis.noise.agreement import agreement_of
 from scale_sweep.analysis.noise.parts import parts_of
-from scale_sweep.model import Observation
+from scale_sweep.model.observed import Observation
 
 if __package__:
     from bench.method_valid import correlated, observed

@@ -31,7 +31,7 @@ from scale_sweep.analysis.noise.spread import (  # noqa: E402
     ratio_of,
     replicates_for_drift,
 )
-from scale_sweep.model import Observation  # noqa: E402
+from scale_sweep.model.observed import Observation  # noqa: E402
 from scale_sweep.report.noise import is_within  # noqa: E402
 
 PLANS = ((2, 3), (2, 5), (4, 3), (8, 3))

@@ -19,7 +19,7 @@ from statistics import fmean
 from scale_sweep.analysis.noise.spread import noise_report
 from scale_sweep.analysis.observations import SENTINEL
 from scale_sweep.judge.verdict.steady import steadiness
-from scale_sweep.model import Observation, WindowNoise
+from scale_sweep.model.observed import Observation, WindowNoise
 from scale_sweep.report.noise import SLOW_CHANGE
 
 BLOCKS, SHORT_S, LONG_S, RUN_S = 5, 5, 20, 120

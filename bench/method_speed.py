@@ -20,18 +20,10 @@ from scale_sweep.analysis.fit.words import Terms
 from scale_sweep.analysis.noise.drift_test import without_drift
 from scale_sweep.analysis.observations import observations
 from scale_sweep.judge.figures.window import rate_and_speed
-from scale_sweep.model import (
-    Bottleneck,
-    BottleneckKind,
-    Measurement,
-    Placement,
-    Subject,
-    Trial,
-    TrialResult,
-    Verdict,
-    VerdictKind,
-    on_cores,
-)
+from scale_sweep.model.declared import Subject
+from scale_sweep.model.measured import Bottleneck, BottleneckKind, Measurement, TrialResult, Verdict, VerdictKind
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.resources import Placement, on_cores
 from scale_sweep.sweep.resolve import resolve_sweep
 
 SEED = 20261123

@@ -19,7 +19,8 @@ from dataclasses import replace
 from scale_sweep.analysis.noise.spread import intervals, rates_of
 from scale_sweep.analysis.observations import observations
 from scale_sweep.machine.host.host_facts import Cpu, Host
-from scale_sweep.model import Measurement, Plan, Trial, TrialResult, Verdict, VerdictKind
+from scale_sweep.model.measured import Measurement, TrialResult, Verdict, VerdictKind
+from scale_sweep.model.planned import Plan, Trial
 from scale_sweep.plan import replicates as rule
 from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.target_defaults import complete

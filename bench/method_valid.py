@@ -22,7 +22,8 @@ from scale_sweep.analysis.noise.spread import noise_report
 from scale_sweep.analysis.observations import window_noise
 from scale_sweep.judge.verdict.steady import steadiness
 from scale_sweep.judge.verdict.window_start import claimed_window, is_level, quick_window
-from scale_sweep.model import Measurement, Observation
+from scale_sweep.model.measured import Measurement
+from scale_sweep.model.observed import Observation
 
 OFF = 0.05
 WARMUP_LEAST_S, WARMUP_MOST_S, AFTER_S = 5, 30, 120

@@ -28,7 +28,7 @@ def decisions_ms() -> list[float]:
     """The milliseconds of each decision of one search."""
     from scale_sweep.experiment.axes import load_axis
     from scale_sweep.judge.figures.searched import judged_step, next_step_rate
-    from scale_sweep.model import Step
+    from scale_sweep.model.measured import Step
     from tests.unit.raw_run import samples_of
     from tests.unit.searched_run import Queue, SearchedTrials, searched_plan
 

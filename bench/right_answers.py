@@ -14,7 +14,7 @@ import sys
 from scale_sweep.experiment.work.answers import difference, right_answer
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.verbs import rows_of
-from scale_sweep.model import Drawn, Query
+from scale_sweep.model.questions import Drawn, Query
 
 
 def cpu_s() -> float:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "runner")]
-from scale_sweep.model import StoredRun  # noqa: E402
+from scale_sweep.model.fitted import StoredRun  # noqa: E402
 from scale_sweep.report.forms import valid_words  # noqa: E402
 from scale_sweep.report.run_facts import command_of, created, machine_facts  # noqa: E402
 from scale_sweep.report.several_curves import curves, curves_svg  # noqa: E402

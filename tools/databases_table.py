@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "runner"))
-from scale_sweep.model import ServerSource  # noqa: E402
+from scale_sweep.model.resources import ServerSource  # noqa: E402
 from scale_sweep.server.targets import Facts, all_facts  # noqa: E402
 
 PAGE, TRIED = ROOT / "docs/databases.md", ROOT / "tools/tried.toml"

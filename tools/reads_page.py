@@ -12,7 +12,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runner"))
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work import OPERATIONS, operation_of
 from scale_sweep.experiment.work.selects import SETS
-from scale_sweep.model import FILLS, Operation, Work
+from scale_sweep.model.declared import Operation, Work
+from scale_sweep.model.questions import FILLS
 from scale_sweep.server.targets import Facts, all_facts
 from scale_sweep.sweep.resolve import resolve_sweep
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.registry import require_extra
-from scale_sweep.model import FitReport, StoredRun
+from scale_sweep.model.fitted import FitReport, StoredRun
 from scale_sweep.report.curve import curve_svg_bytes
 from scale_sweep.report.figures import fit_of
 from scale_sweep.report.sections import html

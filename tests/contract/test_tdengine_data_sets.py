@@ -10,7 +10,8 @@ import pytest
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.measure.executing.place import data_of_run
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.model import PhaseEntered, Plan
+from scale_sweep.model.events import PhaseEntered
+from scale_sweep.model.planned import Plan
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER
 from tests.unit.factories import make_sweep
 from tests.unit.reading_trials import answers_of, reading_order

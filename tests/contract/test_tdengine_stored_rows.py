@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from scale_sweep.measure.trial import stored_rows as summed_trial
-from scale_sweep.model import Event, VerdictKind
+from scale_sweep.model.events import Event
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.server.targets.tdengine.tdengine_session import TdengineSession
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER
 from tests.integration.changing import changed_in_the_load, once_stored

@@ -12,7 +12,8 @@ from scale_sweep.base.interrupts import current
 from scale_sweep.measure.trial import stored_rows
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.model import Event, IntervalSeen, Verdict
+from scale_sweep.model.events import Event, IntervalSeen
+from scale_sweep.model.measured import Verdict
 from scale_sweep.server.targets import Session
 from tests.integration.cli import waited_for
 from tests.unit.trial_orders import artifact_of, result_of

@@ -19,7 +19,7 @@ from scale_sweep.loadgen.protocol import ReportedAnswer
 from scale_sweep.loadgen.spec import preload_of, query_lines, spec_text, trial_spec
 from scale_sweep.loadgen.verbs import rows_of, tables_of
 from scale_sweep.measure.trial.answers_within import why_wrong
-from scale_sweep.model import Drawn
+from scale_sweep.model.questions import Drawn
 from scale_sweep.server.targets import Session, Target
 from tests.integration.real_server import RealServer, real_server
 from tests.loadgen.proxy import Proxy

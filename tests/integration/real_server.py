@@ -22,7 +22,8 @@ import pytest
 from scale_sweep.loadgen.spec import spec_text, trial_spec
 from scale_sweep.machine.host.server_user import as_user, server_user
 from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.model import ServerSpec, Site, Trial
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.resources import ServerSpec, Site
 from scale_sweep.server.runtimes.local import free_port
 from scale_sweep.server.targets import Address, Session, Target, load_target
 from tests.integration import cli

@@ -16,7 +16,8 @@ from scale_sweep.base.interrupts import current
 from scale_sweep.machine.host.server_user import server_user
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.model import Event, PhaseEntered, VerdictKind
+from scale_sweep.model.events import Event, PhaseEntered
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.server.targets import Target
 from tests.integration.cli import ours_running
 from tests.integration.real_server import with_rows

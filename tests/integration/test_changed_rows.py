@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.experiment.work.sums import figures_of
-from scale_sweep.model import Event, VerdictKind
+from scale_sweep.model.events import Event
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.server.targets.postgres.postgres_facts import SUMS
 from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
 from tests.integration import changing

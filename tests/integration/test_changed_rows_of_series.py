@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.model import Event, VerdictKind
+from scale_sweep.model.events import Event
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.server.targets import load_facts, series
 from scale_sweep.server.targets.cassandra.cassandra_target import CassandraSession
 from scale_sweep.server.targets.clickhouse.clickhouse_session import ClickhouseSession

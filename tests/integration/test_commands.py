@@ -18,7 +18,7 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.loadgen.binary import mistake_of
-from scale_sweep.model import Plan
+from scale_sweep.model.planned import Plan
 from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.preparing.choice import ServerChoice, subject_key
 from scale_sweep.plan.preparing.refusals import refuse_wrong_specs

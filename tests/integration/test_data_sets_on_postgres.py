@@ -14,7 +14,8 @@ import pytest
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.measure.executing.place import data_of_run
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.model import PhaseEntered, Plan
+from scale_sweep.model.events import PhaseEntered
+from scale_sweep.model.planned import Plan
 from scale_sweep.report.table import MARK
 from tests.integration.cli import assert_nothing_left, ours_running, run, start, waited_for
 from tests.integration.made_images import postgres_image, require_docker

@@ -17,7 +17,9 @@ import pytest
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.measure.executing.place import data_of_run
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.model import PhaseEntered, Plan, VerdictKind
+from scale_sweep.model.events import PhaseEntered
+from scale_sweep.model.measured import VerdictKind
+from scale_sweep.model.planned import Plan
 from scale_sweep.server.targets import load_target
 from tests.integration.cli import ours_running
 from tests.integration.real_server import from_elsewhere, listeners, on_small_disk, real_server, required, with_rows

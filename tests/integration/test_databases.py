@@ -14,7 +14,8 @@ import pytest
 
 from scale_sweep.measure.trial import stored_rows as summed_trial
 from scale_sweep.measure.trial.disks import check_placement
-from scale_sweep.model import Event, VerdictKind
+from scale_sweep.model.events import Event
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.server.targets.questdb.questdb_session import QuestdbSession
 from tests.integration.changing import changed_in_the_load, once_stored
 from tests.integration.real_server import from_elsewhere, real_server, required, with_rows

@@ -17,7 +17,7 @@ from scale_sweep.machine.disks.limits import measure_ceilings, shares_bottleneck
 from scale_sweep.machine.disks.playbook import run_playbook
 from scale_sweep.machine.disks.sets import forget, new_set, save
 from scale_sweep.machine.disks.source import check_source
-from scale_sweep.model import DataDisk, DiskSource
+from scale_sweep.model.samples import DataDisk, DiskSource
 from tests.integration.cli import run, start
 from tests.needs import needs
 

@@ -16,7 +16,8 @@ import pytest
 
 from bench.slow_network import INTERFACE, slow_network
 from scale_sweep.judge.verdict.bottleneck import bottleneck_of
-from scale_sweep.model import BottleneckKind, Site
+from scale_sweep.model.measured import BottleneckKind
+from scale_sweep.model.resources import Site
 from scale_sweep.server.runtimes.endpoint import listeners
 from tests.integration.cli import run
 from tests.integration.real_server import required

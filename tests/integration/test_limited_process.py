@@ -15,7 +15,7 @@ from scale_sweep.machine.disks import limits
 from scale_sweep.machine.disks.limits import DISK_LIMIT_SWITCH, FREE_BYTES_MIN, KEPT_S, limit_of
 from scale_sweep.machine.host.block_devices import data_disk, disk_of
 from scale_sweep.machine.state.places import folder
-from scale_sweep.model import CORES, MEMORY, Amount, Placement, Resources
+from scale_sweep.model.resources import CORES, MEMORY, Amount, Placement, Resources
 from scale_sweep.server.runtimes.cgroup import make_group
 from tests.integration.cli import assert_measured, run
 from tests.needs import need, needs

@@ -16,7 +16,9 @@ from scale_sweep.base.interrupts import Stop
 from scale_sweep.experiment.work import queries_of
 from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.model import ArtifactMade, Sample, SampleTaken, VerdictKind
+from scale_sweep.model.events import ArtifactMade, SampleTaken
+from scale_sweep.model.measured import VerdictKind
+from scale_sweep.model.samples import Sample
 from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.texts import samples_text
 from scale_sweep.server.targets import Address

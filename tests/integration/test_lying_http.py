@@ -11,7 +11,7 @@ import pytest
 
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.model import VerdictKind
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.server.targets.influxdb.influxdb_session import InfluxdbSession
 from scale_sweep.server.targets.iotdb.iotdb_session import IotdbSession
 from tests.integration.loaded_server import Loaded, loaded_server, send_loads_through

@@ -17,7 +17,8 @@ import pytest
 from scale_sweep.base.interrupts import Stop, Stopped
 from scale_sweep.machine.host.server_user import server_user
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.model import PhaseEntered, VerdictKind
+from scale_sweep.model.events import PhaseEntered
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.server.runtimes.clean import find_leftovers, remove
 from scale_sweep.server.targets import load_target
 from tests.integration.cli import records_in, waited_for
@@ -28,7 +29,7 @@ HELD = """
 import sys, threading, time
 from pathlib import Path
 from scale_sweep.base.interrupts import Stop
-from scale_sweep.model import PhaseEntered
+from scale_sweep.model.events import PhaseEntered
 from scale_sweep.measure.trial.run import run_trial
 from tests.unit.trial_orders import trial_order
 events = []

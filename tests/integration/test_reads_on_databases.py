@@ -13,7 +13,7 @@ import pytest
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work import queries_of
-from scale_sweep.model import VerdictKind
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.server.targets import load_facts
 from scale_sweep.server.targets.postgres import postgres_queries as queries
 from tests.integration.real_server import from_elsewhere, required

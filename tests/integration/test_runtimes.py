@@ -22,7 +22,7 @@ from scale_sweep.machine.host.host_facts import read_host
 from scale_sweep.machine.host.server_user import server_user
 from scale_sweep.machine.sampling.processes import subject_reader
 from scale_sweep.machine.state.records import save
-from scale_sweep.model import Placement, Resources, ServerOrder, ServerSpec, SiteRequest
+from scale_sweep.model.resources import Placement, Resources, ServerOrder, ServerSpec, SiteRequest
 from scale_sweep.server.runtimes import load_runtime
 from scale_sweep.server.runtimes.docker_engine import docker_facts
 from scale_sweep.server.runtimes.local import remove_directories

@@ -14,7 +14,8 @@ import pytest
 
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.model import BottleneckKind, IntervalSeen, PhaseEntered, VerdictKind
+from scale_sweep.model.events import IntervalSeen, PhaseEntered
+from scale_sweep.model.measured import BottleneckKind, VerdictKind
 from scale_sweep.server.targets.postgres.postgres_target import PostgresTarget
 from tests.unit.trial_orders import artifact_of, result_of, trial_order
 

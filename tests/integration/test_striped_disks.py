@@ -19,7 +19,10 @@ from scale_sweep.measure.executing.execute import Execution, Orders
 from scale_sweep.measure.executing.place import Ceilings
 from scale_sweep.measure.machine_setup import PreparedDisks
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.model import DiskSource, Placement, Plan, TrialFinished
+from scale_sweep.model.events import TrialFinished
+from scale_sweep.model.planned import Plan
+from scale_sweep.model.resources import Placement
+from scale_sweep.model.samples import DiskSource
 from scale_sweep.plan.target_defaults import complete
 from scale_sweep.server.targets import load_target
 from tests.needs import needs

@@ -13,7 +13,7 @@ from scale_sweep.loadgen.handle import read_recorded
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.protocol import Phase
 from scale_sweep.loadgen.split import split_spec
-from scale_sweep.model import Interval
+from scale_sweep.model.loads import Interval
 
 CPUS = tuple(sorted(os.sched_getaffinity(0)))
 SPEC = {"protocol": "1", "driver": "null", "tables": "10", "threads": "2", "rows_per_request": "100"}

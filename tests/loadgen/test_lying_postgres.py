@@ -20,7 +20,8 @@ from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.protocol import ReportedAnswer, parse_line
 from scale_sweep.loadgen.verbs import rows_of
 from scale_sweep.measure.trial.answers_within import why_wrong
-from scale_sweep.model import Drawn, Operation, Query, Work
+from scale_sweep.model.declared import Operation, Work
+from scale_sweep.model.questions import Drawn, Query
 from scale_sweep.server.targets.records import in_ms
 from tests.unit.factories import make_trial
 

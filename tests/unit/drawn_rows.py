@@ -8,7 +8,7 @@ import numpy as np
 from scale_sweep.analysis.fit.curve import FitQuestions, fit_rows
 from scale_sweep.analysis.fit.rows import Rows, make_rows
 from scale_sweep.analysis.fit.words import Terms
-from scale_sweep.model import FitReport
+from scale_sweep.model.fitted import FitReport
 
 Curve = Callable[[float], float]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from scale_sweep.experiment.work import miscounted
 from scale_sweep.judge.verdict.evidence import Evidence, Integrity, ResourceUse, TrialResources
-from scale_sweep.model import Measurement, Trial
+from scale_sweep.model.measured import Measurement
+from scale_sweep.model.planned import Trial
 
 
 def evidence_of(

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.model import SEVERAL_FUNCTIONS, ArtifactMade, Event, TrialResult, VerdictKind
-from scale_sweep.model.questions import PERCENTILE
+from scale_sweep.model.events import ArtifactMade, Event
+from scale_sweep.model.measured import TrialResult, VerdictKind
+from scale_sweep.model.questions import PERCENTILE, SEVERAL_FUNCTIONS
 from scale_sweep.server.targets import load_facts
 from tests.unit.trial_orders import result_of, trial_order
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from scale_sweep.cli import compose
 from scale_sweep.judge.figures.counts_per_second import SERIES_COLUMNS
-from scale_sweep.model import StoredRun
+from scale_sweep.model.fitted import StoredRun
 from scale_sweep.results.store.codec import to_json
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.results.store.run_lock import RunLock

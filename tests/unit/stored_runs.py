@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scale_sweep.cli import compose
-from scale_sweep.model import Event, Plan
+from scale_sweep.model.events import Event
+from scale_sweep.model.planned import Plan
 from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.target_defaults import complete
 from scale_sweep.results.store.run_lock import RunLock

@@ -15,7 +15,8 @@ from scale_sweep.analysis.compare.blocks import block_points
 from scale_sweep.base.errors import EXIT_SLOWER, UsageError
 from scale_sweep.cli import app
 from scale_sweep.cli.compared import MORE_BLOCKS, judged
-from scale_sweep.model import StoredRun, VerdictKind
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.plan import planner_of
 from scale_sweep.plan.make import PlannedArm, plan_arms
 from scale_sweep.plan.planner import abba

@@ -19,7 +19,7 @@ from scale_sweep.machine.host.host_facts import read_host
 from scale_sweep.machine.state.places import folder
 from scale_sweep.machine.state.records import read_records
 from scale_sweep.measure.machine_setup import MachineSetup
-from scale_sweep.model import NewPages
+from scale_sweep.model.resources import NewPages
 from scale_sweep.plan.data_sets import held_sentence, trial_bytes
 from scale_sweep.plan.preparing.choice import ServerChoice
 from scale_sweep.plan.preparing.data_place import data_place

@@ -18,7 +18,9 @@ from scale_sweep.analysis.noise.parts import parts_of, pooled_parts
 from scale_sweep.analysis.noise.spread import noise_report, replicates_for_drift, with_intervals
 from scale_sweep.analysis.observations import window_noise
 from scale_sweep.judge.verdict.thresholds import STEADY_DRIFT_PERCENT
-from scale_sweep.model import Measurement, NoisePart, NoiseParts, Observation, PointSummary, Ratio, Trend, WindowNoise
+from scale_sweep.model.fitted import PointSummary
+from scale_sweep.model.measured import Measurement
+from scale_sweep.model.observed import NoisePart, NoiseParts, Observation, Ratio, Trend, WindowNoise
 from scale_sweep.report.noise import trend_sentence
 
 CALM = WindowNoise(seconds=40, spread=0.03, rest=0.03, correlation=0.0, error=0.03 / math.sqrt(40), halves=0.0)

@@ -9,7 +9,7 @@ from scale_sweep.judge.verdict.bottleneck import attribute, bottleneck_of
 from scale_sweep.judge.verdict.evidence import ResourceUse, TrialResources
 from scale_sweep.judge.verdict.steady import stalled_percent
 from scale_sweep.judge.verdict.window_start import is_steady
-from scale_sweep.model import BottleneckKind
+from scale_sweep.model.measured import BottleneckKind
 
 CORES = load_axis("cores")
 GIVEN = TrialResources(

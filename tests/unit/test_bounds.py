@@ -32,7 +32,7 @@ from scale_sweep.measure.trial.disks import sync_disks
 from scale_sweep.measure.trial.loading import limit_s
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.waiting import ask
-from scale_sweep.model import DiskSource
+from scale_sweep.model.samples import DiskSource
 from scale_sweep.results.sqlexport import tables_of, write
 from scale_sweep.server.targets import Address, Session
 from scale_sweep.server.targets.null import NullSession

@@ -13,7 +13,8 @@ from scale_sweep.capacity.objective import excess_of, parse_objective, requests_
 from scale_sweep.capacity.search import PROBES, PROBES_MAX, WINDOWS, Capacity, Probe, answer_of, confirmed, next_rate
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.loadgen.split import start_ns
-from scale_sweep.model import BottleneckKind, KnobRole, VerdictKind
+from scale_sweep.model.declared_parts import KnobRole
+from scale_sweep.model.measured import BottleneckKind, VerdictKind
 from scale_sweep.plan import planner_of
 from scale_sweep.plan.extra_trials import first_of
 from scale_sweep.plan.summary import bound_sentence, seconds

@@ -12,7 +12,7 @@ import pytest
 from scale_sweep.machine.host.processes import alive, started_ticks
 from scale_sweep.machine.state.places import folder
 from scale_sweep.machine.state.records import SERVER_VARIABLE, read_records, record_of, save
-from scale_sweep.model import SiteRequest
+from scale_sweep.model.resources import SiteRequest
 from scale_sweep.server.runtimes.clean import find_caches, find_leftovers, remove
 from scale_sweep.server.runtimes.local import WAYS, fresh_directories
 from scale_sweep.server.runtimes.processes import remove_segments, remove_shared, shared_by

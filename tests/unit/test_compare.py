@@ -19,7 +19,7 @@ from scale_sweep.analysis.compare.ratios import holm, side, together, variances,
 from scale_sweep.base.errors import EXIT_SLOWER, UsageError
 from scale_sweep.base.units import parse_percent
 from scale_sweep.cli import app
-from scale_sweep.model import VerdictKind
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.report.comparison import ratio_table
 from scale_sweep.results.store.reader import read_run
 from tests.unit.factories import SLOWER, offered, with_rates, with_trials

@@ -12,7 +12,7 @@ from scale_sweep.analysis.compare import compare_runs, compare_sessions
 from scale_sweep.analysis.compare import sessions as between_runs
 from scale_sweep.analysis.compare.ratios import bartlett, own_spread
 from scale_sweep.base.errors import UsageError
-from scale_sweep.model import VerdictKind
+from scale_sweep.model.measured import VerdictKind
 from tests.unit.factories import SLOWER, offered, with_rates
 from tests.unit.synthetic_run import synthetic_run
 

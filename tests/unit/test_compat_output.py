@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scale_sweep.model import Latency
+from scale_sweep.model.loads import Latency
 from scale_sweep.taosbenchmark import loading as output
 from scale_sweep.taosbenchmark import run_inserts
 from scale_sweep.taosbenchmark.command import read_given, read_job

@@ -15,15 +15,8 @@ from scale_sweep.cli import compose
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.verdict.diagnose import diagnose
 from scale_sweep.judge.verdict.evidence import Evidence, ResourceUse, TrialResources
-from scale_sweep.model import (
-    Bottleneck,
-    BottleneckKind,
-    Measurement,
-    TrialFinished,
-    TrialResult,
-    Verdict,
-    VerdictKind,
-)
+from scale_sweep.model.events import TrialFinished
+from scale_sweep.model.measured import Bottleneck, BottleneckKind, Measurement, TrialResult, Verdict, VerdictKind
 from scale_sweep.plan import planner_of
 from scale_sweep.plan.summary import bound_sentence
 from scale_sweep.results.store.run_lock import RunLock

@@ -15,16 +15,10 @@ from scale_sweep.base.texts import alike
 from scale_sweep.cli import console, views
 from scale_sweep.cli.console import OwnConsole
 from scale_sweep.cli.console.live import OTHER_LINES, LinesView, finished_line, render
-from scale_sweep.model import (
-    IntervalSeen,
-    Operation,
-    PhaseEntered,
-    Plan,
-    Trial,
-    TrialFinished,
-    TrialStarted,
-    VerdictKind,
-)
+from scale_sweep.model.declared import Operation
+from scale_sweep.model.events import IntervalSeen, PhaseEntered, TrialFinished, TrialStarted
+from scale_sweep.model.measured import VerdictKind
+from scale_sweep.model.planned import Plan, Trial
 from scale_sweep.results.store.stored import Folder
 from scale_sweep.watch.live.state import LiveState, take
 from tests.unit.factories import make_result, make_sweep, make_trial

@@ -24,7 +24,7 @@ from scale_sweep.machine.sampling.machine import POWERCAP, EnergyReader
 from scale_sweep.machine.sampling.processes import ThreadReader
 from scale_sweep.machine.sampling.sampler import Sampler
 from scale_sweep.machine.sampling.waits import lock_waits
-from scale_sweep.model import Bottleneck, BottleneckKind
+from scale_sweep.model.measured import Bottleneck, BottleneckKind
 from scale_sweep.report.bottlenecks import bottleneck_notes
 from scale_sweep.report.sizing import levels_table
 from scale_sweep.results.store.reader import read_run

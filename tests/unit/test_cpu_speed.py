@@ -19,7 +19,8 @@ from scale_sweep.judge.figures.window import WorkTotals, at_equal_speed, rate_an
 from scale_sweep.machine.host import repeat_work
 from scale_sweep.machine.host.child_programs import CPUS_MAX, CpuWorkReader, spread
 from scale_sweep.measure.trial.loading import _worked_cpus
-from scale_sweep.model import Bottleneck, BottleneckKind, CpuWork, Verdict, VerdictKind
+from scale_sweep.model.measured import Bottleneck, BottleneckKind, Verdict, VerdictKind
+from scale_sweep.model.samples import CpuWork
 from scale_sweep.report.cpu_time import speed_cautions
 from scale_sweep.report.figures import fit_again
 from scale_sweep.report.several_curves import curves

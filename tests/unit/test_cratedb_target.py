@@ -6,7 +6,7 @@ import pytest
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work import queries_of
-from scale_sweep.model import Site
+from scale_sweep.model.resources import Site
 from scale_sweep.server.targets import Address, load_facts, load_target
 from scale_sweep.server.targets.cratedb.cratedb_session import as_set, items
 from tests.unit.factories import make_sweep, make_trial

@@ -18,7 +18,8 @@ from scale_sweep.measure.trial import waiting
 from scale_sweep.measure.trial.order import DataSet
 from scale_sweep.measure.trial.preload import copied, kept_before
 from scale_sweep.measure.trial.provision import Reached
-from scale_sweep.model import Plan, Preloaded
+from scale_sweep.model.planned import Plan
+from scale_sweep.model.questions import Preloaded
 from scale_sweep.plan.data_sets import bytes_needed, data_key, makers
 from scale_sweep.plan.notes import notes
 from scale_sweep.plan.preparing import findings

@@ -15,7 +15,9 @@ from scale_sweep.judge.verdict.bottleneck import EXTERNAL, bottleneck_of, in_ord
 from scale_sweep.judge.verdict.diagnose import diagnose
 from scale_sweep.judge.verdict.evidence import Evidence, Integrity, ResourceUse, TrialResources
 from scale_sweep.judge.verdict.rules import RULES
-from scale_sweep.model import BottleneckKind, DiskFigures, Measurement, Placement, Standing, VerdictKind
+from scale_sweep.model.measured import BottleneckKind, Measurement, Standing, VerdictKind
+from scale_sweep.model.resources import Placement
+from scale_sweep.model.samples import DiskFigures
 from scale_sweep.report.bottlenecks import NAMES
 from tests.offenders import assert_none
 from tests.unit.evidences import evidence_of

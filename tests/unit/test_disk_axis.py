@@ -8,7 +8,8 @@ from scale_sweep.base.errors import ProvisionError, UsageError
 from scale_sweep.base.units import common_multiple
 from scale_sweep.experiment.axes.disks import uneven_parts
 from scale_sweep.experiment.work import logical_bytes
-from scale_sweep.model import DiskSource, ServerSpec, Site
+from scale_sweep.model.resources import ServerSpec, Site
+from scale_sweep.model.samples import DiskSource
 from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.summary import plan_sentence
 from scale_sweep.plan.target_defaults import complete

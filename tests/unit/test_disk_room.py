@@ -22,7 +22,7 @@ from scale_sweep.machine.disks.playbook import playbook_path
 from scale_sweep.machine.disks.prepare import leftover_sets
 from scale_sweep.machine.disks.sets import list_disks
 from scale_sweep.machine.disks.source import check_source
-from scale_sweep.model import DiskCeiling, DiskSource
+from scale_sweep.model.samples import DiskCeiling, DiskSource
 from scale_sweep.server.runtimes.cgroup import keep_disk_limits
 from tests.needs import needs
 from tests.unit.factories import make_disk

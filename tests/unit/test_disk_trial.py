@@ -21,7 +21,9 @@ from scale_sweep.measure.machine_setup import disks_of_run
 from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement, filling_disk, refuse_full, sync_disks
 from scale_sweep.measure.trial.loading import Loading, no_hosts
 from scale_sweep.measure.trial.provision import Reached
-from scale_sweep.model import DiskCeiling, DiskFigures, DiskSample, Measurement, Noted, Sample, SubjectSample
+from scale_sweep.model.events import Noted
+from scale_sweep.model.measured import Measurement
+from scale_sweep.model.samples import DiskCeiling, DiskFigures, DiskSample, Sample, SubjectSample
 from scale_sweep.report.figures import disk_mb_per_s
 from scale_sweep.server.runtimes.data_dir import mounted
 from scale_sweep.server.targets import Address, Part

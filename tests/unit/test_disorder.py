@@ -12,7 +12,8 @@ from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.loadgen.merge import merge_summaries
 from scale_sweep.loadgen.protocol import parse_line
 from scale_sweep.loadgen.spec import ceiling_spec, trial_spec
-from scale_sweep.model import Counted, LoadSummary, Measurement
+from scale_sweep.model.loads import Counted, LoadSummary
+from scale_sweep.model.measured import Measurement
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_together import summary as summary_text
 

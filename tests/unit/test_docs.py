@@ -15,7 +15,7 @@ import pytest
 import typer
 
 from scale_sweep.cli.commands import COMMANDS, load_command
-from scale_sweep.model import VerdictKind
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.results.store.texts import COLUMNS_AFTER_KNOBS, COLUMNS_BEFORE_KNOBS
 from scale_sweep.server.targets import all_facts, columns_of
 from tests.offenders import assert_none

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from scale_sweep.model import NewPages
+from scale_sweep.model.resources import NewPages
 from scale_sweep.plan.data_sets import equal_rows_sentence, held_bytes, held_sentence, rows_in_cheap_pages, trial_bytes
 from scale_sweep.plan.preparing import machines, prepared
 from scale_sweep.sweep.resolve import resolve_sweep

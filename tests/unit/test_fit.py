@@ -10,7 +10,8 @@ import pytest
 
 from scale_sweep.analysis.fit.curve import value_at
 from scale_sweep.analysis.fit.models import rate_at
-from scale_sweep.model import Confound, Measurement, TrialResult, VerdictKind
+from scale_sweep.model.measured import Measurement, TrialResult, VerdictKind
+from scale_sweep.model.planned import Confound
 from scale_sweep.report.curve import drawn_model
 from tests.unit.factories import make_result
 from tests.unit.observing import fit_curve

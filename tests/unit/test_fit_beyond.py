@@ -15,7 +15,7 @@ from scale_sweep.analysis.fit.summaries import Usable, pooled_noise
 from scale_sweep.analysis.fit.words import Terms
 from scale_sweep.base.errors import UsageError
 from scale_sweep.cli.compose import asked_again
-from scale_sweep.model import FitReport
+from scale_sweep.model.fitted import FitReport
 from scale_sweep.report.documents import documents
 from scale_sweep.results.store.codec import from_json, to_json
 from tests.unit.drawn_rows import answered, drawn, law, table

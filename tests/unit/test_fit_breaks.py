@@ -12,7 +12,10 @@ from scale_sweep.analysis.fit.candidates import fit_model
 from scale_sweep.analysis.fit.derived import level_at_90, level_where_it_falls, levels_for
 from scale_sweep.analysis.fit.models import PARAMETERS, WITH_BREAK, jacobian, rate_at, rates
 from scale_sweep.analysis.fit.rows import known_breaks, make_rows
-from scale_sweep.model import NUMA_SPREAD, SMT_WITHIN, Confound, KnownBreak, Placement, StoredRun, VerdictKind
+from scale_sweep.model.fitted import KnownBreak, StoredRun
+from scale_sweep.model.measured import VerdictKind
+from scale_sweep.model.planned import NUMA_SPREAD, SMT_WITHIN, Confound
+from scale_sweep.model.resources import Placement
 from scale_sweep.report import html
 from scale_sweep.report.figures import fit_again
 from tests.unit.drawn_rows import answered, drawn

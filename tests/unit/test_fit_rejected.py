@@ -5,7 +5,9 @@ from dataclasses import replace
 
 from scale_sweep.analysis.fit.curve import FitQuestions, fit_curve
 from scale_sweep.analysis.fit.words import Terms
-from scale_sweep.model import FitReport, Observation, VerdictKind
+from scale_sweep.model.fitted import FitReport
+from scale_sweep.model.measured import VerdictKind
+from scale_sweep.model.observed import Observation
 from scale_sweep.report.anydata import fit_document
 from scale_sweep.report.curve import curve_svg, drawn_range
 from scale_sweep.report.documents import documents

@@ -15,7 +15,8 @@ from scale_sweep.loadgen.ceiling import Means
 from scale_sweep.loadgen.foreign import ForeignCommand, ForeignLoad, ForeignResult
 from scale_sweep.loadgen.remote import folders_of, written
 from scale_sweep.measure.executing.place import Ceilings
-from scale_sweep.model import LoadProgram, StoredRun
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.loads import LoadProgram
 from scale_sweep.report.headlines import eyebrow_of
 from scale_sweep.report.run_facts import method_facts
 from tests.unit.factories import make_sweep, make_trial

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.base.errors import StoreError
-from scale_sweep.model import KnobColumn, KnobRole
+from scale_sweep.model.declared_parts import KnobColumn, KnobRole
 from scale_sweep.report.forms import figure_html
 from scale_sweep.results.formats import as_csv, as_json, as_parquet, columns_of
 from scale_sweep.results.store.outside import write_outside

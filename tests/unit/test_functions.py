@@ -13,8 +13,7 @@ from scale_sweep.experiment.work.answers import difference, is_nothing, right_an
 from scale_sweep.experiment.work.columns import TableRows
 from scale_sweep.loadgen.protocol import ReportedAnswer
 from scale_sweep.measure.trial.answers_within import why_wrong
-from scale_sweep.model import FILLS, Drawn, Query
-from scale_sweep.model.questions import FURTHER, PERCENTILE, is_function, percent_of, wants_number
+from scale_sweep.model.questions import FILLS, FURTHER, PERCENTILE, Drawn, Query, is_function, percent_of, wants_number
 from scale_sweep.server.targets import all_facts, load_facts
 from tests.unit.test_reads import work_of
 

@@ -17,8 +17,8 @@ from scale_sweep.analysis.compare.words import repeats_of_blocks, repeats_of_ses
 from scale_sweep.base.errors import EXIT_NOT_SHOWN, EXIT_SLOWER, UsageError
 from scale_sweep.cli import app
 from scale_sweep.cli.compared import judged
-from scale_sweep.model import Bottleneck, BottleneckKind, Verdict, VerdictKind
 from scale_sweep.model.compared import Gate, PointRatio
+from scale_sweep.model.measured import Bottleneck, BottleneckKind, Verdict, VerdictKind
 from scale_sweep.plan.power import AssumedNoise, gate_power_of, gate_sentence
 from scale_sweep.sweep.vary import VARIANT
 from tests.unit.test_ab import plan_of, run_of

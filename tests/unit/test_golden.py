@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.model import Trial
+from scale_sweep.model.planned import Trial
 from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.summary import plan_sentence
 from scale_sweep.plan.target_defaults import complete

@@ -23,17 +23,9 @@ from scale_sweep.loadgen.remote import shifted_line, shifted_spec
 from scale_sweep.loadgen.split import delay_elsewhere_ns, start_ns
 from scale_sweep.machine.host.host_facts import read_host
 from scale_sweep.machine.sampling.sampler import HostReader, interface_towards, tcp_segments
-from scale_sweep.model import (
-    ArtifactMade,
-    BottleneckKind,
-    DiskSource,
-    HostNetwork,
-    HostSample,
-    Measurement,
-    Noted,
-    Sample,
-    VerdictKind,
-)
+from scale_sweep.model.events import ArtifactMade, Noted
+from scale_sweep.model.measured import BottleneckKind, Measurement, VerdictKind
+from scale_sweep.model.samples import DiskSource, HostNetwork, HostSample, Sample
 from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.preparing.on_hosts import refuse_elsewhere
 from scale_sweep.plan.target_defaults import complete

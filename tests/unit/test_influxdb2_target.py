@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.model import Site
+from scale_sweep.model.resources import Site
 from scale_sweep.server.targets import Address, load_facts, load_target
 from scale_sweep.server.targets.records import ACKNOWLEDGED, IN_LOG, ON_DISK
 from tests.unit.factories import executable, make_trial

@@ -12,7 +12,7 @@ import pytest
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.loadgen.binary import loopback_path
 from scale_sweep.loadgen.verbs import Answer
-from scale_sweep.model import Site
+from scale_sweep.model.resources import Site
 from scale_sweep.server.targets import Address, load_target
 from scale_sweep.server.targets import statements as module
 from scale_sweep.server.targets.iotdb.iotdb_target import script

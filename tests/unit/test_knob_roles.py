@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.model import ROLES_BY_OTHER_NAME, KnobRole, ResourceRange, StoredRun
+from scale_sweep.model.declared_parts import ROLES_BY_OTHER_NAME, KnobRole
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.resources import ResourceRange
 from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.target_defaults import complete
 from scale_sweep.report.article import article_columns

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from scale_sweep.base.errors import PreflightError, TargetError, UsageError
-from scale_sweep.model import Site
+from scale_sweep.model.resources import Site
 from scale_sweep.server import targets
 from scale_sweep.server.targets import Address, Installation, Target, load_facts, load_target, series
 from scale_sweep.server.targets.influxdb.influxdb_session import spelled

@@ -15,7 +15,7 @@ from scale_sweep.loadgen.kept_files import ContentParts, content_of
 from scale_sweep.loadgen.merge import merge_summaries, odd_window
 from scale_sweep.loadgen.protocol import ContentPart, Phase, ReportedAnswer, parse_line
 from scale_sweep.loadgen.spec import ceiling_spec, spec_text, trial_spec
-from scale_sweep.model import Latency, LoadSummary
+from scale_sweep.model.loads import Latency, LoadSummary
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.raw_run import encoded
 

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from scale_sweep.model import Site
+from scale_sweep.model.resources import Site
 from scale_sweep.server.targets import load_target
 from scale_sweep.server.targets.mariadb.mariadb_target import Layout
 from tests.unit.test_servers import program

@@ -4,7 +4,7 @@ import pytest
 
 from bench.method_bottleneck import TRUTHS, plan_of, predicted, simulated
 from scale_sweep.analysis.connections_check import with_checks
-from scale_sweep.model import VerdictKind
+from scale_sweep.model.measured import VerdictKind
 
 OWN, LACKING, VALID = VerdictKind.SOFTWARE_BOTTLENECK, VerdictKind.RESOURCE_NOT_SATURATED, VerdictKind.VALID
 EXPECTED = ((OWN, 6), (OWN, 6), (OWN, 6), (OWN, 6), (LACKING, 6), (LACKING, 0), (VALID, 0))

@@ -17,7 +17,9 @@ from scale_sweep.machine.sampling import machine, processes
 from scale_sweep.machine.sampling.processes import ThreadReader
 from scale_sweep.machine.sampling.sampler import Sampler
 from scale_sweep.machine.sampling.waits import WaitReader
-from scale_sweep.model import BottleneckKind, DiskSample, Placement, Sample, SubjectSample
+from scale_sweep.model.measured import BottleneckKind
+from scale_sweep.model.resources import Placement
+from scale_sweep.model.samples import DiskSample, Sample, SubjectSample
 from scale_sweep.plan.preparing import machine_findings as preparing
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_trial

@@ -8,7 +8,8 @@ from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.resource_use import halves_of
 from scale_sweep.judge.verdict.diagnose import diagnose
 from scale_sweep.judge.verdict.evidence import Evidence, ResourceUse, TrialResources
-from scale_sweep.model import Measurement, SubjectSample, VerdictKind
+from scale_sweep.model.measured import Measurement, VerdictKind
+from scale_sweep.model.samples import SubjectSample
 from tests.unit.factories import as_rated, make_interval
 from tests.unit.test_sampling import sample
 

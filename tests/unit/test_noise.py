@@ -13,7 +13,9 @@ from scale_sweep.analysis.confidence import student
 from scale_sweep.analysis.noise.spread import intervals, ratio_of
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.measure.executing.execute import run_campaign
-from scale_sweep.model import PlanGrew, StoredRun, TrialFinished, VerdictKind
+from scale_sweep.model.events import PlanGrew, TrialFinished
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.plan import planner_of
 from scale_sweep.plan.planner import with_block
 from scale_sweep.plan.replicates import EXTRA_ALONE

@@ -8,7 +8,7 @@ import pytest
 
 from scale_sweep.experiment.work.answers import difference, known_answer, right_answer
 from scale_sweep.experiment.work.columns import TableRows
-from scale_sweep.model import Drawn, Query
+from scale_sweep.model.questions import Drawn, Query
 
 START = 1_500_000_000_000
 ROWS = [START + 1000 * number for number in range(4)]

@@ -12,7 +12,7 @@ import pytest
 from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.measure.observing import Watched, accounting_of, plan_of, record
-from scale_sweep.model import SampleTaken
+from scale_sweep.model.events import SampleTaken
 from scale_sweep.watch.exporter.server import common_labels, text
 from scale_sweep.watch.exporter.values import points_now
 from scale_sweep.watch.live.state import LiveState, take

@@ -8,7 +8,7 @@ import pytest
 
 from scale_sweep.judge.figures.littles_law import Occupied, contradiction, occupied_of
 from scale_sweep.loadgen.handle import read_recorded
-from scale_sweep.model import Operation
+from scale_sweep.model.declared import Operation
 from scale_sweep.results.store.reader import read_plan, read_result
 from scale_sweep.results.store.stored import Folder
 from scale_sweep.verify.trial import trial_again

@@ -13,7 +13,9 @@ from scale_sweep.judge.figures.taken import lateness
 from scale_sweep.judge.verdict.diagnose import diagnose
 from scale_sweep.judge.verdict.evidence import Evidence, Lateness, ResourceUse, TakenCpus, TrialResources
 from scale_sweep.judge.verdict.rules.machine import acceptable_ms
-from scale_sweep.model import Bottleneck, BottleneckKind, Measurement, Plan, StoredRun, Verdict, VerdictKind
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import Bottleneck, BottleneckKind, Measurement, Verdict, VerdictKind
+from scale_sweep.model.planned import Plan
 from scale_sweep.report.documents import documents
 from scale_sweep.report.offered_rates import interval_of, response_table
 from scale_sweep.report.table import ABSENT

@@ -13,7 +13,8 @@ import pytest
 
 from scale_sweep.base.errors import CannotAsk, TargetError
 from scale_sweep.experiment.work import queries_of, spec_lines
-from scale_sweep.model import Drawn, Site
+from scale_sweep.model.questions import Drawn
+from scale_sweep.model.resources import Site
 from scale_sweep.server.targets import Address, load_facts, load_target
 from scale_sweep.server.targets.opentsdb.opentsdb_queries import rows_of
 from scale_sweep.server.targets.opentsdb.opentsdb_session import JARS, MADE, NAMES_AT_ONCE, ROOT

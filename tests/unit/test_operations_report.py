@@ -9,7 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from scale_sweep.model import Operation, OperationFigures, StoredRun, TrialResult
+from scale_sweep.model.declared import Operation
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.questions import OperationFigures
 from scale_sweep.report.forms import Page
 from scale_sweep.report.markup import code_html
 from scale_sweep.report.operation_pictures import times_caption, times_rows, times_svg, upper_quantile

@@ -3,7 +3,8 @@ that differ."""
 
 from dataclasses import replace
 
-from scale_sweep.model import Operation, OperationFigures
+from scale_sweep.model.declared import Operation
+from scale_sweep.model.questions import OperationFigures
 from scale_sweep.report import several as shown
 from scale_sweep.report.documents import documents
 from scale_sweep.report.operations import mixes_words, several_operations_table

@@ -17,7 +17,10 @@ from scale_sweep.loadgen.merge import merge_interval, merge_summaries
 from scale_sweep.loadgen.protocol import parse_line
 from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.loadgen.split import begun_together, group_specs, specs_text
-from scale_sweep.model import Measurement, OperationSummary, Query, VerdictKind, Work
+from scale_sweep.model.declared import Work
+from scale_sweep.model.loads import OperationSummary
+from scale_sweep.model.measured import Measurement, VerdictKind
+from scale_sweep.model.questions import Query
 from scale_sweep.report.run_facts import method_facts
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep, make_trial

@@ -9,7 +9,8 @@ import pytest
 from scale_sweep.base.errors import UsageError
 from scale_sweep.cli import compose
 from scale_sweep.machine.state import places, runs
-from scale_sweep.model import DiskSource, PlanGrew
+from scale_sweep.model.events import PlanGrew
+from scale_sweep.model.samples import DiskSource
 from scale_sweep.plan.preparing.own_runs import digest_of, growing, is_own, named, of_hosts, refuse_strange, remember
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.results.store.run_lock import RunLock

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.cli.console.live import finished_line
-from scale_sweep.model import Bottleneck, BottleneckKind, Verdict, VerdictKind, rate_alone_per_s, rate_per_cpu_s
+from scale_sweep.model.derived import rate_alone_per_s, rate_per_cpu_s
+from scale_sweep.model.measured import Bottleneck, BottleneckKind, Verdict, VerdictKind
 from scale_sweep.report import html, markdown
 from scale_sweep.report.figures import fit_again
 from scale_sweep.report.level_tables import console_table

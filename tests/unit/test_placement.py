@@ -11,7 +11,7 @@ from scale_sweep.analysis.fit.rows import known_breaks
 from scale_sweep.machine.host.host_facts import read_host
 from scale_sweep.machine.host.machine_file import read_machine
 from scale_sweep.machine.host.placement import Topology, place, server_cpus_max
-from scale_sweep.model import Placement, Resources
+from scale_sweep.model.resources import Placement, Resources
 from scale_sweep.plan.granted import with_constants
 from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.target_defaults import complete

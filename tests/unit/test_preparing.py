@@ -7,7 +7,7 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.experiment.axes import Axis, load_axis
-from scale_sweep.model import ServerSource
+from scale_sweep.model.resources import ServerSource
 from scale_sweep.plan.preparing.choice import choose, chosen_arms, refuse_unable, runtimes_of, subject_key
 from scale_sweep.plan.preparing.findings import client, without_root
 from scale_sweep.plan.preparing.prepared import prepare, with_order_seed

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work import queries_of
-from scale_sweep.model import FILLS, Query
-from scale_sweep.model.questions import PLAIN
+from scale_sweep.model.questions import FILLS, PLAIN, Query
 from scale_sweep.server.targets import all_facts
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.offenders import assert_none

@@ -23,7 +23,9 @@ from scale_sweep.experiment.work.drawn import as_text, from_text
 from scale_sweep.judge.figures.counts_per_second import rated_intervals, requests_per_s
 from scale_sweep.loadgen.verbs import Tables
 from scale_sweep.measure.trial.answers import _times
-from scale_sweep.model import Drawn, Interval, Query, Work
+from scale_sweep.model.declared import Work
+from scale_sweep.model.loads import Interval
+from scale_sweep.model.questions import Drawn, Query
 from scale_sweep.server.targets import load_facts
 from scale_sweep.server.targets.cassandra import cassandra_queries as cassandra
 from scale_sweep.server.targets.iotdb.iotdb_queries import cells_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.model import BottleneckKind, VerdictKind
+from scale_sweep.model.measured import BottleneckKind, VerdictKind
 from scale_sweep.results.store.reader import read_plan, read_result
 from scale_sweep.results.store.stored import Folder
 from scale_sweep.verify.trial import trial_again

@@ -11,7 +11,10 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.experiment.work import queries_of
-from scale_sweep.model import DiskFigures, OperationFigures, StoredRun, VerdictKind
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import VerdictKind
+from scale_sweep.model.questions import OperationFigures
+from scale_sweep.model.samples import DiskFigures
 from scale_sweep.plan.target_defaults import complete, left_out
 from scale_sweep.report.disk_tables import ceiling_points, disk_table, shares_svg
 from scale_sweep.report.documents import documents

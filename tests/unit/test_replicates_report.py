@@ -8,7 +8,9 @@ import pytest
 from scale_sweep.analysis.compare import compare_sessions
 from scale_sweep.analysis.noise.parts import PLACES, REDUCES, parts_sentence
 from scale_sweep.cli.console.live import finished_line
-from scale_sweep.model import NoisePart, NoiseParts, VerdictKind, counted_verdicts, verdict_words
+from scale_sweep.model.derived import counted_verdicts, verdict_words
+from scale_sweep.model.measured import VerdictKind
+from scale_sweep.model.observed import NoisePart, NoiseParts
 from scale_sweep.plan.power import GUESS, AssumedNoise, advice, power_details, power_of, with_parts
 from scale_sweep.plan.preparing.earlier_runs import assumed_noise
 from scale_sweep.report.documents import documents

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from scale_sweep.model import Bottleneck, BottleneckKind, Measurement, StoredRun, Trial, Verdict, VerdictKind
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import Bottleneck, BottleneckKind, Measurement, Verdict, VerdictKind
+from scale_sweep.model.planned import Trial
 from scale_sweep.report import article_table, console_table, html, markdown, reference_table, trial_table
 from scale_sweep.report.bottlenecks import remedies
 from scale_sweep.report.curve import curve_svg_bytes

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.model import StoredRun, VerdictKind
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.report import html
 from scale_sweep.report.documents import documents
 from scale_sweep.report.noise import noise_sentences

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.model import StoredRun, VerdictKind
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.report import html
 from tests.contract.chromium import Tab, opened_tab
 from tests.unit.searched_run import Queue, searched_plan, searched_results

@@ -11,7 +11,7 @@ import pytest
 
 from scale_sweep.analysis.fit.summaries import holds_median
 from scale_sweep.base.units import format_rate
-from scale_sweep.model import Measurement
+from scale_sweep.model.measured import Measurement
 from scale_sweep.plan.preparing.earlier_runs import repetitions_of
 from scale_sweep.report.conditions import pages_between_trials
 from scale_sweep.report.documents import documents

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from scale_sweep.analysis.noise import drift_test
 from scale_sweep.cli import app
-from scale_sweep.model import VerdictKind
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.report.documents import documents
 from scale_sweep.results.store.reader import read_plan, read_run
 from scale_sweep.results.store.stored import Folder

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from scale_sweep.model import FitReport
+from scale_sweep.model.fitted import FitReport
 from scale_sweep.report.conditions import old_servers
 from scale_sweep.report.headlines import headline_of_variants
 from scale_sweep.report.shared_values import joined_cautions

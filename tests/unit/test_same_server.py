@@ -9,7 +9,7 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.machine.host.machine_file import read_machine
-from scale_sweep.model import TrialFinished
+from scale_sweep.model.events import TrialFinished
 from scale_sweep.plan.preparing import machines
 from scale_sweep.plan.preparing import prepared as prepare
 from scale_sweep.plan.preparing.refusals import RefusesSameServer

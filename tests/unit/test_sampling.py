@@ -17,7 +17,8 @@ from scale_sweep.machine.host.host_facts import kernel_bytes
 from scale_sweep.machine.sampling import machine
 from scale_sweep.machine.sampling.processes import NOTHING, ProcessTree, ThreadReader, subject_reader
 from scale_sweep.machine.sampling.sampler import Sampler
-from scale_sweep.model import Accounting, DiskSample, Sample, SubjectSample
+from scale_sweep.model.resources import Accounting
+from scale_sweep.model.samples import DiskSample, Sample, SubjectSample
 from tests.unit.factories import make_disk
 
 

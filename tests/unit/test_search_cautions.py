@@ -10,7 +10,10 @@ from scale_sweep.analysis.observations import observations
 from scale_sweep.capacity.objective import parse_objective
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge import method
-from scale_sweep.model import BottleneckKind, NewPages, StoredRun, VerdictKind, common_marks, marks, verdict_words
+from scale_sweep.model.derived import common_marks, marks, verdict_words
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import BottleneckKind, VerdictKind
+from scale_sweep.model.resources import NewPages
 from scale_sweep.plan.preparing.machine_findings import dear_pages
 from scale_sweep.report import search_figure
 from scale_sweep.report.bottlenecks import remedies

@@ -14,7 +14,7 @@ from scale_sweep.base.errors import ProvisionError
 from scale_sweep.cli import doctor
 from scale_sweep.loadgen.binary import loopback_path
 from scale_sweep.machine.host import server_user as users
-from scale_sweep.model import ServerSpec, SiteRequest
+from scale_sweep.model.resources import ServerSpec, SiteRequest
 from scale_sweep.plan.preparing.choice import choose
 from scale_sweep.plan.preparing.findings import without_root
 from scale_sweep.server.runtimes import process

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.model import DEFAULTS, LOADING
+from scale_sweep.model.declared_parts import DEFAULTS, LOADING
 from scale_sweep.plan.target_defaults import complete
 from scale_sweep.report import several as shown
 from scale_sweep.report.conditions import quota_words

@@ -13,7 +13,7 @@ from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window_bounds import window_is_enough, with_summary
 from scale_sweep.judge.verdict.window_start import seconds_to_settle
 from scale_sweep.loadgen.merge import merge_interval
-from scale_sweep.model import VerdictKind
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.report.series import WIDTH, Scale, metrics_of, panel_svg
 from tests.unit.factories import as_rated, make_interval, make_sweep, make_trial
 from tests.unit.test_loadgen import summary

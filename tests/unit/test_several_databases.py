@@ -7,7 +7,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from scale_sweep.cli.running import has_failed
-from scale_sweep.model import Operation, StoredRun, VerdictKind
+from scale_sweep.model.declared import Operation
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.plan.make import PlannedArm, plan_arms
 from scale_sweep.plan.target_defaults import complete
 from scale_sweep.report import several as shown

@@ -6,7 +6,7 @@ import pytest
 
 from scale_sweep.analysis.compare import compare_with_first
 from scale_sweep.base.errors import UsageError
-from scale_sweep.model import VerdictKind
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.report.several import host_runs, money_table, ratio_table, side_by_side_html
 from tests.unit.synthetic_run import synthetic_run, synthetic_sweep
 

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from scale_sweep.cli import app
-from scale_sweep.model import VerdictKind
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.report.site import curves_of, index_html, site
 from scale_sweep.results.store.reader import read_run
 from tests.unit.stored_runs import unpacked

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.base.errors import EXIT_NOT_SHOWN
-from scale_sweep.model import VerdictKind
+from scale_sweep.model.measured import VerdictKind
 from tests.unit import whole_commands
 from tests.unit.stored import store
 from tests.unit.stored_runs import unpacked

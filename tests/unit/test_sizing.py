@@ -12,7 +12,8 @@ from scale_sweep.analysis.fit.curve import known_of_rows
 from scale_sweep.analysis.fit.words import Terms
 from scale_sweep.analysis.sizing.levels import ACCEPTED, level_need, own_error
 from scale_sweep.analysis.sizing.machines import sized
-from scale_sweep.model import Objective, VerdictKind
+from scale_sweep.model.declared_parts import Objective
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.model.sizing import LevelNeed, NextSweep, PricedMachine, PriceList
 from scale_sweep.report.sizing import answer_words, next_command, settled_words
 from tests.unit.synthetic_run import synthetic_run

@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.analysis.observations import OPEN_LOOP, observations
-from scale_sweep.model import Plan, StoredRun, VerdictKind
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import VerdictKind
+from scale_sweep.model.planned import Plan
 from scale_sweep.report.article import article_table
 from scale_sweep.report.curve import curve_svg
 from scale_sweep.report.sections import html

@@ -7,7 +7,7 @@ import pytest
 
 from scale_sweep.analysis.fit.curve import fit_curve, fit_rows
 from scale_sweep.analysis.fit.words import Terms
-from scale_sweep.model import Observation
+from scale_sweep.model.observed import Observation
 
 
 def seen(block, level, log, mark=""):

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from scale_sweep.base.errors import EXIT_DISAGREES, StoreError
 from scale_sweep.cli import app, compose
-from scale_sweep.model import PlanGrew, TrialFinished
+from scale_sweep.model.events import PlanGrew, TrialFinished
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.codec import SCHEMA, to_json
 from scale_sweep.results.store.reader import Follower, read_manifest, read_run

@@ -12,7 +12,8 @@ from scale_sweep.base.errors import LoadError, ProvisionError
 from scale_sweep.machine.disks import prepare, sets
 from scale_sweep.machine.disks.playbook import playbook_path, search_path, variables
 from scale_sweep.measure.trial.disks import check_placement, refuse_full
-from scale_sweep.model import DataDisk, DiskSource, Site
+from scale_sweep.model.resources import Site
+from scale_sweep.model.samples import DataDisk, DiskSource
 from scale_sweep.server.targets import Part
 from scale_sweep.server.targets.tdengine import config
 from tests.unit.factories import make_disk

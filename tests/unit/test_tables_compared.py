@@ -18,7 +18,7 @@ from scale_sweep.measure.trial.stored_rows import (
     fits_together,
     next_tables,
 )
-from scale_sweep.model import RowsSummed, TableSums
+from scale_sweep.model.loads import RowsSummed, TableSums
 from scale_sweep.results.store.stored import bytes_max
 from scale_sweep.server.targets import load_facts
 from tests.unit.factories import make_sweep, make_trial

@@ -9,7 +9,9 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.loadgen.split import split_spec
-from scale_sweep.model import Piece, Rule, Site, StoredRun
+from scale_sweep.model.declared_parts import Piece, Rule
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.resources import Site
 from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.target_defaults import complete
 from scale_sweep.report.documents import only

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.base.errors import PreflightError
-from scale_sweep.model import Site
+from scale_sweep.model.resources import Site
 from scale_sweep.plan.preparing.choice import choose
 from scale_sweep.plan.target_defaults import complete
 from scale_sweep.server.targets import load_facts, load_target

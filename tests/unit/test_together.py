@@ -9,7 +9,7 @@ from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.handle import read_recorded
 from scale_sweep.loadgen.protocol import parse_line
 from scale_sweep.loadgen.split import LineSource, Seconds, marked, source_of
-from scale_sweep.model import Interval, LoadSummary
+from scale_sweep.model.loads import Interval, LoadSummary
 
 
 def interval(t_s: float, rows: int, rows_total: int, phase: str = "measure") -> str:

@@ -9,7 +9,7 @@ from scale_sweep.base.interrupts import Stop
 from scale_sweep.loadgen.handle import read_recorded
 from scale_sweep.loadgen.kept_files import RECORD, parquet_of, with_files
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.model import ArtifactMade
+from scale_sweep.model.events import ArtifactMade
 from scale_sweep.results.store.files import RunFiles, read_sums
 from scale_sweep.results.store.stored import Folder
 from tests.needs import module

@@ -12,7 +12,7 @@ from bench.method_drift import planned as at_rest
 from scale_sweep.analysis.fit.summaries import pooled_noise, usable
 from scale_sweep.analysis.noise.drift_test import line_of, trend_of, without_drift
 from scale_sweep.analysis.noise.spread import intervals, noise_report, rates_of
-from scale_sweep.model import Observation
+from scale_sweep.model.observed import Observation
 from scale_sweep.report.noise import course_sentences, noise_sentences
 from tests.unit.synthetic_run import synthetic_run
 

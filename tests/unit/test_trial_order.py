@@ -22,7 +22,8 @@ from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.measure.trial.stages import LoadSeen
 from scale_sweep.measure.trial.waiting import answer_within
-from scale_sweep.model import IntervalSeen, PhaseEntered, SampleTaken, VerdictKind
+from scale_sweep.model.events import IntervalSeen, PhaseEntered, SampleTaken
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.server.targets import Address
 from scale_sweep.server.targets.null import NullSession
 from tests.unit.factories import make_interval, make_result

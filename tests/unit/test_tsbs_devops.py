@@ -9,7 +9,7 @@ from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work import queries_of
 from scale_sweep.experiment.work.answers import difference, only, right_answer, stretches, with_groups
 from scale_sweep.experiment.work.columns import TableRows
-from scale_sweep.model import Drawn, Query
+from scale_sweep.model.questions import Drawn, Query
 from scale_sweep.plan.target_defaults import complete, left_out
 from scale_sweep.server.targets import load_facts
 from scale_sweep.server.targets.promql import rows_of

@@ -9,7 +9,9 @@ from scale_sweep.judge.figures.measurement import measurement
 from scale_sweep.judge.figures.outcome import evidence
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.verdict.diagnose import diagnose
-from scale_sweep.model import Counted, TrialResult, VerdictKind, marks
+from scale_sweep.model.derived import marks
+from scale_sweep.model.loads import Counted
+from scale_sweep.model.measured import TrialResult, VerdictKind
 from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.target_defaults import complete
 from scale_sweep.server.targets import load_facts, load_target

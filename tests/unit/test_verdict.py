@@ -7,7 +7,8 @@ import pytest
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.verdict.diagnose import diagnose
 from scale_sweep.judge.verdict.steady import steadiness
-from scale_sweep.model import Measurement, Placement, VerdictKind
+from scale_sweep.model.measured import Measurement, VerdictKind
+from scale_sweep.model.resources import Placement
 from tests.unit.evidences import evidence_of
 from tests.unit.factories import make_trial
 

@@ -20,7 +20,7 @@ from scale_sweep.cli import app, compose
 from scale_sweep.judge.figures.operations import hidden
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.model import AnswersChecked
+from scale_sweep.model.questions import AnswersChecked
 from scale_sweep.report.series import window_of
 from scale_sweep.results.store import files
 from scale_sweep.results.store.reader import read_run

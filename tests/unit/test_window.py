@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.model import marks
+from scale_sweep.model.derived import marks
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_result, make_trial
 

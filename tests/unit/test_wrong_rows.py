@@ -11,7 +11,8 @@ import pytest
 
 from scale_sweep.experiment.work.sums import ALL, figures_of, right_figures, steps_ns, table_sums, together, wrong_rows
 from scale_sweep.judge.figures.trial_facts import TrialFacts, facts_text
-from scale_sweep.model import RowsSummed, VerdictKind
+from scale_sweep.model.loads import RowsSummed
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.results.store.codec import from_json
 from tests.unit.factories import make_sweep
 from tests.unit.test_verdict import verdict

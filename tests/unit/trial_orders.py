@@ -17,16 +17,8 @@ from scale_sweep.machine.host.block_devices import data_disk, disk_of
 from scale_sweep.machine.host.host_facts import read_host
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.model import (
-    ArtifactMade,
-    Event,
-    IntervalSeen,
-    Noted,
-    PhaseEntered,
-    SampleTaken,
-    TrialFinished,
-    TrialResult,
-)
+from scale_sweep.model.events import ArtifactMade, Event, IntervalSeen, Noted, PhaseEntered, SampleTaken, TrialFinished
+from scale_sweep.model.measured import TrialResult
 from scale_sweep.plan.make import make_plan
 from scale_sweep.plan.target_defaults import complete
 from scale_sweep.server.targets import load_target

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from scale_sweep.model import VerdictKind
+from scale_sweep.model.measured import VerdictKind
 
 Json = dict[str, Any]
 SOURCE: Json = {"type": "prometheus", "uid": "scale-prometheus"}

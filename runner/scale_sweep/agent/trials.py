@@ -25,7 +25,8 @@ from scale_sweep.measure.machine_setup import MachineSetup, machine_ready, suppo
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.model import HostSample, Plan
+from scale_sweep.model.planned import Plan
+from scale_sweep.model.samples import HostSample
 from scale_sweep.plan.preparing.choice import ServerChoice, choose
 from scale_sweep.plan.preparing.data_place import DataPlace, data_place
 from scale_sweep.plan.preparing.findings import preflight

@@ -10,7 +10,8 @@ from scale_sweep.analysis.confidence import student
 from scale_sweep.analysis.observations import point_name
 from scale_sweep.base.units import format_rate
 from scale_sweep.capacity.search import Capacity, Probe, capped, confirmed, crossing
-from scale_sweep.model import Bottleneck, BottleneckKind, Plan, Step, TrialResult, VerdictKind
+from scale_sweep.model.measured import Bottleneck, BottleneckKind, Step, TrialResult, VerdictKind
+from scale_sweep.model.planned import Plan
 from scale_sweep.sweep.vary import slug
 
 ROLE = "confirm"

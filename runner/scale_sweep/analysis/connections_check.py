@@ -13,7 +13,9 @@ from scale_sweep.analysis.confidence import block_model, pooled_squares, student
 from scale_sweep.analysis.observations import achieved, observations, point_name
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of
-from scale_sweep.model import BottleneckKind, Observation, Plan, TrialResult, Verdict, VerdictKind
+from scale_sweep.model.measured import BottleneckKind, TrialResult, Verdict, VerdictKind
+from scale_sweep.model.observed import Observation
+from scale_sweep.model.planned import Plan
 
 RISE_PERCENT = 5.0  # of the rate; a smaller rise does not justify twice the connections
 UNSEEN_PERCENT = 25.0  # of the rate; a server that lacks load gains more from twice the connections

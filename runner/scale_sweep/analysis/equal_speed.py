@@ -10,7 +10,8 @@ from statistics import fmean, median
 from scale_sweep.analysis.confidence import student
 from scale_sweep.analysis.fit.summaries import pooled_noise, summaries, usable
 from scale_sweep.analysis.observations import RateOf, observations
-from scale_sweep.model import CPU_BOUND, TrialResult
+from scale_sweep.model.derived import CPU_BOUND
+from scale_sweep.model.measured import TrialResult
 
 TRIALS_MIN = 3
 # A CPU of another decade, and one that is not made yet; a stored number beyond them is not a speed.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scale_sweep.model import Plan, TrialResult
+from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.planned import Plan
 
 
 def with_later_trials(plan: Plan, results: Sequence[TrialResult]) -> tuple[TrialResult, ...]:

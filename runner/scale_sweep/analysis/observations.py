@@ -9,7 +9,9 @@ from operator import attrgetter
 
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import Measurement, Observation, TrialResult, VerdictKind, WindowNoise, is_quick
+from scale_sweep.model.derived import is_quick
+from scale_sweep.model.measured import Measurement, TrialResult, VerdictKind
+from scale_sweep.model.observed import Observation, WindowNoise
 from scale_sweep.sweep.vary import slug
 
 RateOf = Callable[[TrialResult], float | None]

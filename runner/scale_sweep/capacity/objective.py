@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from scale_sweep.base.units import parse_percent
-from scale_sweep.model import ERRORS, Clause, Objective
+from scale_sweep.model.declared_parts import ERRORS, Clause, Objective
 
 QUANTILES: Mapping[str, float] = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 ENOUGH = 10.0  # requests beyond a percentile, so that it exists: the load generator gives none with fewer

@@ -19,7 +19,7 @@ from scale_sweep.cli import completion
 from scale_sweep.sweep.axis import commands
 
 if TYPE_CHECKING:  # the model costs as much as the rest of a command's help
-    from scale_sweep.model import DiskSource
+    from scale_sweep.model.samples import DiskSource
 
 
 T = TypeVar("T")

@@ -14,8 +14,8 @@ from scale_sweep.cli import completion
 from scale_sweep.cli.arguments import JSON, RESULTS, from_flags, read_flag
 
 if TYPE_CHECKING:  # the model costs as much as the rest of a command's help
-    from scale_sweep.model import StoredRun
     from scale_sweep.model.compared import Comparison, Gate
+    from scale_sweep.model.fitted import StoredRun
 
 _PANEL = "Gates, for scripts (one of them)"
 _NEEDS = "It needs a run of scale ab, or several runs of A and of B."

@@ -14,7 +14,7 @@ from scale_sweep.measure.executing import execute as executing
 from scale_sweep.measure.executing.execute import Execution, Sink
 from scale_sweep.measure.executing.execute import report as report
 from scale_sweep.measure.executing.place import Here, Place
-from scale_sweep.model import StoredRun
+from scale_sweep.model.fitted import StoredRun
 from scale_sweep.plan.preparing import own_runs
 from scale_sweep.plan.preparing.choice import ServerChoice
 from scale_sweep.plan.preparing.earlier_runs import repetitions_of

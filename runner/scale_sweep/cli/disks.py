@@ -13,7 +13,7 @@ from scale_sweep.base.units import counted, format_bytes, parse_bytes, parse_cou
 from scale_sweep.cli.arguments import JSON, confirm_format, from_flags, read_flag
 
 if TYPE_CHECKING:
-    from scale_sweep.model import DataDisk, DiskSource
+    from scale_sweep.model.samples import DataDisk, DiskSource
 
 YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before --format.")]
 
@@ -71,7 +71,7 @@ def create(request: DisksRequest) -> None:
 
 
 def _source(request: DisksRequest) -> DiskSource:
-    from scale_sweep.model import DiskSource
+    from scale_sweep.model.samples import DiskSource
 
     loop, cap, cap_iops = request.loop, request.cap, request.cap_iops
     if bool(loop) == bool(request.device):

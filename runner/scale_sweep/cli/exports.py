@@ -17,7 +17,7 @@ from scale_sweep.base.units import counted
 from scale_sweep.cli.arguments import RESULTS, RUN, from_flags
 
 if TYPE_CHECKING:
-    from scale_sweep.model import StoredRun
+    from scale_sweep.model.fitted import StoredRun
     from scale_sweep.results.store.stored import Folder
 
 NEWLINE = b"\n"

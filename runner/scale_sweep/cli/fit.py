@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scale_sweep.analysis.fit.models import Floats
     from scale_sweep.analysis.fit.table import CsvColumns
     from scale_sweep.analysis.fit.words import Terms
-    from scale_sweep.model import FitReport
+    from scale_sweep.model.fitted import FitReport
 
 _EXAMPLE = "Example: scale fit tdengine-cpu --n cores --x rows_per_s --predict 16,24 --need 7M"
 

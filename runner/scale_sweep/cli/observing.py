@@ -18,7 +18,7 @@ from scale_sweep.cli.arguments import JSON, from_flags, read_flag
 if TYPE_CHECKING:
     from scale_sweep.machine.host.block_devices import Disk
     from scale_sweep.measure.observing import Observed
-    from scale_sweep.model import DataDisk
+    from scale_sweep.model.samples import DataDisk
 
 
 EXAMPLE = "Example: scale observe --port 5432 --duration 10m --disk /var/lib/postgresql"

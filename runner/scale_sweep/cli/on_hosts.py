@@ -27,7 +27,10 @@ from scale_sweep.hosts.place import HostsPlace
 from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.machine.state.places import check_nearest
 from scale_sweep.measure.executing.execute import Sink
-from scale_sweep.model import Event, StoredRun, Sweep, TrialStarted, counted_verdicts
+from scale_sweep.model.declared import Sweep
+from scale_sweep.model.derived import counted_verdicts
+from scale_sweep.model.events import Event, TrialStarted
+from scale_sweep.model.fitted import StoredRun
 from scale_sweep.plan.preparing.findings import refuse_blocking
 from scale_sweep.plan.preparing.on_hosts import prepare_again_on, prepare_on
 from scale_sweep.results.store.reader import read_run

@@ -10,7 +10,8 @@ from typing import Any
 from scale_sweep.base.units import format_cpus, format_levels, format_number
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.experiment.setting.readers import SHARED, rule_text
-from scale_sweep.model import Plan, Sweep, Trial
+from scale_sweep.model.declared import Sweep
+from scale_sweep.model.planned import Plan, Trial
 from scale_sweep.plan.power import GatePower, power_of
 from scale_sweep.plan.preparing.prepared import Prepared
 from scale_sweep.plan.summary import warmup_words

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     # Each command imports what it needs when it is called, because `--help` needs none of it.
     from scale_sweep.measure.executing.execute import Sink
-    from scale_sweep.model import StoredRun, Sweep
+    from scale_sweep.model.declared import Sweep
+    from scale_sweep.model.fitted import StoredRun
     from scale_sweep.plan.power import GatePower
     from scale_sweep.plan.preparing.prepared import Prepared
     from scale_sweep.results.store.writer import RunWriter
@@ -98,7 +99,7 @@ def end_if_failed(stored: StoredRun) -> None:
 
 def has_failed(stored: StoredRun) -> bool:
     """Also if a database has no trial that counts. Targets of an absent package are not known."""
-    from scale_sweep.model import VerdictKind
+    from scale_sweep.model.measured import VerdictKind
     from scale_sweep.server.targets import TARGETS, load_facts
 
     wrong = (VerdictKind.LOST_ROWS, VerdictKind.WRONG_ROWS, VerdictKind.WRONG_ANSWER)

@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
 def list_runs(results: RESULTS = Path("results"), as_json: JSON = False) -> None:
     """List the stored runs, oldest first."""
     from scale_sweep.cli import console
-    from scale_sweep.model import VerdictKind
+    from scale_sweep.model.measured import VerdictKind
     from scale_sweep.results.store.reader import read_manifest, read_verdicts, run_paths
     from scale_sweep.results.store.run_lock import status_of
     from scale_sweep.results.store.stored import Folder

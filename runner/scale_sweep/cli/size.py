@@ -16,7 +16,7 @@ from scale_sweep.cli import completion
 from scale_sweep.cli.arguments import JSON, RESULTS, from_flags, read_flag
 
 if TYPE_CHECKING:
-    from scale_sweep.model import StoredRun
+    from scale_sweep.model.fitted import StoredRun
     from scale_sweep.model.sizing import LevelNeed, PriceList, Sizing
 
 _EXAMPLE = "Example: scale size --run last --need 2M --headroom 30% --prices prices-example"

@@ -32,7 +32,7 @@ from scale_sweep.cli.sweep_help import Flags, SweepHelp, with_settings
 from scale_sweep.sweep.axis import axis_of_command, commands
 
 if TYPE_CHECKING:  # A command imports what it needs when it is called, because `--help` needs none of it.
-    from scale_sweep.model import StoredRun
+    from scale_sweep.model.fitted import StoredRun
     from scale_sweep.plan.power import GatePower
     from scale_sweep.plan.preparing.prepared import Prepared
 

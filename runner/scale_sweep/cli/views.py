@@ -15,7 +15,9 @@ from scale_sweep.base.texts import alike
 from scale_sweep.base.units import counted, format_rate
 from scale_sweep.cli import console
 from scale_sweep.cli.compared import show_comparison
-from scale_sweep.model import FitReport, StoredRun, TrialResult, VerdictKind, counted_verdicts, rate_per_cpu_s
+from scale_sweep.model.derived import counted_verdicts, rate_per_cpu_s
+from scale_sweep.model.fitted import FitReport, StoredRun
+from scale_sweep.model.measured import TrialResult, VerdictKind
 from scale_sweep.report import console_table
 from scale_sweep.report.bottlenecks import remedies
 from scale_sweep.report.curve import with_fit

@@ -21,7 +21,7 @@ from scale_sweep.fleet.engine import Announced, FleetHost, FleetOrder, Say
 from scale_sweep.fleet.on_worker import unpacked
 from scale_sweep.fleet.run import files_of, words_of
 from scale_sweep.machine.host.host_facts import Host
-from scale_sweep.model import Finding, Plan
+from scale_sweep.model.planned import Finding, Plan
 from scale_sweep.plan.summary import plan_sentence
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.codec import from_plain

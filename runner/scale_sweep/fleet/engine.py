@@ -12,7 +12,8 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.base.registry import Registry
 from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.measure.executing.place import Place
-from scale_sweep.model import Finding, Sweep
+from scale_sweep.model.declared import Sweep
+from scale_sweep.model.planned import Finding
 from scale_sweep.plan.preparing.prepared import Prepared
 
 Say = Callable[[str], None]

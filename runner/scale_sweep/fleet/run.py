@@ -19,7 +19,7 @@ from scale_sweep.base.units import format_levels
 from scale_sweep.experiment.axes import all_axes, axis_of
 from scale_sweep.fleet.engine import FleetHost, FleetOrder, Task
 from scale_sweep.machine.host.host_facts import Host
-from scale_sweep.model import Sweep
+from scale_sweep.model.declared import Sweep
 from scale_sweep.plan.granted import amounts_by_level, with_constants
 from scale_sweep.sweep.settings import BY_KEY
 

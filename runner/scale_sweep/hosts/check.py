@@ -18,7 +18,7 @@ from scale_sweep.base.errors import ProvisionError
 from scale_sweep.hosts.inventory import Inventory, by_server
 from scale_sweep.hosts.link import AgentLink, Line
 from scale_sweep.machine.host.host_facts import Host
-from scale_sweep.model import HostNetwork
+from scale_sweep.model.samples import HostNetwork
 from scale_sweep.results.store.codec import from_plain
 
 

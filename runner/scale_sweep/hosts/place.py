@@ -24,7 +24,10 @@ from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.measure.machine_setup import MachineReady, MachineSetup, Say
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.stages import lost_trial
-from scale_sweep.model import Event, Finding, HostNetwork, NewPages, Noted, Plan, TrialFinished
+from scale_sweep.model.events import Event, Noted, TrialFinished
+from scale_sweep.model.planned import Finding, Plan
+from scale_sweep.model.resources import NewPages
+from scale_sweep.model.samples import HostNetwork
 from scale_sweep.plan.preparing.choice import RequestedServer, ServerChoice
 from scale_sweep.plan.preparing.data_place import DataPlace
 from scale_sweep.results.store.codec import from_plain

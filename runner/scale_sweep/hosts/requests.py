@@ -15,7 +15,7 @@ from scale_sweep.hosts.link import END_S, AgentLink, AgentRequest, Line
 from scale_sweep.loadgen.remote import Folders, RemoteProcess, shifted_line, shifted_spec
 from scale_sweep.machine.host.child_programs import TAKE_S
 from scale_sweep.measure.machine_setup import MachineSetup, PreparedDisks, Say
-from scale_sweep.model import HostSample
+from scale_sweep.model.samples import HostSample
 from scale_sweep.results.store.codec import from_plain
 
 

@@ -14,7 +14,7 @@ from hdrh.histogram import HdrHistogram
 from scale_sweep.iotbenchmark.config_values import ConfigValues, shown
 from scale_sweep.iotbenchmark.keys import KEYS, OPERATIONS
 from scale_sweep.iotbenchmark.spec import IotJob, ResultStore
-from scale_sweep.model import LoadSummary, OperationSummary
+from scale_sweep.model.loads import LoadSummary, OperationSummary
 from scale_sweep.results.sqlexport import SqlTable, write
 from scale_sweep.server.targets import all_facts
 

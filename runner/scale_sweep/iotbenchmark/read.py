@@ -19,7 +19,7 @@ from scale_sweep.iotbenchmark.shape import (
     written_operations,
 )
 from scale_sweep.iotbenchmark.spec import IotJob
-from scale_sweep.model import Work
+from scale_sweep.model.declared import Work
 from scale_sweep.server.targets import Facts, all_facts
 
 ROWS_MAX = REQUESTS_MAX = 10**15

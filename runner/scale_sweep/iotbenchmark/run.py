@@ -34,7 +34,9 @@ from scale_sweep.measure.trial.waiting import (
     flush_s,
     wait_for,
 )
-from scale_sweep.model import Interval, ServerOrder, ServerSpec, SiteRequest, Trial
+from scale_sweep.model.loads import Interval
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.resources import ServerOrder, ServerSpec, SiteRequest
 from scale_sweep.results.sqlexport import PASSWORD_VARIABLE
 from scale_sweep.server.runtimes import load_runtime
 from scale_sweep.server.targets import ENDPOINT_PASSWORD, Address, Target, load_facts, load_target

@@ -10,7 +10,7 @@ from scale_sweep.experiment.work import OPERATIONS as KINDS
 from scale_sweep.experiment.work import operation_of
 from scale_sweep.iotbenchmark.config_values import ConfigValues, shown
 from scale_sweep.iotbenchmark.keys import FUNCTIONS, OPERATIONS, TIME_FUNCTIONS, TYPE_NAMES, TYPES
-from scale_sweep.model import Operation, Workload
+from scale_sweep.model.declared import Operation, Workload
 from scale_sweep.server.targets import Facts
 
 NAME_MAX = 64  # bytes of a column's name, with its number

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field, replace
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work import queries_of
 from scale_sweep.loadgen.spec import query_lines, trial_spec
-from scale_sweep.model import KnobRole, Load, Placement, ResourceRange, Subject, Trial, Work, on_cores
+from scale_sweep.model.declared import Subject, Work
+from scale_sweep.model.declared_parts import KnobRole, Load
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.resources import Placement, ResourceRange, on_cores
 from scale_sweep.server.targets import Facts
 
 

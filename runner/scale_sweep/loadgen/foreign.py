@@ -17,7 +17,7 @@ from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.spawning import spawn
 from scale_sweep.loadgen.protocol import Phase, ReportedAnswer, Trouble
 from scale_sweep.loadgen.remote import StoppedWatch
-from scale_sweep.model import Interval, Latency, LoadProgram, LoadSummary
+from scale_sweep.model.loads import Interval, Latency, LoadProgram, LoadSummary
 
 STOP_S = 15.0
 LOOK_S = 0.02

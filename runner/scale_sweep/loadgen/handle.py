@@ -11,7 +11,7 @@ from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.merge import merge_summaries
 from scale_sweep.loadgen.protocol import Phase, ReportedAnswer, Trouble, parse_line
 from scale_sweep.loadgen.split import LineSource, Seconds, source_of
-from scale_sweep.model import Interval, LoadSummary
+from scale_sweep.model.loads import Interval, LoadSummary
 
 
 class LoadHandle(Protocol):

@@ -14,7 +14,7 @@ import numpy as np
 
 from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.protocol import ContentPart, ReportedAnswer
-from scale_sweep.model import Cells
+from scale_sweep.model.questions import Cells
 
 Content = str | Sequence[Cells]  # the text of the server, or rows with times in ns since 1970
 

@@ -9,7 +9,7 @@ from typing import Any
 from hdrh.histogram import HdrHistogram
 
 from scale_sweep.loadgen.protocol import Trouble
-from scale_sweep.model import Interval, Latency, LoadSummary, OperationSummary
+from scale_sweep.model.loads import Interval, Latency, LoadSummary, OperationSummary
 
 _OUTCOMES = ("ok", "errors", "interrupted", "fatal")
 _SUMMARY_ADDED = "rows_acked rows_failed rows_unanswered requests errors retries threads send_s make_s".split()

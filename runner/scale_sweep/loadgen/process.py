@@ -32,7 +32,7 @@ from scale_sweep.loadgen.protocol import (
 from scale_sweep.loadgen.remote import Elsewhere, LoadProcess, StoppedWatch, is_stopped
 from scale_sweep.loadgen.spec import spec_text
 from scale_sweep.loadgen.split import LineSource, Seconds, marked
-from scale_sweep.model import FINISHED, Interval, LoadSummary
+from scale_sweep.model.loads import FINISHED, Interval, LoadSummary
 
 STOP_S = 15.0
 HURRY_S = 5.0  # after a second signal it waits for no answer, and writes its summary

@@ -11,7 +11,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from scale_sweep.base.errors import LoadError
-from scale_sweep.model import Interval, Latency, LoadSummary, OperationSummary
+from scale_sweep.model.loads import Interval, Latency, LoadSummary, OperationSummary
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from scale_sweep.experiment.work import spec_lines
-from scale_sweep.model import Load, LoadSummary, Trial, Work
+from scale_sweep.model.declared import Work
+from scale_sweep.model.declared_parts import Load
+from scale_sweep.model.loads import LoadSummary
+from scale_sweep.model.planned import Trial
 
 PROTOCOL = "1"
 _OF_ROWS = (

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from scale_sweep.loadgen.merge import merge_interval
 from scale_sweep.loadgen.protocol import Line
 from scale_sweep.loadgen.spec import spec_text
-from scale_sweep.model import Interval, LoadSummary, Operation, Work
+from scale_sweep.model.declared import Operation, Work
+from scale_sweep.model.loads import Interval, LoadSummary
 
 START_DELAY_NS = 3_000_000_000  # time to connect before all begin together,
 START_DELAY_THREAD_NS = 20_000_000  # and for each connection: a later process is refused

@@ -21,7 +21,8 @@ from scale_sweep.measure.trial.disks import check_placement
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import provision, reached_by
 from scale_sweep.measure.trial.waiting import ANSWER_S, SCHEMA_S, ask, closed_at_last, last_words, wait_for, with_cause
-from scale_sweep.model import CEILING_S, DataDisk, DiskCeiling, Finding, Plan, Trial
+from scale_sweep.model.planned import Finding, Plan, Trial
+from scale_sweep.model.samples import CEILING_S, DataDisk, DiskCeiling
 from scale_sweep.server.runtimes import load_runtime
 from scale_sweep.server.runtimes.data_dir import made_directory, mounted
 from scale_sweep.server.targets import load_facts, load_target

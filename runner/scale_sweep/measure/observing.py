@@ -18,21 +18,11 @@ from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.machine.sampling.sampler import Sampler
-from scale_sweep.model import (
-    Accounting,
-    DataDisk,
-    Event,
-    PhaseEntered,
-    Placement,
-    Plan,
-    Sample,
-    SamplerCost,
-    SampleTaken,
-    Subject,
-    Trial,
-    TrialStarted,
-    on_cores,
-)
+from scale_sweep.model.declared import Subject
+from scale_sweep.model.events import Event, PhaseEntered, SampleTaken, TrialStarted
+from scale_sweep.model.planned import Plan, Trial
+from scale_sweep.model.resources import Accounting, Placement, on_cores
+from scale_sweep.model.samples import DataDisk, Sample, SamplerCost
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.stored import MANIFEST, make_folder, new_file, new_folder, write
 from scale_sweep.results.store.texts import TIMESERIES_HEADER, samples_text, series_text, timeseries_part

@@ -1,7 +1,8 @@
 """Sweep → Plan, and which trials come next: their order, CPUs and knobs."""
 
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import Plan, VerdictKind
+from scale_sweep.model.measured import VerdictKind
+from scale_sweep.model.planned import Plan
 from scale_sweep.plan.extra_trials import WithConfirmation, WithConnectionsCheck
 from scale_sweep.plan.planner import FixedPlan, Planner, WithLooks
 from scale_sweep.plan.replicates import UntilInterval, WithinTime, is_by_time

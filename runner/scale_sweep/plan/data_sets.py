@@ -10,7 +10,10 @@ from dataclasses import asdict, replace
 from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.capacity.search import OPENING_S, PROBES, WARMUP_S
 from scale_sweep.experiment.work import row_logical_bytes, stores
-from scale_sweep.model import KnobRole, NewPages, Plan, Sweep, Trial
+from scale_sweep.model.declared import Sweep
+from scale_sweep.model.declared_parts import KnobRole
+from scale_sweep.model.planned import Plan, Trial
+from scale_sweep.model.resources import NewPages
 from scale_sweep.server.targets import load_facts
 
 _NOT_IN_THE_DATA = (KnobRole.CONNECTIONS, KnobRole.COMMIT_THREADS)

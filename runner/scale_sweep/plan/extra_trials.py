@@ -10,18 +10,10 @@ from scale_sweep.analysis.confirmation import AT, CONNECTIONS, ROLE, LevelCapaci
 from scale_sweep.base.units import counted, format_levels, format_number
 from scale_sweep.capacity.search import WINDOWS, next_window
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import (
-    CONFIRM_S,
-    CONFIRM_STEPS,
-    BottleneckKind,
-    KnobColumn,
-    Plan,
-    Role,
-    Standing,
-    Trial,
-    TrialResult,
-    VerdictKind,
-)
+from scale_sweep.model.declared_parts import CONFIRM_S, CONFIRM_STEPS, KnobColumn
+from scale_sweep.model.measured import BottleneckKind, Standing, TrialResult, VerdictKind
+from scale_sweep.model.observed import Role
+from scale_sweep.model.planned import Plan, Trial
 from scale_sweep.plan.granted import with_knobs, with_twice_the_connections
 from scale_sweep.plan.planner import LAST, Block, Bound, Planner, in_order, left_of
 from scale_sweep.plan.summary import seconds

@@ -10,20 +10,10 @@ from dataclasses import replace
 from scale_sweep.experiment.axes import all_axes, axis_of
 from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.machine.host.placement import place
-from scale_sweep.model import (
-    CLIENTS,
-    CORES,
-    DISKS,
-    MEMORY,
-    Amount,
-    Amounts,
-    KnobColumn,
-    KnobRole,
-    ResourceRange,
-    Resources,
-    Sweep,
-    Trial,
-)
+from scale_sweep.model.declared import Sweep
+from scale_sweep.model.declared_parts import KnobColumn, KnobRole
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.resources import CLIENTS, CORES, DISKS, MEMORY, Amount, Amounts, ResourceRange, Resources
 
 AmountsByLevel = Mapping[float, Amounts]
 COUNT = re.compile(r"[0-9]{1,9}")

@@ -14,7 +14,10 @@ from scale_sweep.experiment.axes import all_axes, load_axis
 from scale_sweep.experiment.setting.readers import rule_value
 from scale_sweep.experiment.work import offered_per_s
 from scale_sweep.machine.host.host_facts import Host
-from scale_sweep.model import KnobColumn, Load, Plan, Resources, Subject, Sweep, Trial, Work
+from scale_sweep.model.declared import Subject, Sweep, Work
+from scale_sweep.model.declared_parts import KnobColumn, Load
+from scale_sweep.model.planned import Plan, Trial
+from scale_sweep.model.resources import Resources
 from scale_sweep.plan.data_sets import makers
 from scale_sweep.plan.extra_trials import ablation, at_ends, boundaries, drift_check_of, sentinels_of
 from scale_sweep.plan.granted import (

@@ -9,7 +9,9 @@ from scale_sweep.base.units import counted, format_cpus, format_levels, format_n
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.machine.host.placement import Topology
-from scale_sweep.model import NUMA_SPREAD, SLOW_CORES, SMT_WITHIN, Confound, Placement, Sweep, Trial
+from scale_sweep.model.declared import Sweep
+from scale_sweep.model.planned import NUMA_SPREAD, SLOW_CORES, SMT_WITHIN, Confound, Trial
+from scale_sweep.model.resources import Placement
 from scale_sweep.plan.data_sets import data_key, makers
 from scale_sweep.server.targets import Facts
 

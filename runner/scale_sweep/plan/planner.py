@@ -9,7 +9,9 @@ from typing import Protocol
 
 from scale_sweep.analysis.compare import compare_variants
 from scale_sweep.base.units import counted
-from scale_sweep.model import Plan, StoredRun, Trial, TrialResult
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.planned import Plan, Trial
 from scale_sweep.sweep.vary import VARIANT
 
 LAST = ("sentinel", "drift_check", "profile")  # roles that come after everything else

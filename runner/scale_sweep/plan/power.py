@@ -27,8 +27,10 @@ from scale_sweep.analysis.noise.parts import PLACES, pooled_parts
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import counted, format_number, percent_words
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import STEP_S, NoiseParts, Plan
 from scale_sweep.model.compared import Gate
+from scale_sweep.model.declared_parts import STEP_S
+from scale_sweep.model.observed import NoiseParts
+from scale_sweep.model.planned import Plan
 from scale_sweep.plan.planner import TRIALS_OF_A_VARIANT
 
 GUESS_PERCENT = 3.0

@@ -11,7 +11,10 @@ from scale_sweep.analysis.observations import observations
 from scale_sweep.base.units import counted, format_number
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of
-from scale_sweep.model import LevelInterval, Origin, Plan, Sweep, Trial, TrialResult
+from scale_sweep.model.declared import Origin, Sweep
+from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.observed import LevelInterval
+from scale_sweep.model.planned import Plan, Trial
 from scale_sweep.plan.planner import LAST, Block, Bound, FixedPlan, following_of, in_order, last_replicates, left_of
 from scale_sweep.plan.summary import warmup_seconds
 from scale_sweep.sweep.vary import slug

@@ -6,7 +6,9 @@ from scale_sweep.base.units import counted, format_levels, format_rate, format_s
 from scale_sweep.capacity.search import BETWEEN_S, OPENING_S, PROBES, WARMUP_S
 from scale_sweep.experiment.axes import axis_of, load_axis
 from scale_sweep.loadgen.split import seconds_to_begin
-from scale_sweep.model import Load, Plan, Sweep, Trial
+from scale_sweep.model.declared import Sweep
+from scale_sweep.model.declared_parts import Load
+from scale_sweep.model.planned import Plan, Trial
 from scale_sweep.plan.data_sets import data_key
 from scale_sweep.plan.planner import TRIALS_OF_A_VARIANT, Bound
 from scale_sweep.server.targets import Facts, load_facts

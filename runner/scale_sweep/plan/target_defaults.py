@@ -13,7 +13,9 @@ from scale_sweep.capacity.objective import requests_needed
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.setting.readers import rule_value
 from scale_sweep.experiment.work import offered_per_s, queries_of, stores
-from scale_sweep.model import KnobRole, Load, Origin, Piece, ResourceRange, Rule, Sweep, Workload
+from scale_sweep.model.declared import Origin, Sweep, Workload
+from scale_sweep.model.declared_parts import KnobRole, Load, Piece, Rule
+from scale_sweep.model.resources import ResourceRange
 from scale_sweep.plan.granted import amounts_by_level, granted_knobs, resource_range
 from scale_sweep.server.targets import Facts, Knob, columns_of
 from scale_sweep.sweep.server_settings import KNOB_NAMES, knob_flag

@@ -8,7 +8,7 @@ from scale_sweep.analysis.fit.curve import model_rate
 from scale_sweep.analysis.fit.models import NAMES
 from scale_sweep.analysis.fit.words import Terms, speedup_words
 from scale_sweep.base.units import counted, format_number, format_rate
-from scale_sweep.model import Estimate, FitReport, ModelFit
+from scale_sweep.model.fitted import Estimate, FitReport, ModelFit
 from scale_sweep.report.table import ABSENT, Table
 
 _LEVELS_SHOWN = 40

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.experiment.axes import AxisFacts
-from scale_sweep.model import KnobColumn, KnobRole, StoredRun, TrialResult, VerdictKind
+from scale_sweep.model.declared_parts import KnobColumn, KnobRole
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult, VerdictKind
 from scale_sweep.report.figures import (
     OWN_MARK,
     at_level,

@@ -7,7 +7,8 @@ from collections import Counter
 
 from scale_sweep.base.texts import alike
 from scale_sweep.base.units import counted, format_number
-from scale_sweep.model import BottleneckKind, StoredRun, TrialResult, VerdictKind
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import BottleneckKind, TrialResult, VerdictKind
 from scale_sweep.report.figures import axis_name, levels_of
 from scale_sweep.report.table import ABSENT, Table
 

@@ -14,8 +14,9 @@ from scale_sweep.analysis.compare.pairs import PointLogs
 from scale_sweep.analysis.compare.words import smallest_words
 from scale_sweep.base.units import EXPLAINED, format_number, format_rate
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import StoredRun, VerdictKind
 from scale_sweep.model.compared import Comparison, PointRatio
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.report.curve import model_line
 from scale_sweep.report.figures import fit_of
 from scale_sweep.report.forms import Form, Headline, Page, Section, figure_html, shell, valid_words

@@ -12,7 +12,9 @@ from scale_sweep.experiment.work import takes_fixed_work
 from scale_sweep.judge.verdict.diagnose import new_pages_between
 from scale_sweep.judge.verdict.evidence import LoadHalf
 from scale_sweep.judge.verdict.thresholds import THROTTLED
-from scale_sweep.model import ERRORS, StoredRun, TrialResult
+from scale_sweep.model.declared_parts import ERRORS
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
 from scale_sweep.report.figures import axis_facts
 from scale_sweep.report.series import window_of
 

@@ -11,18 +11,9 @@ from scale_sweep.analysis.noise.drift_test import without_drift
 from scale_sweep.analysis.observations import cpu_observations
 from scale_sweep.base.units import EXPLAINED, format_number, format_rate, with_interval
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import (
-    BottleneckKind,
-    CpuPoint,
-    FitReport,
-    Standing,
-    StoredRun,
-    TrialResult,
-    is_taken,
-    rate_alone_per_s,
-    rate_per_cpu_s,
-    taken_cores,
-)
+from scale_sweep.model.derived import is_taken, rate_alone_per_s, rate_per_cpu_s, taken_cores
+from scale_sweep.model.fitted import CpuPoint, FitReport, StoredRun
+from scale_sweep.model.measured import BottleneckKind, Standing, TrialResult
 from scale_sweep.report.table import Table, mean
 
 ASSUMPTION = "it assumes that the server would have used the CPU time that other programs took"

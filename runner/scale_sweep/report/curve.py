@@ -9,17 +9,9 @@ from dataclasses import replace
 from scale_sweep.analysis.fit.curve import model_rate
 from scale_sweep.analysis.fit.models import NAMES
 from scale_sweep.base.units import counted, format_number, format_rate
-from scale_sweep.model import (
-    FitReport,
-    Measurement,
-    ModelFit,
-    PointSummary,
-    StoredRun,
-    TrialResult,
-    VerdictKind,
-    is_off_linear,
-    verdict_words,
-)
+from scale_sweep.model.derived import verdict_words
+from scale_sweep.model.fitted import FitReport, ModelFit, PointSummary, StoredRun, is_off_linear
+from scale_sweep.model.measured import Measurement, TrialResult, VerdictKind
 from scale_sweep.report.disk_tables import ceiling_points
 from scale_sweep.report.figures import axis_facts, cores_given, fit_of
 from scale_sweep.report.style import PLOT_STYLE

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from scale_sweep.base.units import counted, format_number
-from scale_sweep.model import DiskFigures, StoredRun, TrialResult
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.samples import DiskFigures
 from scale_sweep.report.figures import at_level, levels_of
 from scale_sweep.report.svg import Frame, axes, drawing, legend, swatch, text
 from scale_sweep.report.table import ABSENT, Table, fixed, known, level_cell, mean, short

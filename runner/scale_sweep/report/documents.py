@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from scale_sweep.model import FitReport, StoredRun
+from scale_sweep.model.fitted import FitReport, StoredRun
 from scale_sweep.report import run_facts, several
 from scale_sweep.report.comparison import ab_sections
 from scale_sweep.report.figures import fit_again

@@ -17,14 +17,9 @@ from scale_sweep.analysis.observations import observations
 from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.experiment.axes import AxisFacts, load_axis
 from scale_sweep.experiment.work import Rate, rate_of, rates_of
-from scale_sweep.model import (
-    Agreement,
-    FitReport,
-    Measurement,
-    PointSummary,
-    StoredRun,
-    TrialResult,
-)
+from scale_sweep.model.fitted import FitReport, PointSummary, StoredRun
+from scale_sweep.model.measured import Measurement, TrialResult
+from scale_sweep.model.observed import Agreement
 from scale_sweep.report.cpu_time import speed_cautions, with_cpu_points
 from scale_sweep.report.offered_rates import with_answer, with_held
 from scale_sweep.report.replicates import agreement_words

@@ -11,7 +11,7 @@ from scale_sweep.analysis.fit.models import NAMES, SYMBOLS
 from scale_sweep.analysis.fit.summaries import holds_median
 from scale_sweep.analysis.fit.words import RATE_UNITS, Terms
 from scale_sweep.base.units import EXPLAINED, counted, format_number, format_rate, with_interval
-from scale_sweep.model import Estimate, FitReport, ModelFit, Need, Prediction, StoredRun
+from scale_sweep.model.fitted import Estimate, FitReport, ModelFit, Need, Prediction, StoredRun
 from scale_sweep.report.curve import drawn_model, rate_of_trial
 from scale_sweep.report.figures import fit_of
 from scale_sweep.report.svg import Frame, area, axes, drawing, marker, x_levels

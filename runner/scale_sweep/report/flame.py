@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from scale_sweep.model import StoredRun
+from scale_sweep.model.fitted import StoredRun
 from scale_sweep.report.markup import escape, table_html
 from scale_sweep.report.table import Table
 

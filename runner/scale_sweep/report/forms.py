@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from scale_sweep.base.texts import visible
 from scale_sweep.base.units import counted
-from scale_sweep.model import TrialResult, VerdictKind, counted_verdicts
+from scale_sweep.model.derived import counted_verdicts
+from scale_sweep.model.measured import TrialResult, VerdictKind
 from scale_sweep.report.markup import VERDICT_MEANINGS, code_html, css_of, escape, safe, sentence_html, table_html
 from scale_sweep.report.style import PAGE_STYLE, part
 from scale_sweep.report.table import Table

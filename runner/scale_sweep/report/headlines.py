@@ -11,8 +11,8 @@ from scale_sweep.analysis.fit.cautions import smallest_percent
 from scale_sweep.analysis.fit.words import speedup_words
 from scale_sweep.base.units import EXPLAINED, change_words, format_number, format_rate, percent_words
 from scale_sweep.experiment.axes import axis_of, load_axis
-from scale_sweep.model import FitReport, PointSummary, StoredRun
 from scale_sweep.model.compared import Comparison
+from scale_sweep.model.fitted import FitReport, PointSummary, StoredRun
 from scale_sweep.report.figures import (
     at_level,
     axis_facts,

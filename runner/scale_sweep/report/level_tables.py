@@ -8,17 +8,9 @@ import numpy as np
 
 from scale_sweep.analysis.fit.words import speedup_words
 from scale_sweep.base.units import format_number, format_rate
-from scale_sweep.model import (
-    Measurement,
-    PointSummary,
-    StoredRun,
-    TrialResult,
-    VerdictKind,
-    common_marks,
-    counted_verdicts,
-    marks,
-)
-from scale_sweep.model.derived import SHORT
+from scale_sweep.model.derived import SHORT, common_marks, counted_verdicts, marks
+from scale_sweep.model.fitted import PointSummary, StoredRun
+from scale_sweep.model.measured import Measurement, TrialResult, VerdictKind
 from scale_sweep.report.cpu_time import cpu_rate_cell
 from scale_sweep.report.figures import (
     OWN_MARK,

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 
 from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.experiment.axes import axis_of
-from scale_sweep.model import Load, LoadProgram, Operation, StoredRun
+from scale_sweep.model.declared import Operation
+from scale_sweep.model.declared_parts import Load
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.loads import LoadProgram
 from scale_sweep.report.table import fixed, known
 
 

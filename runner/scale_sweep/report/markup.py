@@ -6,8 +6,8 @@ import html
 import re
 
 from scale_sweep.base.texts import visible
-from scale_sweep.model import VerdictKind
 from scale_sweep.model.derived import SHORT
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.report.table import Table
 
 _SPECIAL = re.compile(r"([\\`*\[\]|#~]|(?<!\w)_|_(?!\w))")  # an underscore inside a word is not markup

@@ -10,7 +10,8 @@ from scale_sweep.analysis.noise.spread import noise_report, replicates_for_drift
 from scale_sweep.analysis.observations import observations
 from scale_sweep.base.units import change_words, counted, format_number, percent_words
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import AblationSplit, Drift, NoiseReport, Ratio, StoredRun, Trend
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.observed import AblationSplit, Drift, NoiseReport, Ratio, Trend
 from scale_sweep.report.conditions import conditions, pages_between_trials
 from scale_sweep.report.figures import fitted_rate
 from scale_sweep.report.table import Table

@@ -12,7 +12,9 @@ from scale_sweep.analysis.confirmation import sentences
 from scale_sweep.base.units import counted, format_number, format_rate, with_interval
 from scale_sweep.capacity.search import held_words
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import FitReport, Step, StoredRun, TrialResult, VerdictKind, counted_verdicts, is_quick
+from scale_sweep.model.derived import counted_verdicts, is_quick
+from scale_sweep.model.fitted import FitReport, StoredRun
+from scale_sweep.model.measured import Step, TrialResult, VerdictKind
 from scale_sweep.report.search_figure import came_of
 from scale_sweep.report.table import ABSENT, Table, level_cell, mean, short, shown_trials
 

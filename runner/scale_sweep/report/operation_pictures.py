@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from scale_sweep.base.units import format_number
-from scale_sweep.model import OperationFigures, StoredRun, TrialResult
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.questions import OperationFigures
 from scale_sweep.report.figures import at_level, axis_facts, levels_of
 from scale_sweep.report.markup import escape
 from scale_sweep.report.svg import Frame, Point, axes, counted_lines, drawing, legend, rate_scale, swatch, text, ticks

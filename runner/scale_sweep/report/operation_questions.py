@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from scale_sweep.base.units import counted, format_number, format_seconds
 from scale_sweep.experiment.work import operation_of
 from scale_sweep.experiment.work.drawn import from_text
-from scale_sweep.model import Operation, Query, StoredRun, TrialResult, VerdictKind, Work
+from scale_sweep.model.declared import Operation, Work
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult, VerdictKind
+from scale_sweep.model.questions import Query
 from scale_sweep.report.table import ABSENT, Table, mean, short
 
 _HEADERS = ("Operation", "Kind", "Share of requests", "Query", "Devices", "Span", "Bucket", "Bound")

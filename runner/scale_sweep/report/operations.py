@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from scale_sweep.base.units import counted, format_number, format_rate
-from scale_sweep.model import StoredRun, TrialResult
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
 from scale_sweep.report.figures import axis_facts
 from scale_sweep.report.forms import Form, figure_html
 from scale_sweep.report.operation_pictures import (

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from scale_sweep.analysis.fit.curve import model_rate
 from scale_sweep.analysis.fit.models import NAMES, Floats
-from scale_sweep.model import FitReport, ModelFit, PointSummary, Prediction
+from scale_sweep.model.fitted import FitReport, ModelFit, PointSummary, Prediction
 
 _BLUE, _ORANGE, _GREY = "#0067a8", "#b34a00", "#59616b"
 _MANY = 500

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scale_sweep.base.units import format_number, format_rate
-from scale_sweep.model import StoredRun
+from scale_sweep.model.fitted import StoredRun
 from scale_sweep.report.figures import at_level, axis_facts, axis_name, fitted_rate, levels_of
 from scale_sweep.report.level_tables import disk_words, range_notes
 from scale_sweep.report.several_curves import stored_bytes

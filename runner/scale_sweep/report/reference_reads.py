@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from scale_sweep.base.units import counted, format_number, format_rate
-from scale_sweep.model import StoredRun
+from scale_sweep.model.fitted import StoredRun
 from scale_sweep.report.figures import axis_facts
 from scale_sweep.report.operations import CANNOT, operation_names
 from scale_sweep.report.reference import Reference, number

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from scale_sweep.analysis.noise.parts import PLACES
 from scale_sweep.base.units import counted, format_number
 from scale_sweep.experiment.axes import AxisFacts
-from scale_sweep.model import Agreement, LevelAgreement, NoiseParts, PartName, StoredRun, TrialResult
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.observed import Agreement, LevelAgreement, NoiseParts, PartName
 from scale_sweep.report.table import Table
 from scale_sweep.sweep.vary import slug
 

@@ -9,7 +9,9 @@ from statistics import median
 from scale_sweep.base.texts import is_same_value
 from scale_sweep.base.units import counted, format_cpus, format_number, format_seconds
 from scale_sweep.experiment.axes import axis_of
-from scale_sweep.model import DEFAULTS, KnobRole, StoredRun, TrialResult
+from scale_sweep.model.declared_parts import DEFAULTS, KnobRole
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
 from scale_sweep.report.conditions import old_servers, quota_words
 from scale_sweep.report.disk_tables import limit_words
 from scale_sweep.report.load_words import ceiling_words, load_words, rows_words

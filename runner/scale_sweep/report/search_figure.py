@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import ERRORS, Clause, Objective, Step, StoredRun, TrialResult, VerdictKind
+from scale_sweep.model.declared_parts import ERRORS, Clause, Objective
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import Step, TrialResult, VerdictKind
 from scale_sweep.report.forms import figure_html
 from scale_sweep.report.markup import escape
 from scale_sweep.report.svg import (

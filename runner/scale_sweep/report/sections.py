@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from scale_sweep.analysis.connections_check import sentences
-from scale_sweep.model import StoredRun, verdict_words
+from scale_sweep.model.derived import verdict_words
+from scale_sweep.model.fitted import StoredRun
 from scale_sweep.report import run_facts
 from scale_sweep.report.article import ARTICLE_HEADING, article_table, is_as_published
 from scale_sweep.report.bottlenecks import bottleneck_notes, bottlenecks_table, remedies

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scale_sweep.base.units import format_number
-from scale_sweep.model import StoredRun, TrialResult, Work
+from scale_sweep.model.declared import Work
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
 from scale_sweep.report.figures import by_run_order, cores_given
 from scale_sweep.report.markup import escape
 from scale_sweep.report.svg import Frame, Points, across, drawing, line, rate_scale, text, ticks

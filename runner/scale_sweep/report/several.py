@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from scale_sweep.base.units import change_words, counted, format_number, format_rate
 from scale_sweep.experiment.work import stores
-from scale_sweep.model import StoredRun, counted_verdicts
 from scale_sweep.model.compared import Comparison, PointRatio
+from scale_sweep.model.derived import counted_verdicts
+from scale_sweep.model.fitted import StoredRun
 from scale_sweep.report import forms
 from scale_sweep.report.comparison import ratio_cell
 from scale_sweep.report.figures import agreement_in, axis_facts, axis_name, fitted_rate, shown_rates

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.experiment.work import Rate, stores
-from scale_sweep.model import LevelInterval, Measurement, StoredRun, TrialResult, counted_verdicts
+from scale_sweep.model.derived import counted_verdicts
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import Measurement, TrialResult
+from scale_sweep.model.observed import LevelInterval
 from scale_sweep.report.figures import axis_facts, cpu_cost, shown_rates
 from scale_sweep.report.noise import noise_of
 from scale_sweep.report.svg import Frame, LogFrame, counted_lines, drawing, legend, rate_axes, shaped, swatch

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 from scale_sweep.base.texts import visible
 from scale_sweep.base.units import counted, format_levels, format_number, format_rate
-from scale_sweep.model import FitReport, StoredRun
+from scale_sweep.model.fitted import FitReport, StoredRun
 from scale_sweep.report import run_facts
 from scale_sweep.report.documents import HTML, documents, only
 from scale_sweep.report.figures import axis_facts, fit_of, shown_rates

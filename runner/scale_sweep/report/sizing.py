@@ -8,7 +8,8 @@ import shlex
 from scale_sweep.analysis.fit.beyond import goes_on
 from scale_sweep.base.units import counted, format_bytes, format_levels, format_number, format_rate, format_seconds
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import CORES, DISKS, MEMORY, StoredRun
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.resources import CORES, DISKS, MEMORY
 from scale_sweep.model.sizing import LevelChance, LevelNeed, NextSweep, Offer, PriceList, Sizing
 from scale_sweep.report.run_facts import command_of
 from scale_sweep.report.table import ABSENT, Table, short

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from scale_sweep.analysis.fit.curve import model_rate
 from scale_sweep.base.units import counted, format_number, format_rate
-from scale_sweep.model import ModelFit, StoredRun, VerdictKind
+from scale_sweep.model.fitted import ModelFit, StoredRun
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.model.sizing import LevelChance, LevelNeed, Offer, Sizing
 from scale_sweep.report.curve import drawn_model
 from scale_sweep.report.figures import fit_of

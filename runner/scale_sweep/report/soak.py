@@ -8,7 +8,8 @@ from statistics import fmean
 
 from scale_sweep.analysis.soak import Period, Second, WindowRatios, ratios_of_windows, regular_s, slow_periods
 from scale_sweep.base.units import counted, format_rate, format_seconds
-from scale_sweep.model import StoredRun, TrialResult
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
 from scale_sweep.report.series import Series, pick, window_of
 from scale_sweep.report.svg import Frame, across, drawing, line, rate_scale, text, ticks
 from scale_sweep.report.table import ABSENT, Table, known

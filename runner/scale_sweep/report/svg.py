@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from scale_sweep.base.units import format_number
-from scale_sweep.model import VerdictKind
+from scale_sweep.model.measured import VerdictKind
 from scale_sweep.report.markup import escape
 
 Point = tuple[float, float]

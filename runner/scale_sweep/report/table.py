@@ -8,7 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from scale_sweep.base.units import format_number, part_of
-from scale_sweep.model import CLAIM_S, STEP_S, StoredRun, TrialResult, VerdictKind, is_quick, marks
+from scale_sweep.model.declared_parts import CLAIM_S, STEP_S
+from scale_sweep.model.derived import is_quick, marks
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult, VerdictKind
 
 ABSENT = "–"
 MARK = " †"  # of a level without a trial that counts

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from scale_sweep.base.units import counted, format_number, format_rate, part_of
 from scale_sweep.judge.verdict.thresholds import BATCH_S, BATCHES_MIN
 from scale_sweep.judge.verdict.window_start import Transient, transient
-from scale_sweep.model import Agreement, StoredRun, TrialResult, common_marks, verdict_words
+from scale_sweep.model.derived import common_marks, verdict_words
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.observed import Agreement
 from scale_sweep.report.cpu_time import cpu_rate_cell, heading_of
 from scale_sweep.report.figures import agreement_in, axis_facts, by_run_order, cores_given, disk_mb_per_s
 from scale_sweep.report.markup import broken, css_of, escape, table_html

@@ -13,7 +13,9 @@ from typing import Literal
 
 from scale_sweep.base.registry import require_extra
 from scale_sweep.judge.figures.counts_per_second import SERIES_COLUMNS
-from scale_sweep.model import DiskFigures, Measurement, StoredRun
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import Measurement
+from scale_sweep.model.samples import DiskFigures
 from scale_sweep.results.store.texts import point_columns, point_row
 
 Kind = Literal["integer", "number", "text"]

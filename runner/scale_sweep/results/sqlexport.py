@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.base.registry import install_command, require_extra
-from scale_sweep.model import StoredRun
+from scale_sweep.model.fitted import StoredRun
 from scale_sweep.results.formats import Cell, Kind, TypedTable, columns_of
 
 if TYPE_CHECKING:

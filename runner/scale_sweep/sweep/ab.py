@@ -11,7 +11,7 @@ from typing import Any
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.experiment.setting.readers import rule_text
-from scale_sweep.model import Sweep
+from scale_sweep.model.declared import Sweep
 from scale_sweep.sweep.axis import refuse_too_many
 from scale_sweep.sweep.settings import SETTINGS
 from scale_sweep.sweep.vary import VARIANT

@@ -16,7 +16,7 @@ from scale_sweep.base.texts import did_you_mean, plain_text
 from scale_sweep.experiment.axes import Axis, all_axes
 from scale_sweep.experiment.setting import Setting, Takes
 from scale_sweep.experiment.setting.readers import OneOf
-from scale_sweep.model import Sweep
+from scale_sweep.model.declared import Sweep
 from scale_sweep.sweep.axis import commands
 from scale_sweep.sweep.named_workloads import NAMED
 from scale_sweep.sweep.prices import PREFIX

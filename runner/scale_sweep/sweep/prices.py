@@ -14,7 +14,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.base.input_file import bundled, read_input_text, toml_document
 from scale_sweep.base.texts import did_you_mean, plain_text, shortened
 from scale_sweep.base.units import parse_bytes
-from scale_sweep.model import CORES, DISKS, MEMORY
+from scale_sweep.model.resources import CORES, DISKS, MEMORY
 from scale_sweep.model.sizing import PricedMachine, PriceList
 
 PREFIX = "prices-"  # of bundled price lists, which are in the folder of the sweeps

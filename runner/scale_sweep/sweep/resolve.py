@@ -12,7 +12,8 @@ from scale_sweep.base.texts import plain_text, shortened
 from scale_sweep.experiment.axes import Axis, all_axes
 from scale_sweep.experiment.setting.readers import SHARED
 from scale_sweep.machine.host.host_facts import Host
-from scale_sweep.model import Load, Objective, Origin, Rule, Sweep, Work
+from scale_sweep.model.declared import Origin, Sweep, Work
+from scale_sweep.model.declared_parts import Load, Objective, Rule
 from scale_sweep.sweep import axis as axes
 from scale_sweep.sweep import window
 from scale_sweep.sweep.axis import refuse_too_many

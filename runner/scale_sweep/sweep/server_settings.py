@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from scale_sweep.experiment.setting import Setting, Takes, readers, setting
-from scale_sweep.model import DEFAULTS, LOADING, ROLES_BY_OTHER_NAME, KnobRole
+from scale_sweep.model.declared_parts import DEFAULTS, LOADING, ROLES_BY_OTHER_NAME, KnobRole
 from scale_sweep.server.runtimes import RUNTIMES
 from scale_sweep.server.targets import all_facts
 

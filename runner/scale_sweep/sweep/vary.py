@@ -13,7 +13,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.base.texts import not_one_of
 from scale_sweep.base.units import parse_count
 from scale_sweep.experiment.setting.readers import at_least, endpoint
-from scale_sweep.model import Sweep
+from scale_sweep.model.declared import Sweep
 
 _WORKLOAD = {"tables": 1, "rows_per_request": 1, "requests_per_table": 1, "interlace_rows": 0}  # with least values
 _LOAD = {"placement": "table_placement", "load_generator": "generator"}

@@ -10,7 +10,8 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import counted
 from scale_sweep.capacity.objective import EXAMPLE
 from scale_sweep.experiment.work.declared import declared, mistakes_of
-from scale_sweep.model import CLAIM_S, STEP_S, Load, Origin, Work, Workload
+from scale_sweep.model.declared import Origin, Work, Workload
+from scale_sweep.model.declared_parts import CLAIM_S, STEP_S, Load
 
 FIXED_WORK = {"load.rows": "--rows", "load.rows_per_level": "--rows-per-level"}
 # The defaults that --quick replaces: more and shorter trials, and a sentinel in place of a drift check.

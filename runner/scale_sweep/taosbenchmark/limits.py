@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from scale_sweep.model import COLUMN_TYPES
+from scale_sweep.model.declared import COLUMN_TYPES
 from scale_sweep.server.targets.tdengine.dialect import TEXT_TYPES, UNITS_PER_MS, sql_column
 from scale_sweep.taosbenchmark.job import Database, Remarks, SuperTable, TableColumn
 

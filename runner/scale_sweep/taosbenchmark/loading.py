@@ -16,7 +16,7 @@ from scale_sweep.base.errors import LoadError, PreflightError, StoreError
 from scale_sweep.loadgen.handle import Every, watch
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.verbs import run_verb
-from scale_sweep.model import Interval, Latency, LoadSummary
+from scale_sweep.model.loads import Interval, Latency, LoadSummary
 from scale_sweep.taosbenchmark.job import Connection, Database, SuperTable
 
 _PERCENTILES = {"p90": 90.0, "p95": 95.0, "p99": 99.0}

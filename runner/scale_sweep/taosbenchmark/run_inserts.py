@@ -12,7 +12,7 @@ from typing import Any
 from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.binary import refuse_wrong
 from scale_sweep.loadgen.process import LoadProcesses
-from scale_sweep.model import Interval, LoadSummary
+from scale_sweep.model.loads import Interval, LoadSummary
 from scale_sweep.taosbenchmark import spec
 from scale_sweep.taosbenchmark.job import Database, Job, ScaleOptions, SuperTable
 from scale_sweep.taosbenchmark.loading import (

@@ -9,7 +9,7 @@ from typing import Any
 
 from scale_sweep.base.errors import LoadError, TargetError
 from scale_sweep.loadgen.verbs import run_statements
-from scale_sweep.model import Interval, Latency, LoadSummary, OperationSummary
+from scale_sweep.model.loads import Interval, Latency, LoadSummary, OperationSummary
 from scale_sweep.taosbenchmark.job import QueryJob, ScaleOptions
 from scale_sweep.taosbenchmark.loading import (
     NONE,

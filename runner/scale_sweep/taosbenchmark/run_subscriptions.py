@@ -14,7 +14,7 @@ from scale_sweep.base.units import counted
 from scale_sweep.loadgen.handle import Every
 from scale_sweep.loadgen.protocol import WorkerAnswers, answers_of_workers
 from scale_sweep.loadgen.verbs import run_statements
-from scale_sweep.model import Interval, Latency, LoadSummary
+from scale_sweep.model.loads import Interval, Latency, LoadSummary
 from scale_sweep.taosbenchmark.job import Following, ScaleOptions, SubscribeJob
 from scale_sweep.taosbenchmark.loading import (
     RESULT,

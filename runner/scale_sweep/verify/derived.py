@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from scale_sweep.base.errors import StoreError
 from scale_sweep.judge import method
-from scale_sweep.model import StoredRun
+from scale_sweep.model.fitted import StoredRun
 from scale_sweep.report.documents import documents
 from scale_sweep.results.store.codec import to_json
 from scale_sweep.results.store.outside import read_reference

@@ -9,7 +9,9 @@ from typing import Any
 from scale_sweep.analysis.later_trials import with_later_trials
 from scale_sweep.base.errors import LoadError, StoreError
 from scale_sweep.base.units import part_of
-from scale_sweep.model import Plan, StoredRun, Sweep
+from scale_sweep.model.declared import Sweep
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.planned import Plan
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.reader import done_of, read_manifest, read_plan, read_result, series_from_text

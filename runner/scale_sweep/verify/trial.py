@@ -15,7 +15,9 @@ from scale_sweep.judge.figures.searched import outcome
 from scale_sweep.judge.figures.trial_facts import STEP_LINES, StepSeen, TrialFacts
 from scale_sweep.judge.figures.window_bounds import least_seconds, with_summary
 from scale_sweep.loadgen.handle import Recorded, recorded_of
-from scale_sweep.model import Latency, LoadSummary, Measurement, Plan, Trial, TrialResult, Verdict
+from scale_sweep.model.loads import Latency, LoadSummary
+from scale_sweep.model.measured import Measurement, TrialResult, Verdict
+from scale_sweep.model.planned import Plan, Trial
 from scale_sweep.results.store.codec import from_json
 from scale_sweep.results.store.reader import done_of, folder_of, read_samples
 from scale_sweep.results.store.stored import Folder, lines_of, read_text

@@ -15,8 +15,9 @@ from scale_sweep.analysis.noise.drift_test import log_value
 from scale_sweep.analysis.observations import achieved, observations, point_name
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import format_levels
-from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.model.compared import Comparison, Gate
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
 
 A, B = "A", "B"
 NO_BLOCK = "Nothing can be compared: no block has VALID trials of both variants."

@@ -8,8 +8,9 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from scale_sweep.base.texts import is_same_value
-from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.model.compared import Differing
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
 
 ABSENT = "–"
 _TOOL = ("tool_version", "commit", "code", "method", "python")

@@ -27,10 +27,14 @@ from scale_sweep.analysis.compare.ratios import (
 from scale_sweep.analysis.noise.drift_test import without_drift
 from scale_sweep.analysis.observations import achieved, observations
 from scale_sweep.base.errors import UsageError
-from scale_sweep.model import StoredRun, TrialResult, is_taken
 from scale_sweep.model.compared import FalseAlarms, Spread
+from scale_sweep.model.derived import is_taken
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
 from scale_sweep.sweep.vary import label
 
+SECONDS_MIN = 5
+PHI_MAX = 0.98
 _REMEDY = "scale list shows what the runs are"
 
 
@@ -41,10 +45,6 @@ def check_comparable(runs: Sequence[StoredRun]) -> None:
     units = sorted({run.plan.sweep.work.rate_words for run in runs})
     if len(units) > 1:
         raise UsageError(f"the rates of the runs have different units: {' and '.join(units)}", remedy=_REMEDY)
-
-
-SECONDS_MIN = 5
-PHI_MAX = 0.98
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,8 +32,9 @@ from scale_sweep.analysis.compare.words import (
 from scale_sweep.analysis.confidence import POWER, SIGNIFICANCE
 from scale_sweep.analysis.observations import point_name
 from scale_sweep.base.errors import UsageError
-from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.model.compared import Comparison, Gate, PointRatio, Spread
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
 
 ONE_SESSION = (
     "there is one run a side: the spread between sessions (a restart, neighbours, another day) is not known, and a "

@@ -31,8 +31,8 @@ from scale_sweep.analysis.noise.parts import parts_of, parts_sentence
 from scale_sweep.analysis.observations import achieved, observations
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import counted as number_of
-from scale_sweep.model import StoredRun
 from scale_sweep.model.compared import Comparison, Gate
+from scale_sweep.model.fitted import StoredRun
 
 DRAWS = 4000
 SEED = 20260811

@@ -10,8 +10,12 @@ from scale_sweep.analysis.compare.pairs import Unpaired
 from scale_sweep.analysis.confidence import POWER, REPEATS_MAX, SIGNIFICANCE, SOUGHT_PERCENT, student
 from scale_sweep.analysis.observations import point_name
 from scale_sweep.base.units import change_words, counted, format_number
-from scale_sweep.model import CLAIM_S, STEP_S, StoredRun, Sweep, TrialResult, is_quick
 from scale_sweep.model.compared import Differing, FalseAlarms, Gate, PointRatio, Spread
+from scale_sweep.model.declared import Sweep
+from scale_sweep.model.declared_parts import CLAIM_S, STEP_S
+from scale_sweep.model.derived import is_quick
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
 
 UNSEEN_PERCENT = 50.0  # if a rate could halve without being noticed, a figure does not help the reader
 

@@ -17,7 +17,7 @@ from scale_sweep.analysis.fit.rows import Rows
 from scale_sweep.analysis.fit.summaries import Noise
 from scale_sweep.analysis.fit.words import Terms, rejected_words
 from scale_sweep.base.units import format_number, format_rate
-from scale_sweep.model import Estimate, Need, Prediction, RejectedLevel
+from scale_sweep.model.fitted import Estimate, Need, Prediction, RejectedLevel
 
 NO_MODEL = "no model is chosen: the points are too few to choose one"
 NO_FALL = "the rate falls, and no model that falls describes it"

@@ -14,7 +14,7 @@ from scale_sweep.analysis.confidence import CONFIDENCE
 from scale_sweep.analysis.fit.models import BOUNDED, COUNTS, PARAMETERS, WITH_BREAK, Floats, ModelName, jacobian, rates
 from scale_sweep.analysis.fit.rows import Rows
 from scale_sweep.analysis.fit.squares import solve
-from scale_sweep.model import Estimate, ModelFit
+from scale_sweep.model.fitted import Estimate, ModelFit
 
 SAMPLES = 2000
 SEED = 20070101

@@ -21,7 +21,7 @@ from scale_sweep.analysis.fit.rows import far_off
 from scale_sweep.analysis.fit.summaries import Noise
 from scale_sweep.analysis.fit.words import FitFindings, level_words, rejected_words
 from scale_sweep.base.units import counted, format_number, format_rate, percent_words
-from scale_sweep.model import PointSummary
+from scale_sweep.model.fitted import PointSummary
 
 _SUPERLINEAR_UNPROVEN = 1.05
 _SUPERLINEAR_LEAST = 0.02  # of ln(efficiency), so that rounding is not reported

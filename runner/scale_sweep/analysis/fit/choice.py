@@ -12,7 +12,7 @@ from scale_sweep.analysis.fit.candidates import Candidate, percentiles
 from scale_sweep.analysis.fit.fall_and_limit_tests import bends, falls, falls_row_by_row
 from scale_sweep.analysis.fit.models import COUNTS, NAMES, PARAMETERS, WITH_BREAK, Floats, ModelName
 from scale_sweep.analysis.fit.rows import Rows
-from scale_sweep.model import Shape
+from scale_sweep.model.fitted import Shape
 
 REJECTED_P = 0.01
 F_TEST = f"F test, {100 * REJECTED_P:g} %"

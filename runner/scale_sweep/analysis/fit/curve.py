@@ -18,7 +18,9 @@ from scale_sweep.analysis.fit.partial_curves import may_miss, wider_curves
 from scale_sweep.analysis.fit.rows import Rows, best_knot, make_rows
 from scale_sweep.analysis.fit.summaries import Usable, pooled_noise, summaries, usable, with_pairs
 from scale_sweep.analysis.fit.words import FitFindings, Terms, sentence
-from scale_sweep.model import Confound, Estimate, FitBeside, FitReport, KnownBreak, ModelFit, Observation
+from scale_sweep.model.fitted import Estimate, FitBeside, FitReport, KnownBreak, ModelFit
+from scale_sweep.model.observed import Observation
+from scale_sweep.model.planned import Confound
 
 GRID_STEPS = 60
 _SAMPLES_BESIDE = 500  # its intervals are not shown

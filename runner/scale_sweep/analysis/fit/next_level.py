@@ -19,7 +19,7 @@ from scale_sweep.analysis.fit.choice import PLAUSIBLE_AICC, ModelChoice
 from scale_sweep.analysis.fit.models import COUNTS, Floats, ModelName
 from scale_sweep.analysis.fit.partial_curves import may_miss, wider_curves
 from scale_sweep.analysis.fit.rows import Rows, make_rows
-from scale_sweep.model import Prediction
+from scale_sweep.model.fitted import Prediction
 
 _PLACES, _SAMPLES = 12, 100
 _ALSO: tuple[ModelName, ...] = ("amdahl", "usl")  # the rules of the intervals ask for these, plausible or not

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from scale_sweep.analysis.fit.models import Floats, rates
 from scale_sweep.analysis.fit.squares import solve
-from scale_sweep.model import NUMA_SPREAD, SLOW_CORES, SMT_WITHIN, KnownBreak, Placement
+from scale_sweep.model.fitted import KnownBreak
+from scale_sweep.model.planned import NUMA_SPREAD, SLOW_CORES, SMT_WITHIN
+from scale_sweep.model.resources import Placement
 
 MANY_LEVELS = 200
 

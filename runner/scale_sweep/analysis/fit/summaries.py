@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from scale_sweep.analysis.confidence import block_model, half_of_mean, student
 from scale_sweep.analysis.fit.models import Floats
-from scale_sweep.model import AnotherDay, CpuPoint, Observation, PointSummary, RejectedLevel
+from scale_sweep.model.fitted import AnotherDay, CpuPoint, PointSummary, RejectedLevel
+from scale_sweep.model.observed import Observation
 
 DEGREES_MIN = 3  # with fewer, the pooled spread of the replicates knows more than the ratios of the blocks
 OWN_FROM = 3  # ratios of a level

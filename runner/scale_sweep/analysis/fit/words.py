@@ -11,7 +11,8 @@ from scale_sweep.analysis.fit.models import NAMES, SYMBOLS, WITH_BREAK, ModelNam
 from scale_sweep.analysis.fit.rows import Rows
 from scale_sweep.analysis.fit.summaries import Noise, Usable
 from scale_sweep.base.units import counted, format_number, format_rate, with_interval
-from scale_sweep.model import Confound, Estimate, KnownBreak, PointSummary, RejectedLevel, is_off_linear
+from scale_sweep.model.fitted import Estimate, KnownBreak, PointSummary, RejectedLevel, is_off_linear
+from scale_sweep.model.planned import Confound
 
 _HEADS: Mapping[str, str] = {"falls": "Falls; one row a level"}
 _ERROR_MIN, _ERROR_LEAST = 1e-5, 1e-9  # a smaller interval does not justify more digits

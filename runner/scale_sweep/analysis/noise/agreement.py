@@ -11,7 +11,7 @@ from typing import NamedTuple
 from scipy import special
 
 from scale_sweep.analysis.noise.drift_test import log_value, steadied
-from scale_sweep.model import Agreement, LevelAgreement, Observation, WindowNoise
+from scale_sweep.model.observed import Agreement, LevelAgreement, Observation, WindowNoise
 
 DISAGREES_BELOW = 0.01  # p-value of the test over all points; and of those of the single points together (Bonferroni)
 LEAST_PERCENT = 2.0  # a smaller spread leaves 99 % of the trials within the claim of 5 %

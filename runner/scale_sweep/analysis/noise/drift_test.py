@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from scale_sweep.analysis.confidence import POWER, SIGNIFICANCE, student
-from scale_sweep.model import Observation, Ratio, Trend
+from scale_sweep.model.observed import Observation, Ratio, Trend
 
 DEGREES_MIN = 2
 PHIS = (0.0, 0.6, 0.9)

@@ -17,7 +17,7 @@ from scale_sweep.analysis.confidence import pooled_squares
 from scale_sweep.analysis.noise.agreement import CORRELATION_MAX, Point, about_trend, counting, inflation
 from scale_sweep.analysis.noise.drift_test import log_value
 from scale_sweep.base.units import counted
-from scale_sweep.model import NoisePart, NoiseParts, Observation, PartName, WindowNoise
+from scale_sweep.model.observed import NoisePart, NoiseParts, Observation, PartName, WindowNoise
 
 DEGREES_MIN = 2  # of the spread between trials; with one, a part is a coin's toss
 PLACES: Mapping[PartName, str] = {

@@ -11,7 +11,8 @@ from scale_sweep.analysis.confidence import POWER, REPEATS_MAX, half_of_mean, po
 from scale_sweep.analysis.noise.agreement import agreement_of
 from scale_sweep.analysis.noise.drift_test import log_value, steadied, trend_of
 from scale_sweep.analysis.noise.parts import parts_of
-from scale_sweep.model import AblationSplit, Drift, LevelInterval, NoiseReport, Observation, PointSummary, Ratio, Trend
+from scale_sweep.model.fitted import PointSummary
+from scale_sweep.model.observed import AblationSplit, Drift, LevelInterval, NoiseReport, Observation, Ratio, Trend
 
 Point = tuple[float, str]
 

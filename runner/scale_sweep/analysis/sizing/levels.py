@@ -21,7 +21,9 @@ from scale_sweep.analysis.sizing.machines import next_sweep
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of
-from scale_sweep.model import Observation, StoredRun, TrialResult
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.observed import Observation
 from scale_sweep.model.sizing import LevelChance, LevelNeed
 
 ACCEPTED = SIGNIFICANCE  # the chance to miss of a level that holds the rate

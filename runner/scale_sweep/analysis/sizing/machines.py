@@ -13,7 +13,8 @@ from scale_sweep.analysis.fit.choice import LEVELS_FOR_A_MODEL
 from scale_sweep.analysis.fit.derived import REACH, levels_for
 from scale_sweep.analysis.fit.next_level import with_next_level
 from scale_sweep.base.units import format_bytes, format_number
-from scale_sweep.model import MEMORY, Plan
+from scale_sweep.model.planned import Plan
+from scale_sweep.model.resources import MEMORY
 from scale_sweep.model.sizing import PRICED, LevelChance, LevelNeed, NextSweep, Offer, PricedMachine, PriceList, Sizing
 
 _S_PER_HOUR = 3600.0

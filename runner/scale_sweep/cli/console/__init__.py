@@ -17,7 +17,7 @@ from rich.table import Table
 from scale_sweep.base.errors import ScaleError
 from scale_sweep.base.output import shows_all
 from scale_sweep.base.texts import visible, visible_json
-from scale_sweep.model import Finding
+from scale_sweep.model.planned import Finding
 
 WIDTH_IN_FILES = 200
 PARTS = 4096  # of a JSON document, written at once

@@ -14,18 +14,10 @@ from rich.text import Text
 
 from scale_sweep.base.units import counted, format_rate, format_seconds
 from scale_sweep.cli.console import as_it_is, err
-from scale_sweep.model import (
-    Event,
-    Noted,
-    Trial,
-    TrialFinished,
-    TrialResult,
-    VerdictKind,
-    common_marks,
-    marks,
-    rate_per_cpu_s,
-    verdict_words,
-)
+from scale_sweep.model.derived import common_marks, marks, rate_per_cpu_s, verdict_words
+from scale_sweep.model.events import Event, Noted, TrialFinished
+from scale_sweep.model.measured import TrialResult, VerdictKind
+from scale_sweep.model.planned import Trial
 from scale_sweep.plan.replicates import may_grow
 from scale_sweep.watch.live.state import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, rates, take
 from scale_sweep.watch.live.time_left import progress

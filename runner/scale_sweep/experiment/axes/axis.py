@@ -9,7 +9,10 @@ from typing import Any
 
 from scale_sweep.experiment.setting import Setting
 from scale_sweep.machine.host.host_facts import Host
-from scale_sweep.model import Amount, Amounts, BottleneckKind, Finding, Plan, Stand, Standing, Sweep, Trial, VerdictKind
+from scale_sweep.model.declared import Sweep
+from scale_sweep.model.measured import BottleneckKind, Stand, Standing, VerdictKind
+from scale_sweep.model.planned import Finding, Plan, Trial
+from scale_sweep.model.resources import Amount, Amounts
 
 Values = Mapping[str, Any]
 Texts = Mapping[str, object]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scale_sweep.experiment.axes.axis import Axis, AxisFacts, standings
 from scale_sweep.experiment.setting import readers, setting
-from scale_sweep.model import BottleneckKind, VerdictKind
+from scale_sweep.model.measured import BottleneckKind, VerdictKind
 
 _OWN = "SERVER_CPU QUOTA MEMORY_BANDWIDTH LOCKS HOT_THREAD DISK DISK_WAITS UNEVEN_DISKS MEMORY UNKNOWN".split()
 _MORE_CLIENTS = "more --clients, or larger requests (--rows-per-request)"

@@ -12,7 +12,9 @@ from scale_sweep.experiment.setting import setting
 from scale_sweep.experiment.setting.readers import SHARED
 from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.machine.host.placement import server_cpus_max
-from scale_sweep.model import CORES, Amounts, BottleneckKind, Sweep, VerdictKind
+from scale_sweep.model.declared import Sweep
+from scale_sweep.model.measured import BottleneckKind, VerdictKind
+from scale_sweep.model.resources import CORES, Amounts
 
 CORES_MIN = 0.01
 _ALL = re.compile(r"\ball\b")  # the CPUs that the server may have on the machine of the sweep

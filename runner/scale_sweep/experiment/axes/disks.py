@@ -8,7 +8,11 @@ from scale_sweep.base.units import common_multiple, counted, format_number
 from scale_sweep.experiment.axes.axis import Axis, AxisFacts, standings
 from scale_sweep.experiment.setting import readers, setting, settings_of
 from scale_sweep.experiment.work import logical_bytes
-from scale_sweep.model import CEILING_S, BottleneckKind, DiskSource, Finding, KnobRole, Plan, Sweep, Trial, VerdictKind
+from scale_sweep.model.declared import Sweep
+from scale_sweep.model.declared_parts import KnobRole
+from scale_sweep.model.measured import BottleneckKind, VerdictKind
+from scale_sweep.model.planned import Finding, Plan, Trial
+from scale_sweep.model.samples import CEILING_S, DiskSource
 
 _SETTINGS = """
 disks.dir* --dir LIST paths

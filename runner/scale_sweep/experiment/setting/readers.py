@@ -16,7 +16,7 @@ from scale_sweep.base.units import (
     parse_levels,
     parse_seconds,
 )
-from scale_sweep.model import Piece, Rule
+from scale_sweep.model.declared_parts import Piece, Rule
 
 RAM_BYTES_MIN = 256 * 2**20
 MEMORY_BYTES_MIN = 16 * 2**20

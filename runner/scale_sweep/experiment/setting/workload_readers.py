@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from scale_sweep.base.texts import not_one_of
-from scale_sweep.model import COLUMN_TYPES
+from scale_sweep.model.declared import COLUMN_TYPES
 
 COLUMNS_MAX = 4096  # of the load generator
 _SIZED = ("binary", "nchar", "varbinary", "geometry")

@@ -9,7 +9,9 @@ from scale_sweep.experiment.work.operation import OperationKind as OperationKind
 from scale_sweep.experiment.work.operation import Rate as Rate
 from scale_sweep.experiment.work.operation import whole
 from scale_sweep.experiment.work.read import REQUESTS
-from scale_sweep.model import Load, Objective, Operation, Query, Work
+from scale_sweep.model.declared import Operation, Work
+from scale_sweep.model.declared_parts import Load, Objective
+from scale_sweep.model.questions import Query
 
 OPERATIONS = Registry(
     "scale_sweep.operations",

@@ -19,8 +19,7 @@ from scale_sweep.experiment.work.columns import (
     computed,
     joined,
 )
-from scale_sweep.model import Drawn, Query
-from scale_sweep.model.questions import COUNTS, percent_of
+from scale_sweep.model.questions import COUNTS, Drawn, Query, percent_of
 
 Known = tuple[Array, Array]  # times, and the values that are no NULL
 

@@ -7,8 +7,19 @@ from dataclasses import dataclass, replace
 
 from scale_sweep.experiment.work.aggregated import STRETCHES_MAX
 from scale_sweep.experiment.work.read import BOUND, COLUMN, COLUMNS, DEVICES, NUMBERS, RANGE, WHOLE, Parameters, Read
-from scale_sweep.model import FILL_NULL, FILLS, Operation, Query, Work
-from scale_sweep.model.questions import COUNTS, FURTHER, OF_ONE_DEVICE, PERCENTILE, PLAIN, is_function, wants_number
+from scale_sweep.model.declared import Operation, Work
+from scale_sweep.model.questions import (
+    COUNTS,
+    FILL_NULL,
+    FILLS,
+    FURTHER,
+    OF_ONE_DEVICE,
+    PERCENTILE,
+    PLAIN,
+    Query,
+    is_function,
+    wants_number,
+)
 
 FUNCTIONS = tuple("p1 to p99" if name == PERCENTILE else name for name in (*PLAIN, *FURTHER))
 FUNCTION = {

@@ -14,8 +14,8 @@ import numpy as np
 from scale_sweep.experiment.work.aggregated import aggregated, aggregated_each, aggregated_groups
 from scale_sweep.experiment.work.columns import Array, Right, TableRows, as_stored, has_null, misplaced, ranked, rows_of
 from scale_sweep.experiment.work.drawn import walked
-from scale_sweep.model import Cells, Condition, Drawn, Query, Work
-from scale_sweep.model.questions import COUNTS
+from scale_sweep.model.declared import Work
+from scale_sweep.model.questions import COUNTS, Cells, Condition, Drawn, Query
 
 Stretch = tuple[int, int, int]  # a range of rows: table, first row, number of rows
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from scale_sweep.model import Cells, Query
+from scale_sweep.model.questions import Cells, Query
 
 Array = np.ndarray[Any, Any]
 FLOAT_ERROR = 1e-5  # relative: a float's 24 bits, and sums in another order

@@ -13,7 +13,7 @@ from scale_sweep.base.texts import not_one_of
 from scale_sweep.base.units import parse_count
 from scale_sweep.experiment.work import OPERATIONS, operation_of
 from scale_sweep.experiment.work.operation import whole
-from scale_sweep.model import Operation, Work
+from scale_sweep.model.declared import Operation, Work
 
 KIND = "kind"
 OWN = ("connections", "rate")  # what every operation may have, beside the parameters of its kind

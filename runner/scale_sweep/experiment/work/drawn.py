@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Iterable
 
-from scale_sweep.model import Workload
+from scale_sweep.model.declared import Workload
 
 LAWS = ("walk", "random", "constant", "line", "sine", "square", "normal")  # in the order of the load generator
 _RANGES = {  # the smallest value, the length of the range, steps in a unit

@@ -11,7 +11,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
-from scale_sweep.model import Operation, Query, Work, Workload
+from scale_sweep.model.declared import Operation, Work, Workload
+from scale_sweep.model.questions import Query
 
 
 @dataclass(frozen=True, kw_only=True)

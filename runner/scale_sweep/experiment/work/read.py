@@ -9,7 +9,8 @@ from typing import Any, Literal
 from scale_sweep.base.units import parse_count, parse_seconds
 from scale_sweep.experiment.work.drawn import bounds_of
 from scale_sweep.experiment.work.operation import OperationKind, Rate
-from scale_sweep.model import Condition, Operation, Query, Work
+from scale_sweep.model.declared import Operation, Work
+from scale_sweep.model.questions import Condition, Query
 
 REQUESTS = Rate(field="requests_per_s", words="requests/s")
 WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "ubigint")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from scale_sweep.experiment.work.read import BOUND, COLUMNS, DEVICES, ORDER, RANGE, Parameters, Read
-from scale_sweep.model import Operation, Query, Work
+from scale_sweep.model.declared import Operation, Work
+from scale_sweep.model.questions import Query
 
 SETS = ("union", "intersect", "except")
 _MARK = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")

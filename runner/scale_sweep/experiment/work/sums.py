@@ -10,7 +10,8 @@ from decimal import Decimal
 from typing import Any
 
 from scale_sweep.experiment.work.read import NUMBERS
-from scale_sweep.model import RowsSummed, TableSums, Workload
+from scale_sweep.model.declared import Workload
+from scale_sweep.model.loads import RowsSummed, TableSums
 
 OF_ROWS = ("rows", "first", "last", "times")
 STEPS = "steps"  # of rows too, and only while a table's rows are one step apart

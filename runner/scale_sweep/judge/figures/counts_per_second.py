@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scale_sweep.model import Interval, LoadSummary, OperationSummary, Sample, Work
+from scale_sweep.model.declared import Work
+from scale_sweep.model.loads import Interval, LoadSummary, OperationSummary
+from scale_sweep.model.samples import Sample
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from scale_sweep.judge.figures.counts_per_second import RatedInterval
 from scale_sweep.judge.verdict.evidence import ResourceUse
-from scale_sweep.model import DiskCeiling, DiskFigures, Sample
+from scale_sweep.model.samples import DiskCeiling, DiskFigures, Sample
 
 
 def ceiling_mb_per_s(ceilings: Sequence[DiskCeiling], names: Sequence[str]) -> float | None:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from scale_sweep.experiment.work import units_of_request
 from scale_sweep.judge.verdict.thresholds import LITTLE_OFF
-from scale_sweep.model import LoadSummary, Trial
+from scale_sweep.model.loads import LoadSummary
+from scale_sweep.model.planned import Trial
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,10 @@ from scale_sweep.judge.figures.trial_facts import TrialFacts, whole_intervals
 from scale_sweep.judge.figures.window import WorkTotals, at_equal_speed, measure_window, rate_and_speed
 from scale_sweep.judge.verdict.evidence import ResourceUse
 from scale_sweep.judge.verdict.steady import modes, stalled_percent, steadiness, troubles
-from scale_sweep.model import DiskFigures, Latency, LoadSummary, Measurement, Trial
+from scale_sweep.model.loads import Latency, LoadSummary
+from scale_sweep.model.measured import Measurement
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.samples import DiskFigures
 
 # Figures of the samples that are stored as they are: those that both records have.
 _OF_WINDOW = {(f.name, f.type) for f in fields(ResourceUse)} & {(f.name, f.type) for f in fields(Measurement)}

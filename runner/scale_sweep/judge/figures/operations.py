@@ -11,7 +11,9 @@ from scale_sweep.judge.figures.counts_per_second import divided
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.verdict.evidence import OfferedOperation
 from scale_sweep.judge.verdict.thresholds import COMPARED_LEAST
-from scale_sweep.model import AnswersChecked, Latency, LoadSummary, OperationFigures, OperationSummary, Trial
+from scale_sweep.model.loads import Latency, LoadSummary, OperationSummary
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.questions import AnswersChecked, OperationFigures
 
 _QUANTILES = ("min", "mean", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p999", "max")
 

@@ -20,7 +20,8 @@ from scale_sweep.judge.verdict.diagnose import diagnose
 from scale_sweep.judge.verdict.evidence import Evidence, Integrity
 from scale_sweep.judge.verdict.thresholds import LEVEL_PERCENT
 from scale_sweep.judge.verdict.window_start import compared_seconds, is_level
-from scale_sweep.model import Measurement, Trial, Verdict
+from scale_sweep.model.measured import Measurement, Verdict
+from scale_sweep.model.planned import Trial
 
 
 def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:

@@ -14,7 +14,9 @@ from scale_sweep.judge.figures.taken import HostSeries, lateness, taken_cpus, ta
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window import WorkTotals, measure_window
 from scale_sweep.judge.verdict.evidence import HostUse, LoadHalf, ResourceUse, TrialResources
-from scale_sweep.model import LoadSummary, Sample, Trial
+from scale_sweep.model.loads import LoadSummary
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.samples import Sample
 
 
 def resources_of(trial: Trial, facts: TrialFacts) -> TrialResources:

@@ -18,21 +18,11 @@ from scale_sweep.judge.figures.operations import milliseconds
 from scale_sweep.judge.figures.outcome import Outcome, outcome_of_load
 from scale_sweep.judge.figures.trial_facts import StepSeen, TrialFacts
 from scale_sweep.judge.verdict.bottleneck import verdict_of
-from scale_sweep.model import (
-    ERRORS,
-    Bottleneck,
-    BottleneckKind,
-    Clause,
-    Latency,
-    Load,
-    LoadSummary,
-    Objective,
-    Sample,
-    Step,
-    Trial,
-    Verdict,
-    VerdictKind,
-)
+from scale_sweep.model.declared_parts import ERRORS, Clause, Load, Objective
+from scale_sweep.model.loads import Latency, LoadSummary
+from scale_sweep.model.measured import Bottleneck, BottleneckKind, Step, Verdict, VerdictKind
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.samples import Sample
 
 
 def opening_of(trial: Trial) -> Trial:

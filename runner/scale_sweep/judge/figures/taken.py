@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from scale_sweep.judge.figures.counts_per_second import divided
 from scale_sweep.judge.figures.window import counter_at
 from scale_sweep.judge.verdict.evidence import HostUse, Lateness, ResourceUse, TakenCpus
-from scale_sweep.model import HostFigures, HostNetwork, HostSample, LoadSummary, Sample, Trial
+from scale_sweep.model.loads import LoadSummary
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.samples import HostFigures, HostNetwork, HostSample, Sample
 
 PERCENTILES = ("p99", "p95", "p50")  # the first with enough requests
 

@@ -8,19 +8,9 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import TypeVar
 
 from scale_sweep.judge.figures.counts_per_second import RatedInterval
-from scale_sweep.model import (
-    FINISHED,
-    AnswersChecked,
-    Counted,
-    DiskCeiling,
-    HostNetwork,
-    Interval,
-    LoadSummary,
-    Preloaded,
-    RowsSummed,
-    Sample,
-    SamplerCost,
-)
+from scale_sweep.model.loads import FINISHED, Counted, Interval, LoadSummary, RowsSummed
+from scale_sweep.model.questions import AnswersChecked, Preloaded
+from scale_sweep.model.samples import DiskCeiling, HostNetwork, Sample, SamplerCost
 
 STEADY_PHASE = "measure"
 AnyInterval = TypeVar("AnyInterval", Interval, RatedInterval)

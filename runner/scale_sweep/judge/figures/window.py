@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from scale_sweep.judge.figures.counts_per_second import RatedInterval
 from scale_sweep.judge.verdict.evidence import ResourceUse
-from scale_sweep.model import Sample
+from scale_sweep.model.samples import Sample
 
 EDGE_NS = 1_500_000_000  # outside of the samples, where the nearest one counts
 Counter = Callable[[Sample], float | None]

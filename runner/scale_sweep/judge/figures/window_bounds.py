@@ -11,7 +11,9 @@ from scale_sweep.judge.verdict.steady import look_at, look_seconds, steadiness, 
 from scale_sweep.judge.verdict.thresholds import STALLED_SHARE
 from scale_sweep.judge.verdict.window_start import is_level, seconds_to_claim, seconds_to_settle
 from scale_sweep.loadgen.merge import latency_of
-from scale_sweep.model import Interval, Load, LoadSummary, Work
+from scale_sweep.model.declared import Work
+from scale_sweep.model.declared_parts import Load
+from scale_sweep.model.loads import Interval, LoadSummary
 
 WARMUP_PHASE = "warmup"
 EDGE_S = 1.2  # the window ends with the interval after the deciding one

@@ -13,7 +13,7 @@ from scale_sweep.judge.verdict.evidence import Explanation, ResourceUse, TrialRe
 from scale_sweep.judge.verdict.rules import RULES, WORDS, BottleneckRule, Precedence
 from scale_sweep.judge.verdict.rules.load import grows, is_met
 from scale_sweep.judge.verdict.thresholds import GENERATOR_ROOM, OTHERS_ROOM
-from scale_sweep.model import Bottleneck, BottleneckKind, Standing, VerdictKind
+from scale_sweep.model.measured import Bottleneck, BottleneckKind, Standing, VerdictKind
 
 
 @dataclass(frozen=True, kw_only=True)

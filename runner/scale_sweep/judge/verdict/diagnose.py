@@ -12,7 +12,8 @@ from scale_sweep.judge.verdict.evidence import Evidence, LoadHalf
 from scale_sweep.judge.verdict.rules.load import unmet
 from scale_sweep.judge.verdict.rules.server import uses
 from scale_sweep.judge.verdict.steady import Steadiness, troubles
-from scale_sweep.model import NEW_PAGES, Bottleneck, Measurement, Verdict, VerdictKind, is_buffered
+from scale_sweep.model.derived import NEW_PAGES, is_buffered
+from scale_sweep.model.measured import Bottleneck, Measurement, Verdict, VerdictKind
 
 
 def what_is_wrong(evidence: Evidence) -> list[tuple[VerdictKind, str]]:

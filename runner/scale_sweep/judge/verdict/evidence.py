@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from scale_sweep.model import BottleneckKind, DiskFigures, Measurement
+from scale_sweep.model.measured import BottleneckKind, Measurement
+from scale_sweep.model.samples import DiskFigures
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,8 @@ from scale_sweep.machine.disks.fio import FioRates, Writing, file_bytes, run_fio
 from scale_sweep.machine.disks.playbook import search_path
 from scale_sweep.machine.state.places import folder
 from scale_sweep.machine.state.trusted import read_own, write_own
-from scale_sweep.model import CEILING_S, DataDisk, DiskCeiling, Finding
+from scale_sweep.model.planned import Finding
+from scale_sweep.model.samples import CEILING_S, DataDisk, DiskCeiling
 
 SYNC_BLOCK_BYTES = 4096
 SYNC_FILE_BYTES = 2**20

@@ -31,7 +31,8 @@ from scale_sweep.machine.disks.sets import (
 from scale_sweep.machine.disks.source import check_source
 from scale_sweep.machine.host.block_devices import data_disk, disk_of
 from scale_sweep.machine.host.host_facts import text_of
-from scale_sweep.model import DataDisk, DiskSource, Finding
+from scale_sweep.model.planned import Finding
+from scale_sweep.model.samples import DataDisk, DiskSource
 
 
 @contextlib.contextmanager

@@ -22,7 +22,7 @@ from scale_sweep.base.errors import PreflightError, ProvisionError, UsageError
 from scale_sweep.machine.host.processes import alive, started_ticks
 from scale_sweep.machine.state.places import own_directory
 from scale_sweep.machine.state.trusted import open_trusted, read_own
-from scale_sweep.model import DiskSource
+from scale_sweep.model.samples import DiskSource
 
 REGISTER = Path("/var/lib/scale-disks")
 REGISTER_OWNER = 0  # root's

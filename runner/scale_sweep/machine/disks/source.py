@@ -15,7 +15,8 @@ from scale_sweep.machine.disks.playbook import search_path
 from scale_sweep.machine.host.block_devices import disk_of
 from scale_sweep.machine.host.host_facts import text_of
 from scale_sweep.machine.state.trusted import distrust
-from scale_sweep.model import DiskSource, Finding
+from scale_sweep.model.planned import Finding
+from scale_sweep.model.samples import DiskSource
 
 BYTES_MIN = {"ext4": 64 * 2**20, "xfs": 300 * 2**20}  # mkfs.xfs refuses less, and ext4 would hold hardly any data
 FILE_SYSTEMS = tuple(BYTES_MIN)

@@ -13,7 +13,7 @@ from pathlib import Path
 from scale_sweep.base.units import format_bytes, parse_bytes
 from scale_sweep.machine.host.host_facts import memory_left_bytes, text_of
 from scale_sweep.machine.host.processes import started_ticks
-from scale_sweep.model import DataDisk
+from scale_sweep.model.samples import DataDisk
 
 
 @dataclass(frozen=True, kw_only=True)

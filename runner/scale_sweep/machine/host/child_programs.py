@@ -17,7 +17,8 @@ from scale_sweep.base.spawning import spawn
 from scale_sweep.machine.host import memory_pages, repeat_work
 from scale_sweep.machine.host.host_facts import memory_left_bytes
 from scale_sweep.machine.host.memory_pages import AHEAD_BYTES, FIRST, TOUCHED_BYTES
-from scale_sweep.model import CpuWork, NewPages
+from scale_sweep.model.resources import NewPages
+from scale_sweep.model.samples import CpuWork
 
 _READ_BYTES = 1 << 16
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scale_sweep.machine.host.host_facts import text_of
-from scale_sweep.model import DataDisk, DiskSample
+from scale_sweep.model.samples import DataDisk, DiskSample
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _SECTOR_BYTES = 512  # /proc/diskstats counts in these, whatever the device's own sector size is

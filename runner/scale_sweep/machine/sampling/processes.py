@@ -12,7 +12,8 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from scale_sweep.model import Accounting, SubjectSample
+from scale_sweep.model.resources import Accounting
+from scale_sweep.model.samples import SubjectSample
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")

@@ -19,7 +19,8 @@ from scale_sweep.machine.sampling.counters import CpuCounters
 from scale_sweep.machine.sampling.machine import EnergyReader
 from scale_sweep.machine.sampling.processes import ProcessTree, ThreadReader, subject_reader
 from scale_sweep.machine.sampling.waits import WaitReader
-from scale_sweep.model import Accounting, DataDisk, HostSample, Sample, SamplerCost
+from scale_sweep.model.resources import Accounting
+from scale_sweep.model.samples import DataDisk, HostSample, Sample, SamplerCost
 
 END_S = 15.0  # for the last sample; a hanging file system takes longer, and its counters are then left out
 

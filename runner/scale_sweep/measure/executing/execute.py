@@ -17,18 +17,11 @@ from scale_sweep.machine.host.block_devices import RamDirectory
 from scale_sweep.measure.executing.place import Ceilings, Here, Place, data_of_run
 from scale_sweep.measure.machine_setup import MachineSetup, PreparedDisks, Say, placement_of
 from scale_sweep.measure.trial.order import DataSet, TrialOrder
-from scale_sweep.model import (
-    CeilingsMeasured,
-    DataDisk,
-    Event,
-    Plan,
-    PlanGrew,
-    StoredRun,
-    Trial,
-    TrialFinished,
-    TrialResult,
-    TrialStarted,
-)
+from scale_sweep.model.events import CeilingsMeasured, Event, PlanGrew, TrialFinished, TrialStarted
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.planned import Plan, Trial
+from scale_sweep.model.samples import DataDisk
 from scale_sweep.plan import planner_of
 from scale_sweep.plan.planner import Planner, with_block
 from scale_sweep.report.documents import documents

@@ -22,7 +22,9 @@ from scale_sweep.machine.state.records import remove_recorded
 from scale_sweep.measure.machine_setup import MachineReady, MachineSetup, Say, machine_ready, supports_tiers
 from scale_sweep.measure.trial.order import DataSet, TrialOrder
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.model import LOOPBACK, Event, Plan, Trial
+from scale_sweep.model.events import Event
+from scale_sweep.model.planned import Plan, Trial
+from scale_sweep.model.resources import LOOPBACK
 from scale_sweep.plan.data_sets import data_key, makers
 from scale_sweep.server.targets import load_target
 from scale_sweep.server.targets.planned import planned_spec

@@ -23,7 +23,8 @@ from scale_sweep.loadgen.verbs import Tables, rows_of, tables_of
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.waiting import ask
-from scale_sweep.model import AnswersChecked, Cells, Drawn, Query, Work
+from scale_sweep.model.declared import Work
+from scale_sweep.model.questions import AnswersChecked, Cells, Drawn, Query
 
 TIMES = 20  # of each operation, enough to find a wrong text
 TIMES_MAX = 200  # to ask for every device

@@ -27,7 +27,8 @@ from scale_sweep.measure.trial.answers import (
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.waiting import ask
-from scale_sweep.model import AnswersChecked, Cells, Drawn, Query, Work
+from scale_sweep.model.declared import Work
+from scale_sweep.model.questions import AnswersChecked, Cells, Drawn, Query
 
 COUNTED_MAX = 200  # of which only the rows are counted
 Asked = tuple[ReportedAnswer, Drawn]

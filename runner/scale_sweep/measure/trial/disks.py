@@ -17,7 +17,8 @@ from scale_sweep.base.errors import LoadError, ProvisionError
 from scale_sweep.base.input_file import below
 from scale_sweep.base.interrupts import LOOK_S, current
 from scale_sweep.base.units import format_bytes
-from scale_sweep.model import DataDisk, Load, Sample
+from scale_sweep.model.declared_parts import Load
+from scale_sweep.model.samples import DataDisk, Sample
 from scale_sweep.server.targets import Part
 
 SYNC_S = 600.0  # also of others, and of the trial before

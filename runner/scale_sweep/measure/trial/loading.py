@@ -24,18 +24,11 @@ from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached, prove_pinning
 from scale_sweep.measure.trial.stages import LoadSeen
 from scale_sweep.measure.trial.waiting import answer_within, ask, flush_s
-from scale_sweep.model import (
-    Accounting,
-    Event,
-    HostSample,
-    Interval,
-    IntervalSeen,
-    Noted,
-    PhaseEntered,
-    Sample,
-    SampleTaken,
-    Trial,
-)
+from scale_sweep.model.events import Event, IntervalSeen, Noted, PhaseEntered, SampleTaken
+from scale_sweep.model.loads import Interval
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.resources import Accounting
+from scale_sweep.model.samples import HostSample, Sample
 from scale_sweep.server.runtimes.stacks import StackRecorder
 from scale_sweep.server.targets import Facts
 

@@ -24,7 +24,9 @@ from scale_sweep.machine.state.records import scratch
 from scale_sweep.measure.trial.loading import Loading
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
-from scale_sweep.model import ArtifactMade, Event, Noted, PhaseEntered, Step, StepBegan, StepEnded, Trial
+from scale_sweep.model.events import ArtifactMade, Event, Noted, PhaseEntered, StepBegan, StepEnded
+from scale_sweep.model.measured import Step
+from scale_sweep.model.planned import Trial
 
 LoadMaker = Callable[[TrialOrder, Mapping[str, str], int, Reached, str], LoadHandle]
 

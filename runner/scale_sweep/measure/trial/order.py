@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import LOOPBACK, DataDisk, DiskCeiling, HostNetwork, Trial
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.resources import LOOPBACK
+from scale_sweep.model.samples import DataDisk, DiskCeiling, HostNetwork
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,7 +33,8 @@ from scale_sweep.measure.trial.waiting import (
     wait_until_ready,
     with_cause,
 )
-from scale_sweep.model import Preloaded, ServerOrder, Site
+from scale_sweep.model.questions import Preloaded
+from scale_sweep.model.resources import ServerOrder, Site
 from scale_sweep.server.runtimes import Runtime, load_runtime
 from scale_sweep.server.runtimes.data_files import can_reflink, copy_tree, drop_files, read_files, resident_percent
 from scale_sweep.server.runtimes.local import CONSOLE

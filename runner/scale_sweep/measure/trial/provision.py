@@ -14,7 +14,8 @@ from scale_sweep.base.texts import is_same_value
 from scale_sweep.base.units import format_cpus
 from scale_sweep.measure.trial.disks import data_paths
 from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.model import Placement, ServerOrder, Site, SiteRequest, Trial
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.resources import Placement, ServerOrder, Site, SiteRequest
 from scale_sweep.server.runtimes import Runtime, Server
 from scale_sweep.server.runtimes.local import remove_directories
 from scale_sweep.server.targets import ENDPOINT_PASSWORD, ENDPOINT_USER, Address, Session, Target

@@ -39,7 +39,8 @@ from scale_sweep.measure.trial.waiting import (
     wait_until_ready,
     with_cause,
 )
-from scale_sweep.model import FOLDED, ArtifactMade, Event, Noted, PhaseEntered, Preloaded
+from scale_sweep.model.events import FOLDED, ArtifactMade, Event, Noted, PhaseEntered
+from scale_sweep.model.questions import Preloaded
 from scale_sweep.server.runtimes import load_runtime
 from scale_sweep.server.runtimes.data_files import resident_percent
 from scale_sweep.server.targets import load_target

@@ -12,16 +12,10 @@ from scale_sweep.judge.figures.searched import outcome
 from scale_sweep.judge.figures.trial_facts import TrialFacts, facts_text
 from scale_sweep.judge.method import METHOD
 from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.model import (
-    ArtifactMade,
-    Event,
-    Interval,
-    LoadSummary,
-    Sample,
-    SamplerCost,
-    TrialFinished,
-    TrialResult,
-)
+from scale_sweep.model.events import ArtifactMade, Event, TrialFinished
+from scale_sweep.model.loads import Interval, LoadSummary
+from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.samples import Sample, SamplerCost
 
 
 @dataclass(frozen=True, kw_only=True)

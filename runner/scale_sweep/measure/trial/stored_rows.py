@@ -29,7 +29,9 @@ from scale_sweep.loadgen.verbs import TableRun, Tables, sums_of, tables_of
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.waiting import ask, count_s
-from scale_sweep.model import Counted, LoadSummary, RowsSummed, TableSums, Trial, Workload
+from scale_sweep.model.declared import Workload
+from scale_sweep.model.loads import Counted, LoadSummary, RowsSummed, TableSums
+from scale_sweep.model.planned import Trial
 from scale_sweep.server.targets import Facts
 
 TABLES_MAX = 1000  # whose figures are all kept

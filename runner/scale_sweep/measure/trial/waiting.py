@@ -20,7 +20,8 @@ from scale_sweep.machine.sampling.processes import subject_reader
 from scale_sweep.measure.trial.disks import full_disk
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached, prove_pinning
-from scale_sweep.model import DataDisk, Placement
+from scale_sweep.model.resources import Placement
+from scale_sweep.model.samples import DataDisk
 from scale_sweep.server.runtimes import Server
 from scale_sweep.server.runtimes.cgroup import out_of_memory_words
 

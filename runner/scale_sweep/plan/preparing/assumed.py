@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scale_sweep.base.errors import PreflightError
-from scale_sweep.model import Finding, ServerSource
+from scale_sweep.model.planned import Finding
+from scale_sweep.model.resources import ServerSource
 from scale_sweep.plan.preparing.choice import (
     RequestedServer,
     ServerChoice,

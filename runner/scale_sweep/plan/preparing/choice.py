@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.experiment.axes import Axis, axis_of
-from scale_sweep.model import GIVEN_BY_THE_LOAD, MEMORY, ServerSource, Sweep
+from scale_sweep.model.declared import Sweep
+from scale_sweep.model.resources import GIVEN_BY_THE_LOAD, MEMORY, ServerSource
 from scale_sweep.server.runtimes import RUNTIMES, Capabilities, load_runtime
 from scale_sweep.server.targets import Facts, Installation, Target, all_facts, load_facts, load_target
 from scale_sweep.sweep.vary import SUBJECT_FIELDS, variants

@@ -21,7 +21,7 @@ from scale_sweep.machine.host.block_devices import (
     room,
 )
 from scale_sweep.machine.state.places import folder_path
-from scale_sweep.model import Plan
+from scale_sweep.model.planned import Plan
 from scale_sweep.plan.data_sets import bytes_needed, bytes_written, search_bytes
 from scale_sweep.plan.make import noted
 from scale_sweep.server.targets import load_facts

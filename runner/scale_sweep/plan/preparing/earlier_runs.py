@@ -11,7 +11,7 @@ from scale_sweep.base.errors import StoreError
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of
 from scale_sweep.machine.host.host_facts import Host
-from scale_sweep.model import NoiseParts
+from scale_sweep.model.observed import NoiseParts
 from scale_sweep.plan.power import GUESS, AssumedNoise, with_parts
 from scale_sweep.plan.preparing.choice import ChosenArm
 from scale_sweep.results.store.codec import from_plain

@@ -14,7 +14,8 @@ from scale_sweep.machine.host.block_devices import RamDirectory, is_ram
 from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.machine.host.server_user import NO_SETPRIV, closed_to_others, remedy_of, server_user, why_stuck
 from scale_sweep.machine.state.copies import reachable
-from scale_sweep.model import Finding, Plan, ServerSource, Trial
+from scale_sweep.model.planned import Finding, Plan, Trial
+from scale_sweep.model.resources import ServerSource
 from scale_sweep.plan.data_sets import bytes_needed, bytes_written, search_bytes
 from scale_sweep.plan.preparing import machine_findings
 from scale_sweep.plan.preparing.assumed import not_found

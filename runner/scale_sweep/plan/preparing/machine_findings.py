@@ -15,7 +15,8 @@ from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.machine.host.processes import OPEN_FILES_REMEDY, open_files_limit, other_cores
 from scale_sweep.machine.state.places import check, check_nearest, folder_path
 from scale_sweep.machine.state.runs import other_sweeps
-from scale_sweep.model import Finding, NewPages, Plan, Trial
+from scale_sweep.model.planned import Finding, Plan, Trial
+from scale_sweep.model.resources import NewPages
 from scale_sweep.server.runtimes.stacks import profile_obstacle
 
 FREE_BYTES_MIN = 2 * 10**9

@@ -10,7 +10,8 @@ from scale_sweep.base.registry import require_extra
 from scale_sweep.machine.host.block_devices import Room
 from scale_sweep.machine.host.child_programs import ESTIMATES_SPEED, measure_new_pages, speed_now
 from scale_sweep.machine.host.host_facts import Host, read_host
-from scale_sweep.model import Finding, NewPages, Plan
+from scale_sweep.model.planned import Finding, Plan
+from scale_sweep.model.resources import NewPages
 from scale_sweep.plan.preparing.assumed import assume
 from scale_sweep.plan.preparing.choice import Find, RequestedServer, ServerChoice
 from scale_sweep.plan.preparing.data_place import DataPlace, data_place, sized

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.model import StoredRun, Sweep
+from scale_sweep.model.declared import Sweep
+from scale_sweep.model.fitted import StoredRun
 from scale_sweep.plan.preparing import machine_findings
 from scale_sweep.plan.preparing.findings import ordered
 from scale_sweep.plan.preparing.machines import PlannedMachine

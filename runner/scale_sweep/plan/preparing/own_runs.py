@@ -13,7 +13,10 @@ from typing import Any
 from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.experiment.setting.readers import endpoint
 from scale_sweep.machine.state.runs import remember_run, remembers_run
-from scale_sweep.model import Event, Plan, PlanGrew, StoredRun, Subject, Sweep, Trial
+from scale_sweep.model.declared import Subject, Sweep
+from scale_sweep.model.events import Event, PlanGrew
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.planned import Plan, Trial
 from scale_sweep.server.targets import TARGETS, load_facts
 
 _SHOWN = 120  # characters of a value

@@ -14,7 +14,10 @@ from scale_sweep.machine.host.block_devices import RamDirectory
 from scale_sweep.machine.host.child_programs import ESTIMATES_SPEED
 from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.machine.host.placement import Topology
-from scale_sweep.model import Finding, NewPages, Plan, ServerSource, StoredRun, Subject, Sweep
+from scale_sweep.model.declared import Subject, Sweep
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.planned import Finding, Plan
+from scale_sweep.model.resources import NewPages, ServerSource
 from scale_sweep.plan.data_sets import (
     ENOUGH_BYTES,
     equal_rows_sentence,

@@ -11,7 +11,9 @@ from scale_sweep.experiment.axes import axis_of
 from scale_sweep.loadgen.binary import Features, features_of, kept_with, loadgen_path, mistake_of
 from scale_sweep.loadgen.spec import preload_of
 from scale_sweep.loadgen.split import group_specs
-from scale_sweep.model import CLIENTS, Event, Plan, Trial, TrialFinished
+from scale_sweep.model.events import Event, TrialFinished
+from scale_sweep.model.planned import Plan, Trial
+from scale_sweep.model.resources import CLIENTS
 from scale_sweep.plan.preparing.choice import ServerChoice, subject_key
 from scale_sweep.server.targets import Target
 from scale_sweep.server.targets.planned import planned_spec

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO, get_type_hints
 
 from scale_sweep.base.errors import StoreError
-from scale_sweep.model import (
+from scale_sweep.model.events import (
     ArtifactMade,
     CeilingsMeasured,
     Event,
@@ -23,10 +23,10 @@ from scale_sweep.model import (
     SampleTaken,
     StepBegan,
     StepEnded,
-    Trial,
     TrialFinished,
     TrialStarted,
 )
+from scale_sweep.model.planned import Trial
 from scale_sweep.results.store.codec import fields_of, from_plain, plain, strict_loads
 
 JOURNAL = "journal.jsonl"

@@ -13,21 +13,11 @@ from typing import Any
 
 from scale_sweep.analysis.later_trials import with_later_trials
 from scale_sweep.base.errors import StoreError, UsageError
-from scale_sweep.model import (
-    FOLDED,
-    CeilingsMeasured,
-    DiskCeiling,
-    Event,
-    FitReport,
-    Plan,
-    PlanGrew,
-    Sample,
-    StoredRun,
-    Trial,
-    TrialFinished,
-    TrialResult,
-    VerdictKind,
-)
+from scale_sweep.model.events import FOLDED, CeilingsMeasured, Event, PlanGrew, TrialFinished
+from scale_sweep.model.fitted import FitReport, StoredRun
+from scale_sweep.model.measured import TrialResult, VerdictKind
+from scale_sweep.model.planned import Plan, Trial
+from scale_sweep.model.samples import DiskCeiling, Sample
 from scale_sweep.results.store.codec import document_of, from_json, from_plain, strict_loads
 from scale_sweep.results.store.events import JOURNAL, read_line
 from scale_sweep.results.store.stored import (

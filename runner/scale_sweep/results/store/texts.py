@@ -10,17 +10,11 @@ from dataclasses import asdict
 from typing import Any
 
 from scale_sweep.judge.figures.counts_per_second import SERIES_COLUMNS, RatedInterval, time_series
-from scale_sweep.model import (
-    Bottleneck,
-    DiskFigures,
-    Measurement,
-    Plan,
-    Sample,
-    TrialResult,
-    Work,
-    is_quick,
-    rate_per_cpu_s,
-)
+from scale_sweep.model.declared import Work
+from scale_sweep.model.derived import is_quick, rate_per_cpu_s
+from scale_sweep.model.measured import Bottleneck, Measurement, TrialResult
+from scale_sweep.model.planned import Plan
+from scale_sweep.model.samples import DiskFigures, Sample
 from scale_sweep.results.store.codec import plain
 from scale_sweep.sweep.vary import label
 

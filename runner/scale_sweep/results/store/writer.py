@@ -12,21 +12,21 @@ from typing import Any
 from scale_sweep.analysis.later_trials import with_later_trials
 from scale_sweep.base.errors import StoreError
 from scale_sweep.judge.figures.counts_per_second import rated_intervals
-from scale_sweep.model import (
+from scale_sweep.model.events import (
     ArtifactMade,
     Event,
-    FitReport,
-    Interval,
     IntervalSeen,
     PhaseEntered,
-    Plan,
     PlanGrew,
-    Sample,
     SampleTaken,
     TrialFinished,
-    TrialResult,
     TrialStarted,
 )
+from scale_sweep.model.fitted import FitReport
+from scale_sweep.model.loads import Interval
+from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.planned import Plan
+from scale_sweep.model.samples import Sample
 from scale_sweep.results.store.codec import SCHEMA, to_json
 from scale_sweep.results.store.events import JOURNAL, Journal
 from scale_sweep.results.store.files import RunFiles

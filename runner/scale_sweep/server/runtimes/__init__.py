@@ -11,7 +11,7 @@ from typing import Protocol
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.registry import Registry
 from scale_sweep.base.texts import not_one_of
-from scale_sweep.model import Accounting, ServerOrder, ServerSource, Site, SiteRequest
+from scale_sweep.model.resources import Accounting, ServerOrder, ServerSource, Site, SiteRequest
 from scale_sweep.server.runtimes.cgroup import OutOfMemory
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.units import format_bytes
 from scale_sweep.machine.host.host_facts import cgroup_version
-from scale_sweep.model import CORES, MEMORY, Accounting, Resources
+from scale_sweep.model.resources import CORES, MEMORY, Accounting, Resources
 
 PERIOD_US = 100_000
 _BASE = Path("/sys/fs/cgroup")

@@ -17,7 +17,7 @@ from scale_sweep.base.units import format_cpus
 from scale_sweep.machine.host.processes import alive, started_ticks
 from scale_sweep.machine.host.server_user import privileges
 from scale_sweep.machine.state.records import save
-from scale_sweep.model import CORES, DISKS, MEMORY, Accounting, Resources, ServerOrder, Site, SiteRequest
+from scale_sweep.model.resources import CORES, DISKS, MEMORY, Accounting, Resources, ServerOrder, Site, SiteRequest
 from scale_sweep.server.runtimes import Capabilities, Obstacle
 from scale_sweep.server.runtimes.cgroup import Group, OutOfMemory, read_out_of_memory
 from scale_sweep.server.runtimes.clean import LABEL, RUNNER_LABEL, owner_label

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from scale_sweep.base.errors import PreflightError, ProvisionError, ScaleError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.machine.state.copies import keep_file, kept_file
-from scale_sweep.model import Accounting
+from scale_sweep.model.resources import Accounting
 
 PULL_QUESTION_S = 5
 

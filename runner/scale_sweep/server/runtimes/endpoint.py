@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 import psutil
 
-from scale_sweep.model import CORES, DISKS, MEMORY, Accounting, ServerOrder, Site, SiteRequest
+from scale_sweep.model.resources import CORES, DISKS, MEMORY, Accounting, ServerOrder, Site, SiteRequest
 from scale_sweep.server.runtimes import Capabilities, Obstacle, Server
 
 CAN = Capabilities(

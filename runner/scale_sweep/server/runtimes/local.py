@@ -21,7 +21,7 @@ from scale_sweep.machine.host.server_user import rights_of, server_user
 from scale_sweep.machine.state.places import make_ready
 from scale_sweep.machine.state.records import Record, read_record, record_of, remove_recorded, save
 from scale_sweep.machine.state.trusted import write_own
-from scale_sweep.model import LOOPBACK, ServerOrder, ServerSpec, Site, SiteRequest
+from scale_sweep.model.resources import LOOPBACK, ServerOrder, ServerSpec, Site, SiteRequest
 from scale_sweep.server.runtimes import Server
 from scale_sweep.server.runtimes.cgroup import OutOfMemory, out_of_memory_words
 from scale_sweep.server.runtimes.data_dir import make_below_own, tried

@@ -25,7 +25,7 @@ from scale_sweep.machine.host.processes import started_ticks
 from scale_sweep.machine.host.server_user import as_user, privileges, refuse_unexecutable
 from scale_sweep.machine.state.copies import reachable
 from scale_sweep.machine.state.records import SERVER_VARIABLE, save
-from scale_sweep.model import CORES, DISKS, Accounting, ServerOrder, Site, SiteRequest
+from scale_sweep.model.resources import CORES, DISKS, Accounting, ServerOrder, Site, SiteRequest
 from scale_sweep.server.runtimes import Capabilities, Obstacle
 from scale_sweep.server.runtimes.cgroup import LIMITS, Group, OutOfMemory, make_group, read_out_of_memory
 from scale_sweep.server.runtimes.local import (

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.model import Cells, Drawn, Finding, Query, ServerSpec, Site, Trial
+from scale_sweep.model.planned import Finding, Trial
+from scale_sweep.model.questions import Cells, Drawn, Query
+from scale_sweep.model.resources import ServerSpec, Site
 from scale_sweep.server.targets.records import (
     ENDPOINT_PASSWORD,
     ENDPOINT_USER,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from scale_sweep.base.units import common_multiple
-from scale_sweep.model import KnobRole, ResourceRange
+from scale_sweep.model.declared_parts import KnobRole
+from scale_sweep.model.resources import ResourceRange
 from scale_sweep.server.targets.target_facts import Default, Knob
 
 _PARTS_MIN = 12  # on prepared disks

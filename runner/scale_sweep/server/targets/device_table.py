@@ -12,7 +12,9 @@ from scale_sweep.experiment.work.sums import ALL, figures_of
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.loadgen.verbs import Tables, tables_of
-from scale_sweep.model import Query, Trial, Work
+from scale_sweep.model.declared import Work
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.questions import Query
 from scale_sweep.server.targets import series
 from scale_sweep.server.targets.base import Session
 from scale_sweep.server.targets.records import Counted, tags_of

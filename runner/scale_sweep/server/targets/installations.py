@@ -14,7 +14,7 @@ from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.spawning import run_within
 from scale_sweep.machine.host.server_user import as_user, closed_to_others, server_user
 from scale_sweep.machine.state.trusted import distrust
-from scale_sweep.model import Finding
+from scale_sweep.model.planned import Finding
 from scale_sweep.server.targets.records import Installation, blocking
 
 CACHE_VARIABLE = "SCALE_SERVERS_DIR"

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from scale_sweep.model import Site, Trial
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.resources import Site
 from scale_sweep.server.targets.base import Target, cores_of
 from scale_sweep.server.targets.installations import places, version_of
 from scale_sweep.server.targets.records import Installation

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 
-from scale_sweep.model import KnobRole, ServerSpec, Site, Trial
+from scale_sweep.model.declared_parts import KnobRole
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.resources import ServerSpec, Site
 from scale_sweep.server.targets import Facts, Installation, Knob, Session, Target
 from scale_sweep.server.targets.common_facts import connections_knob
 

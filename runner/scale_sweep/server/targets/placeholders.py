@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from scale_sweep.model import Drawn
+from scale_sweep.model.questions import Drawn
 
 _MARK = re.compile(r"\{\{|\}\}|\{(device|from|to|until|at|value|again|part)\}")
 _BRACES = {"{{": "{", "}}": "}"}

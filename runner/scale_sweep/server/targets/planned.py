@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scale_sweep.experiment.work import queries_of
 from scale_sweep.loadgen.spec import query_lines, trial_spec
-from scale_sweep.model import Trial
+from scale_sweep.model.planned import Trial
 from scale_sweep.server.targets.base import Target
 from scale_sweep.server.targets.records import Address
 from scale_sweep.server.targets.target_facts import Facts

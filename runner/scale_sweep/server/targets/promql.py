@@ -8,7 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 from scale_sweep.base.errors import CannotAsk, TargetError
-from scale_sweep.model import Cells, Drawn, Query, Workload
+from scale_sweep.model.declared import Workload
+from scale_sweep.model.questions import Cells, Drawn, Query
 from scale_sweep.server.targets.base import WITHIN_S
 from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, WHOLE, label, rows_joined
 from scale_sweep.server.targets.sql_dialect import spelled

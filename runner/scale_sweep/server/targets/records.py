@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from scale_sweep.model import Cells, Finding, Query
-from scale_sweep.model import Counted as Counted
+from scale_sweep.model.loads import Counted as Counted
+from scale_sweep.model.planned import Finding
+from scale_sweep.model.questions import Cells, Query
 
 # With the login of a server that is not ours; without a user it is the target's own.
 ENDPOINT_USER, ENDPOINT_PASSWORD = "SCALE_TARGET_USER", "SCALE_TARGET_PASSWORD"

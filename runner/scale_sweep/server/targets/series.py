@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 
 from scale_sweep.base import units
 from scale_sweep.experiment.work.sums import column_types
-from scale_sweep.model import Cells, Finding, Query, Trial, Workload
+from scale_sweep.model.declared import Workload
+from scale_sweep.model.planned import Finding, Trial
+from scale_sweep.model.questions import Cells, Query
 from scale_sweep.server.targets.records import Counted, blocking
 
 WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from scale_sweep.experiment.work.sums import NS_PER_MS, column_types, figures_of
-from scale_sweep.model import Condition, Query, Workload
-from scale_sweep.model.questions import PERCENTILE, percent_of
+from scale_sweep.model.declared import Workload
+from scale_sweep.model.questions import PERCENTILE, Condition, Query, percent_of
 
 RANKED = "ranked"  # the aggregate by which groups are ordered
 SINCE = "since_first"  # the time since the first timestamp of the load, as a whole number

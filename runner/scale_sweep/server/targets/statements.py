@@ -10,7 +10,7 @@ from typing import Any
 from scale_sweep.base.errors import TargetError
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.verbs import run_statements
-from scale_sweep.model import Trial
+from scale_sweep.model.planned import Trial
 from scale_sweep.server.targets.base import WITHIN_S, Session
 from scale_sweep.server.targets.records import Address
 

@@ -8,19 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from scale_sweep.base.errors import CannotAsk
-from scale_sweep.model import (
-    LOADING,
-    ROLES_BY_OTHER_NAME,
-    KnobColumn,
-    KnobRole,
-    Piece,
-    Query,
-    ResourceRange,
-    Rule,
-    ServerSource,
-    Workload,
-)
-from scale_sweep.model.questions import FURTHER, kind_of
+from scale_sweep.model.declared import Workload
+from scale_sweep.model.declared_parts import LOADING, ROLES_BY_OTHER_NAME, KnobColumn, KnobRole, Piece, Rule
+from scale_sweep.model.questions import FURTHER, Query, kind_of
+from scale_sweep.model.resources import ResourceRange, ServerSource
 
 Default = Callable[[ResourceRange], str | None]
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.model import Cells, Drawn, Query, Trial
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.questions import Cells, Drawn, Query
 from scale_sweep.server.targets.base import WITHIN_S, Session
 from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.records import Address

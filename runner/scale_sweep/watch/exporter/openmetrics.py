@@ -12,19 +12,12 @@ from prometheus_client.utils import floatToGoString
 from scale_sweep.base.errors import LoadError, StoreError
 from scale_sweep.base.texts import visible
 from scale_sweep.loadgen.handle import recorded_of
-from scale_sweep.model import (
-    Event,
-    Interval,
-    IntervalSeen,
-    PhaseEntered,
-    Plan,
-    Sample,
-    SampleTaken,
-    StoredRun,
-    TrialFinished,
-    TrialResult,
-    TrialStarted,
-)
+from scale_sweep.model.events import Event, IntervalSeen, PhaseEntered, SampleTaken, TrialFinished, TrialStarted
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.loads import Interval
+from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.planned import Plan
+from scale_sweep.model.samples import Sample
 from scale_sweep.results.store.events import JOURNAL, read_line
 from scale_sweep.results.store.reader import ceilings_of, folder_of, read_samples
 from scale_sweep.results.store.stored import Folder, is_there, lines_of

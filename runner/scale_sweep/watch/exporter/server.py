@@ -18,7 +18,7 @@ from prometheus_client.utils import floatToGoString
 
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.base.texts import visible
-from scale_sweep.model import CeilingsMeasured, Event, PhaseEntered, TrialFinished, TrialStarted
+from scale_sweep.model.events import CeilingsMeasured, Event, PhaseEntered, TrialFinished, TrialStarted
 from scale_sweep.watch.exporter.names import BY_NAME, COMMON
 from scale_sweep.watch.exporter.values import Point, points_kept, points_now, points_phase
 from scale_sweep.watch.live.state import LiveState, take

@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scale_sweep.base.units import format_number
-from scale_sweep.model import (
-    ERRORS,
-    DiskSample,
-    Measurement,
-    SubjectSample,
-    Trial,
-    TrialResult,
-    VerdictKind,
-    marks,
-    rate_per_cpu_s,
-)
+from scale_sweep.model.declared_parts import ERRORS
+from scale_sweep.model.derived import marks, rate_per_cpu_s
+from scale_sweep.model.measured import Measurement, TrialResult, VerdictKind
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.samples import DiskSample, SubjectSample
 from scale_sweep.sweep.vary import label
 from scale_sweep.watch.live.state import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, rates
 from scale_sweep.watch.live.time_left import curves, progress

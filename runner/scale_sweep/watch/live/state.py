@@ -6,19 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from scale_sweep.judge.figures.counts_per_second import RatedInterval, rated_intervals
-from scale_sweep.model import (
-    DiskCeiling,
-    DiskSample,
-    Event,
-    Interval,
-    Plan,
-    Sample,
-    Step,
-    Trial,
-    TrialResult,
-    Work,
-    events,
-)
+from scale_sweep.model import events
+from scale_sweep.model.declared import Work
+from scale_sweep.model.events import Event
+from scale_sweep.model.loads import Interval
+from scale_sweep.model.measured import Step, TrialResult
+from scale_sweep.model.planned import Plan, Trial
+from scale_sweep.model.samples import DiskCeiling, DiskSample, Sample
 
 POOLS_MAX = 48
 OTHER = "other"

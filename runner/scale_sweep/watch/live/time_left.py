@@ -13,7 +13,9 @@ from scale_sweep.analysis.noise.drift_test import without_drift
 from scale_sweep.analysis.observations import observations
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of
-from scale_sweep.model import FitReport, Trial, TrialResult
+from scale_sweep.model.fitted import FitReport
+from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.planned import Trial
 from scale_sweep.sweep.vary import label
 from scale_sweep.watch.live.state import LiveState
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from scale_sweep.judge.verdict.evidence import Explanation, ResourceUse, TrialResources
 from scale_sweep.judge.verdict.rules import load, machine, server
-from scale_sweep.model import BottleneckKind
+from scale_sweep.model.measured import BottleneckKind
 
 
 class Precedence(StrEnum):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from scale_sweep.base.units import format_rate
 from scale_sweep.judge.verdict import thresholds as limit
 from scale_sweep.judge.verdict.evidence import Explanation, HostUse, OfferedOperation, ResourceUse, TrialResources
-from scale_sweep.model import BottleneckKind
+from scale_sweep.model.measured import BottleneckKind
 
 
 def more_cpus(resources: TrialResources) -> str:

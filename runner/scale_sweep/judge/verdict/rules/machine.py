@@ -7,7 +7,7 @@ from scale_sweep.judge.verdict import thresholds as limit
 from scale_sweep.judge.verdict.evidence import Explanation, Lateness, ResourceUse, TakenCpus, TrialResources
 from scale_sweep.judge.verdict.rules.load import generator_cpu, host_generator_cpu, is_met, more_cpus
 from scale_sweep.judge.verdict.rules.server import held_up
-from scale_sweep.model import BottleneckKind
+from scale_sweep.model.measured import BottleneckKind
 
 
 def few_connections(use: ResourceUse, resources: TrialResources) -> Explanation | None:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from scale_sweep.base.units import counted, format_cpus, format_rate
 from scale_sweep.judge.verdict import thresholds as limit
 from scale_sweep.judge.verdict.evidence import Explanation, ResourceUse, TrialResources
-from scale_sweep.model import BottleneckKind, DiskFigures
+from scale_sweep.model.measured import BottleneckKind
+from scale_sweep.model.samples import DiskFigures
 
 
 def used_share(use: ResourceUse, resources: TrialResources) -> float | None:

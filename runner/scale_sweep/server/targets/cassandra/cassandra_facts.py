@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from scale_sweep.experiment.work.sums import ALL
-from scale_sweep.model import BY_VALUE, EACH_TAG, FILLS, MORE_BOUNDS, ServerSource
-from scale_sweep.model.questions import FURTHER
+from scale_sweep.model.questions import BY_VALUE, EACH_TAG, FILLS, FURTHER, MORE_BOUNDS
+from scale_sweep.model.resources import ServerSource
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.common_facts import NATIVE, commit_threads_knob, connections_knob, heap
 

@@ -10,7 +10,8 @@ from typing import Any
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import ALL, NS_PER_MS, column_types, figures_of
 from scale_sweep.loadgen.verbs import Tables
-from scale_sweep.model import Query, Workload
+from scale_sweep.model.declared import Workload
+from scale_sweep.model.questions import Query
 from scale_sweep.server.targets.series import MEASUREMENT, in_parts, named
 from scale_sweep.server.targets.sql_dialect import Dialect, listed, signed_types, where
 

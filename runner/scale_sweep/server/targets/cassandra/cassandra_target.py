@@ -10,7 +10,9 @@ from typing import Any
 
 from scale_sweep.experiment.work.sums import column_types, together
 from scale_sweep.loadgen.kept_files import Content
-from scale_sweep.model import LOOPBACK, Cells, Drawn, Query, ServerSpec, Site, Trial
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.questions import Cells, Drawn, Query
+from scale_sweep.model.resources import LOOPBACK, ServerSpec, Site
 from scale_sweep.server.targets import Address, Counted, Session, series
 from scale_sweep.server.targets.base import ENVIRONMENT, WITHIN_S
 from scale_sweep.server.targets.cassandra.cassandra_queries import (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from scale_sweep.experiment.work.sums import ALL
-from scale_sweep.model import NEEDS, ServerSource
+from scale_sweep.model.questions import NEEDS
+from scale_sweep.model.resources import ServerSource
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.common_facts import connections_knob
 

@@ -10,8 +10,9 @@ from urllib.parse import urlencode
 
 from scale_sweep.base.errors import CannotAsk, TargetError
 from scale_sweep.base.input_file import below, sync
-from scale_sweep.model import Query, Trial, Workload
-from scale_sweep.model.questions import COUNTS
+from scale_sweep.model.declared import Workload
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.questions import COUNTS, Query
 from scale_sweep.server.targets import Address
 from scale_sweep.server.targets.base import WITHIN_S
 from scale_sweep.server.targets.clickhouse.clickhouse_facts import ASYNC, FSYNCED, SERVER, TABLES

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.model.planned import Finding, Trial
+from scale_sweep.model.resources import ServerSpec, Site
 from scale_sweep.server.targets import Installation, Surroundings, Target
 from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
 from scale_sweep.server.targets.clickhouse.clickhouse_facts import LIBRARY, SERVER, TABLES

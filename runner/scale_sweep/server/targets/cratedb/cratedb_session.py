@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from scale_sweep.base.errors import CannotAsk
-from scale_sweep.model import Query, Workload
+from scale_sweep.model.declared import Workload
+from scale_sweep.model.questions import Query
 from scale_sweep.server.targets import Counted, Part, series
 from scale_sweep.server.targets.cratedb.cratedb_facts import DURABILITY, OF_TABLE, PGWIRE, UNNEST
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTable, DeviceTableSession

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.model.planned import Finding, Trial
+from scale_sweep.model.resources import ServerSpec, Site
 from scale_sweep.server.targets import Surroundings, series
 from scale_sweep.server.targets.base import ENVIRONMENT
 from scale_sweep.server.targets.cratedb.cratedb_facts import OF_TABLE, PGWIRE

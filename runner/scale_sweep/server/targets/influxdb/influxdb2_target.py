@@ -9,7 +9,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.model.planned import Finding, Trial
+from scale_sweep.model.resources import ServerSpec, Site
 from scale_sweep.server.targets import Address, Surroundings
 from scale_sweep.server.targets.base import ENVIRONMENT, WITHIN_S, cores_of
 from scale_sweep.server.targets.influxdb.influxdb_session import DATABASE, InfluxqlSession, go_duration, spelled, terms

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scale_sweep.experiment.work.sums import STEPS
-from scale_sweep.model import BY_VALUE, FILLS, NEEDS, ServerSource
+from scale_sweep.model.questions import BY_VALUE, FILLS, NEEDS
+from scale_sweep.model.resources import ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
 from scale_sweep.server.targets.common_facts import commit_threads_knob, connections_knob
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import NS_PER_MS, STEPS, column_types, figures_of
-from scale_sweep.model import Cells, Query, Workload
+from scale_sweep.model.declared import Workload
+from scale_sweep.model.questions import Cells, Query
 from scale_sweep.server.targets.influxdb.influxdb_facts import SUMS
 from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, in_parts, label, named
 from scale_sweep.server.targets.sql_dialect import Dialect, limited, listed, where

@@ -11,7 +11,8 @@ from typing import Any
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below, sync
 from scale_sweep.experiment.work.sums import column_types
-from scale_sweep.model import Cells, Trial
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.questions import Cells
 from scale_sweep.server.targets import Address, Counted, series
 from scale_sweep.server.targets.influxdb.influxdb_queries import completed, figures_found, rows_of, statements
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK

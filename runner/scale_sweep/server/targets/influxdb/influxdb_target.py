@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from scale_sweep.model import ServerSpec, Site, Trial
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.resources import ServerSpec, Site
 from scale_sweep.server.targets import Installation, Target, series
 from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
 from scale_sweep.server.targets.influxdb.influxdb_session import InfluxdbSession, InfluxqlSession

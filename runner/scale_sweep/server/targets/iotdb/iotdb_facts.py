@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from scale_sweep.experiment.work.sums import ALL
-from scale_sweep.model import (
-    EACH_TAG,
-    FILLS,
-    MORE_BOUNDS,
-    ONE_TAG,
-    SEVERAL_COLUMNS,
-    SEVERAL_FUNCTIONS,
-    KnobRole,
-    ServerSource,
-)
+from scale_sweep.model.declared_parts import KnobRole
+from scale_sweep.model.questions import EACH_TAG, FILLS, MORE_BOUNDS, ONE_TAG, SEVERAL_COLUMNS, SEVERAL_FUNCTIONS
+from scale_sweep.model.resources import ServerSource
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.common_facts import commit_threads_knob, connections_knob, heap, twice_the_cores
 

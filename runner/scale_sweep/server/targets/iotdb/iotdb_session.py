@@ -14,7 +14,9 @@ from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.kept_files import Content
 from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.loadgen.verbs import TABLES_S, create_tables
-from scale_sweep.model import Cells, Drawn, Query, Trial, Work
+from scale_sweep.model.declared import Work
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.questions import Cells, Drawn, Query
 from scale_sweep.server.targets import Address, Counted, Part, series
 from scale_sweep.server.targets.iotdb.iotdb_queries import (
     cells_of,

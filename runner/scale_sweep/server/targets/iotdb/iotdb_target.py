@@ -10,7 +10,8 @@ from pathlib import Path
 
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.loadgen.binary import loopback_path
-from scale_sweep.model import LOOPBACK, Finding, ServerSpec, Site, Trial
+from scale_sweep.model.planned import Finding, Trial
+from scale_sweep.model.resources import LOOPBACK, ServerSpec, Site
 from scale_sweep.server.targets import Surroundings
 from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
 from scale_sweep.server.targets.iotdb.iotdb_session import (

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from scale_sweep.base.errors import PreflightError, TargetError
 from scale_sweep.base.input_file import sync as sync_files
-from scale_sweep.model import LOOPBACK, Finding, Site, Trial
+from scale_sweep.model.planned import Finding, Trial
+from scale_sweep.model.resources import LOOPBACK, Site
 from scale_sweep.server.targets.base import cores_of
 from scale_sweep.server.targets.cassandra_node import FLUSHED, JAR, JAVA, Cql, Node, sync
 from scale_sweep.server.targets.java import effective as jvm

@@ -10,7 +10,9 @@ from typing import Any
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.experiment.work.sums import column_types
-from scale_sweep.model import Cells, Finding, ServerSpec, Site, Trial
+from scale_sweep.model.planned import Finding, Trial
+from scale_sweep.model.questions import Cells
+from scale_sweep.model.resources import ServerSpec, Site
 from scale_sweep.server.targets import Address, Counted, Surroundings, series
 from scale_sweep.server.targets.base import ENVIRONMENT, WITHIN_S
 from scale_sweep.server.targets.cassandra_node import DOUBTFUL as DOUBTFUL_OF_CASSANDRA

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scale_sweep.model import Cells, Drawn, Query, Workload
+from scale_sweep.model.declared import Workload
+from scale_sweep.model.questions import Cells, Drawn, Query
 from scale_sweep.server.targets import series
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTable, DeviceTableSession
 from scale_sweep.server.targets.mariadb.mariadb_facts import AT_COMMIT

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.verbs import client_library
-from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.model.planned import Finding, Trial
+from scale_sweep.model.resources import ServerSpec, Site
 from scale_sweep.server.targets import Installation, Target
 from scale_sweep.server.targets.base import ENVIRONMENT
 from scale_sweep.server.targets.installations import places, refused_flags, run_program, version_of

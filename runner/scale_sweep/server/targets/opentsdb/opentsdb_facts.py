@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from scale_sweep.model import BY_VALUE, MORE_BOUNDS, NEWEST_BEFORE, ServerSource
+from scale_sweep.model.questions import BY_VALUE, MORE_BOUNDS, NEWEST_BEFORE
+from scale_sweep.model.resources import ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
 from scale_sweep.server.targets.common_facts import NATIVE, SHELL_TOOLS, connections_knob, heap
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import column_types
-from scale_sweep.model import Cells, Query, Workload
+from scale_sweep.model.declared import Workload
+from scale_sweep.model.questions import Cells, Query
 from scale_sweep.server.targets.placeholders import marked
 from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, begins_with_bucket, rows_joined
 

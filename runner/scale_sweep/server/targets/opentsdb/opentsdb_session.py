@@ -14,7 +14,8 @@ from typing import Any
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below
 from scale_sweep.experiment.work.sums import column_types
-from scale_sweep.model import Cells, Trial
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.questions import Cells
 from scale_sweep.server.targets import Address, Counted, series
 from scale_sweep.server.targets.base import WITHIN_S
 from scale_sweep.server.targets.java import effective as jvm

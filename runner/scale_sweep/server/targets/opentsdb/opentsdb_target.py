@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from scale_sweep.model import LOOPBACK, Finding, ServerSpec, Site, Trial
+from scale_sweep.model.planned import Finding, Trial
+from scale_sweep.model.resources import LOOPBACK, ServerSpec, Site
 from scale_sweep.server.targets import Surroundings, series
 from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
 from scale_sweep.server.targets.java import JavaTarget, in_turn, logback, options

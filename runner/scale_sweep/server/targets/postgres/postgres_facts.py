@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scale_sweep.model import NEEDS, ResourceRange, ServerSource
-from scale_sweep.model.questions import FURTHER
+from scale_sweep.model.questions import FURTHER, NEEDS
+from scale_sweep.model.resources import ResourceRange, ServerSource
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.common_facts import connections_knob, partitions_knob, parts_on_disks, twice_the_cores
 

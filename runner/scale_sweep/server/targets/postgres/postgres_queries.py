@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scale_sweep.base.errors import CannotAsk
-from scale_sweep.model import Query, Workload
+from scale_sweep.model.declared import Workload
+from scale_sweep.model.questions import Query
 from scale_sweep.server.targets.device_table import TABLE, DeviceTable
 from scale_sweep.server.targets.postgres.postgres_facts import COPY, JSONB
 from scale_sweep.server.targets.sql_dialect import Dialect, descending, listed

@@ -11,7 +11,8 @@ import psycopg
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.units import counted
-from scale_sweep.model import Cells, Drawn, Trial
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.questions import Cells, Drawn
 from scale_sweep.server.targets import Address, Counted, Part
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTableSession
 from scale_sweep.server.targets.placeholders import filled

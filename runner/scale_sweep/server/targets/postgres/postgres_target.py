@@ -13,7 +13,8 @@ from pathlib import Path
 
 from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.verbs import client_library
-from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.model.planned import Finding, Trial
+from scale_sweep.model.resources import ServerSpec, Site
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target
 from scale_sweep.server.targets.installations import places, run_program, version_of
 from scale_sweep.server.targets.postgres.postgres_facts import FACTS, JSONB, METHODS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from scale_sweep.model import Finding, Trial
+from scale_sweep.model.planned import Finding, Trial
 from scale_sweep.server.targets import Installation, Surroundings
 from scale_sweep.server.targets.device_table import TABLE
 from scale_sweep.server.targets.postgres.postgres_session import PostgresSession

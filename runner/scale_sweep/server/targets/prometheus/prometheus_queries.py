@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scale_sweep.base.errors import CannotAsk
-from scale_sweep.model import Query, Workload
-from scale_sweep.model.questions import percent_of
+from scale_sweep.model.declared import Workload
+from scale_sweep.model.questions import Query, percent_of
 from scale_sweep.server.targets.promql import (
     COLUMN,
     EVER_MS,

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.input_file import below, sync
 from scale_sweep.experiment.work.sums import column_types
-from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.model.planned import Finding, Trial
+from scale_sweep.model.resources import ServerSpec, Site
 from scale_sweep.server.targets import Counted, Installation, Target, series
 from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
 from scale_sweep.server.targets.installations import packaged, refused_flags, run_program

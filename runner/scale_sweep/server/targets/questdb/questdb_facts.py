@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from scale_sweep.experiment.work.sums import ALL
-from scale_sweep.model import FILLS, NEEDS, ResourceRange, ServerSource
+from scale_sweep.model.questions import FILLS, NEEDS
+from scale_sweep.model.resources import ResourceRange, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
 from scale_sweep.server.targets.common_facts import (
     commit_threads_knob,

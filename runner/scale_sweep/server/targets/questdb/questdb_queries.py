@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import ALL, column_types
-from scale_sweep.model import FILLS, Query, Trial, Workload
+from scale_sweep.model.declared import Workload
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.questions import FILLS, Query
 from scale_sweep.server.targets.questdb.questdb_facts import PGWIRE
 from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, in_parts, named, part_names
 from scale_sweep.server.targets.sql_dialect import Dialect, descending, listed, where

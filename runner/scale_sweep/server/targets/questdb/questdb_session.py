@@ -10,7 +10,7 @@ from typing import Any
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.units import counted
 from scale_sweep.experiment.work.sums import column_types
-from scale_sweep.model import Cells, Drawn
+from scale_sweep.model.questions import Cells, Drawn
 from scale_sweep.server.targets import Counted, Part, series
 from scale_sweep.server.targets.base import WITHIN_S
 from scale_sweep.server.targets.java import effective as jvm

@@ -7,7 +7,8 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from scale_sweep.model import ServerSpec, Site, Trial
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.resources import ServerSpec, Site
 from scale_sweep.server.targets import Installation, series
 from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
 from scale_sweep.server.targets.installations import places

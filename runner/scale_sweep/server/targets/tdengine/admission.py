@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
-from scale_sweep.model import Finding, Trial
+from scale_sweep.model.planned import Finding, Trial
 from scale_sweep.server.targets import Surroundings
 from scale_sweep.server.targets.records import blocking
 from scale_sweep.server.targets.tdengine.config import (

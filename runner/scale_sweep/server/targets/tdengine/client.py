@@ -10,7 +10,7 @@ from pathlib import Path
 from scale_sweep.base.errors import LoadError, ScaleError
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.verbs import client_library, run_statements
-from scale_sweep.model import Finding
+from scale_sweep.model.planned import Finding
 from scale_sweep.server.targets import ENDPOINT_PASSWORD, Address
 from scale_sweep.server.targets.records import blocking
 from scale_sweep.server.targets.tdengine.config import adapter_port

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from scale_sweep.base.errors import ProvisionError
-from scale_sweep.model import LOOPBACK, ServerSpec, Site, Trial
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.resources import LOOPBACK, ServerSpec, Site
 from scale_sweep.server.targets import Part
 from scale_sweep.server.targets.tdengine.dialect import DATABASE_OPTIONS
 from scale_sweep.server.targets.tdengine.tdengine_facts import FACTS, ROLE_KNOBS

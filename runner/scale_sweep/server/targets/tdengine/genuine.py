@@ -10,7 +10,8 @@ from pathlib import Path
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.units import counted
 from scale_sweep.loadgen.foreign import ForeignCommand, ForeignResult
-from scale_sweep.model import LoadProgram, Trial
+from scale_sweep.model.loads import LoadProgram
+from scale_sweep.model.planned import Trial
 from scale_sweep.server.targets import Address
 from scale_sweep.server.targets.installations import version_of
 from scale_sweep.server.targets.tdengine.config import client_folder, precision

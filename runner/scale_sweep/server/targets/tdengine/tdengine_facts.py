@@ -6,7 +6,9 @@ import math
 from dataclasses import replace
 
 from scale_sweep.experiment.work import sums
-from scale_sweep.model import FILLS, NEEDS, KnobRole, ResourceRange, ServerSource
+from scale_sweep.model.declared_parts import KnobRole
+from scale_sweep.model.questions import FILLS, NEEDS
+from scale_sweep.model.resources import ResourceRange, ServerSource
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.common_facts import connections_knob, partitions_knob, parts_on_disks
 

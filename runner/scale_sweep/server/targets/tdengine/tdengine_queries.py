@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import ALL, NS_PER_MS, column_types
-from scale_sweep.model import FILLS, Query, Trial, Workload
-from scale_sweep.model.questions import percent_of
+from scale_sweep.model.declared import Workload
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.questions import FILLS, Query, percent_of
 from scale_sweep.server.targets.series import named
 from scale_sweep.server.targets.sql_dialect import Dialect, descending, limited, listed, where
 from scale_sweep.server.targets.tdengine.config import precision

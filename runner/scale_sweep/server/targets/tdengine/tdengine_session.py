@@ -16,7 +16,9 @@ from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.foreign import ForeignCommand
 from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.loadgen.verbs import SQL_S, TABLES_S, Answer, create_tables, run_statements
-from scale_sweep.model import Cells, Drawn, Trial, Work
+from scale_sweep.model.declared import Work
+from scale_sweep.model.planned import Trial
+from scale_sweep.model.questions import Cells, Drawn
 from scale_sweep.server.targets import Address, Counted, Part, Session
 from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK, exact_ms

@@ -7,7 +7,8 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.model.planned import Finding, Trial
+from scale_sweep.model.resources import ServerSpec, Site
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target
 from scale_sweep.server.targets.installations import version_of
 from scale_sweep.server.targets.tdengine import admission, client, config

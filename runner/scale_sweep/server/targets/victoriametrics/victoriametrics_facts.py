@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scale_sweep.experiment.work.sums import STEPS
-from scale_sweep.model import (
+from scale_sweep.model.questions import (
     ALL_DEVICES,
     EACH_DEVICE,
     EACH_TAG,
@@ -11,8 +11,8 @@ from scale_sweep.model import (
     NEWEST_BEFORE,
     ONE_TAG,
     SEVERAL_COLUMNS,
-    ServerSource,
 )
+from scale_sweep.model.resources import ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
 from scale_sweep.server.targets.common_facts import commit_threads_knob, connections_knob
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work.sums import NS_PER_MS, STEPS, column_types
-from scale_sweep.model import Query, Workload
-from scale_sweep.model.questions import percent_of
+from scale_sweep.model.declared import Workload
+from scale_sweep.model.questions import Query, percent_of
 from scale_sweep.server.targets.promql import (
     EVER_MS,
     NAME,

@@ -11,7 +11,8 @@ from typing import Any
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.units import parse_bytes
 from scale_sweep.experiment.work.sums import column_types
-from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.model.planned import Finding, Trial
+from scale_sweep.model.resources import ServerSpec, Site
 from scale_sweep.server.targets import Counted, Installation, Surroundings, Target, series
 from scale_sweep.server.targets.base import ENVIRONMENT, WITHIN_S, cores_of
 from scale_sweep.server.targets.installations import home_of, packaged, refused_flags, run_program, version_in_changes
