@@ -12,7 +12,6 @@ from pathlib import Path
 
 from hdrh.histogram import HdrHistogram
 
-from scale_sweep import model
 from scale_sweep.cli import compose
 from scale_sweep.experiment.axes import AxisFacts, load_axis
 from scale_sweep.judge.figures.searched import outcome
@@ -20,6 +19,21 @@ from scale_sweep.judge.figures.trial_facts import TrialFacts, facts_text
 from scale_sweep.judge.figures.window_bounds import with_summary
 from scale_sweep.judge.method import METHOD
 from scale_sweep.loadgen.handle import read_recorded
+from scale_sweep.model.declared import Work
+from scale_sweep.model.events import (
+    ArtifactMade,
+    Event,
+    IntervalSeen,
+    PhaseEntered,
+    SampleTaken,
+    TrialFinished,
+    TrialStarted,
+)
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.planned import Plan, Trial
+from scale_sweep.model.questions import AnswersChecked
+from scale_sweep.model.samples import DiskSample, Sample, SamplerCost, SubjectSample
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.results.store.run_lock import RunLock
 from scale_sweep.results.store.stored import new_folder
@@ -98,19 +112,19 @@ def operation_line(name: str, requests: int) -> dict[str, object]:
     return {"name": name, "unit": "requests", "weight": 1, "errors": 0, "retries": 0, "empty_window": 0, **counts}
 
 
-def samples_of(trial: model.Trial, rows: list[int], start_ns: int) -> list[model.Sample]:
+def samples_of(trial: Trial, rows: list[int], start_ns: int) -> list[Sample]:
     """Counters of a server that keeps its cores busy."""
     samples, written = [], 0
     for tick in range(len(rows) + 2):
         written += 120 * rows[min(tick, len(rows) - 1)]
         operations = {"writes_total": tick, "busy_s_total": 0.3 * tick, "queue_s_total": 0.5 * tick}
-        disk = model.DiskSample(written_bytes_total=written, read_bytes_total=0, free_bytes=10**11, **operations)
+        disk = DiskSample(written_bytes_total=written, read_bytes_total=0, free_bytes=10**11, **operations)
         cores_s = trial.cores * tick
         samples.append(
-            model.Sample(
+            Sample(
                 monotonic_ns=start_ns + tick * 10**9 - 5 * 10**8,
-                server=model.SubjectSample(cpu_s_total=0.97 * cores_s, throttled_s_total=0.0, memory_bytes=10**9),
-                generator=model.SubjectSample(cpu_s_total=0.2 * tick, throttled_s_total=None, memory_bytes=10**8),
+                server=SubjectSample(cpu_s_total=0.97 * cores_s, throttled_s_total=0.0, memory_bytes=10**9),
+                generator=SubjectSample(cpu_s_total=0.2 * tick, throttled_s_total=None, memory_bytes=10**8),
                 memory_available_bytes=58 * 10**9,
                 psi_some_s_total={"cpu": 0.01 * tick},
                 thread_cpu_s_total={},
@@ -122,14 +136,14 @@ def samples_of(trial: model.Trial, rows: list[int], start_ns: int) -> list[model
     return samples
 
 
-def facts_of(lines: str, start_ns: int, measure_ns: int, samples: Iterable[model.Sample], **more) -> TrialFacts:
+def facts_of(lines: str, start_ns: int, measure_ns: int, samples: Iterable[Sample], **more) -> TrialFacts:
     """What a trial's load generator and samples say."""
     recorded = read_recorded(lines)
     base = TrialFacts(
         load_start_ns=start_ns,
         measure_start_ns=measure_ns,
         flush_end_ns=None,
-        sampler_cost=model.SamplerCost(cpu_s=0.01, wall_s=10.0, ticks=10, missed_ticks=0),
+        sampler_cost=SamplerCost(cpu_s=0.01, wall_s=10.0, ticks=10, missed_ticks=0),
         ceiling_rows_per_s=1.4e9,
         log_tail="ready\n",
         generator_log=lines,
@@ -141,28 +155,28 @@ def facts_of(lines: str, start_ns: int, measure_ns: int, samples: Iterable[model
     return replace(base, **more)
 
 
-def ended(axis: AxisFacts, trial: model.Trial, facts: TrialFacts, wall_s: float) -> Iterator[model.Event]:
+def ended(axis: AxisFacts, trial: Trial, facts: TrialFacts, wall_s: float) -> Iterator[Event]:
     """The last events of a trial, judged by the real rules."""
-    yield from (model.IntervalSeen(trial_id=trial.trial_id, interval=one) for one in facts.all_intervals)
-    yield from (model.SampleTaken(trial_id=trial.trial_id, sample=one) for one in facts.samples)
+    yield from (IntervalSeen(trial_id=trial.trial_id, interval=one) for one in facts.all_intervals)
+    yield from (SampleTaken(trial_id=trial.trial_id, sample=one) for one in facts.samples)
     texts = {"spec": "driver=postgres\n", "loadgen.jsonl": facts.generator_log, "server.log": facts.log_tail}
     for name, text in (texts | {"facts.json": facts_text(facts, with_summary=False)}).items():
-        yield model.ArtifactMade(trial_id=trial.trial_id, name=name, text=text)
+        yield ArtifactMade(trial_id=trial.trial_id, name=name, text=text)
     come_to = outcome(axis, trial, facts)
     told = {"measurement": come_to.measurement, "verdict": come_to.verdict, "effective": facts.effective}
     when = {"started_utc": "2026-01-02T03:04:05+00:00", "wall_s": wall_s}
-    result = model.TrialResult(trial=trial, log_tail=facts.log_tail, method=METHOD, **told, **when)
-    yield model.TrialFinished(result=result)
+    result = TrialResult(trial=trial, log_tail=facts.log_tail, method=METHOD, **told, **when)
+    yield TrialFinished(result=result)
 
 
 def trial_events(
-    plan: model.Plan,
-    trial: model.Trial,
+    plan: Plan,
+    trial: Trial,
     rows: list[int],
     warmup_s: int,
-    answers: tuple[model.AnswersChecked, ...] = (),
+    answers: tuple[AnswersChecked, ...] = (),
     aborted: str = "",
-) -> Iterator[model.Event]:
+) -> Iterator[Event]:
     """The trial as the store sees it. aborted: the reason why it ended without a summary."""
     start_ns = (trial.order + 1) * 10**12
     lines = load_lines(rows, warmup_s, start_ns)
@@ -174,12 +188,12 @@ def trial_events(
     facts = with_summary(facts, facts.summary, trial.load, trial.work)
     began_s = 1_767_323_045 + 20.0 * trial.order  # 2026-01-02T03:04:05Z, a trial every 20 s
     when = {"unix_s": began_s, "monotonic_ns": start_ns - 2 * 10**9}
-    yield model.TrialStarted(trial=trial, position=trial.order + 1, total=len(plan.trials), **when)
-    yield model.PhaseEntered(trial_id=trial.trial_id, phase="measure", monotonic_ns=window_ns)
+    yield TrialStarted(trial=trial, position=trial.order + 1, total=len(plan.trials), **when)
+    yield PhaseEntered(trial_id=trial.trial_id, phase="measure", monotonic_ns=window_ns)
     yield from ended(load_axis(plan.sweep.axis), trial, facts, 17.5)
 
 
-def manifest_of(plan: model.Plan) -> dict[str, object]:
+def manifest_of(plan: Plan) -> dict[str, object]:
     """The manifest of a run that has begun."""
     invented = {k: v for k, v in synthetic_manifest().items() if k != "schema"}
     return {**invented, "sweep": asdict(plan.sweep), "status": "running", "method": METHOD}
@@ -210,9 +224,9 @@ def raw_run(
     shape: Shape = Shape(),
     interrupted_after: int | None = None,
     report: bool = True,
-    work: model.Work | None = None,
-    answers: tuple[model.AnswersChecked, ...] = (),
-) -> model.StoredRun:
+    work: Work | None = None,
+    answers: tuple[AnswersChecked, ...] = (),
+) -> StoredRun:
     """A run in results/name, with its report. work: what the trials do, if not to write. answers: those that each checked."""
     chance = random.Random(shape.seed)
     plan = synthetic_plan(range(1, shape.levels + 1), shape.replicates, KNOBS, work=work, seed=shape.seed)

@@ -10,7 +10,6 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from scale_sweep import model
 from scale_sweep.capacity.objective import parse_objective
 from scale_sweep.cli import compose
 from scale_sweep.experiment.axes import load_axis
@@ -18,6 +17,11 @@ from scale_sweep.judge.figures.searched import judged_step, next_step_rate
 from scale_sweep.judge.figures.trial_facts import STEP_LINES, StepSeen, TrialFacts
 from scale_sweep.loadgen.handle import read_recorded
 from scale_sweep.measure.executing.execute import run_campaign
+from scale_sweep.model.events import ArtifactMade, Event, PhaseEntered, StepBegan, StepEnded
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import Step, TrialResult
+from scale_sweep.model.planned import Plan, Trial
+from scale_sweep.model.samples import Sample
 from scale_sweep.plan import planner_of
 from scale_sweep.results.store.run_lock import RunLock
 from scale_sweep.results.store.stored import new_folder
@@ -68,12 +72,12 @@ def step_log(rate: float, achieved: float, p99_ms: float, seconds: int, start_ns
 class SearchedTrials:
     """Makes the events of trials, searches and confirming ones."""
 
-    def __init__(self, plan: model.Plan, queue: Queue) -> None:
+    def __init__(self, plan: Plan, queue: Queue) -> None:
         self._axis, self._queue, self.text = load_axis(plan.sweep.axis), queue, ""
 
-    def __call__(self, trial: model.Trial) -> Generator[model.Event, None, None]:
+    def __call__(self, trial: Trial) -> Generator[Event, None, None]:
         start_ns = (trial.order + 1) * 10**12
-        yield model.PhaseEntered(trial_id=trial.trial_id, phase="measure", monotonic_ns=start_ns + WARMUP_S * 10**9)
+        yield PhaseEntered(trial_id=trial.trial_id, phase="measure", monotonic_ns=start_ns + WARMUP_S * 10**9)
         if not trial.load.searches:
             facts = self._facts(trial, self._log(trial, trial.load.rate, start_ns), start_ns)
         else:
@@ -82,31 +86,31 @@ class SearchedTrials:
         assert summary is not None
         yield from ended(self._axis, trial, replace(facts, counted=Counted(rows=summary.rows_acked)), 100.0)
 
-    def _searched(self, trial: model.Trial, start_ns: int) -> Generator[model.Event, None, TrialFacts]:
+    def _searched(self, trial: Trial, start_ns: int) -> Generator[Event, None, TrialFacts]:
         facts = self.opening(trial, start_ns)
-        judged: list[model.Step] = []
+        judged: list[Step] = []
         while (rate := next_step_rate(trial, facts.summary, judged)) is not None:
-            yield model.StepBegan(trial_id=trial.trial_id, rate=rate)
+            yield StepBegan(trial_id=trial.trial_id, rate=rate)
             seen = self.step(trial, rate, len(judged), start_ns)
             facts = replace(facts, steps=(*facts.steps, seen), step_rates=(*facts.step_rates, rate))
-            yield model.ArtifactMade(trial_id=trial.trial_id, name=STEP_LINES.format(len(facts.steps)), text=self.text)
+            yield ArtifactMade(trial_id=trial.trial_id, name=STEP_LINES.format(len(facts.steps)), text=self.text)
             judged.append(judged_step(self._axis, trial, facts, seen))
-            yield model.StepEnded(trial_id=trial.trial_id, step=judged[-1])
+            yield StepEnded(trial_id=trial.trial_id, step=judged[-1])
         return facts
 
-    def opening(self, trial: model.Trial, start_ns: int) -> TrialFacts:
+    def opening(self, trial: Trial, start_ns: int) -> TrialFacts:
         """The facts after the closed loop of a search, with the samples of all its loads."""
         lines = load_lines([int(MOST * trial.level)] * 7, 2, start_ns)
         return self._facts(trial, "".join(json.dumps(line) + "\n" for line in lines), start_ns)
 
-    def step(self, trial: model.Trial, rate: float, number: int, start_ns: int) -> StepSeen:
+    def step(self, trial: Trial, rate: float, number: int, start_ns: int) -> StepSeen:
         """A step of a search; `text` then has its lines."""
         self.text = self._log(trial, rate, start_ns + (number + 2) * 10 * 10**9, number)
         recorded = read_recorded(self.text)
         assert recorded.summary is not None
         return StepSeen(rate=rate, summary=recorded.summary, intervals=recorded.intervals)
 
-    def _log(self, trial: model.Trial, rate: float, begins: int, number: int = 0) -> str:
+    def _log(self, trial: Trial, rate: float, begins: int, number: int = 0) -> str:
         most, queue = MOST * trial.level, self._queue
         chance = random.Random(f"{queue.seed} {trial.trial_id} {number}")
         p99_ms = queue.p99_ms(most, rate, chance)
@@ -115,10 +119,10 @@ class SearchedTrials:
             p99_ms /= queue.connections if trial.load.connections > 64 else 1.0
         return step_log(rate, min(rate, most), p99_ms, STEP_S if trial.load.searches else 3 * STEP_S, begins)
 
-    def _facts(self, trial: model.Trial, log: str, start_ns: int) -> TrialFacts:
+    def _facts(self, trial: Trial, log: str, start_ns: int) -> TrialFacts:
         return facts_of(log, start_ns, start_ns + WARMUP_S * 10**9, self._samples(trial, start_ns))
 
-    def _samples(self, trial: model.Trial, start_ns: int) -> Iterator[model.Sample]:
+    def _samples(self, trial: Trial, start_ns: int) -> Iterator[Sample]:
         for sample in samples_of(trial, [1] * (220 if trial.load.searches else 20), start_ns):
             cpus = {str(cpu): 0.0 for cpu in trial.placement.generator_cpus}
             seconds = (sample.monotonic_ns - start_ns) / 1e9
@@ -126,7 +130,7 @@ class SearchedTrials:
             yield replace(sample, cpu_busy_s_total=cpus, cpu_stolen_s_total=stolen) if self._queue.stolen else sample
 
 
-def searched_plan(levels: int, replicates: int, *, confirms: bool = True, step_s: float = 10.0) -> model.Plan:
+def searched_plan(levels: int, replicates: int, *, confirms: bool = True, step_s: float = 10.0) -> Plan:
     """Levels 1, 2, ..., each with these replicates of a search. step_s: as it is planned."""
     plan = synthetic_plan(range(1, levels + 1), replicates, KNOBS, seed=1)
     how = {"rows": None, "objective": OBJECTIVE, "duration_s": step_s, "window_max_s": None, "carries_claim": False}
@@ -139,15 +143,15 @@ def searched_plan(levels: int, replicates: int, *, confirms: bool = True, step_s
 
 
 def searched_results(
-    plan: model.Plan, queue: Queue = Queue(), done: tuple[model.TrialResult, ...] = ()
-) -> tuple[model.Plan, list[model.TrialResult]]:
+    plan: Plan, queue: Queue = Queue(), done: tuple[TrialResult, ...] = ()
+) -> tuple[Plan, list[TrialResult]]:
     """The plan as it grew, and the results of its trials; of those that are not done."""
     return campaign(plan, SearchedTrials(plan, queue), done)
 
 
 def searched_run(
-    results: Path, plan: model.Plan, queue: Queue = Queue(), name: str = "20260102T030405Z-search-1a2b3c"
-) -> model.StoredRun:
+    results: Path, plan: Plan, queue: Queue = Queue(), name: str = "20260102T030405Z-search-1a2b3c"
+) -> StoredRun:
     """The run in results/name, with its report."""
     writer = RunWriter(RunLock(new_folder(results / name)), plan, manifest_of(plan))
     run_campaign(plan, planner_of(plan), SearchedTrials(plan, queue), [writer])

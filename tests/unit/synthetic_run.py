@@ -7,13 +7,17 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from scale_sweep import model
 from scale_sweep.analysis.fit.models import rate_at
+from scale_sweep.model.declared import Sweep, Work
+from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.measured import Measurement, TrialResult, Verdict, VerdictKind
+from scale_sweep.model.planned import Confound, Plan, Trial
+from scale_sweep.model.resources import Placement
 from scale_sweep.results.store.codec import SCHEMA
 from tests.unit.factories import KNOB_COLUMNS, make_sweep, make_trial, with_trials
 from tests.unit.observing import fit_curve
 
-K = model.VerdictKind
+K = VerdictKind
 REASONS = {
     K.GENERATOR_BOUND: "the server used 3.10 of 4 cores (78 %) while the load generator's CPUs were 99 % busy",
     K.UNSTEADY: "the rate drifted by -14 % over the window",
@@ -24,16 +28,16 @@ REASONS = {
 WINDOW_S, WARMUP_S = 10.0, 3.0
 
 
-def synthetic_sweep(cores: str = "1..4", **changes) -> model.Sweep:
+def synthetic_sweep(cores: str = "1..4", **changes) -> Sweep:
     """A sweep whose name says that it is invented."""
     question = "How far does one PostgreSQL server scale with cores on this machine?"
     named = {"name": "cpu (synthetic)", "target": "postgres", "runtime": "process", "version": "16.2", "method": "copy"}
     return replace(make_sweep(cores=cores, load__duration="10s"), question=question, **named, **changes)
 
 
-def synthetic_trial(level: float, replicate: int, order: int, knobs: Mapping[str, str]) -> model.Trial:
+def synthetic_trial(level: float, replicate: int, order: int, knobs: Mapping[str, str]) -> Trial:
     server = tuple(range(max(math.ceil(level), 1)))
-    placement = model.Placement(server_cpus=server, generator_cpus=(16, 17, 18, 19))
+    placement = Placement(server_cpus=server, generator_cpus=(16, 17, 18, 19))
     where = {"level": level, "cores": level, "placement": placement}
     which = {"trial_id": f"cores-{level:g}-r{replicate}", "order": order, "replicate": replicate, "seed": 42}
     return make_trial(synthetic_sweep(), knobs=dict(knobs), **where, **which)
@@ -45,10 +49,10 @@ def synthetic_plan(
     knobs: Mapping[str, str],
     *,
     knobs_at: Mapping[float, Mapping[str, str]] | None = None,
-    sweep: model.Sweep | None = None,
-    work: model.Work | None = None,
+    sweep: Sweep | None = None,
+    work: Work | None = None,
     **fields,
-) -> model.Plan:
+) -> Plan:
     """Each level in each replicate. knobs_at: by level, where they are others. work: of the trials. fields: of a sweep."""
     asked = sweep or synthetic_sweep(replicates=replicates, levels=tuple(float(n) for n in levels), **fields)
     order = [(float(n), r) for r in range(1, replicates + 1) for n in levels]
@@ -56,16 +60,12 @@ def synthetic_plan(
     if work:
         asked, trials = replace(asked, work=work), [replace(trial, work=work) for trial in trials]
     empty = {"confounds": (), "notes": (), "seconds_estimated": 100.0}
-    return model.Plan(sweep=asked, trials=tuple(trials), knobs=KNOB_COLUMNS, **empty)
+    return Plan(sweep=asked, trials=tuple(trials), knobs=KNOB_COLUMNS, **empty)
 
 
-def synthetic_result(
-    trial: model.Trial, rate: float, kind: model.VerdictKind, chance: random.Random
-) -> model.TrialResult:
+def synthetic_result(trial: Trial, rate: float, kind: VerdictKind, chance: random.Random) -> TrialResult:
     if kind is K.ABORTED:
-        return model.TrialResult(
-            trial=trial, measurement=model.Measurement(), verdict=model.Verdict(kind=kind, reasons=(REASONS[kind],))
-        )
+        return TrialResult(trial=trial, measurement=Measurement(), verdict=Verdict(kind=kind, reasons=(REASONS[kind],)))
     used = {K.GENERATOR_BOUND: 0.78, K.RESOURCE_NOT_SATURATED: 0.77}.get(kind, 0.97) * trial.level
     rate *= {K.GENERATOR_BOUND: 0.8, K.UNSTEADY: 0.9, K.RESOURCE_NOT_SATURATED: 0.75}.get(kind, 1.0)
     p50_ms, p99_ms = 4.2 + chance.random(), 21.7 if chance.random() > 0.2 else None
@@ -82,11 +82,11 @@ def synthetic_result(
         caveats = ("no checkpoint (commit cycle) in the window; the durable rate includes it",)
     effective = {"server_version": "16.2", "max_parallel_workers": f"{trial.level:g}"}
     effective |= {"shared_buffers": "1GB", "synchronous_commit": "on"}
-    told = {"measurement": model.Measurement(**figures), "verdict": model.Verdict(kind=kind, reasons=caveats)}
-    return model.TrialResult(trial=trial, wall_s=17.5, effective=effective, **told)
+    told = {"measurement": Measurement(**figures), "verdict": Verdict(kind=kind, reasons=caveats)}
+    return TrialResult(trial=trial, wall_s=17.5, effective=effective, **told)
 
 
-def synthetic_series(result: model.TrialResult, chance: random.Random):
+def synthetic_series(result: TrialResult, chance: random.Random):
     m = result.measurement
     if m.rows_per_s is None:
         return ()
@@ -109,13 +109,13 @@ def synthetic_run(
     levels: Sequence[float] = (1, 2, 3, 4),
     replicates: int = 3,
     *,
-    verdicts: Mapping[tuple[float, int], model.VerdictKind] | None = None,
+    verdicts: Mapping[tuple[float, int], VerdictKind] | None = None,
     knobs: Mapping[float, Mapping[str, str]] | None = None,
     seed: int = 42,
     noise: float = 0.02,
-    sweep: model.Sweep | None = None,
+    sweep: Sweep | None = None,
     **parameters: float,
-) -> model.StoredRun:
+) -> StoredRun:
     """A finished run: rates from the parameters with noise, verdicts as given by (level, replicate)."""
     chance = random.Random(seed)
     parameters = parameters or {"gamma": 4.1e5, "alpha": 0.03}
@@ -130,13 +130,13 @@ def synthetic_run(
     results = tuple(result_of(trial) for trial in plan.trials)
     series = {r.trial.trial_id: synthetic_series(r, chance) for r in results}
     made = {"path": "/results/20260102T030405Z-cpu-synthetic-1a2b3c", "manifest": synthetic_manifest()}
-    return model.StoredRun(plan=plan, results=results, timeseries=series, fit=fit_curve(results), **made)
+    return StoredRun(plan=plan, results=results, timeseries=series, fit=fit_curve(results), **made)
 
 
-def on_shared_cpus(run: model.StoredRun) -> model.StoredRun:
+def on_shared_cpus(run: StoredRun) -> StoredRun:
     """The run on a machine where the load generator has no CPUs of its own."""
 
-    def shared(trial: model.Trial) -> model.Trial:
+    def shared(trial: Trial) -> Trial:
         placement = replace(trial.placement, generator_cpus=(0, 1))
         return replace(trial, resources=replace(trial.resources, placement=placement))
 
@@ -164,14 +164,14 @@ def synthetic_manifest() -> dict[str, object]:
     }
 
 
-def mixed_run(**changes) -> model.StoredRun:
+def mixed_run(**changes) -> StoredRun:
     """Four levels with every kind of trouble, and a knob that moves."""
     knobs = {float(n): {"partitions": "4" if n < 3 else "12", "connections": "8"} for n in range(1, 5)}
     values = ("4", "4", "12", "12")
     sentence = (
         "partitions moves with the cores (4 at 1, 4 at 2, 12 at 3, 12 at 4): the curve shows both, not the cores alone"
     )
-    confound = model.Confound(knob="partitions", values=values, sentence=sentence)
+    confound = Confound(knob="partitions", values=values, sentence=sentence)
     verdicts = {(4.0, 1): K.GENERATOR_BOUND, (2.0, 2): K.UNSTEADY, (3.0, 3): K.ABORTED}
     verdicts[3.0, 1] = K.RESOURCE_NOT_SATURATED
     run = on_shared_cpus(synthetic_run(verdicts=verdicts, knobs=knobs, **changes))

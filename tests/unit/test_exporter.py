@@ -8,10 +8,25 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse
 
-from scale_sweep import model
 from scale_sweep.analysis.noise.drift_test import without_drift
 from scale_sweep.analysis.observations import observations
 from scale_sweep.capacity.objective import parse_objective
+from scale_sweep.model.declared import Operation
+from scale_sweep.model.derived import marks
+from scale_sweep.model.events import (
+    CeilingsMeasured,
+    IntervalSeen,
+    PhaseEntered,
+    SampleTaken,
+    StepBegan,
+    StepEnded,
+    TrialFinished,
+    TrialStarted,
+)
+from scale_sweep.model.loads import Interval
+from scale_sweep.model.measured import Bottleneck, BottleneckKind, Step, VerdictKind
+from scale_sweep.model.questions import OperationFigures
+from scale_sweep.model.samples import DiskCeiling, DiskSample, Sample, SubjectSample
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.results.store.stored import Folder
 from scale_sweep.watch.exporter.names import COMMON, METRICS
@@ -28,11 +43,11 @@ RUN = mixed_run()
 S = 10**9
 
 
-def sample(second: int, pools: dict[str, float] | None = None) -> model.Sample:
-    side = model.SubjectSample(cpu_s_total=0.9 * second, throttled_s_total=0.1 * second, memory_bytes=10**9)
+def sample(second: int, pools: dict[str, float] | None = None) -> Sample:
+    side = SubjectSample(cpu_s_total=0.9 * second, throttled_s_total=0.1 * second, memory_bytes=10**9)
     counts = {"written_bytes_total": 10**8 * second, "read_bytes_total": second, "writes_total": 7 * second}
-    disk = model.DiskSample(**counts, busy_s_total=0.5 * second, queue_s_total=1.5 * second, free_bytes=10**10)
-    return model.Sample(
+    disk = DiskSample(**counts, busy_s_total=0.5 * second, queue_s_total=1.5 * second, free_bytes=10**10)
+    return Sample(
         monotonic_ns=second * S,
         server=side,
         generator=side,
@@ -45,7 +60,7 @@ def sample(second: int, pools: dict[str, float] | None = None) -> model.Sample:
     )
 
 
-def interval(second: int) -> model.Interval:
+def interval(second: int) -> Interval:
     counts = {"rows": 1000, "rows_total": 1000 * second, "requests": 10, "errors": 1, "retries": 2, "backlog_rows": 50}
     response = {"response_us_p50": 900.0, "response_us_p99": 4000.0, "response_us_max": 9000.0}
     service = {"service_us_p50": 800.0, "service_us_p99": 3000.0, "service_us_max": 8000.0}
@@ -53,14 +68,12 @@ def interval(second: int) -> model.Interval:
     return make_interval(t_s=float(second), **counts, **response, **service, **operations)
 
 
-RANGE = model.OperationFigures(weight=1, requests_per_s=50.0, response_ms={"p50": 2.0, "p99": 8.0})
-MIX = (model.Operation(), model.Operation(name="range", unit="requests"))
-FULL = model.Bottleneck(kind=model.BottleneckKind.SERVER_CPU, sentence="all cores busy")
-LIMIT = model.DiskCeiling(disks=("d1",), write_mb_per_s=100.0, sync_writes_per_s=None)
+RANGE = OperationFigures(weight=1, requests_per_s=50.0, response_ms={"p50": 2.0, "p99": 8.0})
+MIX = (Operation(), Operation(name="range", unit="requests"))
+FULL = Bottleneck(kind=BottleneckKind.SERVER_CPU, sentence="all cores busy")
+LIMIT = DiskCeiling(disks=("d1",), write_mb_per_s=100.0, sync_writes_per_s=None)
 LAST = "cores-9-r1"
-STEP = model.Step(
-    rate=4e3, achieved_per_s=4e3, seconds=5.0, requests=2000, verdict=model.VerdictKind.VALID, excess=-0.1
-)
+STEP = Step(rate=4e3, achieved_per_s=4e3, seconds=5.0, requests=2000, verdict=VerdictKind.VALID, excess=-0.1)
 FAILED = (replace(STEP, rate=4500.0, excess=0.1), replace(STEP, rate=6000.0, excess=None))
 STEPS = (STEP, replace(STEP, rate=3000.0), *FAILED)
 
@@ -80,7 +93,7 @@ def begun(*, vary: bool = False, reads: bool = False, searches: bool = False) ->
     plan = replace(RUN.plan, sweep=replace(sweep, load=replace(sweep.load, rate=5000.0), work=work), trials=trials)
     variant = {"method": "copy"} if vary else {}
     ceilings = {t.trial_id: 1e8 for t in plan.trials} | {LAST: 1e8}
-    measured = model.CeilingsMeasured(rows_per_s=ceilings, disks=(LIMIT,))
+    measured = CeilingsMeasured(rows_per_s=ceilings, disks=(LIMIT,))
     state = take(LiveState(run="20260102T030405Z-x", plan=plan), measured)
     for position, r in enumerate(RUN.results, start=1):
         figures = {"requests_per_s": r.measurement.rows_per_s, "operations": {"range": RANGE}} if reads else {}
@@ -88,25 +101,25 @@ def begun(*, vary: bool = False, reads: bool = False, searches: bool = False) ->
         trial = replace(r.trial, work=work, subject=replace(r.trial.subject, variant=variant))
         result = replace(r, trial=trial, measurement=m, verdict=replace(r.verdict, bottleneck=FULL))
         times = {"unix_s": 1000.0 * position, "monotonic_ns": position}
-        begins = model.TrialStarted(trial=trial, position=position, total=13, **times)
-        state = taken(state, begins, model.TrialFinished(result=result))
+        begins = TrialStarted(trial=trial, position=position, total=13, **times)
+        state = taken(state, begins, TrialFinished(result=result))
     first = plan.trials[0]
     load = replace(first.load, objective=parse_objective("p99 < 20ms, errors < 1%") if searches else None)
     subject, knobs = replace(first.subject, variant=variant), {**first.knobs, "mode": "fast"}
     last = replace(first, trial_id=LAST, subject=subject, knobs=knobs, load=load)
-    begins = model.TrialStarted(trial=last, position=13, total=13, unix_s=2000.0, monotonic_ns=S)
-    state = taken(state, begins, model.PhaseEntered(trial_id=LAST, phase="measure", monotonic_ns=2 * S))
+    begins = TrialStarted(trial=last, position=13, total=13, unix_s=2000.0, monotonic_ns=S)
+    state = taken(state, begins, PhaseEntered(trial_id=LAST, phase="measure", monotonic_ns=2 * S))
     for second in (3, 4):
-        sampled = model.SampleTaken(trial_id=LAST, sample=sample(second, {"vnode": 1.0 * second}))
-        state = taken(state, sampled, model.IntervalSeen(trial_id=LAST, interval=interval(second)))
+        sampled = SampleTaken(trial_id=LAST, sample=sample(second, {"vnode": 1.0 * second}))
+        state = taken(state, sampled, IntervalSeen(trial_id=LAST, interval=interval(second)))
     if not searches:
         return state
-    first, second = (model.IntervalSeen(trial_id=LAST, interval=interval(at)) for at in (1, 2))
+    first, second = (IntervalSeen(trial_id=LAST, interval=interval(at)) for at in (1, 2))
     for step in STEPS:
-        begins = model.StepBegan(trial_id=LAST, rate=step.rate)
-        state = taken(state, begins, first, model.StepEnded(trial_id=LAST, step=step))
-    phase = model.PhaseEntered(trial_id=LAST, phase="step", monotonic_ns=5 * S)
-    return taken(state, model.StepBegan(trial_id=LAST, rate=4200.0), phase, second)
+        begins = StepBegan(trial_id=LAST, rate=step.rate)
+        state = taken(state, begins, first, StepEnded(trial_id=LAST, step=step))
+    phase = PhaseEntered(trial_id=LAST, phase="step", monotonic_ns=5 * S)
+    return taken(state, StepBegan(trial_id=LAST, rate=4200.0), phase, second)
 
 
 def parts(state: LiveState):
@@ -164,7 +177,7 @@ def test_a_load_that_reads_says_its_requests_and_those_of_each_operation():
         assert values(state, *absent) == [None] * 3
     for second, percentiles, served_s in ((5, {}, 0.007), (6, {"range": 9000.0}, 0.009)):
         event = replace(interval(second), operations_p99_us=percentiles)
-        state = take(reading, model.IntervalSeen(trial_id=LAST, interval=event))
+        state = take(reading, IntervalSeen(trial_id=LAST, interval=event))
         assert value(state, "operation_response_time_seconds", operation="range") == pytest.approx(served_s)
     one = {"trial": reading.results[0].trial.trial_id, "operation": "range"}
     assert value(reading, "trial_operation_requests_per_second", **one) == 50.0
@@ -199,9 +212,9 @@ def test_values_are_the_trials():
     assert value(state, "trial_setting", setting="mode") is None
     of_clients = replace(state, plan=replace(state.plan, sweep=replace(state.plan.sweep, axis="clients")))
     assert value(of_clients, "trial_setting", setting="clients") == state.running.trial.level
-    quick = {r.trial.trial_id for r in RUN.results if "quick" in model.marks(r)}
+    quick = {r.trial.trial_id for r in RUN.results if "quick" in marks(r)}
     assert quick and all(value(state, "trial_mark", trial=name, mark="quick") == 1 for name in quick)
-    valid = sum(r.verdict.kind is model.VerdictKind.VALID for r in RUN.results)
+    valid = sum(r.verdict.kind is VerdictKind.VALID for r in RUN.results)
     assert value(state, "run_finished_trials_total", verdict="VALID") == valid
     counted = [o.value for o in without_drift(observations(RUN.results, "rows_per_s")) if o.level == 1 and not o.mark]
     curve = ("curve_rows_per_second", "curve_speedup_ratio")
@@ -227,7 +240,7 @@ def test_a_search_shows_the_offered_rate_and_the_rates_between_which_the_capacit
 
 def test_what_is_not_known_has_no_sample():
     plan = RUN.plan
-    state = take(LiveState(run="x", plan=plan), model.TrialStarted(trial=plan.trials[0], position=1, total=4))
+    state = take(LiveState(run="x", plan=plan), TrialStarted(trial=plan.trials[0], position=1, total=4))
     of_trial = {"rows_acknowledged_total", "cpu_used_cores", "response_time_seconds", "trial_verdict"}
     rates = {"curve_rows_per_second", "generator_ceiling_rows_per_second", "offered_rows_per_second"}
     assert not {f"scale_{name}" for name in of_trial | rates} & {name for name, _ in served(state)}
@@ -235,18 +248,18 @@ def test_what_is_not_known_has_no_sample():
 
 
 def test_rates_end_with_the_load_and_counters_stay():
-    state = take(begun(), model.PhaseEntered(trial_id=LAST, phase="verify", monotonic_ns=9 * S))
+    state = take(begun(), PhaseEntered(trial_id=LAST, phase="verify", monotonic_ns=9 * S))
     assert values(state, "achieved_rows_per_second", "rows_acknowledged_total") == [None, 4000]
     assert value(state, "disk_write_bytes_per_second", disk="d1") is None
     assert value(state, "trial_phase", phase="verify") == 1
 
 
 def test_a_thread_that_ends_keeps_what_it_used_and_pools_are_bounded():
-    state = take(begun(), model.SampleTaken(trial_id=LAST, sample=sample(5, {"commit": 0.5})))
+    state = take(begun(), SampleTaken(trial_id=LAST, sample=sample(5, {"commit": 0.5})))
     assert value(state, "thread_pool_cpu_seconds_total", pool="vnode") == 1.0
     assert value(state, "thread_pool_cpu_seconds_total", pool="commit") == 0.5
     many = sample(5, {f"t{i}": 1.0 for i in range(200)})
-    state = take(begun(), model.SampleTaken(trial_id=LAST, sample=many))
+    state = take(begun(), SampleTaken(trial_id=LAST, sample=many))
     pools = [dict(labels)["pool"] for name, labels in served(state) if name == "scale_thread_pool_cpu_seconds_total"]
     assert len(pools) == POOLS_MAX + 1
     assert value(state, "thread_pool_cpu_seconds_total", pool="other") == 200 - (POOLS_MAX - 1)
@@ -254,7 +267,7 @@ def test_a_thread_that_ends_keeps_what_it_used_and_pools_are_bounded():
 
 def test_progress_counts_the_running_trials_part_and_a_plan_that_grew():
     plan = replace(RUN.plan, seconds_estimated=10.0 * len(RUN.plan.trials))
-    begins = model.TrialStarted(trial=plan.trials[0], position=1, total=20, monotonic_ns=S)
+    begins = TrialStarted(trial=plan.trials[0], position=1, total=20, monotonic_ns=S)
     at = progress(take(LiveState(run="x", plan=plan), begins), 6 * S)
     assert (at.done, at.total) == (0, 20)
     assert at.done_ratio == pytest.approx(0.5 / 20)
@@ -266,7 +279,7 @@ def test_confirming_trials_that_are_shorter_than_searches_do_not_lengthen_the_ti
     load = replace(RUN.plan.trials[0].load, duration_s=10.0)
     search, confirm = (replace(RUN.plan.trials[0], load=load, role=role) for role in ("point", "confirm"))
     trials = tuple(replace(one, trial_id=f"{one.role}{i}") for one in (search, confirm) for i in range(2))
-    step = model.Step(rate=1e3, achieved_per_s=1e3, seconds=20.0, requests=9, verdict=model.VerdictKind.VALID)
+    step = Step(rate=1e3, achieved_per_s=1e3, seconds=20.0, requests=9, verdict=VerdictKind.VALID)
     searched = replace(RUN.results[0], wall_s=100.0, measurement=replace(RUN.results[0].measurement, steps=(step,) * 4))
     ended = [replace(searched, trial=trial) for trial in trials[:2]]
     state = LiveState(run="x", plan=replace(RUN.plan, trials=trials), results=tuple(ended), total=4)
