@@ -180,6 +180,36 @@ def test_the_kernels_files_say_caches_and_kinds(tmp_path):
     assert [cpu.kind for cpu in read_host(tmp_path).cpus] == [0, 0, 0, 1]
 
 
+# core_id of each CPU, the file with the CPUs of its core (None: the kernel writes none), them, and the cores.
+DIES = [0, 1, 2, 3, 4, 5] * 2
+CORES = [
+    (DIES, "core_cpus_list", [[cpu] for cpu in range(12)], 12),
+    (DIES, "thread_siblings_list", [[cpu] for cpu in range(12)], 12),
+    (DIES, "core_cpus_list", [[cpu // 2 * 2, cpu // 2 * 2 + 1] for cpu in range(12)], 6),
+    ([0, 0, 1, 1, 0, 0, 1, 1], "core_cpus_list", [[cpu] for cpu in range(8)], 8),
+    ([0, 1, 0, 1], None, [], 2),
+]
+
+
+@pytest.mark.parametrize(("numbers", "name", "siblings", "cores"), CORES)
+def test_a_core_is_the_cpus_that_the_kernel_lists_whatever_its_number_in_a_die_or_cluster(
+    tmp_path, numbers, name, siblings, cores
+):
+    cpus = tmp_path / "sys/devices/system/cpu"
+    for cpu, number in enumerate(numbers):
+        files = {"core_id": number, "physical_package_id": 0}
+        files |= {name: ",".join(map(str, siblings[cpu]))} if name else {}
+        (cpus / f"cpu{cpu}/topology").mkdir(parents=True)
+        for file, text in files.items():
+            (cpus / f"cpu{cpu}/topology" / file).write_text(f"{text}\n")
+    (cpus / "online").write_text(f"0-{len(numbers) - 1}\n")
+    found = read_host(tmp_path)
+    top = Topology(replace(found, allowed=tuple(range(len(numbers)))))
+    assert len(top.cores) == cores
+    seconds = ((cores, "SMT siblings"),) if cores < len(numbers) else ()
+    assert top.changes(top.order) == seconds
+
+
 def test_the_plan_of_another_machine_says_so_in_json_and_gives_each_client_a_table(tmp_path):
     done = run(*PLAN, "--json", "--machine", str(MACHINES / "chiplets.toml"), cwd=tmp_path)
     document = json.loads(done.stdout)

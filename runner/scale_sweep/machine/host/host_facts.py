@@ -21,8 +21,7 @@ SAME_KIND = 0.9  # of the capacity of the fastest core of a kind
 @dataclass(frozen=True, kw_only=True)
 class Cpu:
     id: int
-    # core, package: as the kernel numbers them
-    core: int
+    core: int  # its lowest CPU; as the kernel numbers it in its package, if it lists no CPUs of a core
     package: int
     node: int  # its NUMA node
     l3: int = 0  # the lowest CPU that shares its L3 cache; 0 if the kernel does not say
@@ -106,10 +105,12 @@ def _cpus(root: Path) -> tuple[Cpu, ...]:
 def _cpu(base: Path, cpu: int, kind: int) -> Cpu:
     folder = base / f"cpu{cpu}"
     core, package = text_of(folder / "topology/core_id"), text_of(folder / "topology/physical_package_id")
+    names = ("core_cpus_list", "thread_siblings_list")  # of the kernel since 5.3, and before
+    listed = next(filter(None, (text_of(folder / "topology" / name) for name in names)), "")
     nodes = [int(p.name[4:]) for p in folder.glob("node[0-9]*")]
     return Cpu(
         id=cpu,
-        core=int(core or cpu),
+        core=min(parse_cpus(listed)) if listed else int(core or cpu),  # dies and clusters number theirs from 0 each
         package=max(0, int(package or 0)),
         node=nodes[0] if nodes else 0,
         l3=_l3(folder),

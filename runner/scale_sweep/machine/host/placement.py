@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from scale_sweep.machine.host.host_facts import Cpu, Host
 from scale_sweep.model.resources import Placement
 
-Core = tuple[int, int]  # package and core, as the kernel numbers them
+Core = tuple[int, int]  # package and core
 
 
 class Topology:
