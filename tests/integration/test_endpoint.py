@@ -5,11 +5,9 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 import time
 from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -111,38 +109,6 @@ def test_the_cores_of_an_endpoint_are_not_those_of_this_machine(tmp_path):
         done = run("plan", "cpu", "--cores", more, "--target", "tdengine", "--endpoint", address, cwd=tmp_path)
     assert f"{more} cores × 3 replicates of tdengine (endpoint" in done.stdout + done.stderr
     assert "cores asked for" not in done.stderr, done.stderr
-
-
-NOBODY = "http://127.0.0.1:9"
-
-
-class Engine(BaseHTTPRequestHandler):
-    """Answers as an engine that has nothing."""
-
-    def do_GET(self):
-        body = json.dumps({"ApiVersion": "1.44", "ServerVersion": "99.1", "CgroupVersion": "2"}).encode()
-        self.send_response(200 if self.path.endswith(("/version", "/_ping", "/info")) else 404)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        """Prints nothing."""
-
-
-@pytest.fixture
-def engine():
-    with ThreadingHTTPServer(("127.0.0.1", 0), Engine) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"tcp://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-@pytest.mark.parametrize("proxies", [{"http_proxy": NOBODY}, {"ALL_PROXY": NOBODY, "HTTPS_PROXY": NOBODY}])
-@pytest.mark.parametrize("excepted", ["", "example.org"])
-def test_an_engine_on_loopback_is_asked_directly(engine, tmp_path, proxies, excepted):
-    done = run("doctor", cwd=tmp_path, DOCKER_HOST=engine, NO_PROXY=excepted, no_proxy="", **proxies)
-    assert "99.1" in done.stdout, done.stdout
 
 
 MBIT = 20.0

@@ -1,18 +1,24 @@
 """What is chosen when nothing fits: the remedy is of what is really missing."""
 
 import functools
+import hashlib
+import json
 import os
+import threading
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler
+from socketserver import ThreadingUnixStreamServer
 
 import pytest
 
 from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.plan.preparing.choice import choose
-from scale_sweep.server.runtimes import docker
+from scale_sweep.server.runtimes import docker, docker_engine
 from scale_sweep.server.runtimes.docker_engine import DockerFacts
 from scale_sweep.server.targets import Installation
 from scale_sweep.server.targets.kairosdb.kairosdb_target import KairosdbTarget
 from tests.unit.factories import executable, make_sweep
+from tests.unit.whole_commands import run
 
 
 @pytest.fixture
@@ -116,3 +122,70 @@ def test_asked_for_by_name_it_is_taken_and_refused_later_with_the_remedy(with_ta
 def test_a_home_that_does_not_exist_is_named_once(tmp_path, target):
     home = str(tmp_path / "none")
     assert refused(target=target, runtime="process", home=home).message.count(home) == 1
+
+
+class Engine(BaseHTTPRequestHandler):
+    """Answers as the engine of another machine."""
+
+    def do_GET(self):
+        info = {"ApiVersion": "1.44", "ServerVersion": "99.1", "Name": "far-away", "NCPU": 96}
+        body = json.dumps(info).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Prints nothing."""
+
+
+@pytest.fixture
+def far_away(tmp_path):
+    """The environments by which an engine of another machine is named, with what a message names."""
+    docker_engine._engine.cache_clear()
+    address, socket = "tcp://192.0.2.1:2375", tmp_path / "socket"
+    meta = tmp_path / "contexts/meta" / hashlib.sha256(b"far").hexdigest()
+    meta.mkdir(parents=True)
+    context = {
+        "Name": "far",
+        "Metadata": {},
+        "Endpoints": {"docker": {"Host": address}},
+    }  # as `docker context` writes it
+    (meta / "meta.json").write_text(json.dumps(context))
+    (tmp_path / "config.json").write_text(json.dumps({"currentContext": "far"}))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/config.json").write_text("{}")
+    (tmp_path / "other/contexts").symlink_to(tmp_path / "contexts")
+    with ThreadingUnixStreamServer(str(socket), Engine) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield (
+            ({"DOCKER_HOST": address}, f"{address} (DOCKER_HOST)"),
+            ({"DOCKER_HOST": "ssh://user@192.0.2.1"}, "ssh://user@192.0.2.1 (DOCKER_HOST)"),
+            ({"DOCKER_CONFIG": str(tmp_path)}, f"{address} (the context of `docker`)"),
+            ({"DOCKER_CONFIG": f"{tmp_path}/other", "DOCKER_CONTEXT": "far"}, f"{address} (DOCKER_CONTEXT)"),
+            ({"DOCKER_HOST": f"unix://{socket}"}, "far-away with 96 CPUs"),
+        )
+        server.shutdown()
+
+
+def test_an_engine_of_another_machine_is_refused_by_every_command_before_anything_starts(far_away, tmp_path):
+    words = ("cpu", "--cores", "1", "--target", "tdengine")
+    in_docker, of_image = ((*words, "--runtime", "docker"), (*words, "--image", "tdengine/tdengine:3.3.6.13"))
+    commands = [("plan", *in_docker)] * len(far_away) + [("sweep", *in_docker), ("sweep", *of_image), ("doctor",)]
+    for number, command in enumerate(commands):
+        environment, named = far_away[number % len(far_away)]
+        done = run(*command, cwd=tmp_path, **environment)
+        said = " ".join((done.stdout if command == ("doctor",) else done.stderr).split())
+        assert done.code == (0 if command == ("doctor",) else 3), (environment, command, done.stderr)
+        assert named in said and "--hosts" in said, (environment, command, done.stderr)
+    assert not (tmp_path / "results").exists()
+    done = run("plan", "cpu", "--cores", "1", "--target", "postgres", cwd=tmp_path, **far_away[0][0])
+    assert done.code == 0, "it runs without Docker"
+
+
+def test_an_engine_of_this_machine_may_be_limited_to_some_cpus(monkeypatch):
+    here = os.uname().nodename
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1, 2, 3})
+    found = [bool(docker_engine._other_machine({"Name": here, "NCPU": cpus})) for cpus in (8, 4, 16)]
+    assert found == [False, False, True]

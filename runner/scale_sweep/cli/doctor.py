@@ -98,12 +98,7 @@ def _load_core() -> Ability:
 def _docker() -> Ability:
     facts = docker_facts()
     if not facts.reachable:
-        return Ability(
-            subject="Docker",
-            there=False,
-            state="no engine answers",
-            remedy="apt-get install docker.io, start dockerd, and be root or in the group docker",
-        )
+        return Ability(subject="Docker", there=False, state=facts.why_none, remedy=facts.remedy)
     return Ability(subject="Docker", there=True, state=f"engine {facts.version}, cgroup driver {facts.cgroup_driver}")
 
 

@@ -123,15 +123,21 @@ def choose(request: RequestedServer) -> ServerChoice:
 
 
 def search(request: RequestedServer) -> ServerChoice | tuple[str, ...]:
-    """The server, or the reasons why the machine has none. Raises UsageError for a pair that does not exist."""
+    """The server, or the reasons why the machine has none. Raises UsageError for a pair that does not exist,
+    PreflightError if every runtime would start it on another machine."""
     refuse_wrong_request(request)
+    possible, elsewhere = candidates(request), []
     missing: list[str] = []
-    for facts, runtime in candidates(request):
-        result = _try(request, facts, runtime)
+    for facts, runtime in possible:
+        obstacle = load_runtime(runtime).obstacle(image_of(request, facts, runtime))
+        result = obstacle.sentence if obstacle else _try(request, facts, runtime)
         if isinstance(result, ServerChoice):
             skipped = f" ({'; '.join(missing)})" if missing else ""
             return replace(result, sentence=result.sentence + skipped)
         missing.append(result)
+        elsewhere += [obstacle] if obstacle and obstacle.is_elsewhere else []
+    if elsewhere and len(elsewhere) == len(possible):
+        raise PreflightError(elsewhere[0].sentence, remedy=elsewhere[0].remedy)
     return tuple(dict.fromkeys(missing))
 
 
@@ -189,8 +195,6 @@ def _try(request: RequestedServer, facts: Facts, name: str) -> ServerChoice | st
     runtime = load_runtime(name)
     source = runtime.CAN.source
     image = image_of(request, facts, name)
-    if obstacle := runtime.obstacle(image):
-        return obstacle.sentence
     chosen = ServerChoice(target=load_target(facts.name), runtime=name, image=image, home="", version="", sentence="")
     if source is ServerSource.IMAGE:
         sentence = f"{facts.name} {runtime.phrase(image)}, {_how(request)}"

@@ -36,6 +36,7 @@ class Obstacle:
     remedy: str
     installing_helps: bool = True  # an installed server would help
     lacks_image: bool = False  # only the image is missing
+    is_elsewhere: bool = False  # its servers would be on another machine
 
 
 class Server(Protocol):

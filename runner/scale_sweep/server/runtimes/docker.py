@@ -63,9 +63,9 @@ CAN = Capabilities(gives=frozenset({DISKS, *_OPTIONS}), is_local=True, owns_serv
 
 
 def obstacle(image: str) -> Obstacle | None:
-    if not docker_facts().reachable:
-        remedy = "install Docker Engine (apt-get install docker.io) and have the image, or give --image"
-        return Obstacle(sentence="no Docker Engine answers", remedy=remedy)
+    facts = docker_facts()
+    if not facts.reachable:
+        return Obstacle(sentence=facts.why_none, remedy=facts.remedy, is_elsewhere=bool(facts.elsewhere))
     if image_state(image) == "local" or can_pull(image):
         return None
     return Obstacle(

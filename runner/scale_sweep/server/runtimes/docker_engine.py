@@ -20,7 +20,8 @@ from scale_sweep.base.interrupts import deferred
 from scale_sweep.machine.state.copies import keep_file, kept_file
 from scale_sweep.model.resources import Accounting
 
-PULL_QUESTION_S = 5
+ENGINE_S, PULL_QUESTION_S = 60, 5
+SOCKET = "unix:///var/run/docker.sock"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,31 +30,68 @@ class DockerFacts:
     version: str = ""
     cgroup_driver: str = ""
     cgroup_version: str = ""
+    elsewhere: str = ""  # a sentence, if the engine is not of this machine
+
+    @property
+    def why_none(self) -> str:
+        return self.elsewhere or "no Docker Engine answers"
+
+    @property
+    def remedy(self) -> str:
+        if self.elsewhere:
+            return f"to measure there: --hosts (docs/hosts.md); for an engine of this machine: DOCKER_HOST={SOCKET}"
+        return "install Docker Engine (apt-get install docker.io), start dockerd, and be root or in the group docker"
 
 
-@functools.cache
-def client(timeout_s: int = 60) -> Any:
-    try:
-        import docker
-
-        engine = docker.from_env(timeout=timeout_s)
-        engine.ping()
-        return engine
-    except Exception:
-        return None
+def client(timeout_s: int = ENGINE_S) -> Any:
+    """None without an engine of this machine."""
+    return _engine(timeout_s)[0]
 
 
 def docker_facts() -> DockerFacts:
-    engine = client()
-    if engine is None:
-        return DockerFacts(reachable=False)
-    info = engine.info()
-    return DockerFacts(
-        reachable=True,
-        version=str(info.get("ServerVersion", "")),
-        cgroup_driver=str(info.get("CgroupDriver", "")),
-        cgroup_version=str(info.get("CgroupVersion", "")),
-    )
+    return _engine(ENGINE_S)[1]
+
+
+@functools.cache
+def _engine(timeout_s: int) -> tuple[Any, DockerFacts]:
+    with contextlib.suppress(Exception):
+        import docker
+
+        elsewhere = _other_address()
+        engine = None if elsewhere else docker.from_env(timeout=timeout_s)
+        info = engine.info() if engine is not None else {}
+        if elsewhere := elsewhere or _other_machine(info):
+            return None, DockerFacts(reachable=False, elsewhere=elsewhere)
+        return engine, DockerFacts(
+            reachable=True,
+            version=str(info.get("ServerVersion", "")),
+            cgroup_driver=str(info.get("CgroupDriver", "")),
+            cgroup_version=str(info.get("CgroupVersion", "")),
+        )
+    return None, DockerFacts(reachable=False)
+
+
+def _other_address() -> str:
+    """ "" for a socket of this machine: servers get its directories and CPUs."""
+    from docker.context import ContextAPI
+    from docker.utils import parse_host
+
+    if host := os.environ.get("DOCKER_HOST", ""):
+        named_by = "DOCKER_HOST"
+    else:
+        host = str(ContextAPI.kwargs_from_context().get("base_url") or SOCKET)
+        named_by = "DOCKER_CONTEXT" if os.environ.get("DOCKER_CONTEXT") else "the context of `docker`"
+    if str(parse_host(host)).startswith("http+unix:"):
+        return ""
+    return f"the Docker Engine at {host} ({named_by}) is not on a socket of this machine"
+
+
+def _other_machine(info: Mapping[str, Any]) -> str:
+    """Behind a socket may be another one too. dockerd counts the CPUs that its process may use."""
+    name, cpus, here = info.get("Name"), info.get("NCPU"), os.uname().nodename
+    if name == here and cpus in (os.cpu_count(), len(os.sched_getaffinity(0))):
+        return ""
+    return f"the Docker Engine is on {name} with {cpus} CPUs, and this is {here} with {os.cpu_count()}"
 
 
 def image_state(image: str) -> str:
@@ -73,9 +111,9 @@ def _has(engine: Any, question: Callable[[Any], Any]) -> bool:
 
 
 def engine_to_start() -> Any:
-    """Raises ProvisionError if no engine answers."""
+    """Raises ProvisionError without an engine of this machine."""
     if (engine := client()) is None:
-        raise ProvisionError("no Docker Engine answers", remedy="start dockerd, or use --runtime process")
+        raise ProvisionError(docker_facts().why_none, remedy=docker_facts().remedy)
     return engine
 
 
@@ -114,9 +152,7 @@ def import_image(archive: BinaryIO, image: str, labels: Mapping[str, str]) -> st
 def engine_or_error() -> Any:
     engine = client()
     if engine is None:
-        raise PreflightError(
-            "no Docker Engine answers", remedy="apt-get install docker.io, and start it; or use --runtime process"
-        )
+        raise PreflightError(docker_facts().why_none, remedy=docker_facts().remedy)
     return engine
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from scale_sweep.base.errors import PreflightError, ProvisionError, UsageError
 from scale_sweep.base.interrupts import deferred
+from scale_sweep.server.runtimes.docker_engine import docker_facts
 from scale_sweep.server.runtimes.local import free_port
 from scale_sweep.watch.dashboards import containers, processes
 from scale_sweep.watch.dashboards.services import (
@@ -127,6 +128,8 @@ def _way(name: str, how: str, image: str, say: Say) -> How | None:
         if containers.pull(image):
             return "docker"
         say(f"{image} cannot be pulled")
+    elif how != "process" and (elsewhere := docker_facts().elsewhere):
+        say(elsewhere)
     return "process" if how != "docker" and processes.find_program(name) else None
 
 
