@@ -16,6 +16,7 @@ from scale_sweep.base.interrupts import Stop
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model.events import IntervalSeen, PhaseEntered
 from scale_sweep.model.measured import BottleneckKind, VerdictKind
+from scale_sweep.report.bottlenecks import _remedy
 from scale_sweep.server.targets.postgres.postgres_target import PostgresTarget
 from tests.unit.trial_orders import artifact_of, result_of, trial_order
 
@@ -30,10 +31,10 @@ def signal_all(name, what):
                 child.send_signal(what)
 
 
-def stop_for(seconds):
-    """The server; it goes on then, so that nobody has to wait until it is killed."""
-    signal_all("postgres", signal.SIGSTOP)
-    threading.Timer(seconds, signal_all, ("postgres", signal.SIGCONT)).start()
+def stop_for(seconds, name="postgres"):
+    """It goes on then, so that nobody has to wait until it is killed."""
+    signal_all(name, signal.SIGSTOP)
+    threading.Timer(seconds, signal_all, (name, signal.SIGCONT)).start()
 
 
 def run_and_stop_at(order, phase, on_again_s=0.0):
@@ -150,18 +151,24 @@ def test_a_load_that_is_told_to_end_in_the_middle_aborts_the_trial_and_keeps_its
     assert result.measurement.rows_per_s == pytest.approx(summary["rows_per_s"])
 
 
-@pytest.mark.alone  # what the server does after it goes on is measured: beside other work it gets too little CPU
-def test_a_server_that_stood_still_in_the_window_is_named_as_a_stall(folder):
+@pytest.mark.alone  # what is measured after it goes on: beside other work it gets too little CPU
+@pytest.mark.parametrize(("name", "rate"), [("postgres", "0"), ("scale-loadgen", "2000"), ("scale-loadgen", "0")])
+def test_who_stood_still_in_the_window_is_named(folder, name, rate):
     """Two seconds into the window, for three seconds of eight."""
+    settings = {"load__duration": "8s", "load__request_timeout": "0", "load__rate": rate}
     events = []
-    for event in run_trial(trial_order(folder, "postgres", load__duration="8s", load__request_timeout="0"), Stop()):
+    for event in run_trial(trial_order(folder, "postgres", **settings), Stop()):
         events.append(event)
         if isinstance(event, PhaseEntered) and event.phase == "measure":
-            threading.Timer(2.0, stop_for, (3.0,)).start()
+            threading.Timer(2.0, stop_for, (3.0, name)).start()
     verdict = result_of(events).verdict
-    assert verdict.bottleneck.kind is BottleneckKind.STALL and not verdict.kind.is_fitted
-    told = re.search(
-        r"no row was acknowledged for ([\d.]+) s: the server's threads did not run", verdict.bottleneck.sentence
-    )
+    is_server = name == "postgres"
+    assert verdict.bottleneck.kind is (BottleneckKind.STALL if is_server else BottleneckKind.GENERATOR_LATE)
+    assert not verdict.kind.is_fitted and (is_server or verdict.kind is VerdictKind.GENERATOR_BOUND)
+    words = r"no row was acknowledged for ([\d.]+) s: the server's threads did not run"
+    words = words if is_server else r"the load generator itself did not run for ([\d.]+) s"
+    told = re.search(words, verdict.bottleneck.sentence)
     assert told, verdict.reasons
     assert float(told[1]) > 2.5, "longer where others leave it no CPU afterwards"
+    remedy = _remedy(result_of(events))
+    assert is_server or ("SIGSTOP" in remedy and "--rate" not in remedy), remedy

@@ -9,7 +9,7 @@ import pytest
 from scale_sweep.base.units import with_interval
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.resource_use import backlog_growth
-from scale_sweep.judge.figures.taken import lateness
+from scale_sweep.judge.figures.taken import lateness, paused_s
 from scale_sweep.judge.verdict.diagnose import diagnose
 from scale_sweep.judge.verdict.evidence import Evidence, Lateness, ResourceUse, TakenCpus, TrialResources
 from scale_sweep.judge.verdict.rules.machine import acceptable_ms
@@ -33,7 +33,7 @@ GOOD = Measurement(rows=10, window_s=10.0, rows_per_s=20e3)
 LATE = Lateness(percentile="p99", late_ms=7.0, of_ms=28.0, has_objective=False)
 # Of 2,000 requests of 100 rows in 10 s, 134 fewer are three standard deviations of random times.
 FEWER, RANDOM = {"rate_per_s": 19e3, "seconds": 10.0}, {"random_units": 100}
-IS_MET, NOT_MET = "VALID OFFERED_RATE", "OFFERED_NOT_MET"
+IS_MET, NOT_MET, PAUSED = "VALID OFFERED_RATE", "OFFERED_NOT_MET", "GENERATOR_BOUND GENERATOR_LATE"
 
 
 def taken(others, stolen=0.0, whose="the server's"):
@@ -64,6 +64,12 @@ def judged(use, given):
         ({"generator_cpu_cores": 0.86}, {}, "GENERATOR_BOUND GENERATOR_CPU"),
         ({"late": (LATE,)}, {}, "GENERATOR_BOUND GENERATOR_LATE"),
         ({"late": (replace(LATE, late_ms=2.8),)}, {}, IS_MET),
+        ({"paused_s": 3.0}, {}, PAUSED),
+        ({"paused_s": 3.0, "stalled_s": 3.0, "rate_per_s": 14e3, "backlog_per_s": 500.0, "seconds": 10.0}, {}, PAUSED),
+        ({"paused_s": 3.0}, {"offered_per_s": None}, PAUSED),
+        ({"paused_s": 0.9, "rate_per_s": 14e3}, {}, NOT_MET),
+        ({"paused_s": 1.5, "seconds": 600.0}, {}, IS_MET),
+        ({"paused_s": 0.01, "stalled_s": 3.0, "rate_per_s": 14e3, "seconds": 10.0}, {}, f"{NOT_MET} STALL"),
     ],
 )
 def test_a_rate_that_was_offered_is_judged(use, given, kinds):
@@ -73,7 +79,8 @@ def test_a_rate_that_was_offered_is_judged(use, given, kinds):
 
 def test_a_verdict_on_an_offered_rate_says_whose_the_response_times_are(wording):
     hypervisor = taken(0.02, 0.04, "the load generator's")
-    for use in (taken(0.42), hypervisor, {"late": (LATE,)}, {"rate_per_s": 0.981 * 20e3, "backlog_per_s": 380.0}):
+    growing, stopped = {"rate_per_s": 0.981 * 20e3, "backlog_per_s": 380.0}, {"paused_s": 3.0, "rate_per_s": 14e3}
+    for use in (taken(0.42), hypervisor, {"late": (LATE,)}, growing, stopped):
         wording(judged(use, {}).reasons[0])
 
 
@@ -85,6 +92,24 @@ def test_lateness_stands_beside_the_response_time(late_us, response_us, limit_ms
     found = lateness(make_trial(make_sweep()), summary([1], late=late, response=response))
     assert [(one.percentile, acceptable_ms(one)) for one in found] == ([("p99", limit_ms)] if limit_ms else [])
     assert lateness(make_trial(make_sweep()), summary([1])) == ()
+
+
+@pytest.mark.parametrize(
+    ("ends_s", "late_us", "seconds"),
+    [
+        ((1, 2, 3, 4, 5, 6), 20.0, 0.0),  # also where the server stands still
+        ((1, 2, 3, 4, 8, 9), 20.0, 3.0),  # each worker had a request in flight when all were stopped
+        ((1, 2, 3, 4, 8, 9), 3_000_000.0, 3.0),
+        ((1, 2, 3, 4, 5, 6), 3_000_000.0, 3.0),  # the workers alone had no CPU
+        ((1, 5, 6, 7, 8, 9), None, 0.0),  # before the window, in a closed loop
+        ((), None, 0.0),
+    ],
+)
+def test_a_load_generator_that_did_not_run_is_told_from_a_server_that_stood_still(ends_s, late_us, seconds):
+    late = replace(latency([1]), max_us=late_us) if late_us else None
+    told = summary([1], late=late, window_start_ns=5 * 10**9, window_end_ns=9 * 10**9)
+    reports = [make_interval(t_s=float(end)) for end in ends_s]
+    assert paused_s(reports, told) == pytest.approx(seconds, abs=0.01)
 
 
 def intervals(backlog):

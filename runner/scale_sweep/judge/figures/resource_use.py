@@ -10,7 +10,7 @@ from itertools import groupby
 from scale_sweep.experiment.work import rate_of
 from scale_sweep.judge.figures.counts_per_second import RatedInterval, rate_per_s
 from scale_sweep.judge.figures.disk_figures import own_ceilings
-from scale_sweep.judge.figures.taken import HostSeries, lateness, taken_cpus, taken_on_hosts
+from scale_sweep.judge.figures.taken import HostSeries, lateness, paused_s, taken_cpus, taken_on_hosts
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window import WorkTotals, measure_window
 from scale_sweep.judge.verdict.evidence import HostUse, LoadHalf, ResourceUse, TrialResources
@@ -55,6 +55,7 @@ def window_use(
         whole,
         backlog_per_s=backlog_growth(intervals),
         late=lateness(trial, summary),
+        paused_s=paused_s(facts.intervals, summary),
         stalled_s=stall.seconds if stall else None,
         stalled_cores=meanwhile.server_cpu_cores if meanwhile else None,
         stalled_cores_min=_least_cores(facts.samples, stall) if stall else None,

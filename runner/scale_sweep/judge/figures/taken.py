@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from statistics import median
 
 from scale_sweep.judge.figures.counts_per_second import divided
 from scale_sweep.judge.figures.window import counter_at
 from scale_sweep.judge.verdict.evidence import HostUse, Lateness, ResourceUse, TakenCpus
-from scale_sweep.model.loads import LoadSummary
+from scale_sweep.model.loads import Interval, LoadSummary
 from scale_sweep.model.planned import Trial
 from scale_sweep.model.samples import HostFigures, HostNetwork, HostSample, Sample
 
@@ -57,6 +59,20 @@ def lateness(trial: Trial, summary: LoadSummary) -> tuple[Lateness, ...]:
         if own is not None and response is not None:
             return (Lateness(percentile=name, late_ms=own / 1e3, of_ms=response / 1e3, has_objective=False),)
     return ()
+
+
+def paused_s(intervals: Sequence[Interval], summary: LoadSummary) -> float:
+    """The longest time in which the load generator itself did nothing: a worker was late without an answer outstanding,
+    or a report came so much later than usual. A server that stands still makes neither late."""
+    late = summary.late.max_us if summary.late is not None else None
+    gaps = [(new.monotonic_ns - old.monotonic_ns, old, new) for old, new in pairwise(intervals)]
+    usual = median([gap for gap, _, _ in gaps] or [0])
+    touching = (
+        gap
+        for gap, old, new in gaps
+        if old.monotonic_ns < summary.window_end_ns and new.monotonic_ns > summary.window_start_ns
+    )
+    return max((late or 0.0) / 1e6, (max(touching, default=0) - usual) / 1e9)
 
 
 class HostSeries:

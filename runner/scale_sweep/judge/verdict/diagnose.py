@@ -9,7 +9,7 @@ from scale_sweep.experiment.axes import AxisFacts
 from scale_sweep.judge.verdict import thresholds as limit
 from scale_sweep.judge.verdict.bottleneck import attribute, judge_standing, may_be_internal
 from scale_sweep.judge.verdict.evidence import Evidence, LoadHalf
-from scale_sweep.judge.verdict.rules.load import unmet
+from scale_sweep.judge.verdict.rules.load import is_paused, unmet
 from scale_sweep.judge.verdict.rules.server import uses
 from scale_sweep.judge.verdict.steady import Steadiness, troubles
 from scale_sweep.model.derived import NEW_PAGES, is_buffered
@@ -153,7 +153,7 @@ def _bottleneck(evidence: Evidence, axis: AxisFacts) -> tuple[VerdictKind, tuple
     if window is None:  # the number is already wrong
         return VerdictKind.VALID, (), None
     standing, reasons = judge_standing(window, resources, axis)
-    if unmet_rates := unmet(evidence.offered):  # whatever the cause
+    if not is_paused(window) and (unmet_rates := unmet(evidence.offered)):  # whatever the server's cause
         standing, reasons = VerdictKind.OFFERED_NOT_MET, (*unmet_rates, *reasons)
     return standing, reasons, attribute(window, evidence.seconds, resources, axis)
 

@@ -158,6 +158,7 @@ class ResourceUse:
     stalled_cpu_waiting_percent: float | None = None
     backlog_per_s: float | None = None  # of an open loop; None: no steady rise
     late: tuple[Lateness, ...] = ()  # of an open loop
+    paused_s: float | None = None  # the longest time in which the load generator itself did nothing
     # from the first request to the end of flush and sync
     load_disks: Mapping[str, DiskFigures] | None = None
 

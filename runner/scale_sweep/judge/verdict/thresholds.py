@@ -42,6 +42,8 @@ MEMORY_WAITING_PERCENT: Final = 10.0  # percent of the time: reclaim slows a ser
 TAKEN_SHARE: Final = 0.05  # share of the CPUs of server or load generator: more, and requests wait for a CPU
 LATE_SHARE: Final = 0.1  # share of a response time: more of it is not the server's but the load generator's
 LATE_LEAST_MS: Final = 1.0  # ms: without an objective, less than this is the time in which a kernel wakes a thread
+PAUSED_S: Final = 1.0  # seconds in which the load generator did not run: busy CPUs let a thread wait for less
+PAUSED_SHARE: Final = 0.01  # share of the window: a shorter pause delays less than the requests above p99
 
 # Is the number right?
 COMPARED_LEAST: Final = 20  # answers of an operation: of fewer, 14 % may be wrong, unseen in 5 of 100 trials

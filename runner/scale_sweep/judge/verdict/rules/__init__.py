@@ -37,6 +37,8 @@ _OVERRULES = (
     (BottleneckKind.HYPERVISOR, machine.delayed_by_hypervisor),
     (BottleneckKind.OTHER_PROCESSES, machine.delayed_by_others),
     (BottleneckKind.GENERATOR_CPU, machine.busy_generator),
+    # While it did not run, nobody asked the server: also below the offered rate, and in a closed loop.
+    (BottleneckKind.GENERATOR_LATE, load.paused),
     (BottleneckKind.GENERATOR_LATE, machine.sent_late),
     # Nobody asked for more: no resource needs to be full.
     (BottleneckKind.OFFERED_RATE, load.offered_rate),

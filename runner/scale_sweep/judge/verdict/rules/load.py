@@ -86,11 +86,28 @@ def busy_workers(use: ResourceUse, resources: TrialResources) -> Explanation | N
     )
 
 
+def is_paused(use: ResourceUse) -> bool:
+    return use.paused_s is not None and use.paused_s >= max(limit.PAUSED_S, limit.PAUSED_SHARE * use.seconds)
+
+
+def paused(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    """It was stopped, or had no CPU."""
+    if not is_paused(use):
+        return None
+    sentence = f"the load generator itself did not run for {use.paused_s:.1f} s"
+    return Explanation(
+        kind=BottleneckKind.GENERATOR_LATE,
+        sentence=sentence,
+        remedy="see what stopped it or took its CPUs at that time (SIGSTOP, other programs), and repeat the trial",
+        reason=f"{sentence}: neither the rate nor the response times are the server's alone",
+    )
+
+
 def is_met(use: ResourceUse, resources: TrialResources) -> bool | None:
-    """None in a closed loop, and if the rate is not known. The number of requests at random times varies by its
-    root."""
+    """None in a closed loop, and if the rate is not known or the load generator's own pause changed it. The number of
+    requests at random times varies by its root."""
     offered, units = resources.offered_per_s, resources.random_units
-    if not offered or use.rate_per_s is None:
+    if not offered or use.rate_per_s is None or is_paused(use):
         return None
     chance = limit.CHANCE_SIGMAS * math.sqrt(offered * units / use.seconds) if units and use.seconds > 0 else 0.0
     return use.rate_per_s >= limit.OFFERED_MET * offered - chance and not grows(use, resources)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scale_sweep.base.units import counted, part_of
 from scale_sweep.judge.verdict import thresholds as limit
 from scale_sweep.judge.verdict.evidence import Explanation, Lateness, ResourceUse, TakenCpus, TrialResources
-from scale_sweep.judge.verdict.rules.load import generator_cpu, host_generator_cpu, is_met, more_cpus
+from scale_sweep.judge.verdict.rules.load import generator_cpu, host_generator_cpu, is_met, is_paused, more_cpus
 from scale_sweep.judge.verdict.rules.server import held_up
 from scale_sweep.model.measured import BottleneckKind
 
@@ -31,7 +31,7 @@ def is_stalled(use: ResourceUse) -> bool:
 
 def stall(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """Neither a disk nor memory explains it."""
-    if not is_stalled(use):
+    if not is_stalled(use) or is_paused(use):
         return None
     if held_up(use, resources) or memory(use, resources):
         return None
