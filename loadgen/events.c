@@ -109,6 +109,14 @@ void event_hello(const struct driver_setup *setup, const struct driver_ops *ops,
     event_end(&json);
 }
 
+void event_connected(const char *tls_version)
+{
+    struct json json;
+    event_begin(&json, "connected");
+    json_put_text(&json, "tls", tls_version);
+    event_end(&json);
+}
+
 void event_phase(const char *phase, uint64_t monotonic_ns)
 {
     struct json json;

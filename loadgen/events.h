@@ -35,6 +35,7 @@ void event_put_features(struct json *json, const char *key, uint32_t features);
 void event_hello(const struct driver_setup *setup, const struct driver_ops *ops,
                  const struct driver *driver, const uint32_t *partition_of);
 void event_library(const struct driver_ops *ops, const struct driver *driver);
+void event_connected(const char *tls_version);
 void event_phase(const char *phase, uint64_t monotonic_ns);
 void event_interval(const struct interval *interval);
 /* worker < 0: none; `count`: of this code until now */

@@ -120,9 +120,12 @@ static void connect_and_run(void *argument)
     const struct driver_ops *ops = session->job->ops;
     struct connection *connection = NULL;
     struct fault fault = {0};
-    if (ops->connect(session->job->driver, 0, &connection, &fault) == OUTCOME_OK)
+    if (ops->connect(session->job->driver, 0, &connection, &fault) == OUTCOME_OK) {
+        const char *const tls = ops->tls_version ? ops->tls_version(connection) : NULL;
+        if (tls)
+            event_connected(tls);
         session->code = run_all(session, connection);
-    else
+    } else
         session->code = job_fault(&fault, -1, EXIT_UNREACHABLE);
     guard_allow_s(&session->guard, session->job->spec.connect_timeout_s);
     if (connection)

@@ -35,6 +35,7 @@ PACKAGES = {
     "perf": "linux-perf",
     "prometheus": "prometheus",
     "promtool": "prometheus",
+    "openssl": "openssl",
     "sshd": "openssh-server",
     "victoria-metrics": "victoria-metrics",
 }

@@ -126,6 +126,8 @@ struct driver_ops {
     enum outcome (*load_library)(struct driver *driver, struct fault *fault);
     const char *(*library_path)(const struct driver *driver);
     const char *(*library_version)(const struct driver *driver);
+    /* The version of TLS, such as TLSv1.3; NULL: the connection is not encrypted by it. */
+    const char *(*tls_version)(const struct connection *connection);
     uint64_t (*row_bytes)(const struct driver *driver); /* encoded size of a row, estimated */
     /* As in a query, once the tables are placed; returns its length. */
     size_t (*table_name)(const struct driver *driver, uint32_t table, char out[DRIVER_NAME_MAX]);

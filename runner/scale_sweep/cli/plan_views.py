@@ -138,6 +138,8 @@ def setting_values(sweep: Sweep) -> dict[str, str]:
         **axis.shown(sweep),
         "target.name": sweep.target,
         **{f"target.{name}": getattr(sweep, name) for name in (*SUBJECT_FIELDS[1:], "settings", "data_dir")},
+        "target.sslmode": sweep.tls.sslmode if sweep.tls else "",
+        "target.sslrootcert": sweep.tls.sslrootcert if sweep.tls else "",
         "target.port": str(sweep.port or ""),
         "target.memory": f"{sweep.memory_bytes} B" if sweep.memory_bytes else "",
         "cpus.server": format_cpus(sweep.server_cpus),

@@ -87,6 +87,7 @@ class RepeatedFlags:
     home: Annotated[Again, _again("--home", "Its installation of a server")] = None
     image: Annotated[Again, _again("--image", "Its Docker image")] = None
     endpoint: Annotated[Again, _again("--endpoint", "Its running server")] = None
+    sslrootcert: Annotated[Again, _again("--sslrootcert", "Its certificates of authorities")] = None
     data_dir: Annotated[Again, _again("--data-dir", "Its directory for data")] = None
     dir: Annotated[Again, _again("--dir", "Its mount for a disk")] = None
     device: Annotated[Again, _again("--device", "Its block device")] = None

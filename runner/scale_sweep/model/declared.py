@@ -136,6 +136,15 @@ class Work:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Tls:
+    """Of the connections to a server that runs already, in libpq's words."""
+
+    sslmode: str
+    sslrootcert: str = ""  # path of the authorities' certificates; "": the server's is not checked
+    sha256: str = ""  # of their content
+
+
+@dataclass(frozen=True, kw_only=True)
 class Subject:
     target: str
     runtime: str
@@ -144,6 +153,7 @@ class Subject:
     image: str = ""
     home: str = ""
     endpoint: str = ""  # host:port of a server that runs already
+    tls: Tls | None = None  # None: the driver's default
     variant: Mapping[str, str] = field(default_factory=dict)  # the combination of --vary, as the user wrote it
 
     @property
@@ -205,6 +215,7 @@ class Sweep:
     equal_durability: bool = False
     settings: str = DEFAULTS
     workload: str = ""  # whose settings are the defaults
+    tls: Tls | None = None
 
     @property
     def is_quick(self) -> bool:

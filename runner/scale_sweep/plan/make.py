@@ -57,6 +57,7 @@ class PlannedArm:
             image=s.image,
             home=s.home,
             endpoint=s.endpoint,
+            tls=s.tls,
             variant=self.variant,
         )
 

@@ -68,6 +68,7 @@ def machine_facts(run: StoredRun) -> tuple[Fact, ...]:
         ("Disks", "; ".join(filter(None, (_disk(d) for d in _disks(run))))),
         ("Limit of the disk", limit_words(run)),
         ("Server", ", ".join(filter(None, (server_name(run), run.plan.sweep.runtime, _as_user(run))))),
+        ("Encryption", "; ".join(dict.fromkeys(r.effective.get("encryption", "") for r in run.results))),
         ("Image", _text(server.get("image_digest")) or run.plan.sweep.image),
         ("Chosen because", _text(run.manifest.get("choice"))),
     ]

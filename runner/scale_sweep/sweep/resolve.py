@@ -12,8 +12,9 @@ from scale_sweep.base.texts import plain_text, shortened
 from scale_sweep.experiment.axes import Axis, all_axes
 from scale_sweep.experiment.setting.readers import SHARED
 from scale_sweep.machine.host.host_facts import Host
-from scale_sweep.model.declared import Origin, Sweep, Work
+from scale_sweep.model.declared import Origin, Sweep, Tls, Work
 from scale_sweep.model.declared_parts import Load, Objective, Rule
+from scale_sweep.server.targets.certificates import OF_SYSTEM, VERIFYING
 from scale_sweep.sweep import axis as axes
 from scale_sweep.sweep import window
 from scale_sweep.sweep.axis import refuse_too_many
@@ -21,6 +22,7 @@ from scale_sweep.sweep.file import read_sweep_file, sweep_path
 from scale_sweep.sweep.named_workloads import NAMED
 from scale_sweep.sweep.server_settings import KNOB_NAMES
 from scale_sweep.sweep.settings import SETTINGS
+from scale_sweep.sweep.vary import ADDRESS
 from scale_sweep.sweep.window import FIXED_WORK, QUICK_DEFAULTS, slo_mistakes, with_objective, work_of
 
 
@@ -117,7 +119,19 @@ def _conflicts(texts: Texts, values: Mapping[str, Any]) -> list[str]:
         mistakes.append("--detect and --replicates exclude each other: --detect chooses the replicates")
     if values["method.until_ci"] and int(values["method.replicates"] or 0) > int(values["method.replicates_max"] or 0):
         mistakes.append("--replicates: more than --replicates-max, the most that --until-ci may come to")
-    return mistakes
+    return mistakes + _tls_mistakes(texts, values)
+
+
+def _tls_mistakes(texts: Texts, values: Mapping[str, Any]) -> list[str]:
+    mode, has_file = values["target.sslmode"], texts.origin["target.sslrootcert"] != "default"
+    flag = "--sslmode" if mode else "--sslrootcert"
+    if (mode or has_file) and not texts.text["target.endpoint"] and ADDRESS not in values["vary"]:
+        return [f"{flag}: TLS is for a server that runs already; name the server with --endpoint HOST:PORT"]
+    if has_file and mode not in VERIFYING:
+        return [f"--sslrootcert: is not read with --sslmode {mode or 'prefer'}; use --sslmode {VERIFYING[-1]}"]
+    if mode in VERIFYING and not has_file:
+        return [f"--sslmode {mode}: with which authority? Add --sslrootcert FILE, such as {OF_SYSTEM}"]
+    return []
 
 
 def _fixed_work(texts: Texts, values: Mapping[str, Any]) -> tuple[int | None, bool]:
@@ -163,6 +177,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
         target=targets[0],
         runtime=v["target.runtime"],
         **server,
+        tls=Tls(sslmode=v["target.sslmode"], **(v["target.sslrootcert"] or {})) if v["target.sslmode"] else None,
         port=v["target.port"],
         method=v["load.method"] or "",
         work=work,

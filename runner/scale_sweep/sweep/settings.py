@@ -8,6 +8,7 @@ from scale_sweep.capacity.objective import parse_objective
 from scale_sweep.experiment.axes import all_axes
 from scale_sweep.experiment.setting import Setting, settings_of
 from scale_sweep.experiment.setting.readers import OneOf
+from scale_sweep.server.targets.certificates import root_certificate
 from scale_sweep.sweep.named_workloads import NAMED
 from scale_sweep.sweep.server_settings import KNOB_SETTINGS, LOAD_GENERATOR, METHOD, RUNTIME, SETTINGS_SET, TARGET
 
@@ -20,6 +21,10 @@ target.home* --home DIR text
     Directory of an installed server; it contains bin/ and lib/.
 target.endpoint* --endpoint HOST:PORT address
     A server that already runs, which scale loads and observes, and never pins or stops.
+target.sslmode --sslmode MODE disable|allow|prefer|require|verify-ca|verify-full
+    With --endpoint of PostgreSQL: TLS, as in libpq. Default: prefer, whatever PGSSLMODE says.
+target.sslrootcert --sslrootcert FILE root_certificate
+    With --sslmode verify-ca or verify-full: certificates of authorities, in PEM. PGSSLROOTCERT is not read.
 target.port --port PORT port
     TCP port of the server on loopback. Default: a free port.
 target.memory --memory SIZE memory
@@ -163,7 +168,11 @@ report.need --need RATES rates
 tags --tag K=V tag+
     A note for the manifest. Repeatable.
 """
-_READERS: Mapping[str, Callable[[str], object]] = {"workload": OneOf(*NAMED), "objective": parse_objective}
+_READERS: Mapping[str, Callable[[str], object]] = {
+    "workload": OneOf(*NAMED),
+    "objective": parse_objective,
+    "root_certificate": root_certificate,
+}
 
 SETTINGS: tuple[Setting, ...] = (
     *(setting for axis in all_axes() for setting in axis.settings),

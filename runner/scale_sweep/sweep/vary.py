@@ -21,7 +21,7 @@ _WORK = {"cache": ("as-is", "warm", "cold")}  # with the values of --cache
 _PLAIN = ("method",)
 VARIANT = "variant"  # of `scale ab`: A or B, each with a sweep of its own
 SUBJECT_FIELDS = ("target", "runtime", "version", "image", "home", "endpoint")
-_ADDRESS = SUBJECT_FIELDS[-1]
+ADDRESS = SUBJECT_FIELDS[-1]
 _KNOWN = (*_WORKLOAD, *_LOAD, *_WORK, *_PLAIN, *SUBJECT_FIELDS)
 _NEAR = 0.8  # of another name difflib's ratio is less: cachemodel and cache have 0.67
 
@@ -43,7 +43,7 @@ def check_variants(sweep: Sweep, methods: tuple[str, ...]) -> list[str]:
             least = _WORKLOAD[name]
             wrong = [v for v in values if _why_not(at_least(least, parse_count), v)]
             mistakes += [f"--vary {name}: {v!r} is not a whole number from {least} on" for v in wrong]
-        elif name == _ADDRESS:
+        elif name == ADDRESS:
             mistakes += [f"--vary endpoint: {why}" for v in values if (why := _why_not(endpoint, v))]
         elif name in _WORK:
             known = _WORK[name]

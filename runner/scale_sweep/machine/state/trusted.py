@@ -151,6 +151,26 @@ def read_own(path: Path, owner: int | None = None) -> str:
         return file.read(BYTES_MAX).decode("utf-8", "replace")
 
 
+def read_trusted(path: Path) -> bytes:
+    """A regular file that no other user can change, by one descriptor. Raises PreflightError for another, OSError."""
+    at = open_trusted(path.parent, of_sudo=True)
+    try:
+        there = os.open(path.name, _READ_FILE, dir_fd=at)
+    finally:
+        os.close(at)
+    with os.fdopen(there, "rb") as file:
+        status = os.fstat(there)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "is not a regular file", str(path))
+        if status.st_uid not in (0, os.geteuid(), _sudo_user()) or others_write(status):
+            mode = f"mode {stat.S_IMODE(status.st_mode):04o}"
+            raise PreflightError(
+                f"{path} of {named(status.st_uid)} can be changed by other users ({mode})",
+                remedy="a file that only this user and root may change",
+            )
+        return file.read(BYTES_MAX)
+
+
 def replace_at(at: int, name: str, text: str) -> None:
     """Replaces a file in a directory. A power cut leaves the old one or this. Raises OSError."""
     unlink_at(at, name + PARTIAL)

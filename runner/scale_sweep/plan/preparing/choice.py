@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.experiment.axes import Axis, axis_of
-from scale_sweep.model.declared import Sweep
+from scale_sweep.model.declared import Sweep, Tls
 from scale_sweep.model.resources import GIVEN_BY_THE_LOAD, MEMORY, ServerSource
 from scale_sweep.server.runtimes import RUNTIMES, Capabilities, load_runtime
 from scale_sweep.server.targets import Facts, Installation, Target, all_facts, load_facts, load_target
@@ -33,6 +33,8 @@ class RequestedServer(Protocol):
     def home(self) -> str: ...
     @property
     def endpoint(self) -> str: ...
+    @property
+    def tls(self) -> Tls | None: ...
 
 
 def subject_key(request: RequestedServer) -> str:
@@ -160,6 +162,11 @@ def runtimes_of(facts: Facts) -> tuple[str, ...]:
 
 def _refuse_pair(request: RequestedServer, facts: Facts) -> None:
     runs_as = ", ".join(runtimes_of(facts))
+    if request.tls and not facts.takes_tls:
+        able = " and ".join(one.name for one in all_facts() if one.takes_tls)
+        raise UsageError(
+            f"--sslmode: is only for {able}; {facts.name} is not reached by libpq", remedy="leave out --sslmode"
+        )
     if request.runtime not in (ANY, *runtimes_of(facts)):
         raise UsageError(f"--runtime: {facts.name} does not run as {request.runtime}; it runs as {runs_as}")
     if request.endpoint and ServerSource.ENDPOINT not in facts.runs_from:

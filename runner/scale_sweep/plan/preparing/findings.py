@@ -225,7 +225,8 @@ def _endpoint(choice: ServerChoice, trials: Sequence[Trial]) -> Iterator[Finding
         return
     user, secret = os.environ.get(ENDPOINT_USER, ""), os.environ.get(ENDPOINT_PASSWORD, "")
     running = Address(host=host, port=int(port), user=user, secret=secret, home=choice.home, is_ours=False)
-    yield from choice.target.check_endpoint(running, trials)
+    for tls in dict.fromkeys(trial.subject.tls for trial in trials):
+        yield from choice.target.check_endpoint(running, [trial for trial in trials if trial.subject.tls == tls])
 
 
 def client(choice: ServerChoice) -> Iterator[Finding]:

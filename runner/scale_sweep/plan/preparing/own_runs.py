@@ -34,6 +34,7 @@ def named(run: StoredRun) -> Mapping[str, tuple[str, ...]]:
         "--home": (subject.home for subject in subjects if not subject.image),  # else it is in the image
         "--image": (subject.image for subject in subjects),
         "--endpoint": (subject.endpoint for subject in subjects),
+        "--sslrootcert": (subject.tls.sslrootcert for subject in subjects if subject.tls),
         "--data-dir": [sweep.data_dir],
         "--dir": sweep.disks.dirs if sweep.disks else (),
         "--device": sweep.disks.devices if sweep.disks else (),

@@ -229,7 +229,11 @@ class Target(ABC):
             reason = error.message
         finally:
             session.close()
-        return (blocking("--endpoint", reason, remedy),) if reason else ()
+        return (blocking("--endpoint", reason, self.remedy_for(reason) or remedy),) if reason else ()
+
+    def remedy_for(self, reason: str) -> str:
+        """If a server that already runs cannot be reached for it; "": the user, the password or the address."""
+        return ""
 
     def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
         """Paths outside its home that its server runs or loads, such as a Java runtime: `Site.reachable` has them."""

@@ -49,6 +49,7 @@ class Facts:
     implementation: str  # "module:Class" of its Target, imported when it is used
     methods: tuple[str, ...]  # ways to write rows, the default first
     unanswered: tuple[str, ...] = ()  # those without answers: nothing is acknowledged
+    takes_tls: bool = False  # `Subject.tls` says how it is reached
     own_ports: tuple[str, ...] = ()  # those that have their own port
     # best first, as `auto` tries them
     runs_from: tuple[ServerSource, ...] = (ServerSource.INSTALLATION,)

@@ -73,6 +73,7 @@ FACTS = Facts(
     methods=METHODS,
     iot_benchmark=("PostgreSQL",),
     accepts=("user", "database"),
+    takes_tls=True,
     own_columns=("time", "device_id"),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT),
     auto_rank=20,

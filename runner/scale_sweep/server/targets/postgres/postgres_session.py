@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import datetime
+import importlib.util
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import psycopg
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.units import counted
+from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.loadgen.verbs import run_verb
+from scale_sweep.model.declared import Tls
 from scale_sweep.model.planned import Trial
 from scale_sweep.model.questions import Cells, Drawn
 from scale_sweep.server.targets import Address, Counted, Part
+from scale_sweep.server.targets.certificates import VERIFYING, root_file
 from scale_sweep.server.targets.device_table import DEVICES, TABLE, DeviceTableSession
 from scale_sweep.server.targets.placeholders import filled
 from scale_sweep.server.targets.postgres.postgres_facts import FACTS, JSONB, REPLACING, SUMS
@@ -32,6 +38,9 @@ SQL_TYPES = signed_types(
 )
 
 
+_VERIFIED = dict.fromkeys(VERIFYING, "certificate verified") | {"verify-full": "certificate and host name verified"}
+_CONNECT_S = 60.0
+_NO_FILE = "/nonexistent"  # for the certificates that libpq would take from the environment or the home
 _OLD_COUNTS = "checkpoints_timed + checkpoints_req"
 _LOCKS = ("Lock", "LWLock", "BufferPin")
 _WAITS = (
@@ -48,7 +57,7 @@ class PostgresSession(DeviceTableSession):
     def __init__(self, trial: Trial, address: Address, libpq: str) -> None:
         super().__init__(trial, address)
         self.sql = SQL_OF_JSON if trial.subject.method == JSONB else SQL
-        self._libpq = libpq
+        self._libpq = (_libpq_with_tls() or libpq) if trial.subject.tls else libpq
         self._user = address.user or (USER if address.is_ours else USER_OF_SERVER)
         self._connection: psycopg.Connection | None = None
         self._watching: psycopg.Connection | None = None
@@ -69,6 +78,7 @@ class PostgresSession(DeviceTableSession):
             password=self._address.secret,
             dbname=self._address.database or DATABASE,
             autocommit=True,
+            **_tls_words(self._trial.subject.tls),
             connect_timeout=5,
         )
 
@@ -146,7 +156,18 @@ class PostgresSession(DeviceTableSession):
             ACKNOWLEDGED: IN_MEMORY if reported.get("synchronous_commit") == "off" else ON_DISK,
             COMPRESSION: "rows, not compressed",
         }
+        if not self._address.is_ours:
+            terms["encryption"] = self._encryption()
         return {**reported, "partitions": str(count), **terms}
+
+    def _encryption(self) -> str:
+        """Of the load's connections, as its library reports it."""
+        self.asking = "a connection of the load generator"
+        spec = {"protocol": "1", **self.load_spec()}
+        lines = run_verb(loadgen_path(), "sql", spec, "SELECT 1\n", self._address.secret, _CONNECT_S)
+        version = next((line["tls"] for line in lines if line.get("event") == "connected"), "")
+        tls = self._trial.subject.tls
+        return f"{version}, {_VERIFIED.get(tls.sslmode if tls else '', 'server not verified')}" if version else "none"
 
     def parts(self) -> tuple[Part, ...]:
         """Files of partitions and their indexes."""
@@ -169,7 +190,8 @@ class PostgresSession(DeviceTableSession):
 
     def load_spec(self) -> Mapping[str, str]:
         database = self._address.database or DATABASE
-        return self.spec_of("postgres", user=self._user, database=database, table=TABLE, library=self._libpq)
+        own = {"user": self._user, "database": database, "table": TABLE, "library": self._libpq}
+        return self.spec_of("postgres", **own, **_tls_words(self._trial.subject.tls))
 
     def commit_cycles(self) -> int | None:
         """Finished checkpoints (the view has another name since PostgreSQL 17)."""
@@ -217,6 +239,20 @@ class PostgresSession(DeviceTableSession):
         for connection in (self._connection, self._watching):
             if connection is not None:
                 connection.close()
+
+
+def _tls_words(tls: Tls | None) -> Mapping[str, str]:
+    """Of a connection: libpq takes none of them from the environment. With TLS there is no encryption by Kerberos."""
+    root = root_file(tls) if tls and tls.sslrootcert else _NO_FILE
+    gss = {"gssencmode": "disable"} if tls else {}
+    return {"sslmode": tls.sslmode if tls else "prefer", "sslrootcert": root, **gss}
+
+
+def _libpq_with_tls() -> str:
+    """That of the checks, which has TLS; "" if psycopg takes the system's."""
+    spec = importlib.util.find_spec("psycopg_binary")
+    places = spec.submodule_search_locations if spec else None
+    return next((str(path) for place in places or () for path in Path(f"{place}.libs").glob("libpq-*.so*")), "")
 
 
 def _question(sql: str) -> str:

@@ -26,6 +26,13 @@ COLUMNS_MAX = 1598
 _NOT_IN_JSON = ("varbinary", "geometry")
 _PROGRAMS = ("postgres", "initdb")
 _ALWAYS = {"dynamic_shared_memory_type": "mmap"}  # a killed server leaves no file in /dev/shm
+# What libpq says, and what to do.
+_REMEDIES = {
+    "does not match host name": "the certificate's name in --endpoint, or --sslmode verify-ca to compare no names",
+    "certificate verify failed": "--sslrootcert with the certificate of the authority that signed the server's",
+    "does not support SSL": "turn TLS on in the server (ssl = on), or leave out --sslmode",
+    "no encryption": "--sslmode require: the server takes only connections with TLS",
+}
 _CONNECTIONS = 100  # PostgreSQL's own default
 _ACCESS = "host all scale all scram-sha-256\n"  # the runtime limits it to loopback or a container's network
 
@@ -79,6 +86,9 @@ class PostgresTarget(Target):
         except LoadError as error:
             return (blocking("libpq", error.message, self.facts.to_install),)
         return ()
+
+    def remedy_for(self, reason: str) -> str:
+        return next((remedy for words, remedy in _REMEDIES.items() if words in reason), "")
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
         findings = []
