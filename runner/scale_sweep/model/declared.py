@@ -137,7 +137,7 @@ class Work:
 
 @dataclass(frozen=True, kw_only=True)
 class Tls:
-    """Of the connections to a server that runs already, in libpq's words."""
+    """The encryption of connections to a server that runs already, in libpq's words."""
 
     sslmode: str
     sslrootcert: str = ""  # path of the authorities' certificates; "": the server's is not checked

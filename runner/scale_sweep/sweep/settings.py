@@ -22,7 +22,7 @@ target.home* --home DIR text
 target.endpoint* --endpoint HOST:PORT address
     A server that already runs, which scale loads and observes, and never pins or stops.
 target.sslmode --sslmode MODE disable|allow|prefer|require|verify-ca|verify-full
-    With --endpoint of PostgreSQL: TLS, as in libpq. Default: prefer, whatever PGSSLMODE says.
+    With --endpoint of PostgreSQL: TLS, as in libpq. Default: prefer. PGSSLMODE is not read.
 target.sslrootcert --sslrootcert FILE root_certificate
     With --sslmode verify-ca or verify-full: certificates of authorities, in PEM. PGSSLROOTCERT is not read.
 target.port --port PORT port

@@ -161,7 +161,7 @@ class PostgresSession(DeviceTableSession):
         return {**reported, "partitions": str(count), **terms}
 
     def _encryption(self) -> str:
-        """Of the load's connections, as its library reports it."""
+        """The version of TLS of the load's connections, as their library reports it, and what was verified."""
         self.asking = "a connection of the load generator"
         spec = {"protocol": "1", **self.load_spec()}
         lines = run_verb(loadgen_path(), "sql", spec, "SELECT 1\n", self._address.secret, _CONNECT_S)
@@ -242,7 +242,7 @@ class PostgresSession(DeviceTableSession):
 
 
 def _tls_words(tls: Tls | None) -> Mapping[str, str]:
-    """Of a connection: libpq takes none of them from the environment. With TLS there is no encryption by Kerberos."""
+    """Parameters that libpq then does not take from the environment. With TLS there is no encryption by Kerberos."""
     root = root_file(tls) if tls and tls.sslrootcert else _NO_FILE
     gss = {"gssencmode": "disable"} if tls else {}
     return {"sslmode": tls.sslmode if tls else "prefer", "sslrootcert": root, **gss}
