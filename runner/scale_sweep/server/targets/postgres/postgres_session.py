@@ -241,7 +241,7 @@ class PostgresSession(DeviceTableSession):
                 connection.close()
 
 
-def _tls_words(tls: Tls | None) -> Mapping[str, str]:
+def _tls_words(tls: Tls | None) -> dict[str, Any]:
     """Parameters that libpq then does not take from the environment. With TLS there is no encryption by Kerberos."""
     root = root_file(tls) if tls and tls.sslrootcert else _NO_FILE
     gss = {"gssencmode": "disable"} if tls else {}
