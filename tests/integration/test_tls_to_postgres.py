@@ -3,12 +3,13 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.integration.cli import assert_measured, run
+from tests.integration.cli import assert_measured, run, start, waited_for
 from tests.integration.test_running_servers import SWEEP
 from tests.loadgen.postgres_server import NOBODY, home_with_tls, running_postgres
 from tests.needs import need
@@ -118,3 +119,37 @@ def test_a_server_without_tls_is_refused(server, tmp_path):
     with running_postgres(listen="127.0.0.1") as plain:
         done = sweep(plain, tmp_path, "--sslmode", "require", host="127.0.0.1")
         refused(done, tmp_path, "does not support SSL", "turn TLS on in the server (ssl = on)")
+
+
+def test_a_resume_needs_the_same_authorities(server, tmp_path):
+    own = tmp_path / "ca.pem"
+    shutil.copy(server.certificates / "ca.pem", own)
+    words = (
+        "sweep",
+        "cpu",
+        "--cores",
+        "1",
+        "--duration",
+        "2s",
+        "--warmup",
+        "0s",
+        "--replicates",
+        "2",
+        "--results",
+        "r",
+    )
+    at = ("--target", "postgres", "--endpoint", f"localhost:{server.port}", "--sslmode", "verify-full")
+    process = start(*words, *at, "--sslrootcert", "ca.pem", "--connections-check", "off", *LOAD, cwd=tmp_path)
+    waited_for(lambda: list(tmp_path.glob("r/*/trials/*/trial.json")), process=process)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    resume = ("resume", "last", "--results", "r", "--no-metrics", "-y")
+    shutil.copy(server.certificates / "other.pem", own)
+    done = run(*resume, cwd=tmp_path)
+    assert done.returncode == 2 and f"{own} was changed since the run began" in done.stderr, done.stderr
+    shutil.copy(server.certificates / "ca.pem", own)
+    assert_measured(run(*resume, cwd=tmp_path))
+    said = [
+        json.loads(path.read_text())["effective"]["encryption"] for path in tmp_path.glob("r/*/trials/*/trial.json")
+    ]
+    assert said == ["TLSv1.3, certificate and host name verified"] * 2
