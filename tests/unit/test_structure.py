@@ -414,27 +414,27 @@ def test_each_test_file_has_a_name_of_its_own():
 BUDGETS = """
 (root) 150 3
 agent 700 7
-analysis 7000 41
+analysis 6850 41
 base 1050 9
 capacity 350 3
-cli 4800 28
-experiment 3000 20
-fleet 1050 7
-hosts 1600 8
-iotbenchmark 1400 8
-judge 3850 26
-loadgen 2200 13
-machine 4500 32
-measure 3100 19
-model 2400 16
+cli 4650 28
+experiment 2900 20
+fleet 1000 7
+hosts 1500 8
+iotbenchmark 1350 8
+judge 3650 26
+loadgen 2150 13
+machine 4250 31
+measure 2900 19
+model 2350 15
 plan 3600 23
-report 8050 43
-results 2050 14
-server 13750 107
-sweep 1650 11
+report 7550 42
+results 2000 14
+server 13300 102
+sweep 1550 11
 taosbenchmark 3250 19
 verify 650 5
-watch 2250 15
+watch 2100 15
 """
 TEXTS = {".py", ".toml", ".json", ".csv", ".css", ".sql", ".txt"}
 SETTINGS_MAX, COLUMNS_MAX, METRICS_MAX = 94, 110, 70
