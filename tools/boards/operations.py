@@ -110,6 +110,7 @@ def by_level() -> Json:
         ),
         [target(ref, of_trials(metric, more), table=True) for ref, metric, more in wanted],
         {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
+        noValue="none: only a mix and reads have operations",
         custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": True, "minWidth": 50},
         overrides=[
             override("n", unit="string"),
