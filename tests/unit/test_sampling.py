@@ -118,7 +118,7 @@ def test_the_page_faults_of_a_program_that_touches_so_many_pages():
 
 
 def test_a_process_tree_keeps_what_an_ended_child_had_used():
-    busy = "import sys, time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass\n"
+    busy = "import sys, time\nend = time.process_time() + 0.4\nwhile time.process_time() < end: pass\n"
     script = f"import subprocess, sys, time\nsubprocess.run([sys.executable, '-c', {busy!r} + 'sys.stdin.read()'])\ntime.sleep(30)"
     with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE) as process:
         try:
