@@ -1,6 +1,5 @@
 """TLS to a server that runs already: flags, the file of authorities, what a connection gets, and a resume."""
 
-import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -49,7 +48,10 @@ def authority(tmp_path):
         ("--target postgres --sslmode verify-ca --sslrootcert text.pem", "is no certificate in PEM"),
         ("--target postgres --sslmode verify-ca --sslrootcert binary.pem", "openssl x509 -inform der"),
         ("--target postgres --sslmode verify-ca --sslrootcert open.pem", "can be changed by other users (mode 0666)"),
-        ("--target postgres --sslmode verify-ca --sslrootcert open/ca.pem", "open of root (0) can be changed"),
+        (
+            "--target postgres --sslmode verify-ca --sslrootcert open/ca.pem",
+            "can be changed by other users (mode 0777)",
+        ),
     ],
 )
 def test_a_wrong_flag_or_file_is_refused_in_one_sentence(words, said, authority, tmp_path):
@@ -62,12 +64,8 @@ def test_a_wrong_flag_or_file_is_refused_in_one_sentence(words, said, authority,
     (tmp_path / "open").chmod(0o777)
     (tmp_path / "open/ca.pem").write_text(authority.read_text())
     done = whole_commands.run(*AT, *words.split(), cwd=tmp_path)
-    assert done.code == 2 and said.replace("root (0)", _owner()) in done.stderr, done.stderr
+    assert done.code == 2 and said in done.stderr, done.stderr
     assert len([line for line in done.stderr.splitlines() if line.startswith(("scale:", "--"))]) == 1, done.stderr
-
-
-def _owner():
-    return "root (0)" if os.geteuid() == 0 else f"({os.geteuid()})"
 
 
 def test_tls_without_a_running_server_is_refused(tmp_path):
