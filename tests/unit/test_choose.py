@@ -171,10 +171,11 @@ def far_away(tmp_path):
 def test_an_engine_of_another_machine_is_refused_by_every_command_before_anything_starts(far_away, tmp_path):
     words = ("cpu", "--cores", "1", "--target", "tdengine")
     in_docker, of_image = ((*words, "--runtime", "docker"), (*words, "--image", "tdengine/tdengine:3.3.6.13"))
-    commands = [("plan", *in_docker)] * len(far_away) + [("sweep", *in_docker), ("sweep", *of_image), ("doctor",)]
+    commands = [("plan", *in_docker)] * len(far_away)
+    commands += [("sweep", *in_docker), ("sweep", *of_image), ("plan", *words), ("sweep", *words), ("doctor",)]
     for number, command in enumerate(commands):
         environment, named = far_away[number % len(far_away)]
-        done = run(*command, cwd=tmp_path, **environment)
+        done = run(*command, cwd=tmp_path, PATH="/nowhere", **environment)
         said = " ".join((done.stdout if command == ("doctor",) else done.stderr).split())
         assert done.code == (0 if command == ("doctor",) else 3), (environment, command, done.stderr)
         assert named in said and "--hosts" in said, (environment, command, done.stderr)

@@ -16,6 +16,7 @@ from scale_sweep.server.targets import Facts, Installation, Target, all_facts, l
 from scale_sweep.sweep.vary import SUBJECT_FIELDS, variants
 
 ANY = "auto"
+NOTHING = "nothing to measure here: "
 
 
 class RequestedServer(Protocol):
@@ -121,26 +122,27 @@ def choose(request: RequestedServer) -> ServerChoice:
     result = search(request)
     if isinstance(result, ServerChoice):
         return result
-    raise PreflightError("nothing to measure here: " + "; ".join(result), remedy=to_have(request))
+    raise PreflightError(NOTHING + "; ".join(result), remedy=to_have(request))
 
 
 def search(request: RequestedServer) -> ServerChoice | tuple[str, ...]:
     """The server, or the reasons why the machine has none. Raises UsageError for a pair that does not exist,
-    PreflightError if every runtime would start it on another machine."""
+    PreflightError if a runtime would start it on another machine and no other can."""
     refuse_wrong_request(request)
-    possible, elsewhere = candidates(request), []
     missing: list[str] = []
-    for facts, runtime in possible:
+    elsewhere = ""
+    for facts, runtime in candidates(request):
         obstacle = load_runtime(runtime).obstacle(image_of(request, facts, runtime))
         result = obstacle.sentence if obstacle else _try(request, facts, runtime)
         if isinstance(result, ServerChoice):
             skipped = f" ({'; '.join(missing)})" if missing else ""
             return replace(result, sentence=result.sentence + skipped)
         missing.append(result)
-        elsewhere += [obstacle] if obstacle and obstacle.is_elsewhere else []
-    if elsewhere and len(elsewhere) == len(possible):
-        raise PreflightError(elsewhere[0].sentence, remedy=elsewhere[0].remedy)
-    return tuple(dict.fromkeys(missing))
+        elsewhere = obstacle.remedy if obstacle and obstacle.is_elsewhere else elsewhere
+    reasons = tuple(dict.fromkeys(missing))
+    if elsewhere:
+        raise PreflightError(NOTHING + "; ".join(reasons), remedy=elsewhere)
+    return reasons
 
 
 def refuse_wrong_request(request: RequestedServer) -> None:
