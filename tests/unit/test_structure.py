@@ -429,7 +429,7 @@ measure 2900 19
 model 2350 15
 plan 3600 23
 report 7550 42
-results 2000 14
+results 2150 15
 server 13450 103
 sweep 1600 11
 taosbenchmark 3250 19
