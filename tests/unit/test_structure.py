@@ -53,6 +53,7 @@ analysis.observations: experiment.axes sweep analysis.noise
 analysis.sizing: experiment.* analysis.confidence analysis.fit analysis.noise analysis.observations
 analysis.soak: judge.verdict
 results.formats: judge.figures results.store
+results.histogram_log: loadgen judge.figures results.store
 results.identity: judge.method
 results.sqlexport: results.formats
 results.store: base.input_file machine.* experiment.axes sweep judge.figures analysis.later_trials

@@ -26,6 +26,7 @@ NEWLINE = b"\n"
 class ExportTable(StrEnum):
     POINTS = "points"
     TIMESERIES = "timeseries"
+    HISTOGRAMS = "histograms"
 
 
 def register(app: typer.Typer) -> None:
@@ -42,6 +43,9 @@ class ExportRequest:
     openmetrics: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the run's Prometheus metrics, with times.")
     ] = None
+    hlog: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the response times as an HdrHistogram log.")
+    ] = None
     sql: Annotated[
         str | None,
         typer.Option(
@@ -51,13 +55,14 @@ class ExportRequest:
         ),
     ] = None
     what: Annotated[
-        ExportTable, typer.Option(help="points: a row for each trial; timeseries: a row for each tick.")
+        ExportTable,
+        typer.Option(help="points: a row for each trial; timeseries: a row for each tick; histograms: for --hlog."),
     ] = ExportTable.POINTS
     results: RESULTS = Path("results")
 
 
 def export(request: ExportRequest) -> None:
-    """Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, SQL tables.
+    """Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, HdrHistogram, SQL tables.
 
     Give one FILE or several; - is standard output.
     """
@@ -75,16 +80,23 @@ def export(request: ExportRequest) -> None:
         )
         if file is not None
     ]
-    if not wanted and request.openmetrics is None and request.sql is None:
-        raise UsageError(
-            "scale export needs a format", remedy="give --csv, --json, --parquet or --openmetrics FILE, or --sql URL"
-        )
+    if request.what is ExportTable.HISTOGRAMS and (wanted or request.hlog is None):
+        raise UsageError("--what histograms: is written as an HdrHistogram log, and no table", remedy="give --hlog FILE")
+    if not wanted and request.openmetrics is None and request.sql is None and request.hlog is None:
+        formats_words = "--csv, --json, --parquet, --openmetrics or --hlog FILE, or --sql URL"
+        raise UsageError("scale export needs a format", remedy=f"give {formats_words}")
     for chosen, extra, flag in ((request.parquet, "parquet", "--parquet"), (request.sql, "sql", "--sql")):
         if chosen is not None:
             require_extra(extra, flag)
     run = find_run(request.results, request.run)
     stored = read_run(run)
-    columns = formats.columns_of(stored, request.what.value)
+    if request.hlog is not None:
+        from scale_sweep.results.histogram_log import histogram_log
+
+        content = histogram_log(run, stored)
+        _write(request.hlog, content, counted(content.count(b"Tag="), "histogram"))
+    table = request.what if request.what is not ExportTable.HISTOGRAMS else ExportTable.POINTS
+    columns = formats.columns_of(stored, table.value)
     for file, encode in wanted:
         _write(file, encode(columns), counted(len(columns.rows), "row"))
     if request.openmetrics is not None:
