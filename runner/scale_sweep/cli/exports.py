@@ -62,7 +62,7 @@ class ExportRequest:
 
 
 def export(request: ExportRequest) -> None:
-    """Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, HdrHistogram, SQL tables.
+    """Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, HdrHistogram, SQL.
 
     Give one FILE or several; - is standard output.
     """
