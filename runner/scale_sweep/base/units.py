@@ -76,6 +76,11 @@ def parse_count(text: str) -> int:
     return int(value)
 
 
+def parse_rate(text: str) -> float:
+    """Per second, from "0.5", "1000" or "1.5k"."""
+    return _quantity(text.replace("_", ""), _COUNTS, "a rate", '"0.5" or "100k"')
+
+
 def _level(text: str, whole: str) -> float:
     try:
         value = float(text)

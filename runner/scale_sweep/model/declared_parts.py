@@ -44,6 +44,11 @@ class Load:
         return planned and window_s >= CLAIM_S - CLAIM_EDGE_S
 
     @property
+    def is_sparse(self) -> bool:
+        """Below one a second is offered: seconds without any say nothing."""
+        return 0 < self.rate < 1
+
+    @property
     def searches(self) -> bool:
         return self.objective is not None and not self.rate
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from scale_sweep.base.errors import CannotAsk, UsageError
 from scale_sweep.base.texts import not_one_of
-from scale_sweep.base.units import counted, format_number
+from scale_sweep.base.units import counted, format_number, format_seconds
 from scale_sweep.capacity.objective import requests_needed
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.setting.readers import rule_value
@@ -60,6 +60,10 @@ def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sw
     kept = tuple(one for one in sweep.work.operations if one.name not in reasons)
     work = replace(sweep.work, operations=kept, data=replace(sweep.work.data, rows_per_request=per_request))
     picks_wal_disk = sweep.wal_disk == "auto" and sweep.disks is not None and facts.wal_disks
+    load = replace(_with_own_warmup(sweep, facts), rate=sweep.load.rate or offered_per_s(work))
+    if "rows_per_request" not in sweep.vary:
+        where = "--rate" if sweep.load.rate else "--operation NAME.rate"
+        _refuse_without_request(where, load, 1 if work.counts_requests else per_request)
     return replace(
         sweep,
         knobs={
@@ -71,7 +75,19 @@ def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sw
         wal_disk=facts.wal_disks[0] if picks_wal_disk else sweep.wal_disk,
         method=method,
         work=work,
-        load=replace(_with_own_warmup(sweep, facts), rate=sweep.load.rate or offered_per_s(work)),
+        load=load,
+    )
+
+
+def _refuse_without_request(where: str, load: Load, units: int) -> None:
+    """units: of a request. Raises UsageError if none is due in the window."""
+    if not load.rate or load.duration_s is None or load.rate * load.duration_s >= units:
+        return
+    every, of = format_seconds(units / load.rate), f" of {units:,} rows" if units > 1 else ""
+    raise UsageError(
+        f"{where}: at {load.rate:g} a second a request{of} is due every {every}, and the window of "
+        f"{format_seconds(load.duration_s)} has none",
+        remedy="a longer --duration" if units == 1 else "--rows-per-request 1, or a longer --duration",
     )
 
 

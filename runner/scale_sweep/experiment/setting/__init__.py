@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from scale_sweep.base.units import parse_bytes, parse_count, parse_cpus, parse_levels, parse_seconds
+from scale_sweep.base.units import parse_bytes, parse_count, parse_cpus, parse_levels, parse_rate, parse_seconds
 from scale_sweep.experiment.setting import readers, workload_readers
 
 
@@ -62,6 +62,7 @@ _READERS: Mapping[str, Callable[[str], object]] = {
     "time_above_0": readers.above_zero(parse_seconds),
     "time_span": readers.time_span,
     "levels": parse_levels,
+    "rate": parse_rate,
     "rates": readers.rates,
     "cpus": parse_cpus,
     "cpus_or_shared": readers.cpus_or_shared,

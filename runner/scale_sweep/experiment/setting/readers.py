@@ -14,6 +14,7 @@ from scale_sweep.base.units import (
     parse_count,
     parse_cpus,
     parse_levels,
+    parse_rate,
     parse_seconds,
 )
 from scale_sweep.model.declared_parts import Piece, Rule
@@ -217,7 +218,7 @@ def tag(text: str) -> tuple[str, str]:
 
 def rates(text: str) -> tuple[float, ...]:
     """Ascending, from "2000000" or "2M,5M"."""
-    return tuple(float(v) for v in sorted({above_zero(parse_count)(part) for part in text.split(",")}))
+    return tuple(sorted({above_zero(parse_rate)(part) for part in text.split(",")}))
 
 
 _BITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}

@@ -10,7 +10,7 @@ from typing import Any
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.texts import not_one_of
-from scale_sweep.base.units import parse_count
+from scale_sweep.base.units import parse_count, parse_rate
 from scale_sweep.experiment.work import OPERATIONS, operation_of
 from scale_sweep.experiment.work.operation import whole
 from scale_sweep.model.declared import Operation, Work
@@ -73,8 +73,8 @@ def _numbers(name: str, load: Mapping[str, str]) -> tuple[dict[str, Any], list[s
     mistakes = []
     for parameter, text in load.items():
         try:
-            numbers[parameter] = parse_count(text)
-            if numbers[parameter] < 1:
+            numbers[parameter] = (parse_rate if parameter == "rate" else parse_count)(text)
+            if numbers[parameter] <= 0:
                 mistakes.append(f"operation.{name}.{parameter} = {text}: must be above 0")
         except ValueError as error:
             mistakes.append(f"operation.{name}.{parameter}: {error}")

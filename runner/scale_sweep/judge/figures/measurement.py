@@ -133,7 +133,8 @@ def _processors(use: ResourceUse, trial: Trial) -> dict[str, Any]:
 
 
 def _rate_figures(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
-    seconds = whole_intervals(rated_intervals(facts.intervals, trial.work), summary)
+    rated = [] if trial.load.is_sparse else rated_intervals(facts.intervals, trial.work)
+    seconds = whole_intervals(rated, summary)
     totals = WorkTotals(facts.samples)
     rates, speeds = [i.count for i in seconds], totals.of_seconds(seconds)
     steady, waiting, two = steadiness(rates), in_flight(summary), modes(rates)

@@ -35,6 +35,7 @@ def resources_of(trial: Trial, facts: TrialFacts) -> TrialResources:
         prepared_disks=trial.resources.disks,
         unit=rate_of(trial.work, durable=False).words,
         random_units=units_of_request if is_random else 0,
+        cut_units=units_of_request if trial.load.is_sparse else 0,
         is_elsewhere=bool(facts.networks),
         round_trips_ms={one.host: one.round_trip_ms for one in facts.networks if one.round_trip_ms is not None},
     )

@@ -27,6 +27,8 @@ def window_is_enough(load: Load, intervals: Sequence[RatedInterval], measure_sta
     inside = [i for i in intervals if i.phase == STEADY_PHASE]
     if not inside or (inside[-1].monotonic_ns - measure_start_ns) / 1e9 < load.duration_s - EDGE_S:
         return False
+    if load.is_sparse:
+        return True
     rates = [i.count for i in inside]
     if not (load.carries_claim and load.is_long(load.duration_s)):
         discarded = seconds_to_settle(rates, least_seconds(load))
@@ -39,7 +41,7 @@ def warmup_is_enough(load: Load, intervals: Sequence[RatedInterval]) -> bool:
     """Only seconds of the warm-up are looked at, never those of the window."""
     if load.warmup_least_s is None or not intervals or intervals[-1].t_s + EDGE_S < load.warmup_least_s:
         return False
-    return is_level(warmup_rates(intervals))
+    return load.is_sparse or is_level(warmup_rates(intervals))
 
 
 def warmup_rates(intervals: Sequence[RatedInterval]) -> list[int]:
@@ -74,7 +76,7 @@ def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load, wor
 
 def least_seconds(load: Load) -> int:
     """0: the start never moves: with a fixed length, and in a disk sweep, which need not be steady."""
-    if load.window_max_s is None or load.duration_s is None or not load.may_discard:
+    if load.window_max_s is None or load.duration_s is None or not load.may_discard or load.is_sparse:
         return 0
     return round(load.duration_s)
 

@@ -98,7 +98,9 @@ def caveats(evidence: Evidence) -> tuple[str, ...]:
     if evidence.overdue:
         sentences.append(f"when the window ended, {counted(evidence.overdue, 'due request')} had no answer")
     sentences += filter(None, (evidence.warmup, evidence.transient))
-    if m.rate_drift_percent is None and (m.rows or m.requests_per_s):
+    if evidence.resources.cut_units:
+        sentences.append("below one a second was offered: whether the rate was steady is not judged")
+    elif m.rate_drift_percent is None and (m.rows or m.requests_per_s):
         sentences.append("the window is too short to show whether the rate was steady")
     if m.stalled_percent:
         sentences.append(f"the rate was under a tenth of its median for {m.stalled_percent:.0f} % of the window")

@@ -22,6 +22,7 @@ class TrialResources:
     prepared_disks: int = 0  # for the server's data
     unit: str = "rows/s"  # of all rates
     random_units: int = 0  # of a request at a random time; 0: none is
+    cut_units: int = 0  # of a request, of which the window has so few that one at its edge matters; else 0
     is_elsewhere: bool = False  # the load is made on other hosts
     round_trips_ms: Mapping[str, float] = field(default_factory=dict)  # between each of them and the server
 

@@ -110,6 +110,7 @@ def is_met(use: ResourceUse, resources: TrialResources) -> bool | None:
     if not offered or use.rate_per_s is None or is_paused(use):
         return None
     chance = limit.CHANCE_SIGMAS * math.sqrt(offered * units / use.seconds) if units and use.seconds > 0 else 0.0
+    chance += resources.cut_units / use.seconds if use.seconds > 0 else 0.0
     return use.rate_per_s >= limit.OFFERED_MET * offered - chance and not grows(use, resources)
 
 
