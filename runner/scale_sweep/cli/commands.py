@@ -55,7 +55,10 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "exports",
             "Write a static site of stored runs: an index with filters and curves, and the report of each run.",
         ),
-        "export": ("exports", "Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, HdrHistogram, SQL."),
+        "export": (
+            "exports",
+            "Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, HdrHistogram, SQL.",
+        ),
         "size": ("size", _SIZE),
         "fit": ("fit", "Fit the curve of any data: a CSV file with a level and a rate in each row."),
     },

@@ -81,7 +81,7 @@ def export(request: ExportRequest) -> None:
         if file is not None
     ]
     if request.what is ExportTable.HISTOGRAMS and (wanted or request.hlog is None):
-        raise UsageError("--what histograms: is written as an HdrHistogram log, and no table", remedy="give --hlog FILE")
+        raise UsageError("--what histograms: is written as an HdrHistogram log, no table", remedy="give --hlog FILE")
     if not wanted and request.openmetrics is None and request.sql is None and request.hlog is None:
         formats_words = "--csv, --json, --parquet, --openmetrics or --hlog FILE, or --sql URL"
         raise UsageError("scale export needs a format", remedy=f"give {formats_words}")

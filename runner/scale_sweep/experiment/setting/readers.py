@@ -11,7 +11,6 @@ from scale_sweep.base.units import (
     format_bytes,
     format_number,
     parse_bytes,
-    parse_count,
     parse_cpus,
     parse_levels,
     parse_rate,
