@@ -57,6 +57,8 @@ def test_a_neighbour_on_the_servers_cpu_makes_the_trial_external(tmp_path):
     verdict, figures = trial["verdict"], trial["measurement"]
     assert verdict["kind"] in {"RESOURCE_NOT_SATURATED", "OFFERED_NOT_MET", "GENERATOR_BOUND"}
     assert verdict["bottleneck"]["kind"] in {"OTHER_PROCESSES", "HYPERVISOR", "GENERATOR_LATE"}
+    if verdict["bottleneck"]["kind"] == "OTHER_PROCESSES":
+        assert any(f"(pid {busy.pid}) " in reason for reason in verdict["reasons"]), verdict["reasons"]
     assert figures["service_ms_p99"] <= figures["response_ms_p99"]
     assert figures["late_ms_p99"] >= 0
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.cli.arguments import JSON, METRICS_PORT, NEW_RESULTS, NO_METRICS, YES, from_flags
+from scale_sweep.cli.arguments import JSON, METRICS_PORT, NEW_RESULTS, NO_METRICS, WAIT_QUIET, YES, from_flags, quiet_s
 from scale_sweep.cli.compared import MORE_BLOCKS, GateFlags, gate_of, judged
 from scale_sweep.cli.running import announce, end_if_failed, run_watched, say_if_lost
 from scale_sweep.cli.sweep_help import Flags, VariantsHelp, with_settings
@@ -55,6 +55,7 @@ class AbRequest:
     yes: YES = False
     metrics_port: METRICS_PORT = 9464
     no_metrics: NO_METRICS = False
+    wait_quiet: WAIT_QUIET = None
 
 
 def ab(flags: Flags, request: AbRequest, gates: GateFlags) -> None:
@@ -70,13 +71,14 @@ def ab(flags: Flags, request: AbRequest, gates: GateFlags) -> None:
     from scale_sweep.plan.power import gate_power_of
     from scale_sweep.plan.preparing.prepared import prepare_ab
 
+    wait_s = quiet_s(request.wait_quiet)
     gate, looks, host = gate_of(gates), looks_of(request.blocks), read_host()
     _refuse_equal(request)
     if gate is not None and len(looks) > 1:
         raise UsageError(f"{gate.flag}: is judged after one number of blocks", remedy=f"--blocks {looks[-1]}")
     a = resolve_sweep(request.what_a, together(flags, flags_of(request.only_a, "--a")), host)
     b = resolve_sweep(request.what_b or request.what_a, together(flags, flags_of(request.only_b, "--b")), host)
-    prepared = prepare_ab(a, b, looks, request.results)
+    prepared = replace(prepare_ab(a, b, looks, request.results), wait_quiet_s=wait_s)
     for name, words in prepared.plan.sweep.variants_ab.items():
         console.say(f"{name}: {words}")
     power = gate_power_of(prepared.plan, prepared.noise, gate) if gate is not None else None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 import typer
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.units import parse_levels
+from scale_sweep.base.units import parse_levels, parse_seconds
 from scale_sweep.cli import completion
 from scale_sweep.sweep.axis import commands
 
@@ -70,6 +70,13 @@ def read_flag(flag: str, read: Callable[[str], T], text: str) -> T:
         return read(text)
     except ValueError as error:
         raise UsageError(f"{flag}: {error}") from None
+
+
+def quiet_s(text: str | None) -> float:
+    """Of --wait-quiet; 0: it was not given."""
+    from scale_sweep.experiment.setting.readers import above_zero
+
+    return read_flag("--wait-quiet", above_zero(parse_seconds), text) if text is not None else 0.0
 
 
 def confirm_format(source: DiskSource, yes: bool) -> None:
@@ -141,6 +148,14 @@ METRICS_PORT = Annotated[
 ]
 NO_METRICS = Annotated[bool, typer.Option("--no-metrics", help="Serve no metrics.")]
 DASHBOARDS = Annotated[bool, typer.Option("--dashboards", help="Start Prometheus and Grafana if they do not run.")]
+WAIT_QUIET = Annotated[
+    str | None,
+    typer.Option(
+        "--wait-quiet",
+        metavar="TIME",
+        help="Wait at most so long before each trial, like 5m, until other programs use little of the server's CPUs.",
+    ),
+]
 YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before a long sweep, nor before formatting disks.")]
 HOSTS = Annotated[
     Path | None,
@@ -161,6 +176,7 @@ class SweepRequest:
     metrics_port: METRICS_PORT = 9464
     no_metrics: NO_METRICS = False
     with_dashboards: DASHBOARDS = False
+    wait_quiet: WAIT_QUIET = None
     machine: Annotated[Path | None, typer.Option(hidden=True)] = None
     hosts: HOSTS = None
     insecure_network: Annotated[

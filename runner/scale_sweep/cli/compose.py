@@ -127,6 +127,7 @@ def _execute(
         ram=prepared.ram,
         held_bytes=prepared.held_bytes,
         place=place,
+        wait_quiet_s=prepared.wait_quiet_s,
         before_stored=own_runs.growing(writer.original_name, writer.plan, prepared.hosts),
     )
     checks = RefusesSameServer(prepared.plan, prepared.choices)

@@ -15,7 +15,7 @@ from typing import Any
 from scale_sweep.base.errors import EXIT_HOSTS_FAILED, EXIT_INTERRUPTED, HOSTS_COUNTED_MAX, ScaleError, UsageError
 from scale_sweep.base.units import counted
 from scale_sweep.cli import boards, compose, console
-from scale_sweep.cli.arguments import FleetFlags, SweepRequest
+from scale_sweep.cli.arguments import FleetFlags, SweepRequest, quiet_s
 from scale_sweep.cli.console.live import LinesView
 from scale_sweep.cli.running import announce, ask, has_failed, run_and_show, start_dashboards
 from scale_sweep.cli.sweep_help import Flags
@@ -49,9 +49,11 @@ def reached(inventory: Inventory) -> Iterator[HostsPlace]:
 
 
 def sweep(flags: Flags, request: SweepRequest, hosts: Path) -> None:
+    wait_s = quiet_s(request.wait_quiet)
     with reached(of_one_server(read_inventory(hosts))) as place:
         resolved = resolve_sweep(request.what, flags, place.host)
         prepared = prepare_on(resolved, request.results, place, insecure=request.insecure_network)
+        prepared = replace(prepared, wait_quiet_s=wait_s)
         begin = announce(prepared, request.yes)
         start_dashboards(request.with_dashboards, request.metrics_port, request.no_metrics)
         writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
@@ -60,7 +62,7 @@ def sweep(flags: Flags, request: SweepRequest, hosts: Path) -> None:
         run_and_show(prepared, writer, begin, request.as_json, metrics_port, execute)
 
 
-def resume(stored: StoredRun, held: RunLock, as_json: bool, metrics_port: int) -> None:
+def resume(stored: StoredRun, held: RunLock, as_json: bool, metrics_port: int, wait_quiet_s: float) -> None:
     """On its hosts."""
     hosts = stored.manifest.get("hosts")
     named = hosts if isinstance(hosts, dict) else {}
@@ -68,7 +70,7 @@ def resume(stored: StoredRun, held: RunLock, as_json: bool, metrics_port: int) -
     if not (isinstance(path, str) and isinstance(server, str) and isinstance(load, list)):
         raise UsageError("the run does not name its hosts", remedy="start a new sweep")
     with reached(named_again(read_inventory(Path(path)), server, [str(name) for name in load])) as place:
-        prepared = prepare_again_on(stored, held.run.path.parent, place)
+        prepared = replace(prepare_again_on(stored, held.run.path.parent, place), wait_quiet_s=wait_quiet_s)
         refuse_blocking(prepared.findings)
         console.show_findings([finding for finding in prepared.findings if finding.remedy])
         writer = compose.reopen_run(stored, held)
@@ -123,17 +125,19 @@ def _order(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> FleetOrder
         fleet={"id": secrets.token_hex(4)},
         insecure_network=request.insecure_network,
         resolve=resolve,
-        campaign=_Campaign(0 if request.no_metrics else request.metrics_port),
+        campaign=_Campaign(0 if request.no_metrics else request.metrics_port, quiet_s(request.wait_quiet)),
     )
 
 
 @dataclass(frozen=True)
 class _Campaign:
     metrics_port: int  # the first that is tried; 0: no metrics
+    wait_quiet_s: float
 
     def __call__(self, run: HereRun) -> Path:
         writer = compose.new_run(run.prepared, ["scale", *sys.argv[1:]])
         writer.update_manifest(fleet={**run.fleet, "host": run.host})
+        prepared = replace(run.prepared, wait_quiet_s=self.wait_quiet_s)
         run.say(f"Results in {writer.path}")
         state = LiveState(run=writer.path.name, plan=run.prepared.plan, results=writer.results)
 
@@ -148,7 +152,7 @@ class _Campaign:
                 writer.update_manifest(metrics_url=exporter.url)
                 sinks.append(exporter)
             sinks.append(LinesView(state, lambda line, style: run.say(line.strip()), has_view=False))
-            return Path(compose.execute_on(run.place, run.prepared, writer, sinks, run.say).path)
+            return Path(compose.execute_on(run.place, prepared, writer, sinks, run.say).path)
 
 
 def _announce(tasks: Sequence[Task], yes: bool) -> None:

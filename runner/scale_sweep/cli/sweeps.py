@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,11 +21,13 @@ from scale_sweep.cli.arguments import (
     RESULT_JSON,
     RESULTS,
     RUN,
+    WAIT_QUIET,
     WHAT,
     YES,
     FleetFlags,
     SweepRequest,
     from_flags,
+    quiet_s,
 )
 from scale_sweep.cli.running import announce, ask_format, end_if_failed, run_and_show, start_dashboards
 from scale_sweep.cli.sweep_help import Flags, SweepHelp, with_settings
@@ -58,6 +60,7 @@ def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
 
     if request.machine is not None:
         raise UsageError("--machine: a sweep measures this machine", remedy="scale plan shows the plan for another one")
+    wait_s = quiet_s(request.wait_quiet)
     if fleet.is_wanted:
         from scale_sweep.cli import on_hosts
 
@@ -69,7 +72,7 @@ def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
 
         on_hosts.sweep(flags, request, request.hosts)
         return
-    prepared = prepare(resolve_sweep(request.what, flags, read_host()), request.results)
+    prepared = replace(prepare(resolve_sweep(request.what, flags, read_host()), request.results), wait_quiet_s=wait_s)
     begin = announce(prepared, request.yes)
     start_dashboards(request.with_dashboards, request.metrics_port, request.no_metrics)
     writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
@@ -108,6 +111,7 @@ class ResumeRequest:
     metrics_port: METRICS_PORT = 9464
     no_metrics: NO_METRICS = False
     with_dashboards: DASHBOARDS = False
+    wait_quiet: WAIT_QUIET = None
 
 
 def resume(request: ResumeRequest, confirmed: RepeatedFlags) -> None:
@@ -122,6 +126,7 @@ def resume(request: ResumeRequest, confirmed: RepeatedFlags) -> None:
     from scale_sweep.verify.digests import is_finished
 
     # RunLock before it is read: another process may add trials until then.
+    wait_s = quiet_s(request.wait_quiet)
     held = RunLock(find_run(request.results, request.run, own_folder))
     stored = read_run(held.run)
     missing = len(stored.plan.trials) - len(stored.results)
@@ -136,9 +141,9 @@ def resume(request: ResumeRequest, confirmed: RepeatedFlags) -> None:
     if isinstance(stored.manifest.get("hosts"), dict):
         from scale_sweep.cli import on_hosts
 
-        on_hosts.resume(stored, held, request.as_json, port)
+        on_hosts.resume(stored, held, request.as_json, port, wait_s)
         return
-    prepared = prepare_again(stored, held.run.path.parent)
+    prepared = replace(prepare_again(stored, held.run.path.parent), wait_quiet_s=wait_s)
     refuse_blocking(prepared.findings)
     console.show_findings([finding for finding in prepared.findings if finding.remedy])
     ask_format(stored.plan.sweep, request.yes)

@@ -101,5 +101,18 @@ def _shared_cores(result: TrialResult) -> float:
     return (result.measurement.generator_cpu_cores or 0.0) if result.trial.placement.shared else 0.0
 
 
+OTHERS_WERE = "other programs on the server's machine, during the load: "
+
+
+def spoiled_by(results: Iterable[TrialResult]) -> tuple[int, str]:
+    """How many trials other programs spoiled, and the programs of the last one, in words."""
+    theirs = BottleneckKind.OTHER_PROCESSES
+    found = [r for r in results if r.verdict.bottleneck is not None and r.verdict.bottleneck.kind is theirs]
+    spoiled = [r for r in found if not r.verdict.kind.is_fitted]
+    reasons = spoiled[-1].verdict.reasons if spoiled else ()
+    named = (one.removeprefix(OTHERS_WERE) for one in reasons if one.startswith(OTHERS_WERE))
+    return len(spoiled), next(named, "")
+
+
 def is_taken(result: TrialResult) -> bool:
     return result.verdict.bottleneck is not None and result.verdict.bottleneck.kind in TAKEN

@@ -37,7 +37,7 @@ class TrialStarted:
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseEntered:
-    """provision, ready, schema, warmup, measure, drain, flush, verify, teardown."""
+    """quiet, provision, ready, schema, warmup, measure, drain, flush, verify, teardown."""
 
     trial_id: str
     phase: str

@@ -19,6 +19,7 @@ from scale_sweep.judge.figures.outcome import Outcome, outcome_of_load
 from scale_sweep.judge.figures.trial_facts import StepSeen, TrialFacts
 from scale_sweep.judge.verdict.bottleneck import verdict_of
 from scale_sweep.model.declared_parts import ERRORS, Clause, Load, Objective
+from scale_sweep.model.derived import OTHERS_WERE
 from scale_sweep.model.loads import Latency, LoadSummary
 from scale_sweep.model.measured import Bottleneck, BottleneckKind, Step, Verdict, VerdictKind
 from scale_sweep.model.planned import Trial
@@ -255,5 +256,8 @@ def outcome(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outcome:
     """Judges a search, the rate of a trial that confirms, or the load of any other."""
     judged = outcome_of_load if trial.load.objective is None else outcome_of_rate
     come_to = (outcome_of_search if trial.load.searches else judged)(axis, trial, facts)
+    verdict = come_to.verdict
     beside = (f"another sweep of `scale` ran on this machine: {one}" for one in facts.beside)
-    return replace(come_to, verdict=replace(come_to.verdict, reasons=(*come_to.verdict.reasons, *beside)))
+    is_theirs = verdict.bottleneck is not None and verdict.bottleneck.kind is BottleneckKind.OTHER_PROCESSES
+    others = [f"{OTHERS_WERE}{', '.join(facts.others)}"] if facts.others and is_theirs else []
+    return replace(come_to, verdict=replace(verdict, reasons=(*verdict.reasons, *others, *beside)))

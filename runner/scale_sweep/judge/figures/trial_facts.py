@@ -68,6 +68,7 @@ class TrialFacts:
     steps: tuple[StepSeen, ...] = ()
     networks: tuple[HostNetwork, ...] = ()  # of hosts that make the load
     beside: tuple[str, ...] = ()  # other sweeps on the server's machine, in words
+    others: tuple[str, ...] = ()  # the other programs there that used most CPU time during the load, in words
 
     @property
     def of_all_loads(self) -> LoadSummary | None:

@@ -60,15 +60,16 @@ def machine_identity() -> str:
 
 
 LOOK_S = 0.5
+USED_SHARE = 0.05  # of CPUs that other programs use: less, and they are quiet
 BUSY = (1, 2, 3, 6, 7)  # fields of a CPU in /proc/stat: user, nice, system, irq, softirq
 
 
-def other_cores(cpus: Iterable[int], proc: Path = Path("/proc")) -> float | None:
-    """The cores of these CPUs that other programs use, over LOOK_S. None: not readable."""
+def other_cores(cpus: Iterable[int], proc: Path = Path("/proc"), seconds: float = LOOK_S) -> float | None:
+    """The cores of these CPUs that other programs use, over so many seconds. None: not readable."""
     names, begun = {f"cpu{cpu}" for cpu in cpus}, time.monotonic()
     try:
         before = _busy_s(names, proc)
-        time.sleep(LOOK_S)
+        time.sleep(seconds)
         return (_busy_s(names, proc) - before) / (time.monotonic() - begun)
     except (OSError, ValueError, IndexError):
         return None

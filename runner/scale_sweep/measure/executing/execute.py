@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
@@ -17,6 +18,7 @@ from scale_sweep.machine.host.block_devices import RamDirectory
 from scale_sweep.measure.executing.place import Ceilings, Here, Place, data_of_run
 from scale_sweep.measure.machine_setup import MachineSetup, PreparedDisks, Say, placement_of
 from scale_sweep.measure.trial.order import DataSet, TrialOrder
+from scale_sweep.model.derived import spoiled_by
 from scale_sweep.model.events import CeilingsMeasured, Event, PlanGrew, TrialFinished, TrialStarted
 from scale_sweep.model.fitted import StoredRun
 from scale_sweep.model.measured import TrialResult
@@ -44,6 +46,7 @@ class Execution:
     ram: RamDirectory | None = None  # the data directory, if it is in memory
     held_bytes: int = 0  # held for the server
     place: Place = field(default_factory=Here)
+    wait_quiet_s: float = 0.0  # at most, before each trial, until other programs are quiet; 0: no wait
     before_stored: Sink = field(default=lambda event: None)  # before the run's files have them
 
     def setup(self, run_id: str) -> MachineSetup:
@@ -89,6 +92,7 @@ class Orders:
             address=self.execution.place.address,
             ceiling_rows_per_s=self.ceilings.of(trial),
             disk_ceilings=self.stage.ceilings,
+            wait_quiet_s=self.execution.wait_quiet_s,
         )
 
     def _disks(self, trial: Trial, disk_placement: str) -> tuple[DataDisk, ...]:
@@ -133,7 +137,8 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
                 ready.before_trial()
                 return place.run(orders.order(trial, placement), stop)
 
-            all_sinks: list[Sink] = [execution.before_stored, writer, *sinks]
+            neighbours = Neighbours(writer.path, say, waits=bool(execution.wait_quiet_s))
+            all_sinks: list[Sink] = [execution.before_stored, writer, *sinks, neighbours]
             run_campaign(plan, planner_of(plan), run, all_sinks, writer.results, say, place.now_ns)
             writer.update_manifest(**place.manifest())
     except BaseException:
@@ -142,6 +147,28 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
         raise
     writer.update_manifest(status="complete", server=server_facts(writer.results))
     return report(writer)
+
+
+SPOILED = 2  # trials: one may be chance
+
+
+class Neighbours:
+    """A sink that says once that other programs spoil the trials of this execution."""
+
+    def __init__(self, run: Path, say: Say, *, waits: bool) -> None:
+        self._say, self._results = say, list[TrialResult]()
+        again = f"let scale resume {shlex.quote(str(run))} --wait-quiet 5m wait for quiet before each trial"
+        self._instead = "" if waits else f" (Ctrl-C), and {again}"
+
+    def __call__(self, event: Event) -> None:
+        if not isinstance(event, TrialFinished):
+            return
+        before = spoiled_by(self._results)[0]
+        self._results.append(event.result)
+        count, named = spoiled_by(self._results)
+        if before < count == SPOILED:
+            programs = f": {named}" if named else ""
+            self._say(f"other programs spoiled {count} trials{programs}. Stop them; or stop this sweep{self._instead}")
 
 
 def server_facts(results: Sequence[TrialResult]) -> dict[str, str]:

@@ -41,6 +41,7 @@ class TrialOrder:
     data: DataSet | None = None  # loaded by the first trial that does not find them
     address: str = LOOPBACK  # of the server's machine, for the load
     networks: tuple[HostNetwork, ...] = ()  # of hosts that make the load
+    wait_quiet_s: float = 0.0  # at most, before the trial, until other programs are quiet
 
     @property
     def is_on_disks(self) -> bool:

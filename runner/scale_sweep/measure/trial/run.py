@@ -15,6 +15,7 @@ from scale_sweep.loadgen.binary import kept_by
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.spec import query_lines, trial_spec
 from scale_sweep.loadgen.split import group_specs, specs_text
+from scale_sweep.machine.sampling.programs import OtherPrograms
 from scale_sweep.machine.state.runs import other_sweeps
 from scale_sweep.measure.trial import preload
 from scale_sweep.measure.trial.answers import checked_before
@@ -35,6 +36,7 @@ from scale_sweep.measure.trial.waiting import (
     closed_at_last,
     count_s,
     killed_for_memory,
+    until_quiet,
     wait_for_schema,
     wait_until_ready,
     with_cause,
@@ -70,6 +72,9 @@ class _RunningTrial:
         self._facts = facts_at_first(order)
 
     def events(self) -> Iterator[Event]:
+        if self._order.wait_quiet_s:
+            yield self._enter("quiet")
+            yield from until_quiet(self._order, self._stop)
         started, self._begun = datetime.datetime.now(datetime.UTC), time.monotonic()
         with undone() as self._cleanup:
             try:
@@ -141,7 +146,9 @@ class _RunningTrial:
                 yield Noted(trial_id=self._trial.trial_id, sentence=note)
             percent = answer_within(SIZE_S, lambda: resident_percent(preload.folders_of(reached)))
             self._rows_there(replace(there, cached_percent=percent))
+        programs = OtherPrograms()
         yield from self._load(reached, spec)
+        self._add(others=programs.busiest(self._trial.placement.server_cpus, own=reached.server.pids()))
         yield self._enter("verify")
         summary = self._facts.of_all_loads
         rows = summary.rows_acked if summary else 0

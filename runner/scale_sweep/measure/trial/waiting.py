@@ -15,11 +15,15 @@ from typing import Generic, TypeVar
 
 from scale_sweep.base.errors import LoadError, ProvisionError, ScaleError, TargetError
 from scale_sweep.base.interrupts import Stop, current, deferred
+from scale_sweep.base.units import counted, format_seconds
+from scale_sweep.machine.host.processes import USED_SHARE, other_cores
 from scale_sweep.machine.sampling import machine
 from scale_sweep.machine.sampling.processes import subject_reader
+from scale_sweep.machine.sampling.programs import OtherPrograms
 from scale_sweep.measure.trial.disks import full_disk
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached, prove_pinning
+from scale_sweep.model.events import Noted
 from scale_sweep.model.resources import Placement
 from scale_sweep.model.samples import DataDisk
 from scale_sweep.server.runtimes import Server
@@ -44,8 +48,48 @@ IDLE_CORES = 0.25  # a merge takes a whole thread
 IDLE_LOOK_S = 1.0
 IDLE_WITHIN_S = 300.0
 FULL_S = 10.0
+QUIET_LOOK_S = 2.0
+QUIET_CORES = 0.1  # the noise of a machine that does nothing else
 ENDING_S = 1.0  # connections close before the server is gone
 T = TypeVar("T")
+
+
+def look_at_others(cpus: Sequence[int]) -> tuple[float, str]:
+    """The cores of these CPUs that other programs use, and the programs in words."""
+    programs = OtherPrograms()
+    cores = other_cores(cpus, seconds=QUIET_LOOK_S) or 0.0
+    return cores, ", ".join(programs.busiest(cpus))
+
+
+def until_quiet(
+    order: TrialOrder,
+    stop: Stop,
+    look: Callable[[Sequence[int]], tuple[float, str]] = look_at_others,
+    now_s: Callable[[], float] = time.monotonic,
+) -> Iterator[Noted]:
+    """Until other programs use little of the server's CPUs, or the order's time is over. Raises Stopped."""
+    placement, trial_id = order.trial.placement, order.trial.trial_id
+    is_elsewhere = bool(order.trial.subject.endpoint) or not placement.server_cpus
+    cpus, whose = (placement.generator_cpus, "load generator") if is_elsewhere else (placement.server_cpus, "server")
+    little, begun, limit = max(QUIET_CORES, USED_SHARE * len(cpus)), now_s(), format_seconds(order.wait_quiet_s)
+    of = f"of the {counted(len(cpus), 'CPU')} of the {whose}"
+    said = False
+    while True:
+        stop.look()
+        cores, named = look(cpus)
+        waited_s, named = now_s() - begun, f" ({named})" if named else ""
+        if cores <= little:
+            if said:
+                yield Noted(trial_id=trial_id, sentence=f"quiet after {format_seconds(waited_s)}: the trial begins")
+            return
+        if waited_s >= order.wait_quiet_s:
+            sentence = f"after {limit} other programs still use {cores:.2f} {of}{named}: the trial begins all the same"
+            yield Noted(trial_id=trial_id, sentence=sentence)
+            return
+        if not said:
+            sentence = f"waits up to {limit} until other programs use at most {little:.2g} {of}; now {cores:.2f}{named}"
+            yield Noted(trial_id=trial_id, sentence=sentence)
+        said = True
 
 
 def wait_until_ready(reached: Reached, placement: Placement, within_s: float, stop: Stop) -> None:

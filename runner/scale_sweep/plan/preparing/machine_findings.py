@@ -12,7 +12,8 @@ from scale_sweep.base.errors import PreflightError
 from scale_sweep.experiment.work import takes_fixed_work
 from scale_sweep.machine.host.block_devices import RamDirectory, shortage
 from scale_sweep.machine.host.host_facts import Host
-from scale_sweep.machine.host.processes import OPEN_FILES_REMEDY, open_files_limit, other_cores
+from scale_sweep.machine.host.processes import OPEN_FILES_REMEDY, USED_SHARE, open_files_limit, other_cores
+from scale_sweep.machine.sampling.programs import OtherPrograms
 from scale_sweep.machine.state.places import check, check_nearest, folder_path
 from scale_sweep.machine.state.runs import other_sweeps
 from scale_sweep.model.planned import Finding, Plan, Trial
@@ -21,7 +22,6 @@ from scale_sweep.server.runtimes.stacks import profile_obstacle
 
 FREE_BYTES_MIN = 2 * 10**9
 LOAD_BUSY_SHARE = 0.3  # of a CPU: other programs slow some trials
-USED_SHARE = 0.05  # of the CPUs that other programs use now: less, and the load was this program's own
 LOAD_TOO_BUSY_SHARE = 0.5  # and here nearly all
 OPEN_FILES_MIN = 256  # of a server, a load generator or this program, besides connections
 
@@ -148,10 +148,12 @@ def idle(host: Host) -> list[Finding]:
     busy = os.getloadavg()[0] / cpus
     if busy <= LOAD_BUSY_SHARE:
         return []
-    used = other_cores(host.allowed)
+    programs, used = OtherPrograms(), other_cores(host.allowed)
     if used is not None and used <= USED_SHARE * cpus:
         return []
+    named = f" ({', '.join(busiest)})" if (busiest := programs.busiest(host.allowed)) else ""
     effect, remedy = "the figures will be lower and noisier", "stop them, or raise --replicates"
     if busy > LOAD_TOO_BUSY_SHARE:
-        effect, remedy = "while they run, trials may be rejected", "stop them, or wait until they end"
-    return [caution("machine", f"other programs run: load average is {busy:.1f} per CPU; {effect}", remedy)]
+        effect = "while they run, trials may be rejected"
+        remedy = "stop them, or let each trial wait until they are quiet: --wait-quiet 5m"
+    return [caution("machine", f"other programs run{named}: load average is {busy:.1f} per CPU; {effect}", remedy)]

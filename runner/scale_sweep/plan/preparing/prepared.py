@@ -75,6 +75,7 @@ class Prepared:
     held_bytes: int = 0  # of memory, for the server
     elsewhere: str = ""  # a sentence about the machine, if it is not this one
     hosts: Mapping[str, Any] = field(default_factory=dict)  # for the manifest
+    wait_quiet_s: float = 0.0  # at most, before each trial, until other programs are quiet
 
     def choice_of(self, subject: RequestedServer) -> ServerChoice:
         return self.choices[subject_key(subject)]
