@@ -73,7 +73,7 @@ def read_flag(flag: str, read: Callable[[str], T], text: str) -> T:
 
 
 def quiet_s(text: str | None) -> float:
-    """Of --wait-quiet; 0: it was not given."""
+    """The time of --wait-quiet; 0: it was not given."""
     from scale_sweep.experiment.setting.readers import above_zero
 
     return read_flag("--wait-quiet", above_zero(parse_seconds), text) if text is not None else 0.0

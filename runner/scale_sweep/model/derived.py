@@ -107,8 +107,8 @@ OTHERS_WERE = "other programs on the server's machine, during the load: "
 def spoiled_by(results: Iterable[TrialResult]) -> tuple[int, str]:
     """How many trials other programs spoiled, and the programs of the last one, in words."""
     theirs = BottleneckKind.OTHER_PROCESSES
-    found = [r for r in results if r.verdict.bottleneck is not None and r.verdict.bottleneck.kind is theirs]
-    spoiled = [r for r in found if not r.verdict.kind.is_fitted]
+    known = [(r, r.verdict.bottleneck) for r in results if not r.verdict.kind.is_fitted]
+    spoiled = [r for r, bottleneck in known if bottleneck is not None and bottleneck.kind is theirs]
     reasons = spoiled[-1].verdict.reasons if spoiled else ()
     named = (one.removeprefix(OTHERS_WERE) for one in reasons if one.startswith(OTHERS_WERE))
     return len(spoiled), next(named, "")

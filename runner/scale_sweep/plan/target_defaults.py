@@ -85,8 +85,8 @@ def _refuse_without_request(where: str, load: Load, units: int) -> None:
         return
     every, of = format_seconds(units / load.rate), f" of {units:,} rows" if units > 1 else ""
     raise UsageError(
-        f"{where}: at {load.rate:g} a second a request{of} is due every {every}, and the window of "
-        f"{format_seconds(load.duration_s)} has none",
+        f"{where}: at {load.rate:g} a second a request{of} is due every {every}, which is longer than the window of "
+        f"{format_seconds(load.duration_s)}",
         remedy="a longer --duration" if units == 1 else "--rows-per-request 1, or a longer --duration",
     )
 

@@ -27,7 +27,7 @@ _LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compresse
 
 @dataclass(frozen=True, kw_only=True)
 class _Window:
-    """Of a load: its times in seconds since 1970, and its histogram in ns."""
+    """The window of a load: its times in seconds since 1970, and its histogram in ns."""
 
     tag: str
     start_s: float

@@ -50,15 +50,15 @@ class OtherPrograms:
 
 def _processes(proc: str) -> dict[int, _Process]:
     """A process that ends meanwhile is left out."""
-    found = {}
+    processes = {}
     for pid in filter(str.isdigit, names(proc)):
         if not (stat := proc_text(f"{proc}/{pid}/stat")):
             continue
         name, _, rest = stat.partition("(")[2].rpartition(")")
         fields = rest.split()
         cpu_s = sum(map(int, fields[11:15])) / _TICKS_PER_S
-        found[int(pid)] = _Process(name=visible(name), parent=int(fields[1]), started=fields[19], cpu_s=cpu_s)
-    return found
+        processes[int(pid)] = _Process(name=visible(name), parent=int(fields[1]), started=fields[19], cpu_s=cpu_s)
+    return processes
 
 
 def _with_children(roots: Collection[int], now: Mapping[int, _Process]) -> set[int]:

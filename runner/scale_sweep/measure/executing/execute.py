@@ -13,6 +13,7 @@ from pathlib import Path
 
 from scale_sweep.base.errors import StoreError
 from scale_sweep.base.interrupts import current
+from scale_sweep.base.units import counted
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.machine.host.block_devices import RamDirectory
 from scale_sweep.measure.executing.place import Ceilings, Here, Place, data_of_run
@@ -167,8 +168,8 @@ class Neighbours:
         self._results.append(event.result)
         count, named = spoiled_by(self._results)
         if before < count == SPOILED:
-            programs = f": {named}" if named else ""
-            self._say(f"other programs spoiled {count} trials{programs}. Stop them; or stop this sweep{self._instead}")
+            trials = counted(count, "trial") + (f": {named}" if named else "")
+            self._say(f"other programs spoiled {trials}. Stop them; or stop this sweep{self._instead}")
 
 
 def server_facts(results: Sequence[TrialResult]) -> dict[str, str]:

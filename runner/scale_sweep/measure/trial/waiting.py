@@ -73,23 +73,23 @@ def until_quiet(
     cpus, whose = (placement.generator_cpus, "load generator") if is_elsewhere else (placement.server_cpus, "server")
     little, begun, limit = max(QUIET_CORES, USED_SHARE * len(cpus)), now_s(), format_seconds(order.wait_quiet_s)
     of = f"of the {counted(len(cpus), 'CPU')} of the {whose}"
-    said = False
+    is_waiting = False
     while True:
         stop.look()
         cores, named = look(cpus)
         waited_s, named = now_s() - begun, f" ({named})" if named else ""
         if cores <= little:
-            if said:
+            if is_waiting:
                 yield Noted(trial_id=trial_id, sentence=f"quiet after {format_seconds(waited_s)}: the trial begins")
             return
         if waited_s >= order.wait_quiet_s:
             sentence = f"after {limit} other programs still use {cores:.2f} {of}{named}: the trial begins all the same"
             yield Noted(trial_id=trial_id, sentence=sentence)
             return
-        if not said:
+        if not is_waiting:
             sentence = f"waits up to {limit} until other programs use at most {little:.2g} {of}; now {cores:.2f}{named}"
             yield Noted(trial_id=trial_id, sentence=sentence)
-        said = True
+        is_waiting = True
 
 
 def wait_until_ready(reached: Reached, placement: Placement, within_s: float, stop: Stop) -> None:
