@@ -15,7 +15,7 @@ from scale_sweep.measure.executing.execute import Neighbours
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.waiting import until_quiet
 from scale_sweep.model.derived import OTHERS_WERE
-from scale_sweep.model.events import Noted, TrialFinished
+from scale_sweep.model.events import Noted, TrialFinished, TrialStarted
 from scale_sweep.model.measured import Bottleneck, BottleneckKind, Verdict, VerdictKind
 from scale_sweep.model.resources import Placement
 from tests.unit.factories import make_result, make_trial
@@ -78,10 +78,12 @@ def finished(kind=BottleneckKind.OTHER_PROCESSES, *, named="cc1 (pid 7) 0.97 cor
     return TrialFinished(result=replace(make_result(), verdict=judged))
 
 
+@pytest.mark.parametrize("total", [6, 9])
 @pytest.mark.parametrize(("waits", "named"), [(False, "cc1 (pid 7) 0.97 cores"), (True, "")])
-def test_after_two_spoiled_trials_a_sweep_says_so_once(tmp_path, waits, named, wording):
+def test_after_two_spoiled_trials_a_sweep_says_so_once(tmp_path, waits, named, total, wording):
     said = []
     sink = Neighbours(tmp_path / "run", said.append, waits=waits)
+    sink(TrialStarted(trial=make_trial(), position=6, total=total))
     for event in (finished(), finished(BottleneckKind.LOCKS), finished(verdict="VALID")):
         sink(event)
     assert said == []

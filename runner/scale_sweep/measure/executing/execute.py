@@ -157,11 +157,13 @@ class Neighbours:
     """A sink that says once that other programs spoil the trials of this execution."""
 
     def __init__(self, run: Path, say: Say, *, waits: bool) -> None:
-        self._say, self._results = say, list[TrialResult]()
-        again = f"let scale resume {shlex.quote(str(run))} --wait-quiet 5m wait for quiet before each trial"
-        self._instead = "" if waits else f" (Ctrl-C), and {again}"
+        self._run, self._say, self._waits = run, say, waits
+        self._results = list[TrialResult]()
+        self._is_last = False
 
     def __call__(self, event: Event) -> None:
+        if isinstance(event, TrialStarted):
+            self._is_last = event.position == event.total
         if not isinstance(event, TrialFinished):
             return
         before = spoiled_by(self._results)[0]
@@ -169,7 +171,13 @@ class Neighbours:
         count, named = spoiled_by(self._results)
         if before < count == SPOILED:
             trials = counted(count, "trial") + (f": {named}" if named else "")
-            self._say(f"other programs spoiled {trials}. Stop them; or stop this sweep{self._instead}")
+            self._say(f"other programs spoiled {trials}. Stop them; or {self._otherwise()}")
+
+    def _otherwise(self) -> str:
+        if self._is_last:
+            return "sweep again later" if self._waits else "sweep again with --wait-quiet 5m"
+        again = f", and scale resume {shlex.quote(str(self._run))} --wait-quiet 5m waits for quiet before the others"
+        return f"stop this sweep (Ctrl-C){'' if self._waits else again}"
 
 
 def server_facts(results: Sequence[TrialResult]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from scale_sweep.watch.live.time_left import curves, progress
 
 Point = tuple[str, tuple[str, ...], float | None]
 
-PHASES = "provision ready schema preload check warmup measure drain step flush verify teardown".split()
+PHASES = "quiet provision ready schema preload check warmup measure drain step flush verify teardown".split()
 _NO_DISK = DiskSample(
     written_bytes_total=None,
     read_bytes_total=None,
