@@ -8,6 +8,7 @@ from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
 from tests.unit.raw_run import encoded
+from tests.unit.searched_run import searched_plan, searched_run
 from tests.unit.stored_runs import unpacked
 from tests.unit.whole_commands import run
 
@@ -68,6 +69,21 @@ def test_operations_and_service_times_of_an_open_loop_have_lines_of_their_own(tm
     own = {tag.removeprefix("cores-1-100-r1."): one for tag, one in intervals.items() if "100-r1" in tag}
     assert set(own) == {"response", "service", "write.response", "range.response"}
     assert own["service"].get_max_value() / 1e6 == pytest.approx(2, rel=1e-3)  # was in ns already
+
+
+def test_each_step_of_a_search_has_a_line(tmp_path):
+    stored = searched_run(tmp_path, searched_plan(1, 1))
+    assert run("export", stored.path, "--hlog", "run.hlog", cwd=tmp_path).code == 0
+    intervals, _ = read(tmp_path / "run.hlog")
+    for result in stored.results:
+        name, steps = result.trial.trial_id, result.measurement.steps
+        if not result.trial.load.searches:
+            assert f"{name}.response" in intervals
+            continue
+        assert f"{name}.closed-loop.response" in intervals
+        for number, step in enumerate(steps, 1):
+            interval = intervals[f"{name}.step-{number:02d}.response"]
+            assert interval.get_value_at_percentile(99) / 1e6 == pytest.approx(step.response_ms["p99"], rel=2e-3)
 
 
 @pytest.mark.parametrize("words", [("--what", "histograms"), ("--what", "histograms", "--csv", "points.csv")])
