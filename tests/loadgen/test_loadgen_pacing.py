@@ -21,6 +21,12 @@ def test_the_rate_is_met(load, arrival, threads):
     assert summary["offered_rows_per_s"] == pytest.approx(200_000)
 
 
+def test_a_rate_below_one_has_a_request_every_few_seconds(load):
+    outcome = load(rate=0.8, rows_per_request=1, threads=2, tables=2, duration_s=3)
+    assert (due(outcome.summary), outcome.summary["offered_rows_per_s"]) == (3, pytest.approx(0.8))
+    assert max(one["rows"] for one in outcome.of("interval")) == 1  # at 0, 1.25 and 2.5 s
+
+
 def test_a_process_of_several_offers_its_part_of_the_rate(load):
     part = {"first_worker": 1, "threads": 1, "workers_total": 4}
     summary = load(**part, rate=100_000, tables=8, duration_s=0.5, rows_per_request=100).summary
