@@ -107,11 +107,12 @@ def _started(run: Folder, result: TrialResult, facts: TrialFacts) -> tuple[float
 def _latencies(summary: LoadSummary) -> Iterator[tuple[str, Latency]]:
     """In a closed loop, where both are the same, without service times. A single operation is the whole."""
     several = summary.operations if len(summary.operations) > 1 else ()
-    for name, one in (("", summary), *((f"{operation.name}.", operation) for operation in several)):
-        if one.response is not None:
-            yield f"{name}response", one.response
-        if one.service is not None and (one.response is None or one.service.hdr != one.response.hdr):
-            yield f"{name}service", one.service
+    own = [(f"{one.name}.", one.response, one.service) for one in several]
+    for name, response, service in (("", summary.response, summary.service), *own):
+        if response is not None:
+            yield f"{name}response", response
+        if service is not None and (response is None or service.hdr != response.hdr):
+            yield f"{name}service", service
 
 
 def _in_ns(latency: Latency) -> HdrHistogram:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ class OtherPrograms:
     def busiest(self, cpus: Collection[int] = (), own: Collection[int] = ()) -> tuple[str, ...]:
         """Up to NAMED that may run on the CPUs (empty: on any), in words, the busiest first."""
         now, seconds = _processes(self._proc), max(0.01, self._now_s() - self._begun)
-        ended: Counter[int] = Counter()  # what a process got by its children's ends, but they had used before
+        ended: defaultdict[int, float] = defaultdict(float)  # what a process got by its children's ends, but they had used before
         for pid, old in self._before.items():
             if pid not in now or now[pid].started != old.started:
                 ended[old.parent] += old.cpu_s
