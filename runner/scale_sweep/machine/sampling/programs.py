@@ -33,7 +33,8 @@ class OtherPrograms:
     def busiest(self, cpus: Collection[int] = (), own: Collection[int] = ()) -> tuple[str, ...]:
         """Up to NAMED that may run on the CPUs (empty: on any), in words, the busiest first."""
         now, seconds = _processes(self._proc), max(0.01, self._now_s() - self._begun)
-        ended: defaultdict[int, float] = defaultdict(float)  # what a process got by its children's ends, but they had used before
+        # What a process got by its children's ends, but they had used before.
+        ended: defaultdict[int, float] = defaultdict(float)
         for pid, old in self._before.items():
             if pid not in now or now[pid].started != old.started:
                 ended[old.parent] += old.cpu_s
