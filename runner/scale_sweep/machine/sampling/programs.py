@@ -33,20 +33,29 @@ class OtherPrograms:
     def busiest(self, cpus: Collection[int] = (), own: Collection[int] = ()) -> tuple[str, ...]:
         """Up to NAMED that may run on the CPUs (empty: on any), in words, the busiest first."""
         now, seconds = _processes(self._proc), max(0.01, self._now_s() - self._begun)
-        # What a process got by its children's ends, but they had used before.
-        ended: defaultdict[int, float] = defaultdict(float)
-        for pid, old in self._before.items():
-            if pid not in now or now[pid].started != old.started:
-                ended[old.parent] += old.cpu_s
-        used: dict[int, float] = {}
-        for pid, process in now.items():
-            old = self._before.get(pid, process)
-            before_s = old.cpu_s if pid in self._before and old.started == process.started else 0.0
-            used[pid] = (process.cpu_s - before_s - ended[pid]) / seconds
+        ended = self._ended(now)
+        used = {
+            pid: (process.cpu_s - self._before_s(pid, process) - ended[pid]) / seconds for pid, process in now.items()
+        }
         ours = _with_children({os.getpid(), *own}, now)
         others = sorted((pid for pid in used.keys() - ours if used[pid] >= _LEAST_CORES), key=lambda pid: -used[pid])
         shown = [pid for pid in others if _may_run(pid, cpus)][:NAMED]
         return tuple(f"{now[pid].name} (pid {pid}) {used[pid]:.2f} cores" for pid in shown)
+
+    def _before_s(self, pid: int, process: _Process) -> float:
+        old = self._before.get(pid)
+        return old.cpu_s if old is not None and old.started == process.started else 0.0
+
+    def _ended(self, now: Mapping[int, _Process]) -> Mapping[int, float]:
+        """The earlier time of processes that ended, by their next ancestor that lives: it got their whole time."""
+        gone = {pid for pid, old in self._before.items() if pid not in now or now[pid].started != old.started}
+        ended: defaultdict[int, float] = defaultdict(float)
+        for pid in gone:
+            parent = self._before[pid].parent
+            while parent in gone:
+                parent = self._before[parent].parent
+            ended[parent] += self._before[pid].cpu_s
+        return ended
 
 
 def _processes(proc: str) -> dict[int, _Process]:
