@@ -428,7 +428,7 @@ loadgen 2150 13
 machine 4300 31
 measure 2900 19
 model 2350 15
-plan 3600 23
+plan 3650 23
 report 7550 42
 results 2150 15
 server 13450 103
