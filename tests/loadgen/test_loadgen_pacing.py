@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import time
+
 import pytest
+from running_load import begun
 
 
 def due(summary):
@@ -80,6 +84,19 @@ def test_an_answer_that_came_after_the_window_has_its_true_response_time(load):
     summary = load(rate=2, rows_per_request=1, threads=1, null_latency_us=400_000, duration_s=1.25).summary
     assert (summary["in_flight_at_end"], summary["response"]["count"]) == (1, 3)
     assert summary["response"]["min_us"] >= 400_000
+
+
+def test_its_own_lateness_tells_a_load_generator_that_was_stopped_from_a_server_that_stands_still(program, load):
+    spec = {"driver": "null", "rate": 2000, "rows_per_request": 10, "tables": 2, "threads": 2, "duration_s": 3}
+    still = load(**spec, null_service_us=100, null_stall_us=1_500_000, null_stall_every_ms=3000).summary
+    assert still["response"]["max_us"] > 1_000_000
+    assert still["late"]["max_us"] < 500_000, "the time that it waited for an answer is not its own"
+    with begun(program, spec) as running:
+        running.process.send_signal(signal.SIGSTOP)
+        time.sleep(1.5)
+        running.process.send_signal(signal.SIGCONT)
+        stopped = running.end().summary
+    assert stopped["late"]["max_us"] > 1_400_000
 
 
 def test_nothing_is_overdue_when_the_rate_is_easy(load):
