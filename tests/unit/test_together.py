@@ -105,3 +105,15 @@ def test_a_process_that_ends_early_skips_a_second_or_has_no_summary():
 def test_lines_that_cannot_be_of_one_load_are_refused(process, processes):
     with pytest.raises(LoadError, match="process"):
         read_recorded(recorded((0, FIRST)) + marked(HELLO, LineSource(process=process, processes=processes)))
+
+
+def test_summaries_are_merged_in_the_order_of_the_processes_as_while_the_trial_ran():
+    """Each has operations of its own, and the one that ends first is any of them."""
+    own = {"unit": "rows", "weight": 1, **dict.fromkeys("requests errors retries units_acked units_window".split(), 1)}
+    write, latest = (
+        [HELLO, json.dumps(json.loads(summary(6, 2.0)) | {"operations": [{"name": name, **own}]})]
+        for name in ("write", "latest")
+    )
+    for told in (((0, write), (1, latest)), ((1, latest), (0, write))):
+        whole = read_recorded(recorded(*told)).summary
+        assert [one.name for one in whole.operations] == ["write", "latest"]

@@ -106,7 +106,7 @@ def recorded_of(lines: Iterable[str], *, with_times: bool = True) -> Recorded:
     histograms, which are most of the size."""
     seconds: Seconds | None = None
     intervals: list[Interval] = []
-    summaries: list[LoadSummary] = []
+    summaries: dict[int, LoadSummary] = {}  # by process: the first to end is any of them
     processes = 0
     for text in lines:
         line = parse_line(text)
@@ -116,9 +116,10 @@ def recorded_of(lines: Iterable[str], *, with_times: bool = True) -> Recorded:
         if by.processes != processes or not 0 <= by.process < processes:
             raise LoadError(f"a line of process {by.process} of {by.processes} among those of {processes} processes")
         if isinstance(line, LoadSummary):
-            summaries.append(line)
+            summaries[by.process] = line
         if line is not None:
             whole = seconds.take(by.process, line)
             intervals += whole if with_times else (replace(one, response_hdr=(), service_hdr=()) for one in whole)
-    is_whole = summaries and len(summaries) == processes
-    return Recorded(intervals=tuple(intervals), summary=merge_summaries(summaries) if is_whole else None)
+    in_order = [summaries[number] for number in sorted(summaries)]
+    is_whole = in_order and len(in_order) == processes
+    return Recorded(intervals=tuple(intervals), summary=merge_summaries(in_order) if is_whole else None)
