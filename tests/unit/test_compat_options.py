@@ -77,8 +77,8 @@ def test_long_names_are_in_full_the_last_of_two_counts_and_vgroups_are_automatic
 
 # JSON keys without a row in KEYS, each with a value that has an effect there.
 TOP, INFO = {"create_table_thread_count": 3}, {"name": "other", "vgroups": 4, "bogus": 1}
-TABLE = dict.fromkeys("keep_trying insert_interval childtable_count childtable_limit start_timestamp".split(), 1)
-TABLE |= {"insert_rows": 2, "name": "x", "childtable_prefix": "z"}
+TABLE = dict.fromkeys("keep_trying insert_interval childtable_limit start_timestamp".split(), 1)
+TABLE |= {"name": "x", "childtable_prefix": "z"}
 TABLE |= {"columns": [{"type": "FLOAT"}], "tags": [{"type": "FLOAT"}]}
 COLUMN = {"fun": "x", "gen": "order", "min": 1, "max": 2, "values": ["x"]}
 TOPICS = dict.fromkeys("enable.auto.commit enable.heartbeat.background experimental.snapshot.enable".split(), "true")
@@ -89,7 +89,7 @@ TOPICS |= {"auto.offset.reset": "earliest", "group.id": "other", "topic_list": [
 def document():
     columns = [{"type": "BINARY", "name": "a", "len": 8}, {"type": "INT", "name": "z"}]
     table = {"name": "s", "childtable_count": 2, "childtable_prefix": "y", "insert_rows": 5, "start_timestamp": 1000}
-    table |= {"insert_mode": "sml", "line_protocol": "line", "partial_col_num": 1}
+    table |= {"insert_mode": "sml", "line_protocol": "line"}
     table |= {"columns": columns, "tags": [{"type": "INT"}]}
     info = {"name": "Db", "drop": "yes", "precision": "ms"}
     return {"filetype": "insert", "databases": [{"dbinfo": info, "super_tables": [table]}]}
@@ -109,7 +109,7 @@ def table_of(content):
 PLACES = {  # where keys stand in a file, and those without a row
     ("connection", "insert"): (document, lambda content: content, TOP),
     ("dbinfo",): (document, lambda content: content["databases"][0]["dbinfo"], INFO),
-    ("super_table",): (document, table_of, TABLE),
+    ("super_table_if", "super_table"): (document, table_of, TABLE),
     ("column",): (document, lambda content: table_of(content)["columns"][0], COLUMN),
     ("connection", "query"): (queries, lambda content: content, {"databases": "other"}),
     ("asking", "specified"): (queries, lambda content: content[SPECIFIED], {"mixed_query": "yes"}),
@@ -154,14 +154,14 @@ def test_names_of_keys_are_compared_without_case_as_taosbenchmark_does(tmp_path)
 
 
 def test_an_unknown_key_is_refused_anywhere_and_in_one_message_with_the_options(tmp_path):
-    content = document() | {"check_sql": "yes"}
+    content = document() | {"streams": [{}]}
     table = content["databases"][0]["super_tables"][0]
     for entry in (content, content["databases"][0], table, table["columns"][0], table["tags"][0]):
         entry["nonsense"] = 1
     with pytest.raises(UsageError) as refused:
         read_file(tmp_path, content, "-t", "5", "-x")
     assert (refused.value.exit_code, refused.value.message.count("nonsense")) == (2, 5)
-    assert all(word in refused.value.message for word in ("-x (--aggr-func)", "-t (--tables)", "check_sql"))
+    assert all(word in refused.value.message for word in ("-x (--aggr-func)", "-t (--tables)", "streams"))
 
 
 @pytest.mark.parametrize(
@@ -200,6 +200,7 @@ def test_every_option_and_every_json_key_is_on_the_page():
     page = (Path(__file__).resolve().parents[2] / "docs" / "taosbenchmark.md").read_text(encoding="utf-8")
     names = [f"--{option.long}" for option in OPTIONS] + [f"-{option.short}" for option in OPTIONS if option.short]
     assert_none(name for name in names if f"`{name}`" not in page)
-    rows = (*KEYS["connection"], *KEYS["insert"], *KEYS["super_table"], *KEYS["column"])
+    places = ("connection", "insert", "super_table", "super_table_if", "column")
+    rows = [row for place in places for row in KEYS[place]]
     keys = sorted({*TOP, *TABLE, *COLUMN, *(row.name for row in rows)})
     assert_none(key for key in keys if f"`{key}`" not in page and f"`{key}[]`" not in page)

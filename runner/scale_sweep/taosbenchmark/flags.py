@@ -8,13 +8,16 @@ from typing import Any, TypeVar
 from scale_sweep.taosbenchmark.job import Database, Job, Remarks, SuperTable, TableColumn
 from scale_sweep.taosbenchmark.limits import (
     BOUNDS,
+    PACE,
+    PARTIAL,
     PREFIX_MAX,
     check_table,
     check_vgroups,
-    clamp_request,
+    pace,
     plain_name,
     read_types,
     whole,
+    written_columns,
 )
 from scale_sweep.taosbenchmark.options import OPTIONS, default_of, name_of
 
@@ -46,10 +49,10 @@ _NUMBERS = {
     "binwidth": "width", "disorder-range": "disorder_range_ms", "disorder": "disorder_ratio",
     "prepared_rand": "prepared", "keep-trying": "retries",
 }  # fmt: skip
-_SAME_NAMES = ("tables", "rows_each", "interlace_rows", "step", "disorder_ratio", "disorder_range_ms", "interval_ms")
+_SAME_NAMES = ("tables", "rows_each", "step", "disorder_ratio", "disorder_range_ms", "interval_ms")
 _WHERE = {
     "interlace_rows": "interlace-rows", "disorder_range_ms": "disorder-range", "rows_each": "records",
-    "partial_columns": "partial-col-num", "columns": "data-type", "tags": "tag-type", "normal": "normal-table",
+    "columns": "data-type", "tags": "tag-type", "normal": "normal-table",
     "vgroups": "vgroups", "prefix": "table-prefix",
 }  # fmt: skip
 _NAMED = {key: name_of(long) for key, long in _WHERE.items()}
@@ -59,14 +62,17 @@ def read_flags(values: Mapping[str, str], client: Mapping[str, str], password: s
     """The Job, which must not be used if there are mistakes."""
     options = _Values(values, remarks)
     numbers: dict[str, Any] = {key: options.number(long, key) for long, key in _NUMBERS.items()}
-    rows_each, rows_per_request = numbers["rows_each"], numbers["rows_per_request"]
     interface = options.text("interface")
     if interface not in METHODS:
         remarks.refuse(name_of("interface"), f"{interface!r} is none of {', '.join(METHODS)}")
     method = METHODS.get(interface, "sql")
     columns, tags, is_demo = _schema(options, numbers["width"])
     normal, exists = "normal-table" in values, "supplement-insert" in values
-    partial = options.number("partial-col-num", "columns") if "partial-col-num" in values else 0
+    rows_per_request, interlace = pace(numbers["rows_per_request"], numbers["rows_each"], numbers["interlace_rows"])
+    asked = options.number("partial-col-num", "partial")
+    partial, _ = written_columns(asked, 0, len(columns), method)
+    remarks.taken(name_of("interlace-rows"), numbers["interlace_rows"], interlace, PACE)
+    remarks.taken(name_of("partial-col-num"), asked, partial, PARTIAL)
     table = SuperTable(
         name="meters",
         prefix=options.plain_name("table-prefix", PREFIX_MAX),
@@ -75,9 +81,8 @@ def read_flags(values: Mapping[str, str], client: Mapping[str, str], password: s
         method=method,
         columns=columns,
         tags=() if normal else tags,
-        rows_per_request=clamp_request(
-            rows_per_request, rows_each, numbers["interlace_rows"], method=method, prepared=numbers["prepared"]
-        ),
+        rows_per_request=min(rows_per_request, numbers["prepared"]) if method == "stmt" else rows_per_request,
+        interlace_rows=interlace,
         start_ms=numbers["start"],
         **{name: numbers[name] for name in (*_SAME_NAMES, "retries")},
         partial_columns=partial,

@@ -71,6 +71,11 @@ class SuperTable:
     files: Mapping[str, str] = field(default_factory=dict)  # keys of the load generator's spec that name such files
 
     @property
+    def is_loaded(self) -> bool:
+        """Whether it gets rows; else it is only made."""
+        return self.rows_each > 0 and self.tables > 0
+
+    @property
     def schemaless(self) -> bool:
         """Whether the rows create their tables."""
         return self.method in SCHEMALESS
@@ -171,6 +176,10 @@ class Remarks:
 
     def refuse(self, name: str, why: str) -> None:
         self.refused.append((shortened(name), shortened(why)))
+
+    def taken(self, name: str, asked: int, taken: int, why: str) -> None:
+        if asked != taken:
+            self.notes.append(f"{name} is taken as {taken or 'off'}: {why}")
 
     def raise_any(self) -> None:
         """Raises UsageError."""

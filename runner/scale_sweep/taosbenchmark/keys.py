@@ -19,6 +19,7 @@ class Key:
     choices: tuple[str, ...] = ()
     neutral: tuple[Any, ...] = ()  # values that are neither refused nor noted
     why: str = ""
+    needs: str = ""  # it has no effect in a super table without that
 
 
 def _text(name: str, default: str = "") -> Key:
@@ -38,15 +39,26 @@ def _choice(name: str, *choices: str) -> Key:
     return Key(name=name, how="choice", choices=choices, default=choices[0])
 
 
-def _only(neutral: Any, why: str, *names: str) -> tuple[Key, ...]:
-    return tuple(Key(name=name, how="only", neutral=(neutral,), why=why) for name in names)
+def _only(neutral: Any, why: str, *names: str, needs: str = "") -> tuple[Key, ...]:
+    return tuple(Key(name=name, how="only", neutral=(neutral,), why=why, needs=needs) for name in names)
 
 
-def _idle(why: str, *names: str) -> tuple[Key, ...]:
-    return tuple(Key(name=name, how="idle", why=why) for name in names)
+def _idle(why: str, *names: str, neutral: tuple[Any, ...] = ()) -> tuple[Key, ...]:
+    return tuple(Key(name=name, how="idle", why=why, neutral=neutral) for name in names)
 
 
+_OFF = (0, "no", "")
+_OWNED = "--placement owned gives each thread vgroups of its own"
 _UNREAD = "taosBenchmark 3.3 does not read it"
+_OLDER = "taosBenchmark 3 does not read it, version 2.0 did"
+_MADE_BY_RULE = "taosBenchmark 3.3 reads it only if generate_row_rule makes the rows"
+RULE, RETRIES, SAMPLE, FILL_BACK = "rule", "retries", "sample", "fill back"
+NEEDS: Mapping[str, str] = {
+    RULE: "taosBenchmark 3.3 makes rows by a rule only with taosc and without interlace_rows",
+    RETRIES: "keep_trying is 0",
+    SAMPLE: "data_source is rand",
+    FILL_BACK: "taosBenchmark 3.3 reads it only with start_timestamp now and interlace_rows",
+}
 _INSIDE = "taosBenchmark 3.3 reads it inside a super table only"
 _WAITS = "the load generator waits 10 ms longer before each further try"
 _OLD = "belongs to subscriptions of version 2"
@@ -69,10 +81,13 @@ KEYS: Mapping[str, tuple[Key, ...]] = {
         ),
         *_only("", "belongs to taosBenchmark built for WebSocket", "dsn"),
         *_only([], "scale load makes no streams", "streams"),
-        *_only("no", "scale load does not read rows back", "check_sql"),
-        *_only("no", "is read inside a super table", "continue_if_fail"),
-        *_only(0, _WAITS, "trying_interval"),
-        *_idle(_UNREAD, "connection_pool_size", "sample_format"),
+        *_idle(_MADE_BY_RULE, "check_sql", "continue_if_fail", neutral=_OFF),
+        *_only(0, _WAITS, "trying_interval", needs=RETRIES),
+        *_only("no", f"taosBenchmark 3.3.2 reads it; {_OWNED}", "thread_bind_vgroup"),
+        *_only("no", "taosBenchmark 3.3.2 reads it; scale load loads no meta data beforehand", "pre_load_tb_meta"),
+        *_idle(_UNREAD, "connection_pool_size", "sample_format", "prepare_rand", "rest_port", "csvPath"),
+        *_idle(_OLDER, "max_sql_len"),
+        *_idle("taosBenchmark 3.3 reads it for queries only", "telnet_tcp_port"),
         *_idle(_INSIDE, "interlace_rows", "insert_mode"),
         _yes("escape_character"),
         _number("num_of_records_per_req", "rows_per_request", 30_000),
@@ -89,25 +104,21 @@ KEYS: Mapping[str, tuple[Key, ...]] = {
         _text("precision", "ms"),
     ),
     "super_table": (
-        *_only("", "all tables have the rows of sample_file", "childtable_sample_file"),
-        *_only("no", "the load generator has no OpenTSDB socket", "tcp_transfer"),
+        *_idle("insert_mode sml-rest, which is refused, writes to that socket", "tcp_transfer", neutral=_OFF),
         *_only("no", "a load has an end; use scale sweep with a duration", "non_stop_mode"),
-        Key(name="start_fillback_time", how="only", neutral=("", "auto"), why="start_fillback_time is not supported"),
-        *_only(1, "the load generator's values have no angle", "angle_step"),
-        *_only(0, _WAITS, "trying_interval"),
-        *_only(0, "there is no filling afterwards", "disorder_fill_interval"),
-        *_only(0, "the load generator writes no row twice", "update_ratio", "update_fill_interval"),
-        *_only(0, "the load generator deletes nothing", "delete_ratio"),
-        *_only(0, "there is one rule", "generate_row_rule"),
-        *_only("", "the load generator's texts have no prefix", "binary_prefix", "nchar_prefix"),
-        *_only("no", "rows have the times that start and step give", "random_write_future"),
-        *_only(0, "scale load does not read rows back", "check_correct_interval"),
+        *_idle("values that fun describes have an angle", "angle_step", neutral=(1,)),
+        *_idle(
+            _MADE_BY_RULE,
+            *("disorder_fill_interval", "update_ratio", "update_fill_interval", "delete_ratio"),
+            *("binary_prefix", "nchar_prefix", "random_write_future", "check_correct_interval"),
+            neutral=_OFF,
+        ),
         *_only(0, "belongs to rollup", "delay", "file_factor"),
         *_only("", "scale load makes no rollup", "rollup"),
         *_only(0, "tables live for ever", "ttl"),
         *_only("", "belongs to rollup", "max_delay", "watermark"),
         *_only(0, "the timestamp is the only key", "primary_key"),
-        *_only(0, "every row has a time of its own", "repeat_ts_min", "repeat_ts_max"),
+        *_idle("only primary_key gives several rows one time", "repeat_ts_min", "repeat_ts_max", neutral=_OFF),
         *_only([], "statements after the load are yours to run", "sqls"),
         *_only([], "scale load makes no TSMA", "tsmas"),
         *_idle("the load generator chooses its own", "batch_create_tbl_num", "batch_create_tbl_numbers"),
@@ -116,7 +127,10 @@ KEYS: Mapping[str, tuple[Key, ...]] = {
         *_idle("a file of rows is CSV", "sample_format"),
         *_idle("taosBenchmark 3.3 reads it outside the super tables", "escape_character"),
         *_idle(_UNREAD, "insert_threads", "connection_pool_size"),
+        *_idle(_OLDER, "multi_thread_write_one_tbl", "rows_per_tbl", "number_of_tbl_in_one_sql"),
         _yes("child_table_exists"),
+        _number("childtable_count", "tables_or_none"),
+        _number("insert_rows", "rows_or_none"),
         _number("childtable_from", "table_number"),
         _number("childtable_to", "table_number"),
         _number("childtable_offset", "table_number"),
@@ -131,14 +145,20 @@ KEYS: Mapping[str, tuple[Key, ...]] = {
         _number("timestamp_step", "step", 1),
         _number("disorder_ratio", "disorder_ratio"),
         _number("disorder_range", "disorder_range_ms", 1000),  # in units of the precision, as the step
-        _number("partial_col_num", "columns"),
+        _number("partial_col_num", "partial"),
         _number("partial_col_from", "interval_ms"),
         _choice("continue_if_fail", "no", "yes"),
+    ),
+    "super_table_if": (
+        *_only("", "all tables have the rows of sample_file", "childtable_sample_file", needs=SAMPLE),
+        *_only("", "start_fillback_time is not supported", "start_fillback_time", needs=FILL_BACK),
+        *_only(0, _WAITS, "trying_interval", needs=RETRIES),
+        *_only(0, "there is one rule", "generate_row_rule", needs=RULE),
     ),
     "column": (
         *_only("", "the load generator has no such column", "encode", "compress", "level"),
         *_only("no", "the load generator has no such column", "sma"),
-        *_only("true", "the load generator has no such column", "fillNull"),
+        *_idle(_MADE_BY_RULE, "fillNull", neutral=("true",)),
         _number("count", "columns", 1),
         _number("len", "width", 64),
         _text("name"),
@@ -161,6 +181,7 @@ KEYS: Mapping[str, tuple[Key, ...]] = {
         *_idle(_OLD, "subscribe_interval", "subscribe_times", "interval", "restart", "keepProgress"),
         *_idle(_OLD, "endAfterConsume", "resubAfterConsume"),
         *_idle("a thread waits for each answer, as in taosBenchmark 3.3", "mode"),
+        *_idle("taosBenchmark 3.3 reads it beside each sql", "result"),
         _number("concurrent", "threads", 1),
         _number("threads", "threads"),  # as there, it overrules `concurrent`
         _number("query_times", "times"),

@@ -22,14 +22,17 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "interval_ms": (0, 3_600_000),
     "step": (1, 1_000_000_000),
     "start": (0, 9_000_000_000_000_000_000),
-    "interlace_rows": (0, 65_536),
+    "interlace_rows": (0, 1_000_000_000),
     "rows_per_request": (1, 65_536),
     "tables": (1, 100_000_000),
+    "tables_or_none": (0, 100_000_000),
     "table_number": (0, 100_000_000),
     "rows_each": (1, 1_000_000_000),
+    "rows_or_none": (0, 1_000_000_000),
     "columns": (1, COLUMNS_MAX),
+    "partial": (0, COLUMNS_MAX),
     "width": (1, 16_374),
-    "disorder_range_ms": (1, 10**12),
+    "disorder_range_ms": (0, 10**12),
     "disorder_ratio": (0, 50),
     "replica": (1, 3),
     "prepared": (1, 10**9),
@@ -51,6 +54,7 @@ _ALIASES = {
 }
 _WIDTHS = {"bool": 1, "tinyint": 1, "utinyint": 1, "smallint": 2, "usmallint": 2, "int": 4, "uint": 4, "float": 4}
 _WRITTEN = re.compile(r"([A-Za-z]+(?: +[Uu][Nn][Ss][Ii][Gg][Nn][Ee][Dd])?)\s*(?:\(\s*([0-9]{1,6})\s*\))?")
+_COMMA = re.compile(r",(?![0-9 ]{0,9}\))")  # not between brackets, as in DECIMAL(10,4)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -95,7 +99,7 @@ def make_column(name: str, kind: str, length: int, *, tag: bool) -> TableColumn:
 def read_types(text: str, letter: str, width: int, *, tag: bool) -> tuple[TableColumn, ...]:
     """c0, c1, ... (tags t0, t1, ...) from "FLOAT,BINARY(16)". Raises ValueError."""
     columns = []
-    for index, part in enumerate(text.split(",")):
+    for index, part in enumerate(_COMMA.split(text)):
         match = _WRITTEN.fullmatch(part.strip())
         if match is None:
             raise ValueError(f"{part.strip()!r} is not a type; write them like FLOAT,INT,BINARY(16)")
@@ -119,16 +123,29 @@ def _sized(column: TableColumn) -> str:
     return column.kind + (f"({column.length})" if column.length else "")
 
 
-def clamp_request(rows_per_request: int, rows_each: int, interlace: int, *, method: str, prepared: int) -> int:
-    """As in taosBenchmark: at most a table's rows; with stmt, at most the prepared ones."""
-    rows = rows_per_request if interlace else min(rows_per_request, rows_each)
-    return min(rows, prepared) if method == "stmt" else rows
+PACE = "as in taosBenchmark, at most the rows in a request, and off if a table has fewer rows"
+PARTIAL = "as in taosBenchmark, some of the columns that there are, and only by taosc and rest"
+
+
+def pace(request: int, rows_each: int, interlace: int) -> tuple[int, int]:
+    """The rows in a request and the interlaced rows, as taosBenchmark takes them."""
+    interlaced = min(interlace, request)
+    if interlaced > rows_each:
+        interlaced = 0
+    return (request if interlaced else min(request, rows_each)), interlaced
+
+
+def written_columns(number: int, first: int, columns: int, method: str) -> tuple[int, int]:
+    """How many, 0 for all, and the first of them, as taosBenchmark takes partial_col_num and partial_col_from."""
+    first = first if first < columns else 0
+    number = min(number, columns - first)
+    return (number, first) if 0 < number < columns and method in ("sql", "rest") else (0, 0)
 
 
 def check_table(table: SuperTable, precision: str, where: Mapping[str, str], remarks: Remarks) -> None:
     """where: each key's name for the message."""
     row_bytes = 8 + sum(map(_column_bytes, table.columns))
-    columns, tags, partial = len(table.columns), len(table.tags), table.partial_columns
+    columns, tags = len(table.columns), len(table.tags)
     late = "is less than the time step: no row can come late"
     case = "the load generator writes names of tables without escape characters; use stmt"
     for key, is_wrong, why in (
@@ -143,8 +160,6 @@ def check_table(table: SuperTable, precision: str, where: Mapping[str, str], rem
             late,
         ),
         ("rows_each", table.tables * table.rows_each > ROWS_MAX, f"makes more than {ROWS_MAX} rows"),
-        ("partial_columns", table.partial_from and not partial, "is needed beside the column that is the first"),
-        ("partial_columns", partial + table.partial_from > columns, f"there are only {columns} columns"),
         ("columns", columns > COLUMNS_MAX, f"{columns} columns are more than {COLUMNS_MAX}"),
         ("tags", tags > TAGS_MAX, f"{tags} tags are more than {TAGS_MAX}"),
         ("columns", row_bytes > ROW_BYTES_MAX, f"a row of {row_bytes} bytes is more than {ROW_BYTES_MAX}"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.base.input_file import read_input
 from scale_sweep.base.texts import odd_character, shortened
 from scale_sweep.taosbenchmark.job import Connection, Remarks, ScaleOptions
-from scale_sweep.taosbenchmark.keys import KEYS
+from scale_sweep.taosbenchmark.keys import KEYS, NEEDS
 from scale_sweep.taosbenchmark.limits import plain_name, whole
 
 BYTES_MAX = 4 * 2**20
@@ -63,11 +63,11 @@ def _no_constant(name: str) -> Any:
 
 
 class ObjectReader:
-    """Names of keys are compared without case, as taosBenchmark does."""
+    """Names of keys are compared without case, and null is no value, as in taosBenchmark."""
 
     def __init__(self, path: str, values: Mapping[str, Any], remarks: Remarks) -> None:
         self.path, self.remarks = path, remarks
-        self._values = {key.lower(): value for key, value in values.items()}
+        self._values = {key.lower(): value for key, value in values.items() if value is not None}
         self._written = {key.lower(): key for key in values}
         self._read: set[str] = set()
 
@@ -82,8 +82,8 @@ class ObjectReader:
         self._read.add(key.lower())
         self.remarks.refuse(self.name(key), why)
 
-    def read(self, *places: str) -> dict[str, Any]:
-        """Reads all keys that have a row in the table, by the names there."""
+    def read(self, *places: str, without: Collection[str] = ()) -> dict[str, Any]:
+        """Reads all keys that have a row in the table, by the names there. without: what the object lacks of NEEDS."""
         values: dict[str, Any] = {}
         for key in (key for place in places for key in KEYS[place]):
             if key.how == "text":
@@ -95,8 +95,8 @@ class ObjectReader:
             elif key.how == "yes":
                 values[key.name] = self.choice(key.name, ("yes", "no"), key.default) == "yes"
             elif self.has(key.name) and self.value(key.name) not in key.neutral:
-                if key.how == "idle":
-                    self.unused(key.name, key.why)
+                if key.how == "idle" or key.needs in without:
+                    self.unused(key.name, NEEDS.get(key.needs, key.why))
                 else:
                     shown = f"{_shown(self.value(key.name))}: " if key.how == "only" else ""
                     self.refuse(key.name, shown + key.why)
@@ -169,7 +169,7 @@ class ObjectReader:
     def finish(self) -> None:
         """Refuses every key that was not read."""
         for key in self.rest():
-            self.refuse(key, "is not known to scale load (taosBenchmark would ignore it in silence)")
+            self.refuse(key, "is not supported by scale load")
 
 
 def mapped(successor: str, *names: str) -> str:

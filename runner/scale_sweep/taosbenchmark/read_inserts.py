@@ -8,7 +8,8 @@ from typing import Any
 
 from scale_sweep.server.targets.tdengine.dialect import DATABASE_OPTIONS
 from scale_sweep.taosbenchmark.flags import CREATE_THREADS, REST_PORT
-from scale_sweep.taosbenchmark.job import Database, Job
+from scale_sweep.taosbenchmark.job import Database, Job, SuperTable
+from scale_sweep.taosbenchmark.keys import RETRIES
 from scale_sweep.taosbenchmark.limits import check_vgroups
 from scale_sweep.taosbenchmark.objects import Invocation, ObjectReader, mapped, read_connection
 from scale_sweep.taosbenchmark.read_super_table import read_table
@@ -77,18 +78,25 @@ def _whole(info: ObjectReader, key: str, least: int, most: int) -> int | None:
     return None
 
 
-_DURATIONS, _WORDS = {"duration", "keep"}, {"cachemodel"}
-_COUNTS = DATABASE_OPTIONS - _DURATIONS - _WORDS | {"keep_time_offset", "vgroups"}
+_DURATIONS, _WORDS = {"duration", "keep", "s3_keeplocal"}, {"cachemodel"}
+_COUNTS = DATABASE_OPTIONS - _DURATIONS - _WORDS | {"keep_time_offset", "vgroups", "s3_chunksize", "s3_compact"}
 _COUNT = re.compile(r"-?[0-9]{1,10}")
 _DURATION = re.compile(r"[0-9]{1,9}[mhd]?(,[0-9]{1,9}[mhd]?){0,2}")
-_WORD = re.compile(r"'?([A-Za-z_]{1,32})'?")
+_WORD = re.compile(r"""(['"]?)([A-Za-z_]{1,32})\1""")
 
 
 def read_inserts(keys: ObjectReader, around: Invocation) -> Job:
     """An option that the file also has is refused."""
-    values = keys.read("insert")
+    entries = [(entry, entry.objects("super_tables")) for entry in keys.objects("databases")]
+    every = [table for _, tables in entries for table in tables]
+    retries = any(table.value("keep_trying") for table in (keys, *every))
+    values = keys.read("insert", without=() if retries else {RETRIES})
+    if any(table.value("data_source") == "sample" for table in every):
+        values["prepared_rand"] = max(values["prepared_rand"], _stmt_rows(every, values))
+    else:
+        keys.unused("prepared_rand", "every row is made fresh")
     create_threads = _create_threads(keys)
-    databases = tuple(_database(entry, values, around) for entry in keys.objects("databases"))
+    databases = tuple(_database(entry, tables, values, around) for entry, tables in entries)
     if not databases:
         keys.refuse("databases", "at least one is needed")
     uses_rest = any(t.method == "rest" for d in databases for t in d.tables)
@@ -104,6 +112,12 @@ def read_inserts(keys: ObjectReader, around: Invocation) -> Job:
     )
 
 
+def _stmt_rows(tables: Sequence[ObjectReader], values: dict[str, Any]) -> int:
+    """Which taosBenchmark prepares at least if a super table is written by stmt."""
+    uses_stmt = any(str(table.value("insert_mode")).lower() == "stmt" for table in tables)
+    return int(values["num_of_records_per_req"]) if uses_stmt else 0
+
+
 def _create_threads(keys: ObjectReader) -> int:
     old, name = "thread_count_create_tbl", "create_table_thread_count"
     if keys.has(old) and keys.has(name):
@@ -114,7 +128,9 @@ def _create_threads(keys: ObjectReader) -> int:
     return keys.number(name, CREATE_THREADS, "threads")
 
 
-def _database(entry: ObjectReader, common: dict[str, Any], around: Invocation) -> Database:
+def _database(
+    entry: ObjectReader, supertables: Sequence[ObjectReader], common: dict[str, Any], around: Invocation
+) -> Database:
     info = entry.object("dbinfo")
     name = info.plain_name("name", 64, "test", keep_case=common["escape_character"])
     values = info.read("dbinfo")
@@ -125,9 +141,9 @@ def _database(entry: ObjectReader, common: dict[str, Any], around: Invocation) -
     keys = info.rest()
     options = tuple(o for key in keys if key not in OLD and (o := _option(info, key)) is not None)
     options += database_options(info, keys, [name for name, _ in options])
-    tables = tuple(read_table(keys, precision, common, around) for keys in entry.objects("super_tables"))
+    tables = tuple(_table(keys, precision, common, around, dropped=values["drop"]) for keys in supertables)
     if not tables:
-        entry.refuse("super_tables", "at least one is needed")
+        entry.remarks.notes.append(f"{entry.path} has no super table: only the database is made")
     entry.finish()
     database = Database(
         name=name,
@@ -142,9 +158,24 @@ def _database(entry: ObjectReader, common: dict[str, Any], around: Invocation) -
     return database
 
 
+def _table(
+    keys: ObjectReader, precision: str, common: dict[str, Any], around: Invocation, *, dropped: bool
+) -> SuperTable:
+    """A super table of fewer rows without interlacing lowers common["num_of_records_per_req"] for those after it."""
+    table = read_table(keys, precision, common, around, dropped=dropped)
+    rows = common["num_of_records_per_req"]
+    if table.is_loaded and not table.interlace_rows and table.rows_each < rows:
+        common["num_of_records_per_req"] = table.rows_each
+        common["lowered_by"] = keys.path
+    if (by := common.get("lowered_by")) and table.rows_per_request == rows < table.rows_each:
+        why = f"as the rows of a table of {by}: taosBenchmark lowers it for all that follow"
+        keys.remarks.notes.append(f"{keys.path}: num_of_records_per_req is taken as {rows}, {why}")
+    return table
+
+
 def _option(info: ObjectReader, name: str) -> tuple[str, str] | None:
     """With its value as SQL; None after a refusal. taosBenchmark accepts any option."""
-    value = info.value(name)
+    value, name = info.value(name), name.strip()
     text = str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
     word = _WORD.fullmatch(text)
     if name not in _COUNTS | _DURATIONS | _WORDS:
@@ -152,7 +183,7 @@ def _option(info: ObjectReader, name: str) -> tuple[str, str] | None:
     elif name in _COUNTS and _COUNT.fullmatch(text) or name in _DURATIONS and _DURATION.fullmatch(text):
         return name, text
     elif name in _WORDS and word:
-        return name, f"'{word.group(1)}'"
+        return name, f"'{word.group(2)}'"
     else:
         info.refuse(name, f"{text[:40]!r} is not a value for {name}")
     return None

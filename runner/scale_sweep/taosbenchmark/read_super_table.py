@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
@@ -10,42 +11,57 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.server.targets.tdengine.dialect import UNITS_PER_MS
 from scale_sweep.taosbenchmark.flags import METHODS
 from scale_sweep.taosbenchmark.job import SampleRows, SuperTable, TableColumn
-from scale_sweep.taosbenchmark.limits import BOUNDS, PREFIX_MAX, check_table, clamp_request, kind_of, make_column
+from scale_sweep.taosbenchmark.keys import FILL_BACK, RETRIES, RULE, SAMPLE
+from scale_sweep.taosbenchmark.limits import (
+    PACE,
+    PARTIAL,
+    PREFIX_MAX,
+    check_table,
+    kind_of,
+    make_column,
+    pace,
+    written_columns,
+)
 from scale_sweep.taosbenchmark.objects import Invocation, ObjectReader
 from scale_sweep.taosbenchmark.samples import read_rows_file, read_sample, read_tags
 
 START_MS_MAX = 9_000_000_000_000
 _OF_VALUES = ("min", "max", "values", "gen", "fun", "scalingFactor")
 _LINES = {"line": "sml-line", "telnet": "sml-telnet", "json": "sml-json", "taosjson": "sml-json"}
-_WHERE = {"normal": "tags", "partial_columns": "partial_col_num", "rows_each": "insert_rows"}
+_WHERE = {"normal": "tags", "rows_each": "insert_rows"}
 _WHERE |= {"prefix": "childtable_prefix", "disorder_range_ms": "disorder_range"}
 _WHERE |= {name: name for name in ("interlace_rows", "columns", "tags")}
+_UNIT_MS = {"a": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_TERM = re.compile(r"([+-])\s*([0-9]{1,9})([asmhdw])\b", re.IGNORECASE)
+_NOW = re.compile(rf"now(\(\))?(\s*{_TERM.pattern})*\s*", re.IGNORECASE)
 T = TypeVar("T")
 
 
-def read_table(keys: ObjectReader, precision: str, common: dict[str, Any], around: Invocation) -> SuperTable:
-    """common: the values of the file for all super tables."""
+def read_table(
+    keys: ObjectReader, precision: str, common: dict[str, Any], around: Invocation, *, dropped: bool
+) -> SuperTable:
+    """common: the values of the file for all super tables. dropped: the database is, before the load."""
     values = keys.read("super_table")
-    exists, interlace = values["child_table_exists"], values["interlace_rows"]
-    first, count = _range(keys, values, _needed(keys, "childtable_count", "tables"))
+    exists = values["child_table_exists"] and not dropped
+    if values["child_table_exists"] and dropped:
+        keys.unused("child_table_exists", "the database is dropped (drop), as in taosBenchmark")
+    first, count = _range(keys, values, exists=exists)
     method = _LINES[values["line_protocol"]] if values["insert_mode"] == "sml" else METHODS[values["insert_mode"]]
     columns = _columns(keys, "columns", "c", around, tag=False)
     tags = _columns(keys, "tags", "t", around, tag=True)
     has_tags = bool(tags) and not exists and method not in _LINES.values()
     sample = _sample(keys, values, columns, precision, common["prepared_rand"])
-    tags_file = values["tags_file"]
-    if tags_file and not has_tags:
-        keys.unused("tags_file", "no table with tags is made")
-    tag_lines = (
-        _from_file(keys, "tags_file", tags_file, lambda raw: read_tags(raw, tags, precision))
-        if tags_file and has_tags
-        else b""
-    )
     if sample and sample.has_times:
         keys.unused("insert_rows", "use_sample_ts is yes: a table has as many rows as sample_file")
-        rows_each = sample.lines
-    else:
-        rows_each = _needed(keys, "insert_rows", "rows_each")
+    rows_each = sample.lines if sample and sample.has_times else values["insert_rows"]
+    if not (rows_each and count):
+        keys.remarks.notes.append(f"{keys.path} gets no rows: {'insert_rows' if count else 'childtable_count'} is 0")
+    makes_tables = values["auto_create_table"] and _may_make_tables(keys, has_tags=has_tags)
+    one_table = makes_tables and method == "stmt"
+    request, interlace = _pace(keys, common["num_of_records_per_req"], rows_each, values, one_table=one_table)
+    retries = keys.number("keep_trying", 0, "retries") or common["keep_trying"]
+    keys.read("super_table_if", without=_lacks(keys, values, method, interlace, retries, exists=exists))
+    partial_columns, partial_from = _written(keys, values, len(columns), method)
     keep_case = common["escape_character"]
     table = SuperTable(
         name=keys.plain_name("name", 192, "d", keep_case=keep_case),
@@ -54,46 +70,89 @@ def read_table(keys: ObjectReader, precision: str, common: dict[str, Any], aroun
         prefix=keys.plain_name("childtable_prefix", PREFIX_MAX, "d", keep_case=keep_case),
         normal=not tags and method not in _LINES.values(),
         exists=exists,
-        makes_tables=values["auto_create_table"] and _may_make_tables(keys, method, interlace, has_tags=has_tags),
+        makes_tables=makes_tables,
         method=method,
         text="chinese" if common["chinese"] else "random",
         sample=sample,
-        tag_lines=tag_lines or b"",
+        tag_lines=_tag_lines(keys, values["tags_file"], tags, precision, has_tags=has_tags),
         columns=columns,
         tags=tags,
         rows_each=rows_each,
-        rows_per_request=clamp_request(
-            common["num_of_records_per_req"], rows_each, interlace, method=method, prepared=common["prepared_rand"]
-        ),
+        rows_per_request=request,
         interlace_rows=interlace,
         start_ms=_start_ms(keys, precision, around.now),
         step=values["timestamp_step"],
         disorder_ratio=values["disorder_ratio"],
         disorder_range_ms=max(1, values["disorder_range"] // UNITS_PER_MS[precision]),
         interval_ms=keys.number("insert_interval", common["insert_interval"], "interval_ms"),
-        partial_columns=values["partial_col_num"],
-        partial_from=values["partial_col_from"],
-        retries=keys.number("keep_trying", common["keep_trying"], "retries"),
+        partial_columns=partial_columns,
+        partial_from=partial_from,
+        retries=retries,
         keep_going=values["continue_if_fail"] == "yes",
     )
+    _note_others(keys, table)
     check_table(table, precision, {name: keys.name(key) for name, key in _WHERE.items()}, keys.remarks)
     keys.finish()
     return table
 
 
-def _needed(keys: ObjectReader, key: str, bounds: str) -> int:
-    if not keys.has(key):
-        keys.refuse(key, "is needed")
-    return keys.number(key, BOUNDS[bounds][0], bounds)
+def _pace(
+    keys: ObjectReader, request: int, rows_each: int, values: dict[str, Any], *, one_table: bool
+) -> tuple[int, int]:
+    """The rows in a request and the interlaced rows. one_table: a request has one table."""
+    request, interlace = pace(request, rows_each, values["interlace_rows"])
+    if one_table and interlace:
+        keys.unused("interlace_rows", "with stmt and auto_create_table a request has one table, as in taosBenchmark")
+        return min(request, rows_each), 0
+    keys.remarks.taken(keys.name("interlace_rows"), values["interlace_rows"], interlace, PACE)
+    return request, interlace
 
 
-def _range(keys: ObjectReader, values: dict[str, Any], count: int) -> tuple[int, int]:
+def _written(keys: ObjectReader, values: dict[str, Any], columns: int, method: str) -> tuple[int, int]:
+    names = ("partial_col_num", "partial_col_from")
+    taken = written_columns(*(values[name] for name in names), columns, method)
+    for name, number in zip(names, taken, strict=True):
+        keys.remarks.taken(keys.name(name), values[name], number, PARTIAL)
+    return taken
+
+
+def _lacks(
+    keys: ObjectReader, values: dict[str, Any], method: str, interlace: int, retries: int, *, exists: bool
+) -> set[str]:
+    """What the keys of NEEDS need, and this super table has not."""
+    fills_back = interlace and _is_now(keys) and (exists or keys.value("start_fillback_time") != "auto")
+    has = {RULE: method == "sql" and not interlace, RETRIES: retries, FILL_BACK: fills_back}
+    has[SAMPLE] = values["data_source"] == "sample"
+    return {need for need, is_there in has.items() if not is_there}
+
+
+def _note_others(keys: ObjectReader, table: SuperTable) -> None:
+    """What taosBenchmark names or times otherwise."""
+    if _is_now(keys) and table.interlace_rows == 1 and table.method in ("sql", "rest"):
+        why = "timestamp_step apart; taosBenchmark leaves them to the server if interlace_rows is 1"
+        keys.remarks.notes.append(f"{keys.name('start_timestamp')}: the times of rows are {why}")
+    if table.normal and table.tables == 1:
+        why = f"is named {table.prefix}{table.first}; taosBenchmark names it {table.name}"
+        keys.remarks.notes.append(f"{keys.path}: the only table without tags {why}")
+
+
+def _tag_lines(
+    keys: ObjectReader, path: str, tags: tuple[TableColumn, ...], precision: str, *, has_tags: bool
+) -> bytes:
+    if path and not has_tags:
+        keys.unused("tags_file", "no table with tags is made")
+    if not path or not has_tags:
+        return b""
+    return _from_file(keys, "tags_file", path, lambda raw: read_tags(raw, tags, precision)) or b""
+
+
+def _range(keys: ObjectReader, values: dict[str, Any], *, exists: bool) -> tuple[int, int]:
     """The first of the tables, and their number: by childtable_from and _to, or, if the tables exist, by _limit and
     _offset."""
     first, end, offset = (values[f"childtable_{name}"] for name in ("from", "to", "offset"))
-    limit, most = keys.value("childtable_limit", -1), BOUNDS["tables"][1]
-    if not isinstance(limit, int) or isinstance(limit, bool) or not -1 <= limit <= most:
-        keys.refuse("childtable_limit", f"should be -1, for all, or a number of tables up to {most}")
+    count, limit = values["childtable_count"], keys.value("childtable_limit", -1)
+    if not isinstance(limit, int) or isinstance(limit, bool):
+        keys.refuse("childtable_limit", "should be a number of tables, or 0 or -1 for all")
         limit = -1
     why_unused = ""
     if (end or first) and not first < end <= count:
@@ -101,8 +160,8 @@ def _range(keys: ObjectReader, values: dict[str, Any], count: int) -> tuple[int,
         return 0, count
     if end:
         why_unused = "childtable_from and childtable_to say which tables"
-    elif not values["child_table_exists"]:
-        why_unused = "child_table_exists is no"
+    elif not exists:
+        why_unused = "the tables are made"
     elif limit <= 0:
         why_unused = "childtable_limit leaves all tables"
     elif offset >= count:
@@ -115,11 +174,9 @@ def _range(keys: ObjectReader, values: dict[str, Any], count: int) -> tuple[int,
     return (first, end - first) if end else (0, count)
 
 
-def _may_make_tables(keys: ObjectReader, method: str, interlace: int, *, has_tags: bool) -> bool:
+def _may_make_tables(keys: ObjectReader, *, has_tags: bool) -> bool:
     if not has_tags:
         keys.unused("auto_create_table", "the tables exist, have no tags, or are made by schemaless rows")
-    elif method == "stmt" and interlace:
-        keys.refuse("auto_create_table", "with insert_mode stmt, a statement has one table; leave out interlace_rows")
     return has_tags
 
 
@@ -157,18 +214,27 @@ def _from_file(keys: ObjectReader, key: str, path: str, read: Callable[[bytes], 
     return None
 
 
+def _is_now(keys: ObjectReader) -> bool:
+    return str(keys.value("start_timestamp", "now")).lower() == "now"
+
+
 def _start_ms(keys: ObjectReader, precision: str, now: datetime) -> int:
-    """From "now", a date in local time, or a number in units of the precision."""
+    """From "now", "now-7d", a date in local time, or a number in units of the precision."""
     value, ms = keys.value("start_timestamp", "now"), -1
     if isinstance(value, str):
         try:
-            ms = round((now if value == "now" else datetime.fromisoformat(value)).timestamp() * 1000)
+            moment = now if _NOW.fullmatch(value) else datetime.fromisoformat(value)
+            ms = round(moment.timestamp() * 1000) + sum(
+                int(sign + digits) * _UNIT_MS[unit.lower()] for sign, digits, unit in _TERM.findall(value)
+            )
         except (ValueError, OverflowError, OSError):
             ms = -1
     elif isinstance(value, int) and not isinstance(value, bool) and value % UNITS_PER_MS[precision] == 0:
         ms = value // UNITS_PER_MS[precision]
     if not 0 <= ms <= START_MS_MAX:
-        keys.refuse("start_timestamp", '"now", "2020-10-01 00:00:00.000" or whole milliseconds since 1970 are taken')
+        keys.refuse(
+            "start_timestamp", '"now", "now-7d", "2020-10-01 00:00:00.000" or whole milliseconds since 1970 are taken'
+        )
         return 0
     return ms
 

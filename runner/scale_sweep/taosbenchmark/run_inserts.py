@@ -57,9 +57,13 @@ def run(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
     with ExitStack() as stack:
         job = replace(job, databases=tuple(_with_files(database, stack) for database in job.databases))
         for database in job.databases:
-            for table in database.tables:  # with one vgroup, which no mistake depends on
+            for table in filter(_is_loaded, database.tables):  # with one vgroup, which no mistake depends on
                 refuse_wrong(program, spec.load_spec(job, own, database, table, 1), f"table {table.name}")
         return _run(job, own, program, stack.enter_context(saying(job, say)))
+
+
+def _is_loaded(table: SuperTable) -> bool:
+    return table.is_loaded
 
 
 def _with_files(database: Database, stack: ExitStack) -> Database:
@@ -82,7 +86,7 @@ def _run(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
             say("SUCC", f"created database ({database.written})")
     _make_tables(job, server, vgroups, say)
     for database in job.databases:
-        for table in database.tables:
+        for table in filter(_is_loaded, database.tables):
             each = vgroups[database.name]
             threads = each if job.vgroups_auto else job.threads
             lines = spec.load_spec(replace(job, threads=threads), own, database, table, each)
@@ -135,11 +139,16 @@ def settings_lines(job: Job) -> tuple[str, ...]:
         options = "".join(f", {name} {value}" for name, value in database.options)
         lines.append(f"database {database.name}: {dropped}, precision {database.precision}{options}")
         lines += [
-            f"  {t.name}: {t.tables} tables {t.prefix}0.., {t.rows_each} rows each, {t.rows_per_request} rows in a "
+            f"  {t.name}: {t.tables} tables{_names(t)}, {t.rows_each} rows each, {t.rows_per_request} rows in a "
             f"request, {t.method}, {len(t.columns)} columns, {len(t.tags)} tags"
             for t in database.tables
         ]
     return tuple(lines)
+
+
+def _names(table: SuperTable) -> str:
+    first, last = (f"{table.prefix}{number}" for number in (table.first, table.first + table.tables - 1))
+    return f" {first} to {last}" if table.tables > 1 else f" {first}" if table.tables else ""
 
 
 def document(job: Job, result: JobResult) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def _value(text: str, column: TableColumn, precision: str) -> object:
             raise ValueError
         return plain
     if kind == "bool":
-        return _TRUTHS[text.lower()]
+        return _TRUTHS[_unquoted(text).lower()]
     if kind == "timestamp":
         return _moment(_unquoted(text), precision)
     code = _CODES[kind]

@@ -30,7 +30,7 @@ class TdengineServer:
 
     def prepare(self, database: Database) -> int:
         """Waits until the database is ready. Returns the number of vgroups."""
-        method = "rest" if all(t.method == "rest" for t in database.tables) else "sql"
+        method = "rest" if database.tables and all(t.method == "rest" for t in database.tables) else "sql"
         drop = [spec.drop_database(database)] if database.drop else []
         if self._job.vgroups_auto:
             rows = self._patiently(method, [*drop, ROOM])[-1]
@@ -57,7 +57,7 @@ class TdengineServer:
 
     def make_tables(self, database: Database, table: SuperTable, vgroups: int) -> int:
         """Returns their number. Schemaless loads create their own."""
-        if table.schemaless or table.exists or table.makes_tables:
+        if table.schemaless or table.exists or table.makes_tables or not table.tables:
             return 0
         if table.normal:
             statements = spec.create_normal_tables(database, table)

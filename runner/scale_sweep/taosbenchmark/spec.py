@@ -86,7 +86,7 @@ def load_spec(job: Job, own: ScaleOptions, database: Database, table: SuperTable
     else:
         spec["order"] = "progressive"
     if table.interval_ms:
-        spec["rate"] = f"{_rate(table, threads, rows):.9g}"
+        spec["rate"] = f"{_rate(table, threads):.9g}"
     if table.disorder_ratio:
         spec |= {"disorder_ratio": str(table.disorder_ratio), "disorder_range_ms": str(table.disorder_range_ms)}
     is_first_only = table.method in ONE_COLUMN and len(table.columns) > 1  # as in taosBenchmark
@@ -121,12 +121,11 @@ def rows_per_request(table: SuperTable, threads: int) -> int:
     return max(each, min(table.rows_per_request, each * ceil(table.tables / threads)))
 
 
-def _rate(table: SuperTable, threads: int, rows: int) -> float:
+def _rate(table: SuperTable, threads: int) -> float:
+    """Of one request of each thread in the interval; with interlacing, of one round over all its tables."""
     if table.interlace_rows:
-        mean_rows = float(rows)
-    else:
-        mean_rows = table.rows_each / ceil(table.rows_each / rows)
-    return threads * mean_rows * 1000 / table.interval_ms
+        return table.tables * min(table.interlace_rows, table.rows_each) * 1000 / table.interval_ms
+    return threads * table.rows_each / ceil(table.rows_each / table.rows_per_request) * 1000 / table.interval_ms
 
 
 def drop_database(database: Database) -> str:
