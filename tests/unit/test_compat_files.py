@@ -59,6 +59,14 @@ def test_only_regular_files_of_a_size_that_can_be_held(read, tmp_path, key, word
     wording(*(refusal(read, **keys, **{key: name}) for name in ("pipe", "large", ".", "/dev/zero", "none")))
 
 
+def test_start_fillback_time_is_refused_only_where_taosbenchmark_reads_it(read):
+    keys = {"start_timestamp": "now", "interlace_rows": 2, "start_fillback_time": "2026-01-01 00:00:00"}
+    assert "start_fillback_time" in refusal(read, **keys)
+    assert "start_fillback_time" in refusal(read, **keys | {"start_fillback_time": "auto", "child_table_exists": "yes"})
+    for change in ({"interlace_rows": 0}, {"start_timestamp": 1000}, {"start_fillback_time": "auto"}):
+        assert any("start_fillback_time has no effect" in note for note in read(**keys | change)[1].notes)
+
+
 def test_rows_beyond_the_prepared_ones_are_named(read, tmp_path, wording):
     (tmp_path / "rows.csv").write_text("1,a\n" * 9)
     table, job = read(prepared=4, data_source="sample", sample_file="rows.csv")

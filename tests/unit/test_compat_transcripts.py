@@ -57,7 +57,9 @@ def insertions(job, ours):
                 yield from list(spec.create_normal_tables(database, table))[:2]
             elif not table.schemaless and database.create:
                 yield spec.create_supertable(database, table)
-            yield from written(spec.load_spec(job, ours, database, table, VGROUPS)) if table.is_loaded else ["  no rows"]
+            yield from (
+                written(spec.load_spec(job, ours, database, table, VGROUPS)) if table.is_loaded else ["  no rows"]
+            )
 
 
 def queries(job, ours):

@@ -193,8 +193,8 @@ def test_table_2_4_of_the_article_asks_as_iot_benchmark_does(wording):
 
 
 def test_keys_without_a_meaning_and_names_of_other_versions_are_said():
-    read = job(GROUP_NUMBER="10", CSV_OUTPUT="true", DB_NAME="x", COMPRESSOR="")
-    assert keys(read.notes) == ["GROUP_NUMBER", "CSV_OUTPUT"]
+    read = job(GROUP_NUMBER="10", CSV_OUTPUT="true", DB_NAME="x", COMPRESSOR="", IOTDB_DATA_DIR="/data,/more")
+    assert keys(read.notes) == ["GROUP_NUMBER", "CSV_OUTPUT", "IOTDB_DATA_DIR"]
     other = read_job({"DB_SWITCH": "VictoriaMetrics", "DB_NAME": "x", "USERNAME": "u"})
     assert keys(other.notes) == ["USERNAME", "DB_NAME"]
     for version in ("013", "100", "110", "130"):

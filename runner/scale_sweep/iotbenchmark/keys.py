@@ -137,6 +137,9 @@ _WITHOUT: Mapping[str, str] = {
     "the load generator waits until the server is ready": "INIT_WAIT_TIME",
     "tables are created by one connection": "SCHEMA_CLIENT_NUMBER",
     "connections are not pooled": "HTTP_CLIENT_POOL_SIZE",
+    "it is a path of the server, which has those of its own configuration": "IOTDB_DATA_DIR IOTDB_WAL_DIR"
+    " IOTDB_SYSTEM_DIR",
+    "one server is loaded": "IS_ALL_NODES_VISIBLE",
     "devices have the names that the target gives them": "DEVICE_NAME_PREFIX",
 }
 KEYS: Mapping[str, ConfigKey] = {key.name.upper(): key for key in _ROWS} | {
