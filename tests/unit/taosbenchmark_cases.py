@@ -40,7 +40,7 @@ _TABLE: dict[str, tuple[Any, ...]] = {
     "insert_mode": (None, "taosc", "taosc", "stmt", "sml"),
     "auto_create_table": (None, "no", "no", "yes"),
     "childtable_limit": (None, 0, -1, -10, 2),
-    "childtable_offset": (None, 0, 1),
+    "childtable_offset": (None, 0),
     "data_source": (None, "rand"),
     "sample_file": (None, "", "./sample.csv"),
     "tags_file": (None, ""),
@@ -102,7 +102,7 @@ def _table(draw: random.Random, number: int) -> dict[str, Any]:
     columns = [{"type": draw.choice(_TYPES)} for _ in range(draw.choice((1, 2, 3)))]
     columns.append({"type": "BINARY", "len": 16, "count": draw.choice((1, 2))})
     tags = [{"type": "TINYINT", "count": 2}, {"type": "BINARY", "len": 16, "name": "site"}]
-    if draw.random() < 0.1 and written.get("insert_mode") != "sml":
+    if draw.random() < 0.1 and written.get("insert_mode") != "sml" and written.get("auto_create_table") != "yes":
         tags = []
     return table | {"columns": columns, "tags": tags}
 

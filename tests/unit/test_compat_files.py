@@ -8,6 +8,7 @@ import pytest
 
 from scale_sweep.taosbenchmark.command import read_given, read_job
 from scale_sweep.taosbenchmark.job import ScaleOptions
+from scale_sweep.taosbenchmark.run_inserts import settings_lines
 from tests.unit.null_load import refused_line
 
 
@@ -65,6 +66,11 @@ def test_start_fillback_time_is_refused_only_where_taosbenchmark_reads_it(read):
     assert "start_fillback_time" in refusal(read, **keys | {"start_fillback_time": "auto", "child_table_exists": "yes"})
     for change in ({"interlace_rows": 0}, {"start_timestamp": 1000}, {"start_fillback_time": "auto"}):
         assert any("start_fillback_time has no effect" in note for note in read(**keys | change)[1].notes)
+
+
+def test_the_settings_name_the_tables_that_are_loaded(read):
+    _, job = read(child_table_exists="yes", childtable_limit=5, childtable_offset=5)
+    assert "s: 5 tables x5 to x9, 5 rows each" in settings_lines(job)[2]
 
 
 def test_rows_beyond_the_prepared_ones_are_named(read, tmp_path, wording):

@@ -185,6 +185,18 @@ def test_continue_if_fail_goes_on(need_load_core, monkeypatch, tmp_path):
     assert [load["rows_failed"] for load in json.loads(out)["loads"]] == [40, 40]
 
 
+def test_tables_without_rows_and_a_database_without_tables_are_only_made(scale_load, tmp_path):
+    table = {"name": "s", "childtable_count": 10, "childtable_prefix": "d", "insert_rows": 0}
+    table |= {"columns": [{"type": "INT"}], "tags": [{"type": "INT"}]}
+    databases = [{"dbinfo": {"name": "db"}, "super_tables": [table]}, {"dbinfo": {"name": "empty"}}]
+    content = {"filetype": "insert", "host": "h", "databases": databases}
+    out, err = load_file(tmp_path, content, "-y", "--json", ASKED=str(tmp_path / "asked"))
+    assert (json.loads(out)["loads"], SPENT.search(err)) == ([], None)
+    assert CREATED.search(err).group(2) == "10"
+    made = [line.split(" (")[0] for line in (tmp_path / "asked").read_text().splitlines() if "CREATE" in line]
+    assert made[1:] == ["CREATE STABLE IF NOT EXISTS `db`.`s`", "CREATE DATABASE IF NOT EXISTS `empty` PRECISION 'ms'"]
+
+
 def test_help_version_and_refusals(scale_load):
     out, _ = scale_load("--help")
     assert all(f"{flag} " in out for flag in ("-t, --tables", "-f, --file", "--own-values"))

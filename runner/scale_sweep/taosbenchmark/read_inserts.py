@@ -8,7 +8,7 @@ from typing import Any
 
 from scale_sweep.server.targets.tdengine.dialect import DATABASE_OPTIONS
 from scale_sweep.taosbenchmark.flags import CREATE_THREADS, REST_PORT
-from scale_sweep.taosbenchmark.job import Database, Job, SuperTable
+from scale_sweep.taosbenchmark.job import Database, Job
 from scale_sweep.taosbenchmark.keys import RETRIES
 from scale_sweep.taosbenchmark.limits import check_vgroups
 from scale_sweep.taosbenchmark.objects import Invocation, ObjectReader, mapped, read_connection
@@ -141,7 +141,7 @@ def _database(
     keys = info.rest()
     options = tuple(o for key in keys if key not in OLD and (o := _option(info, key)) is not None)
     options += database_options(info, keys, [name for name, _ in options])
-    tables = tuple(_table(keys, precision, common, around, dropped=values["drop"]) for keys in supertables)
+    tables = tuple(read_table(keys, precision, common, around, dropped=values["drop"]) for keys in supertables)
     if not tables:
         entry.remarks.notes.append(f"{entry.path} has no super table: only the database is made")
     entry.finish()
@@ -156,21 +156,6 @@ def _database(
     )
     check_vgroups(database, info.name("vgroups"), info.remarks)
     return database
-
-
-def _table(
-    keys: ObjectReader, precision: str, common: dict[str, Any], around: Invocation, *, dropped: bool
-) -> SuperTable:
-    """A super table of fewer rows without interlacing lowers common["num_of_records_per_req"] for those after it."""
-    table = read_table(keys, precision, common, around, dropped=dropped)
-    rows = common["num_of_records_per_req"]
-    if table.is_loaded and not table.interlace_rows and table.rows_each < rows:
-        common["num_of_records_per_req"] = table.rows_each
-        common["lowered_by"] = keys.path
-    if (by := common.get("lowered_by")) and table.rows_per_request == rows < table.rows_each:
-        why = f"as the rows of a table of {by}: taosBenchmark lowers it for all that follow"
-        keys.remarks.notes.append(f"{keys.path}: num_of_records_per_req is taken as {rows}, {why}")
-    return table
 
 
 def _option(info: ObjectReader, name: str) -> tuple[str, str] | None:

@@ -40,7 +40,7 @@ T = TypeVar("T")
 def read_table(
     keys: ObjectReader, precision: str, common: dict[str, Any], around: Invocation, *, dropped: bool
 ) -> SuperTable:
-    """common: the values of the file for all super tables. dropped: the database is, before the load."""
+    """common: the values of the file for all super tables, which this one may change. dropped: the database is."""
     values = keys.read("super_table")
     exists = values["child_table_exists"] and not dropped
     if values["child_table_exists"] and dropped:
@@ -58,7 +58,7 @@ def read_table(
         keys.remarks.notes.append(f"{keys.path} gets no rows: {'insert_rows' if count else 'childtable_count'} is 0")
     makes_tables = values["auto_create_table"] and _may_make_tables(keys, has_tags=has_tags)
     one_table = makes_tables and method == "stmt"
-    request, interlace = _pace(keys, common["num_of_records_per_req"], rows_each, values, one_table=one_table)
+    request, interlace = _pace(keys, common, rows_each, values, one_table=one_table)
     retries = keys.number("keep_trying", 0, "retries") or common["keep_trying"]
     keys.read("super_table_if", without=_lacks(keys, values, method, interlace, retries, exists=exists))
     partial_columns, partial_from = _written(keys, values, len(columns), method)
@@ -97,10 +97,17 @@ def read_table(
 
 
 def _pace(
-    keys: ObjectReader, request: int, rows_each: int, values: dict[str, Any], *, one_table: bool
+    keys: ObjectReader, common: dict[str, Any], rows_each: int, values: dict[str, Any], *, one_table: bool
 ) -> tuple[int, int]:
-    """The rows in a request and the interlaced rows. one_table: a request has one table."""
-    request, interlace = pace(request, rows_each, values["interlace_rows"])
+    """The rows in a request and the interlaced rows. Lowers the former in `common`, for the super tables after this
+    one, as taosBenchmark does. one_table: a request has one table."""
+    asked, by = common["num_of_records_per_req"], common.get("lowered_by")
+    request, interlace = pace(asked, rows_each, values["interlace_rows"])
+    if by and request == asked != rows_each and rows_each:
+        why = f"as the rows of a table of {by}: taosBenchmark lowers it for all that follow"
+        keys.remarks.notes.append(f"{keys.path}: num_of_records_per_req is taken as {asked}, {why}")
+    if 0 < request < asked:
+        common |= {"num_of_records_per_req": request, "lowered_by": keys.path}
     if one_table and interlace:
         keys.unused("interlace_rows", "with stmt and auto_create_table a request has one table, as in taosBenchmark")
         return min(request, rows_each), 0
