@@ -433,7 +433,7 @@ report 7550 42
 results 2150 15
 server 13450 103
 sweep 1600 11
-taosbenchmark 3250 19
+taosbenchmark 3400 19
 verify 650 5
 watch 2100 15
 """
