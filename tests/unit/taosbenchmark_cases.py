@@ -75,7 +75,17 @@ class Expected:
     tables: int
     rows_each: int
     request: int
-    interlaced: bool
+    interlace: int  # rows of a table before the next one; 0: to its end
+
+    def requests(self, threads: int) -> int:
+        """With interlacing, a request ends with the round over a thread's tables."""
+        threads = min(threads, self.tables)
+        if not self.rows_each or not threads:
+            return 0
+        if not self.interlace:
+            return self.tables * -(-self.rows_each // self.request)
+        shares = [self.tables // threads + (i < self.tables % threads) for i in range(threads)]
+        return -(-self.rows_each // self.interlace) * sum(-(-n * self.interlace // self.request) for n in shares)
 
 
 def drawn(seed: int) -> dict[str, Any]:
@@ -129,7 +139,7 @@ def expected(content: dict[str, Any]) -> list[Expected]:
             if interlace and table.get("insert_mode") == "stmt" and makes:
                 interlace = 0
             most = _round(request, interlace, tables, content) if interlace else min(request, rows)
-            found.append(Expected(first=first, tables=tables, rows_each=rows, request=most, interlaced=interlace > 0))
+            found.append(Expected(first=first, tables=tables, rows_each=rows, request=most, interlace=interlace))
     return found
 
 

@@ -22,7 +22,7 @@ def loaded(path, content):
             tables=table.tables,
             rows_each=table.rows_each,
             request=whole_slices(rows_per_request(table, min(job.threads, table.tables)), table.interlace_rows),
-            interlaced=table.interlace_rows > 0,
+            interlace=table.interlace_rows,
         )
         for table in job.databases[0].tables
     ]
