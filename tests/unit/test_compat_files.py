@@ -11,6 +11,8 @@ from scale_sweep.taosbenchmark.job import ScaleOptions
 from scale_sweep.taosbenchmark.run_inserts import settings_lines
 from tests.unit.null_load import refused_line
 
+NOW = datetime(2026, 1, 1)
+
 
 @pytest.fixture
 def read(tmp_path, monkeypatch):
@@ -23,7 +25,7 @@ def read(tmp_path, monkeypatch):
         info = {"name": "db", "drop": "no", "precision": precision}
         content = {"filetype": "insert", "databases": [{"dbinfo": info, "super_tables": [table | keys]}]}
         (tmp_path / "insert.json").write_text(json.dumps(content | {"prepared_rand": prepared}))
-        job = read_job(*read_given(["-f", "insert.json"]), ScaleOptions(), {}, datetime(2026, 1, 1))
+        job = read_job(*read_given(["-f", "insert.json"]), ScaleOptions(), {}, NOW)
         return job.databases[0].tables[0], job
 
     return read
@@ -66,6 +68,16 @@ def test_start_fillback_time_is_refused_only_where_taosbenchmark_reads_it(read):
     assert "start_fillback_time" in refusal(read, **keys | {"start_fillback_time": "auto", "child_table_exists": "yes"})
     for change in ({"interlace_rows": 0}, {"start_timestamp": 1000}, {"start_fillback_time": "auto"}):
         assert any("start_fillback_time has no effect" in note for note in read(**keys | change)[1].notes)
+
+
+def test_a_thread_has_vgroups_of_its_own_by_placement(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    content = {"filetype": "insert", "thread_bind_vgroup": "yes", "databases": [{"dbinfo": {"name": "db"}}]}
+    (tmp_path / "insert.json").write_text(json.dumps(content))
+    given = read_given(["-f", "insert.json"])
+    (note, _) = read_job(*given, ScaleOptions(placement="owned"), {}, NOW).notes[::-1]
+    assert note.startswith("thread_bind_vgroup has no effect: with --placement owned")
+    assert "--placement owned" in refused_line(read_job, *read_given(["-f", "insert.json"]), ScaleOptions(), {}, NOW)
 
 
 def test_the_settings_name_the_tables_that_are_loaded(read):

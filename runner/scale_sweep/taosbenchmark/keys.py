@@ -48,14 +48,14 @@ def _idle(why: str, *names: str, neutral: tuple[Any, ...] = ()) -> tuple[Key, ..
 
 
 _OFF = (0, "no", "")
-_OWNED = "--placement owned gives each thread vgroups of its own"
 _UNREAD = "taosBenchmark 3.3 does not read it"
 _OLDER = "taosBenchmark 3 does not read it, version 2.0 did"
 _MADE_BY_RULE = "taosBenchmark 3.3 reads it only if generate_row_rule makes the rows"
-RULE, RETRIES, SAMPLE, FILL_BACK = "rule", "retries", "sample", "fill back"
+RULE, RETRIES, SAMPLE, FILL_BACK, SHARING = "rule", "retries", "sample", "fill back", "sharing"
 NEEDS: Mapping[str, str] = {
     RULE: "taosBenchmark 3.3 makes rows by a rule only with taosc and without interlace_rows",
     RETRIES: "keep_trying is 0",
+    SHARING: "with --placement owned each thread has vgroups of its own",
     SAMPLE: "data_source is rand",
     FILL_BACK: "taosBenchmark 3.3 reads it only with start_timestamp now and interlace_rows",
 }
@@ -83,7 +83,7 @@ KEYS: Mapping[str, tuple[Key, ...]] = {
         *_only([], "scale load makes no streams", "streams"),
         *_idle(_MADE_BY_RULE, "check_sql", "continue_if_fail", neutral=_OFF),
         *_only(0, _WAITS, "trying_interval", needs=RETRIES),
-        *_only("no", f"taosBenchmark 3.3.2 reads it; {_OWNED}", "thread_bind_vgroup"),
+        *_only("no", "taosBenchmark 3.3.2 reads it; add --placement owned", "thread_bind_vgroup", needs=SHARING),
         *_only("no", "taosBenchmark 3.3.2 reads it; scale load loads no meta data beforehand", "pre_load_tb_meta"),
         *_idle(_UNREAD, "connection_pool_size", "sample_format", "prepare_rand", "rest_port", "csvPath"),
         *_idle(_OLDER, "max_sql_len"),

@@ -9,7 +9,7 @@ from typing import Any
 from scale_sweep.server.targets.tdengine.dialect import DATABASE_OPTIONS
 from scale_sweep.taosbenchmark.flags import CREATE_THREADS, REST_PORT
 from scale_sweep.taosbenchmark.job import Database, Job
-from scale_sweep.taosbenchmark.keys import RETRIES
+from scale_sweep.taosbenchmark.keys import RETRIES, SHARING
 from scale_sweep.taosbenchmark.limits import check_vgroups
 from scale_sweep.taosbenchmark.objects import Invocation, ObjectReader, mapped, read_connection
 from scale_sweep.taosbenchmark.read_super_table import read_table
@@ -90,7 +90,8 @@ def read_inserts(keys: ObjectReader, around: Invocation) -> Job:
     entries = [(entry, entry.objects("super_tables")) for entry in keys.objects("databases")]
     every = [table for _, tables in entries for table in tables]
     retries = any(table.value("keep_trying") for table in (keys, *every))
-    values = keys.read("insert", without=() if retries else {RETRIES})
+    has = {RETRIES: retries, SHARING: around.own.placement != "owned"}
+    values = keys.read("insert", without=[need for need, is_there in has.items() if not is_there])
     if any(table.value("data_source") == "sample" for table in every):
         values["prepared_rand"] = max(values["prepared_rand"], _stmt_rows(every, values))
     else:
