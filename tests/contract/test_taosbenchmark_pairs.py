@@ -17,17 +17,18 @@ import pytest
 from tests.contract.taosbenchmark_contract import (
     Server,
     genuine_with_output,
+    ours,
     ours_with_output,
     pytestmark,
     rows_told,
     server,
+    told,
 )
 from tests.unit.taosbenchmark_cases import drawn, expected
 
 __all__ = ["pytestmark", "server"]
 SEEDS = range(40)
 ONE_REQUEST = re.compile(r"insert execution time is ")  # a line of -G for each
-NO_EXISTING = ("child_table_exists", "auto_create_table", "insert_rows")
 
 
 def written(path: Path, content: dict[str, Any], server: Server) -> str:
@@ -36,15 +37,14 @@ def written(path: Path, content: dict[str, Any], server: Server) -> str:
     return str(path)
 
 
-def tables_only(content: dict[str, Any]) -> dict[str, Any]:
+def existing(content: dict[str, Any]) -> dict[str, Any]:
     """What makes the database and the tables that a file with drop: no finds."""
     made = copy.deepcopy(content)
-    for database in made["databases"]:
-        database["dbinfo"]["drop"] = "yes"
-        for table in database["super_tables"]:
-            for key in [key for key in table if key.lower() in NO_EXISTING]:
-                del table[key]
-            table["insert_rows"] = 0
+    (database,) = made["databases"]
+    database["dbinfo"]["drop"] = "yes"
+    tables = [{key.lower(): value for key, value in table.items()} for table in database["super_tables"]]
+    changed = {"insert_rows": 0, "child_table_exists": "no", "auto_create_table": "no"}
+    database["super_tables"] = [table | changed for table in tables if table.get("child_table_exists") == "yes"]
     return made
 
 
@@ -54,13 +54,13 @@ def stored(server: Server, content: dict[str, Any]) -> list[list[str]]:
     names = [table["name"] for table in content["databases"][0]["super_tables"]]
     plain = "select count(*) from information_schema.ins_tables where db_name='pairs' and stable_name is null"
     answers = [server.shell(f"select count(*) from pairs.`{name}` group by tbname") for name in names]
-    return [sorted(re.findall(r"\d+", answer)) for answer in (*answers, server.shell(plain))]
+    return [sorted(re.findall(r"(\d+) +\|", answer)) for answer in (*answers, server.shell(plain))]
 
 
 def load(tool, server: Server, folder: Path, content: dict[str, Any], *words: str) -> tuple[str, list[list[str]]]:
     """What the tool says and leaves."""
     if content["databases"][0]["dbinfo"]["drop"] == "no":
-        genuine_with_output(folder / "before", "-f", written(folder / "before.json", tables_only(content), server))
+        told(ours, folder, "-f", written(folder / "before.json", existing(content), server))
     code, said = tool(folder / tool.__name__, "-f", written(folder / "pairs.json", content, server), *words)
     assert code == 0, said
     return said, stored(server, content)
