@@ -69,10 +69,10 @@ def read_flags(values: Mapping[str, str], client: Mapping[str, str], password: s
     columns, tags, is_demo = _schema(options, numbers["width"])
     normal, exists = "normal-table" in values, "supplement-insert" in values
     rows_per_request, interlace = pace(numbers["rows_per_request"], numbers["rows_each"], numbers["interlace_rows"])
-    asked = options.number("partial-col-num", "partial")
-    partial, _ = written_columns(asked, 0, len(columns), method)
+    first_columns = options.number("partial-col-num", "partial")
+    partial, _ = written_columns(first_columns, 0, len(columns), method)
     remarks.taken(name_of("interlace-rows"), numbers["interlace_rows"], interlace, PACE)
-    remarks.taken(name_of("partial-col-num"), asked, partial, PARTIAL)
+    remarks.taken(name_of("partial-col-num"), first_columns, partial, PARTIAL)
     table = SuperTable(
         name="meters",
         prefix=options.plain_name("table-prefix", PREFIX_MAX),

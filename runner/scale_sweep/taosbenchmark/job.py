@@ -177,8 +177,8 @@ class Remarks:
     def refuse(self, name: str, why: str) -> None:
         self.refused.append((shortened(name), shortened(why)))
 
-    def taken(self, name: str, asked: int, taken: int, why: str) -> None:
-        if asked != taken:
+    def taken(self, name: str, value: int, taken: int, why: str) -> None:
+        if value != taken:
             self.notes.append(f"{name} is taken as {taken or 'off'}: {why}")
 
     def raise_any(self) -> None:

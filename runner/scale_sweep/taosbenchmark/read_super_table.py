@@ -101,12 +101,12 @@ def _pace(
 ) -> tuple[int, int]:
     """The rows in a request and the interlaced rows. Lowers the former in `common`, for the super tables after this
     one, as taosBenchmark does. one_table: a request has one table."""
-    asked, by = common["num_of_records_per_req"], common.get("lowered_by")
-    request, interlace = pace(asked, rows_each, values["interlace_rows"])
-    if by and request == asked != rows_each and rows_each:
+    most, by = common["num_of_records_per_req"], common.get("lowered_by")
+    request, interlace = pace(most, rows_each, values["interlace_rows"])
+    if by and request == most != rows_each and rows_each:
         why = f"as the rows of a table of {by}: taosBenchmark lowers it for all that follow"
-        keys.remarks.notes.append(f"{keys.path}: num_of_records_per_req is taken as {asked}, {why}")
-    if 0 < request < asked:
+        keys.remarks.notes.append(f"{keys.path}: num_of_records_per_req is taken as {most}, {why}")
+    if 0 < request < most:
         common |= {"num_of_records_per_req": request, "lowered_by": keys.path}
     if one_table and interlace:
         keys.unused("interlace_rows", "with stmt and auto_create_table a request has one table, as in taosBenchmark")
@@ -117,16 +117,17 @@ def _pace(
 
 def _written(keys: ObjectReader, values: dict[str, Any], columns: int, method: str) -> tuple[int, int]:
     names = ("partial_col_num", "partial_col_from")
-    taken = written_columns(*(values[name] for name in names), columns, method)
-    for name, number in zip(names, taken, strict=True):
-        keys.remarks.taken(keys.name(name), values[name], number, PARTIAL)
+    number, first = (values[name] for name in names)
+    taken = written_columns(number, first, columns, method)
+    for name, value in zip(names, taken, strict=True):
+        keys.remarks.taken(keys.name(name), values[name], value, PARTIAL)
     return taken
 
 
 def _lacks(
     keys: ObjectReader, values: dict[str, Any], method: str, interlace: int, retries: int, *, exists: bool
 ) -> set[str]:
-    """What the keys of NEEDS need, and this super table has not."""
+    """Those of NEEDS that this super table does not have."""
     fills_back = interlace and _is_now(keys) and (exists or keys.value("start_fillback_time") != "auto")
     has = {RULE: method == "sql" and not interlace, RETRIES: retries, FILL_BACK: fills_back}
     has[SAMPLE] = values["data_source"] == "sample"
@@ -134,7 +135,7 @@ def _lacks(
 
 
 def _note_others(keys: ObjectReader, table: SuperTable) -> None:
-    """What taosBenchmark names or times otherwise."""
+    """Notes names and times that are others than taosBenchmark's."""
     if _is_now(keys) and table.interlace_rows == 1 and table.method in ("sql", "rest"):
         why = "timestamp_step apart; taosBenchmark leaves them to the server if interlace_rows is 1"
         keys.remarks.notes.append(f"{keys.name('start_timestamp')}: the times of rows are {why}")

@@ -122,7 +122,7 @@ def rows_per_request(table: SuperTable, threads: int) -> int:
 
 
 def _rate(table: SuperTable, threads: int) -> float:
-    """Of one request of each thread in the interval; with interlacing, of one round over all its tables."""
+    """Rows per second: each thread sends a request in the interval; with interlacing, a round over its tables."""
     if table.interlace_rows:
         return table.tables * min(table.interlace_rows, table.rows_each) * 1000 / table.interval_ms
     return threads * table.rows_each / ceil(table.rows_each / table.rows_per_request) * 1000 / table.interval_ms
