@@ -5,12 +5,14 @@ python tools/commands_page.py > docs/commands.md
 
 import sys
 import textwrap
+import tomllib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runner"))
 from scale_sweep.base.errors import EXIT_CODES
 from scale_sweep.cli.commands import GROUPS, load_command
 
+MACHINES = Path(__file__).resolve().parents[1] / "sweeps/machines"
 HEAD = """# Commands
 
 For `sweep`, `plan` and `ab`, `--help` shows the common flags, `--help load` those of a section, `--help-all` all, as
@@ -26,10 +28,19 @@ ELSEWHERE = """
 $ scale plan cpu --cores 1..all:x2 --target postgres --machine sweeps/machines/two-sockets.toml
 ```
 
-It looks at nothing of this machine. `sweeps/machines/` has six files. Their keys: `cores` (physical, required),
-`threads` of each core, `nodes` (NUMA), `sockets`, `cores_per_l3`, `slow_cores` (with one thread each, on one node),
-`siblings` (numbers of the second threads: `last`, after all cores, or `beside` their core), `memory`, and `model` (a
-text).
+It looks at nothing of this machine. The files of `sweeps/machines/`:
+
+FILES
+
+A file of yours needs `cores` alone; this is `two-sockets.toml`:
+
+```toml
+TWO_SOCKETS
+```
+
+The keys: `cores` (physical), `threads` of each core, `nodes` (NUMA), `sockets`, `cores_per_l3`, `slow_cores` (with one
+thread each, on one node), `siblings` (numbers of the second threads: `last`, after all cores, or `beside` their core),
+`memory`, and `model` (a text).
 """
 EXITS = """
 ## Exit codes
@@ -43,7 +54,20 @@ def page() -> str:
     """The page as Markdown."""
     groups = "".join(f"\n## {title}\n\n{_list(names)}" for title, names in GROUPS.items())
     codes = "".join(f"| {code} | {meaning} |\n" for code, meaning in EXIT_CODES.items())
-    return HEAD + groups + ELSEWHERE + EXITS + codes
+    elsewhere = ELSEWHERE.replace("FILES", _machines()).replace("TWO_SOCKETS", _machine_text("two-sockets"))
+    return HEAD + groups + elsewhere + EXITS + codes
+
+
+def _machines() -> str:
+    """The files with their cores and threads, the most cores first."""
+    machines = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in MACHINES.glob("*.toml")}
+    ranked = sorted(machines.items(), key=lambda one: (-one[1]["cores"], one[0]))
+    return "\n".join(f"- `{name}.toml` ({keys['cores']} cores): {keys['model']}." for name, keys in ranked)
+
+
+def _machine_text(name: str) -> str:
+    lines = (MACHINES / f"{name}.toml").read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if not line.startswith("#"))
 
 
 def _list(names: dict[str, tuple[str, str]]) -> str:

@@ -3,9 +3,9 @@
     python tools/prove_not_slower.py --margin 5% --summary page.md --arguments "cpu --cores 2 --b '--knob NAME=VALUE'"
 
 `--arguments` are those of `scale ab`, as in a shell. The exit code is that of `scale ab`: 0 shown, 11 slower, 13 not
-shown, any other one not judged (docs/compare.md). The page is written whatever the code is; on GitHub it is added to
-the summary of the job. Needs Python alone, and `scale` beside it or on PATH. Refuses to install anything, and to judge
-by itself.
+shown, 14 too few VALID trials, any other one not judged (docs/compare.md). The page is written whatever the code is; on
+GitHub it is added to the summary of the job. Needs Python alone, and `scale` beside it or on PATH. Refuses to install
+anything, and to judge by itself.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ ANSWERS = {
     0: "B is not slower",
     11: "B is slower",
     13: "not shown that B is not slower",
+    14: "too few VALID trials of A or B",
 }
 NOT_JUDGED = "not judged"
 SUMMARY_BYTES_MAX = 900_000  # GitHub takes 1 MiB of each step

@@ -22,9 +22,9 @@ HEAD = """# Reads
 <!-- tools/reads_page.py writes this page -->
 
 ```sh
-scale sweep cpu --cores 1..4 --workload iot-queries      # reads per second with 1, 2, 3, 4 cores
-scale sweep cpu --cores 1..4 --workload iot-mixed        # nine writes to one read
-scale sweep cpu --cores 1..4 --mix write=9,range=1 --preload 1M --step-ms 10000 --operation range.span=1h
+scale sweep cpu --cores 1..all --workload iot-queries      # reads per second with 1, 2, ... cores
+scale sweep cpu --cores 1..all --workload iot-mixed        # nine writes to one read
+scale sweep cpu --cores 1..all --mix write=9,range=1 --preload 1M --step-ms 10000 --operation range.span=1h
 ```
 
 The last one as a sweep file, with a second operation of the kind `group_by_time`:
@@ -44,6 +44,13 @@ kind = "group_by_time"
 span = "4h"
 bucket = "1h"
 function = "max"
+```
+
+With other columns, of which `range` returns two:
+
+```sh
+scale sweep cpu --cores 1..2 --columns temperature:float,humidity:float,state:int --mix write=9,range=1 --preload 1M \\
+  --step-ms 10000 --operation range.span=1h --operation range.columns=temperature,state
 ```
 
 `--workload` also takes [`tsbs-devops`](#tsbs) and [`cassandra-reads`](#published-reads). See an

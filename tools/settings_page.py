@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runner"))
 from scale_sweep.experiment.setting import Setting
-from scale_sweep.sweep.settings import SETTINGS, parameter_name
+from scale_sweep.sweep.settings import BY_KEY, SETTINGS, parameter_name
 
 HEAD = """# Settings
 
@@ -20,13 +20,15 @@ in parentheses: `--window-max=90s` is `window_max = "90s"` in `[load]`. A word i
 are defaults. A flag overrides the file. `scale plan` shows each value with its origin.
 """
 TITLES = {"": "Top of the file, beside `name` and `question`", "tags": "[tags]"}
+AUTO = BY_KEY["target.name"].help.partition("in turn. ")[2]
 # In place of texts that another page explains.
 SHORTER = {
     "axis.cores": "Cores of the server, like 1..12, 1..12:2, 1..64:x2, 0.5,1,1.5 or 1..all.",
-    "target.name": "One of the [databases](databases.md).",
+    "target.name": f"One of the [databases](databases.md), or several: a,b. {AUTO}",
     "workload.name": "write, or a named [workload of reads](reads.md).",
     "operation": "A [parameter of an operation](reads.md#parameters), like range.span=1h. Repeatable.",
-    "target.settings": "defaults: those of the vendor; loading: [faster loading](databases.md#durability).",
+    "target.settings": "defaults: those of the vendor, except the settings that `scale plan` lists; loading: "
+    "[faster loading](databases.md#durability).",
     "method.cache": "The rows of --preload [in memory](reads.md#the-data): as-is, warm or cold.",
     "method.equal_durability": "Answer when the rows are [fsynced](databases.md#durability), if the target can.",
     "method.connections_check": "Measure a level with idle resources with twice the connections, to find a "

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from bench.method_compare import SEED, ab, looked
 from scale_sweep.analysis.compare import compare_variants
 from scale_sweep.analysis.compare.blocks import block_points
-from scale_sweep.base.errors import EXIT_SLOWER, UsageError
+from scale_sweep.base.errors import EXIT_SLOWER, NotMeasuredError, UsageError
 from scale_sweep.cli import app
 from scale_sweep.cli.compared import MORE_BLOCKS, judged
 from scale_sweep.model.fitted import StoredRun
@@ -154,7 +154,7 @@ def test_one_block_has_a_ratio_and_no_verdict(wording):
     found = compare_variants(run_of(plan), SLOWER)
     assert found.points[0].low is None
     none = compare_variants(run_of(plan, spoilt={t.trial_id for t in plan.trials}), SLOWER)
-    with pytest.raises(UsageError, match="--fail-if-slower") as refused:
+    with pytest.raises(NotMeasuredError, match="--fail-if-slower") as refused:
         judged(none, MORE_BLOCKS)
     wording(found.not_judged_because, found.sentence, none.sentence, refused.value.remedy)
     with pytest.raises(UsageError, match="not a run of scale ab"):

@@ -181,6 +181,10 @@ WORDS = {  # a list: all that the word may become; a text: one of them
     "sweep mi": ["mine.toml"],
     "size --prices ": ["prices-example", *FILES],
     "size --run l": ["last"],
+    "sweep cpu --target postgres --knob shared_b": ["shared_buffers="],
+    "ab cpu --vary synch": "synchronous_commit=",
+    "servers install quest": ["questdb"],
+    "servers install postgres,quest": ["postgres,questdb"],
 }
 
 
@@ -211,13 +215,18 @@ def test_every_error_has_its_own_exit_code():
     kinds = errors.ScaleError.__subclasses__()
     named = [value for name, value in vars(errors).items() if name.startswith("EXIT_") and isinstance(value, int)]
     codes = [*(kind.exit_code for kind in kinds), *named, 0]
-    assert len(kinds) == 6
+    assert len(kinds) == 7
     assert len(set(codes)) == len(codes)
     assert set(codes) == set(errors.EXIT_CODES)
 
 
-@pytest.mark.parametrize("kind", errors.ScaleError.__subclasses__())
-def test_every_error_says_what_to_do(kind, capsys):
+def test_a_wrong_flag_or_key_says_in_its_message_what_to_do(capsys):
+    console.show_error(UsageError("--tables: '0' is too little: at least 1"))
+    assert capsys.readouterr().err == "scale: --tables: '0' is too little: at least 1\n"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in errors.ScaleError.__subclasses__() if kind is not UsageError])
+def test_every_other_error_says_what_to_do(kind, capsys):
     console.show_error(kind("it went wrong"))
     message, remedy = capsys.readouterr().err.splitlines()
     assert message == "scale: it went wrong"

@@ -50,18 +50,14 @@ def test_the_protocol_of_postgres_is_open_for_its_method_only():
     assert (told["driver"], told["port"], told["user"], told["database"]) == ("pgarrays", "7003", "crate", "doc")
 
 
-OWN = ("http.port", "network.host", "path.data", "udc.enabled", "discovery.type")
-
-
 @pytest.mark.parametrize(
     ("trial", "named"),
     [
-        *((trial_of({**KNOBS, name: "x"}), name) for name in OWN),
         (trial_of(workload__columns="x:varbinary(4)"), "CrateDB"),
         (trial_of(workload__columns="x:ubigint"), "CrateDB"),
     ],
 )
-def test_a_setting_that_is_the_trials_own_and_a_type_that_it_lacks_are_refused(trial, named):
+def test_a_type_that_it_lacks_is_refused(trial, named):
     (finding,) = TARGET.check(trial, None)
     assert finding.blocking and finding.sentence.startswith(named)
     assert TARGET.check(trial_of(), None) == ()

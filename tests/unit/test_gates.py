@@ -14,15 +14,17 @@ from scale_sweep.analysis.compare import compare_sessions, compare_variants
 from scale_sweep.analysis.compare.gates import GateInputs, blocks_pass_share, gate_result, repeats_needed
 from scale_sweep.analysis.compare.sessions import SHARE_MAX, doubt_about, order_of, share_of_drift
 from scale_sweep.analysis.compare.words import repeats_of_blocks, repeats_of_sessions
-from scale_sweep.base.errors import EXIT_NOT_SHOWN, EXIT_SLOWER, UsageError
+from scale_sweep.base.errors import EXIT_NOT_SHOWN, EXIT_SLOWER, NotMeasuredError, UsageError
 from scale_sweep.cli import app
 from scale_sweep.cli.compared import judged
 from scale_sweep.model.compared import Gate, PointRatio
+from scale_sweep.model.fitted import StoredRun
 from scale_sweep.model.measured import Bottleneck, BottleneckKind, Verdict, VerdictKind
 from scale_sweep.plan.power import AssumedNoise, gate_power_of, gate_sentence
 from scale_sweep.sweep.vary import VARIANT
 from tests.unit.test_ab import plan_of, run_of
 from tests.unit.test_compare_sessions import sessions
+from tests.unit.test_plan import planned
 
 PROVE, SAME = Gate(kind="prove_not_slower", percent=5.0), Gate(kind="same_within", percent=3.0)
 SLOWER = Gate(kind="fail_if_slower", percent=5.0)
@@ -78,14 +80,14 @@ def test_a_point_that_is_not_compared_is_not_shown_and_others_on_the_machine_do_
 
 
 @pytest.mark.parametrize("gate", [PROVE, SAME, SLOWER])
-def test_trials_of_b_that_others_disturbed_end_with_2_and_aborted_ones_with_11(gate):
+def test_trials_of_b_that_others_disturbed_end_with_14_and_aborted_ones_with_11(gate):
     plan = plan_of(3)
     no_b = {t.trial_id for t in plan.trials if t.level == 1 and t.variant[VARIANT] == "B"}
     aborted = run_of(plan, spoilt=no_b)
     others = Bottleneck(kind=BottleneckKind.OTHER_PROCESSES, sentence="")
     taken = Verdict(kind=VerdictKind.RESOURCE_NOT_SATURATED, bottleneck=others)
     results = [replace(r, verdict=taken) if r.trial.trial_id in no_b else r for r in aborted.results]
-    with pytest.raises(UsageError, match="others took the CPUs"):
+    with pytest.raises(NotMeasuredError, match="others took the CPUs"):
         judged(compare_variants(replace(aborted, results=tuple(results)), gate))
     at = next(i for i, r in enumerate(results) if r.trial.trial_id in no_b)
     one_aborted = (*results[:at], aborted.results[at], *results[at + 1 :])
@@ -181,6 +183,25 @@ def test_the_codes_of_the_gates(stored, slower, noise, codes):
         assert (document["answer"] == "slower") is (code == EXIT_SLOWER)
         assert document["kind"] == gate.kind and document["sentence"] in done.stdout
         assert f"{gate.flag}: " in done.stdout.splitlines()[-1], "one sentence, the last"
+
+
+def test_a_gate_without_valid_trials_has_its_own_code_and_runs_that_cannot_be_compared_keep_theirs(stored, wording):
+    plan = plan_of(3)
+
+    def spoilt(keeps):
+        return run_of(plan, spoilt={t.trial_id for t in plan.trials if not keeps(t)})
+
+    stored(
+        none=spoilt(lambda t: False),
+        one=spoilt(lambda t: t.block == 1),
+        single=run_of(plan_of(1)),
+        not_ab=StoredRun(path="/x", manifest={}, plan=planned(cores="1"), results=(), timeseries={}),
+    )
+    gate = PROVE.flag.split()
+    ends = {name: compared(name, *gate).exception for name in ("none", "one", "single", "not_ab")}
+    assert [end.exit_code for end in ends.values()] == [14, 14, 2, 2]
+    assert compared("none").exception.exit_code == 14
+    wording(*(f"{end.message} → {end.remedy}" for end in ends.values()))
 
 
 @pytest.mark.parametrize("command", [("compare", "a", "b"), ("ab", "cpu", "--cores", "1", "--target", "null")])

@@ -1,4 +1,4 @@
-"""A mistake on the command line: one line that names the flag, one hint, exit code 2, whoever finds the mistake."""
+"""A mistake on the command line: one line that names the flag, one hint if the line does not say what to do, exit code 2, whoever finds the mistake."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ def test_a_mistake_names_what_is_wrong_and_what_to_do(line, tmp_path, monkeypatc
     assert isinstance(done.exception, UsageError) and done.exception.exit_code == 2
     wording(done.exception.message)
     hint = done.exception.remedy or done.exception.usual_remedy
-    assert "--help" in hint or hint.startswith("Example: scale")
+    assert "--help" in hint or hint.startswith(("Example: scale", "write --")) or not hint
     assert not done.stdout and not list(tmp_path.iterdir())
 
 
@@ -42,9 +42,9 @@ def test_a_mistake_names_what_is_wrong_and_what_to_do(line, tmp_path, monkeypatc
 def test_the_command_shows_both_kinds_alike(line, tmp_path):
     command = [sys.executable, "-m", "scale_sweep", *line.split()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path)
-    message, hint = done.stderr.splitlines()
-    assert (done.returncode, done.stdout) == (2, "")
-    assert message.startswith(f"scale: {line.split()[1]}") and hint.startswith("  → ")
+    message, *hint = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (2, "") and len(hint) < 2
+    assert message.startswith(f"scale: {line.split()[1]}") and all(one.startswith("  → ") for one in hint)
 
 
 @pytest.mark.parametrize("words", [(), ("dashboards",)])

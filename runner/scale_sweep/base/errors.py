@@ -10,8 +10,8 @@ EXIT_INTERRUPTED = 130
 # Every code with its meaning, for docs/commands.md.
 EXIT_CODES = {
     0: "done; the report names each level without a VALID trial. `scale plan`: the sweep would begin",
-    2: "a flag, key or file is wrong; nothing was started. `scale ab`, `scale compare`: the runs or trials cannot be "
-    "compared or judged by a gate",
+    2: "a flag, key or file is wrong; nothing was started. `scale ab`, `scale compare`: the runs cannot be compared "
+    "or judged by a gate",
     3: "this machine does not meet the requirements; nothing was started (`scale plan`: the sweep could not start)",
     4: "the server did not start, or not as planned",
     5: "the load generator refused its input or failed",
@@ -23,6 +23,7 @@ EXIT_CODES = {
     "has",
     EXIT_DISAGREES: "`scale verify`: the run disagrees with its raw files",
     EXIT_NOT_SHOWN: "`--same-within`, `--prove-not-slower`, `scale size`: the condition is not shown to hold",
+    14: "`scale ab`, `scale compare`: too few trials of A or B are VALID to compare them: measure again",
     EXIT_HOSTS_FAILED: f"and the number of hosts whose run failed, {HOSTS_COUNTED_MAX} at most: `--each-server`, "
     "`--cluster`",
     EXIT_INTERRUPTED: "interrupted; finished trials are saved",
@@ -42,12 +43,18 @@ class ScaleError(Exception):
 
 
 class UsageError(ScaleError):
+    """Its message, or its remedy, ends with the one thing to do."""
+
     exit_code = 2
-    usual_remedy = "the command with --help explains every flag; scale init shows the keys of a sweep file"
 
 
 class CannotAsk(UsageError):
     """A target has no words for an operation. The message is its reason."""
+
+
+class NotMeasuredError(ScaleError):
+    exit_code = 14
+    usual_remedy = "scale show RUN explains why trials are not VALID"
 
 
 class PreflightError(ScaleError):

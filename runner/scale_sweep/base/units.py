@@ -87,7 +87,8 @@ def _level(text: str, whole: str) -> float:
     except ValueError:
         raise ValueError(f"{whole!r} is not a range; write it like 1..12, 1..12:2 or 1,2,4,8") from None
     if not 0 < value <= QUANTITY_MAX:
-        raise ValueError(f"{whole!r} holds {text}; a level must be above 0 and at most {QUANTITY_MAX:g}")
+        limit = f"at most {QUANTITY_MAX:g}" if value > 0 else "above 0"
+        raise ValueError(f"{whole!r} holds {text}; a level must be {limit}")
     return value
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from scale_sweep.base.errors import UsageError
+from scale_sweep.base.errors import NotMeasuredError, UsageError
 from scale_sweep.cli.arguments import JSON, METRICS_PORT, NEW_RESULTS, NO_METRICS, WAIT_QUIET, YES, from_flags, quiet_s
 from scale_sweep.cli.compared import MORE_BLOCKS, GateFlags, gate_of, judged
 from scale_sweep.cli.running import announce, end_if_failed, run_watched, say_if_lost
@@ -97,7 +97,7 @@ def ab(flags: Flags, request: AbRequest, gates: GateFlags) -> None:
     say_if_lost(stored)
     judged(comparison, MORE_BLOCKS)
     if all(point.ratio is None for point in comparison.points):
-        raise UsageError("nothing to compare: no level has VALID trials of both A and B", remedy=MORE_BLOCKS)
+        raise NotMeasuredError("nothing to compare: no level has VALID trials of both A and B", remedy=MORE_BLOCKS)
     end_if_failed(stored)
 
 

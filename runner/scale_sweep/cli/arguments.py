@@ -156,6 +156,10 @@ WAIT_QUIET = Annotated[
         help="Wait at most so long before each trial, like 5m, until other programs use little of the server's CPUs.",
     ),
 ]
+SKIP_UNAVAILABLE = Annotated[
+    bool,
+    typer.Option("--skip-unavailable", help="Of several databases of --target, leave out those that are not here."),
+]
 YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before a long sweep, nor before formatting disks.")]
 HOSTS = Annotated[
     Path | None,
@@ -176,6 +180,7 @@ class SweepRequest:
     metrics_port: METRICS_PORT = 9464
     no_metrics: NO_METRICS = False
     with_dashboards: DASHBOARDS = False
+    skip_unavailable: SKIP_UNAVAILABLE = False
     wait_quiet: WAIT_QUIET = None
     machine: Annotated[Path | None, typer.Option(hidden=True)] = None
     hosts: HOSTS = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scale_sweep.base.errors import EXIT_NOT_SHOWN, EXIT_SLOWER, UsageError
+from scale_sweep.base.errors import EXIT_NOT_SHOWN, EXIT_SLOWER, NotMeasuredError, UsageError
 from scale_sweep.base.units import EXPLAINED, parse_percent
 from scale_sweep.cli import completion
 from scale_sweep.cli.arguments import JSON, RESULTS, from_flags, read_flag
@@ -74,8 +74,8 @@ IN_TURN = "measure the sessions in turn, A B B A, or use scale ab; --any-order j
 
 
 def judged(comparison: Comparison, remedy: str = MORE_RUNS) -> None:
-    """Ends with code 11 if B is slower than the gate accepts, 13 if that is not shown. Raises UsageError if not
-    judged."""
+    """Ends with code 11 if B is slower than the gate accepts, 13 if that is not shown. Raises NotMeasuredError or
+    UsageError if not judged."""
     gate = comparison.gate
     if gate is None:
         return
@@ -83,7 +83,10 @@ def judged(comparison: Comparison, remedy: str = MORE_RUNS) -> None:
         raise typer.Exit(EXIT_SLOWER)
     if gate.answer == "not judged":
         _, _, why = gate.sentence.split(": ", 2)
-        raise UsageError(f"--{gate.kind.replace('_', '-')}: {why}", remedy=remedy)
+        flag = f"--{gate.kind.replace('_', '-')}"
+        if comparison.lacks_valid:
+            raise NotMeasuredError(f"{flag}: {why}", remedy=remedy if remedy == MORE_BLOCKS else "")
+        raise UsageError(f"{flag}: {why}", remedy=remedy)
     if gate.answer == "not shown":
         raise typer.Exit(EXIT_NOT_SHOWN)
 
@@ -176,7 +179,8 @@ def compare(request: CompareRequest, gates: GateFlags) -> None:
         if html is not None:
             console.show_line(f"page: {html}")
     if not any(p.ratio is not None for p in comparison.points):
-        raise UsageError(comparison.sentence, remedy="scale show RUN explains why trials are not VALID")
+        kind = NotMeasuredError if comparison.lacks_valid else UsageError
+        raise kind(comparison.sentence, remedy=NotMeasuredError.usual_remedy)
     judged(comparison, MORE_BLOCKS if not b else MORE_RUNS if len(a) == len(b) == 1 else IN_TURN)
 
 

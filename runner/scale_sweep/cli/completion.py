@@ -1,4 +1,4 @@
-"""Candidates for shell completion: stored runs, databases, named workloads, published tables, sweeps."""
+"""Candidates for shell completion: runs, databases, their knobs, servers to install, workloads, tables, sweeps."""
 
 from __future__ import annotations
 
@@ -23,6 +23,24 @@ def targets(incomplete: str) -> list[str]:
 
     before, comma, last = incomplete.rpartition(",")
     return [before + comma + name for name in ("auto", *TARGETS.names()) if name.startswith(last)]
+
+
+def servers(incomplete: str) -> list[str]:
+    from scale_sweep.server.pinned.pins import read_pins
+
+    before, comma, last = incomplete.rpartition(",")
+    return [before + comma + name for name in read_pins().servers if name.startswith(last)]
+
+
+def knobs(context: typer.Context, incomplete: str) -> list[str]:
+    """Names that are known of the databases of --target, or of all, with `=`."""
+    from scale_sweep.server.targets import all_facts
+
+    chosen = str(context.params.get("target") or "").split(",")
+    every = all_facts()
+    facts = [one for one in every if one.name in chosen] or every
+    names = {name for one in facts for name in (*(knob.name for knob in one.knobs), *one.vendor_defaults, *one.loading)}
+    return sorted(f"{name}=" for name in names if name.startswith(incomplete) and " " not in name)
 
 
 def workloads(incomplete: str) -> list[str]:

@@ -128,7 +128,14 @@ def _clean_dashboards(dry_run: bool) -> list[dict[str, Any]]:
 
 
 def install(
-    names: Annotated[str, typer.Argument(help="Which servers; `scale servers list` has them.", metavar="NAME,...")],
+    names: Annotated[
+        str,
+        typer.Argument(
+            help="Which servers; `scale servers list` has them.",
+            metavar="NAME,...",
+            autocompletion=completion.servers,
+        ),
+    ],
     as_json: JSON = False,
 ) -> None:
     """Install pinned versions of servers into the user's cache, with the user's mvn, pip or go."""

@@ -14,6 +14,7 @@ from scale_sweep.base.texts import did_you_mean
 Mistake: type[Exception] = typer.BadParameter.__mro__[1]
 _TOO_MANY = re.compile(r"unexpected extra arguments?(?:\(s\))? \((?P<words>.*)\)$")
 _PLAINER = (
+    (r"Value error, ", ""),  # of a library that reads values
     (r".*valid integer.*", "not a whole number"),
     (r".*valid (?:number|float).*", "not a number"),
     (r"Input should be greater than or equal to (\S+)", r"must be at least \1"),
@@ -25,7 +26,8 @@ def usage_error(mistake: Any) -> UsageError:
     """In the words of other errors. mistake: a `Mistake`."""
     context = mistake.ctx
     if context is None:
-        return UsageError(_of_value(mistake))
+        flag, is_switch = getattr(mistake, "option_name", ""), "not take" in str(mistake.message)
+        return UsageError(_of_value(mistake), remedy=f"write {flag}{'=VALUE' * (not is_switch)}" if flag else "")
     path, command = context.command_path, context.command
     remedy = f"{path} --help explains its flags"
     too_many = _TOO_MANY.search(mistake.message)

@@ -25,7 +25,7 @@ WHOLE = Annotated[bool, typer.Option("--all", help="Also every warning, the nois
 def register(app: typer.Typer) -> None:
     app.command("list", epilog="Example: scale list --json")(list_runs)
     app.command("show", epilog="Example: scale show last")(show)
-    app.command("report", epilog="Example: scale report last --predict 16,24 --need 2M")(report)
+    app.command("report", epilog="Example: scale report last --predict 4 --need 500k")(report)
     app.command("watch", epilog="Example: scale watch last")(watch)
     app.command("verify", epilog="Example: scale verify last")(verify_command)
 

@@ -124,6 +124,8 @@ _CANDIDATES = {
     "target.name": completion.targets,
     "workload.name": completion.workloads,
     "report.reference": completion.tables,
+    "knobs.other": completion.knobs,
+    "vary": completion.knobs,
 }
 
 Flags = Mapping[str, str | list[str]]

@@ -21,6 +21,7 @@ from scale_sweep.cli.arguments import (
     RESULT_JSON,
     RESULTS,
     RUN,
+    SKIP_UNAVAILABLE,
     WAIT_QUIET,
     WHAT,
     YES,
@@ -34,6 +35,7 @@ from scale_sweep.cli.sweep_help import Flags, SweepHelp, with_settings
 from scale_sweep.sweep.axis import axis_of_command, commands
 
 if TYPE_CHECKING:  # A command imports what it needs when it is called, because `--help` needs none of it.
+    from scale_sweep.model.declared import Sweep
     from scale_sweep.model.fitted import StoredRun
     from scale_sweep.plan.power import GatePower
     from scale_sweep.plan.preparing.prepared import Prepared
@@ -59,7 +61,13 @@ def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
     from scale_sweep.sweep.resolve import resolve_sweep
 
     if request.machine is not None:
-        raise UsageError("--machine: a sweep measures this machine", remedy="scale plan shows the plan for another one")
+        raise UsageError(
+            "--machine: a sweep measures this machine", remedy="scale plan --machine FILE plans for another one"
+        )
+    if request.skip_unavailable and (fleet.is_wanted or request.hosts is not None):
+        raise UsageError(
+            "--skip-unavailable: looks at this machine, and the servers are elsewhere", remedy="leave it out"
+        )
     wait_s = quiet_s(request.wait_quiet)
     if fleet.is_wanted:
         from scale_sweep.cli import on_hosts
@@ -72,11 +80,25 @@ def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
 
         on_hosts.sweep(flags, request, request.hosts)
         return
-    prepared = replace(prepare(resolve_sweep(request.what, flags, read_host()), request.results), wait_quiet_s=wait_s)
+    resolved = resolve_sweep(request.what, flags, read_host())
+    prepared = prepare(_available(resolved, request.skip_unavailable), request.results)
+    prepared = replace(prepared, wait_quiet_s=wait_s)
     begin = announce(prepared, request.yes)
     start_dashboards(request.with_dashboards, request.metrics_port, request.no_metrics)
     writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
     run_and_show(prepared, writer, begin, request.as_json, 0 if request.no_metrics else request.metrics_port)
+
+
+def _available(sweep: Sweep, skips: bool) -> Sweep:
+    from scale_sweep.cli import console
+    from scale_sweep.plan.preparing.assumed import without_unavailable
+
+    if not skips:
+        return sweep
+    left, words = without_unavailable(sweep)
+    if words:
+        console.say(words, "yellow")
+    return left
 
 
 def _again(flag: str, what: str) -> Any:
@@ -180,6 +202,7 @@ def plan(
     results: NEW_RESULTS = Path("results"),
     as_json: RESULT_JSON = False,
     machine: MACHINE = None,
+    skip_unavailable: SKIP_UNAVAILABLE = False,
 ) -> None:
     """Show the trials, their knobs, the origin of each setting, and the duration; start nothing.
 
@@ -192,7 +215,7 @@ def plan(
     from scale_sweep.sweep.resolve import resolve_sweep
 
     if machine is None:
-        prepared = prepare_plan(resolve_sweep(what, flags, read_host()), results)
+        prepared = prepare_plan(_available(resolve_sweep(what, flags, read_host()), skip_unavailable), results)
     else:
         host = read_machine(machine)
         prepared = prepare_elsewhere(resolve_sweep(what, flags, host), host, results)

@@ -100,7 +100,8 @@ class GateResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """unjudged: points of A for which B planned trials and has no VALID one. not_judged_because: "" if it can answer
+    """unjudged: points of A for which B planned trials and has no VALID one. lacks_valid: too few VALID trials are why
+    there is no answer. not_judged_because: "" if it can answer
     for a script. session_percent: a standard deviation. session_order: by start, like "ABBA"."""
 
     run_a: str
@@ -117,6 +118,7 @@ class Comparison:
     allowed_percent: float | None = None
     slower: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
+    lacks_valid: bool = False
     sessions_a: int = 1
     sessions_b: int = 1
     session_percent: float | None = None

@@ -60,6 +60,15 @@ class Load:
 ERRORS = "errors"  # a share of the requests, no time
 
 
+def _unit(name: str) -> str:
+    return "%" if name == ERRORS else "ms"
+
+
+def value_words(name: str, value: float) -> str:
+    """Writes a clause's value: "p99 2,580 ms", "errors 0.2 %"."""
+    return f"{name} {f'{value:.3g}' if value < 999.5 else f'{value:,.0f}'} {_unit(name)}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Clause:
     quantity: str  # a percentile of the response times ("p99"), or "errors"
@@ -74,7 +83,7 @@ class Clause:
     @property
     def words(self) -> str:
         """ "p99 < 20 ms"."""
-        return f"{self.name} < {self.limit:g} {'%' if self.quantity == ERRORS else 'ms'}"
+        return f"{self.name} < {self.limit:g} {_unit(self.quantity)}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from scale_sweep.model.measured import TrialResult
 from scale_sweep.model.observed import NoiseParts
 from scale_sweep.model.planned import Plan
 
+REACH = 2.0  # predictions go up to this times the last level, and down to the first level divided by it
 _WIDE = 0.5  # of the rate
 Shape = Literal["linear", "contended", "retrograde", "falls", "knee", "break", "superlinear", "undecided"]
 

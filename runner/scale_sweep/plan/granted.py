@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.units import format_bytes
 from scale_sweep.experiment.axes import all_axes, axis_of
 from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.machine.host.placement import place
@@ -39,6 +41,12 @@ def amounts_by_level(sweep: Sweep) -> AmountsByLevel:
 
 
 def refuse_ungranted(sweep: Sweep, host: Host) -> None:
+    """Raises UsageError for what the machine does not have."""
+    if (sweep.memory_bytes or 0) > host.memory_bytes and not sweep.endpoint:
+        wanted, there = format_bytes(sweep.memory_bytes or 0), format_bytes(host.memory_bytes)
+        size = f"{host.memory_bytes >> 30}GiB" if host.memory_bytes >> 31 else f"{host.memory_bytes >> 20}MiB"
+        remedy = f"--memory {size} or less; scale plan --machine FILE plans for another machine"
+        raise UsageError(f"--memory: {wanted} asked for, this machine has {there}", remedy=remedy)
     granted = list(amounts_by_level(with_constants(sweep, host)).values())
     for axis in all_axes():
         axis.check(sweep, host, granted)

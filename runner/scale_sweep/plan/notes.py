@@ -10,6 +10,7 @@ from scale_sweep.experiment.axes import axis_of
 from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.machine.host.placement import Topology
 from scale_sweep.model.declared import Sweep
+from scale_sweep.model.fitted import REACH
 from scale_sweep.model.planned import NUMA_SPREAD, SLOW_CORES, SMT_WITHIN, Confound, Trial
 from scale_sweep.model.resources import Placement
 from scale_sweep.plan.data_sets import data_key, makers
@@ -127,6 +128,11 @@ def notes(sweep: Sweep, trials: Sequence[Trial], facts_of: Mapping[str, Facts]) 
     if sweep.ablation and not any(t.role == "ablation" for t in trials):
         yield "--ablation: no knob moves along the axis, so there is nothing to split"
     yield from _rows_before(trials)
+    if far := tuple(level for level in sweep.predict if level > REACH * max(sweep.levels)):
+        yield (
+            f"--predict {format_levels(far)}: no rate is predicted beyond {REACH:g} times the highest level; measure a "
+            f"level of {format_number(max(far) / REACH)} or more, or leave them out"
+        )
     if sweep.replicates < 2 and sweep.until_ci_percent is None:
         yield "one replicate: the noise cannot be distinguished from the scaling"
 

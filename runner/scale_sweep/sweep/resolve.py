@@ -39,7 +39,7 @@ def resolve_sweep(what: str, flags: Mapping[str, str | list[str]], host: Host | 
     texts = _merge(from_file, flags)
     if host is not None:
         texts = replace(texts, text=axes.of_machine(texts.text, host))
-    values, mistakes = _read_all(texts)
+    values, mistakes = _read_all(texts, host)
     swept = axes.swept_axis(what, texts.text)
     mistakes += axes.mistakes(swept, what, texts.text, values)
     mistakes += _conflicts(texts, values)
@@ -89,9 +89,10 @@ def _merge(from_file: Mapping[str, str | list[str]], flags: Mapping[str, str | l
     return Texts(text=text, origin=origin)
 
 
-def _read_all(texts: Texts) -> tuple[dict[str, Any], list[str]]:
+def _read_all(texts: Texts, host: Host | None) -> tuple[dict[str, Any], list[str]]:
     values: dict[str, Any] = {}
     mistakes: list[str] = []
+    there = {axis.key: axis.levels_of(texts.text, host) for axis in all_axes()} if host is not None else {}
     for setting in SETTINGS:
         text = texts.text[setting.key]
         is_empty = text == "" and not setting.default
@@ -102,7 +103,8 @@ def _read_all(texts: Texts) -> tuple[dict[str, Any], list[str]]:
                 read.append(setting.read(plain_text(part)))
             except ValueError as error:
                 where = setting.flag if texts.origin[setting.key] == "flag" else setting.key
-                mistakes.append(f"{where}: {shortened(str(error))}")
+                has = f"; the machine has {words}" if (words := there.get(setting.key)) else ""
+                mistakes.append(f"{where}: {shortened(str(error))}{has}")
         values[setting.key] = dict(read) if setting.many else read[0] if read else None
     return values, mistakes
 

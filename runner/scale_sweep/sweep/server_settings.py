@@ -24,7 +24,10 @@ def _one_of(*names: str) -> str:
 
 
 _TARGETS = _one_of("auto", *(facts.name for facts in _FACTS))
-TARGET = replace(setting("target.name", "--target", str, "auto", f"Database: {_TARGETS}.", "NAME"), usual=True)
+_RANKED = sorted((facts for facts in _FACTS if facts.auto_rank is not None), key=lambda facts: facts.auto_rank or 0)
+_AUTO = f"auto: the first of {', '.join(facts.name for facts in _RANKED)} that this machine has"
+_TARGET = f"Database: {_TARGETS}. Several, like a,b, are measured in turn. {_AUTO}."
+TARGET = replace(setting("target.name", "--target", str, "auto", _TARGET, "NAME"), usual=True)
 _RUNTIMES = ("auto", *RUNTIMES.names())
 RUNTIME = replace(
     setting(
@@ -42,7 +45,8 @@ SETTINGS_SET = setting(
     "--settings",
     readers.OneOf(DEFAULTS, LOADING),
     DEFAULTS,
-    "Initial settings of the servers. defaults: durability and maintenance of the vendor. loading: settings of "
+    "Initial settings of the servers. defaults: durability and maintenance of the vendor; `scale plan` shows the few "
+    "that a trial sets otherwise, such as the buffers of a disk sweep. loading: settings of "
     f"{' and '.join(facts.title for facts in _FACTS if facts.loading)} that make loading fast.",
     "NAME",
 )
@@ -90,7 +94,7 @@ def _knobs() -> Iterator[tuple[str, str]]:
 
 
 _NAMED = dict(_knobs())
-_ANY = "Any other setting of the server, as a value or a rule. Repeatable."
+_ANY = "Any other setting of the server, as a value, or as a rule by level (NAME='1=A,2..=B'). Repeatable."
 KNOB_SETTINGS: tuple[Setting, ...] = (
     *(setting(f"knobs.{name}", _flag(name), readers.rule, "", text, "RULE") for name, text in _NAMED.items()),
     setting("knobs.other", "--knob", readers.named_rule, "", _ANY, "NAME=VALUE", takes=Takes.VALUES, usual=True),
@@ -98,5 +102,5 @@ KNOB_SETTINGS: tuple[Setting, ...] = (
 
 
 def knob_flag(name: str) -> str:
-    """ "--vgroups"; "--knob flush_thread_count" for a target's own name of a role."""
-    return f"--knob {name}" if name in KNOB_NAMES and name not in _NAMED else _flag(name)
+    """ "--vgroups"; "--knob flush_thread_count" for a name without its own flag."""
+    return _flag(name) if name in _NAMED else f"--knob {name}"

@@ -14,13 +14,14 @@ from scale_sweep.sweep.server_settings import KNOB_SETTINGS, LOAD_GENERATOR, MET
 
 _BEFORE_KNOBS = """
 target.version* --version VERSION text
-    Version of the server; selects the pinned image.
+    Version of the server's image; only Docker uses it. An installed server has the version that --home names.
 target.image --image IMAGE text
     Docker image. Default: the pinned image of the target.
 target.home* --home DIR text
     Directory of an installed server; it contains bin/ and lib/.
 target.endpoint* --endpoint HOST:PORT address
-    A server that already runs, which scale loads and observes, and never pins or stops.
+    A server that already runs, which scale loads and observes, and never pins, configures or stops. Its password is
+    SCALE_TARGET_PASSWORD of the environment, its user SCALE_TARGET_USER.
 target.sslmode --sslmode MODE disable|allow|prefer|require|verify-ca|verify-full
     With --endpoint of PostgreSQL: TLS, as in libpq. Default: prefer. PGSSLMODE is not read.
 target.sslrootcert --sslrootcert FILE root_certificate
@@ -44,7 +45,7 @@ mix* --mix NAME=WEIGHT,... weights
 operation --operation NAME.PARAMETER=VALUE parameter+
     A parameter of an operation of the mix, like range.span=1h (docs/reads.md). Repeatable.
 preload.rows --preload N count_or_0 = 0
-    Rows written before the load, in no rate, the same number to each table.
+    Rows in all that are written before the load, in no rate; each table gets the same number of them.
 preload.read_recent --read-recent TIME time
     Reads select the newest rows of --preload, of so much time.
 method.cache --cache as-is|warm|cold = as-is

@@ -127,9 +127,10 @@ def compare_variants(run: StoredRun, gate: Gate | None = None) -> Comparison:
         comparison = replace(comparison, sentence=NO_BLOCK)
     if points and not is_tested:
         comparison = replace(comparison, sentence=untested(rows, axis, "one block at a level, so it may be noise"))
+    lacks_valid = comparison.lacks_valid or bool(points and not is_tested and left_out)
     cautions = [*comparison.cautions, *doubt]
     if looks:
         every = f"(--blocks {format_levels(tuple(map(float, looks)))})"
         cautions.append(f"intervals and p-values are those of all looks together {every}")
-    comparison = replace(comparison, cautions=tuple(cautions))
+    comparison = replace(comparison, cautions=tuple(cautions), lacks_valid=lacks_valid)
     return with_quick_cautions(comparison, *([r for r in run.results if side_of(r) == side] for side in (A, B)))

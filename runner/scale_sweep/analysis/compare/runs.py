@@ -177,6 +177,8 @@ def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
         allowed_percent=gate.percent if gate is not None else None,
         slower=tuple(ALL_POINTS if p.level is None else point_name(p.level, p.variant, axis) for p in slower),
         unjudged=lost,
+        lacks_valid=bool(disturbed)
+        or (not ratios.points and any(u.is_planned and not u.open_loop for u in ratios.unpaired)),
         sessions_a=sides.sessions[0],
         sessions_b=sides.sessions[1],
         session_percent=sides.session_percent,

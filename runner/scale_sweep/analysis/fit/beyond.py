@@ -10,14 +10,14 @@ import numpy as np
 from scipy.special import stdtr
 
 from scale_sweep.analysis.fit.candidates import LIMITS, Candidate, percentiles, six_digits
-from scale_sweep.analysis.fit.derived import REACH, asymptote, level_where_it_falls, levels_for
+from scale_sweep.analysis.fit.derived import asymptote, level_where_it_falls, levels_for
 from scale_sweep.analysis.fit.models import NAMES, Floats
 from scale_sweep.analysis.fit.partial_curves import between, chords_at
 from scale_sweep.analysis.fit.rows import Rows
 from scale_sweep.analysis.fit.summaries import Noise
 from scale_sweep.analysis.fit.words import Terms, rejected_words
 from scale_sweep.base.units import format_number, format_rate
-from scale_sweep.model.fitted import Estimate, Need, Prediction, RejectedLevel
+from scale_sweep.model.fitted import REACH, Estimate, Need, Prediction, RejectedLevel
 
 NO_MODEL = "no model is chosen: the points are too few to choose one"
 NO_FALL = "the rate falls, and no model that falls describes it"

@@ -18,7 +18,7 @@ from scale_sweep.analysis.fit.partial_curves import may_miss, wider_curves
 from scale_sweep.analysis.fit.rows import Rows, best_knot, make_rows
 from scale_sweep.analysis.fit.summaries import Usable, pooled_noise, summaries, usable, with_pairs
 from scale_sweep.analysis.fit.words import FitFindings, Terms, sentence
-from scale_sweep.model.fitted import Estimate, FitBeside, FitReport, KnownBreak, ModelFit
+from scale_sweep.model.fitted import REACH, Estimate, FitBeside, FitReport, KnownBreak, ModelFit
 from scale_sweep.model.observed import Observation
 from scale_sweep.model.planned import Confound
 
@@ -220,5 +220,5 @@ def _grid(rows: Rows) -> Floats | None:
     if not len(rows.distinct):
         return None
     last = float(rows.distinct[-1])
-    steps = np.linspace(float(rows.distinct[0]) / derived.REACH, 1.05 * last, GRID_STEPS)
+    steps = np.linspace(float(rows.distinct[0]) / REACH, 1.05 * last, GRID_STEPS)
     return steps if len(rows.distinct) > GRID_STEPS else np.unique(np.concatenate([steps, rows.distinct]))

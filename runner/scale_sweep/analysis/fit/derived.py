@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from scale_sweep.analysis.fit.candidates import Candidate, percentiles
 from scale_sweep.analysis.fit.models import WITH_BREAK, Floats, ModelName, usl_peak
 from scale_sweep.analysis.fit.rows import Rows
-from scale_sweep.model.fitted import Estimate
+from scale_sweep.model.fitted import REACH, Estimate
 
-REACH = 2.0  # predictions go up to this times the last level, and down to the first level divided by it
 _EFFICIENCY = 0.9
 Figure = Callable[[Floats], Floats]
 

@@ -16,10 +16,10 @@ from scipy.special import fdtrc, ndtri
 from scale_sweep.analysis.confidence import student
 from scale_sweep.analysis.fit.candidates import Candidate, fit_model
 from scale_sweep.analysis.fit.choice import ModelChoice
-from scale_sweep.analysis.fit.derived import REACH
 from scale_sweep.analysis.fit.models import WITH_BREAK, Floats, ModelName
 from scale_sweep.analysis.fit.rows import Rows, make_rows
 from scale_sweep.analysis.fit.summaries import Noise
+from scale_sweep.model.fitted import REACH
 
 DOUBT_P = 0.4  # a misfit this likely by chance is still taken for one: missing it costs more than a wider interval
 _REJECTED_P = 0.05

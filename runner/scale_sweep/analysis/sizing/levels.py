@@ -11,7 +11,6 @@ import numpy as np
 from scale_sweep.analysis.confidence import SIGNIFICANCE, student
 from scale_sweep.analysis.fit.beyond import Known, below_mean, chances_below, need, predict, refusal
 from scale_sweep.analysis.fit.curve import known_of
-from scale_sweep.analysis.fit.derived import REACH
 from scale_sweep.analysis.fit.models import Floats
 from scale_sweep.analysis.fit.rows import known_breaks
 from scale_sweep.analysis.fit.words import Terms
@@ -21,7 +20,7 @@ from scale_sweep.analysis.sizing.machines import next_sweep
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of
-from scale_sweep.model.fitted import StoredRun
+from scale_sweep.model.fitted import REACH, StoredRun
 from scale_sweep.model.measured import TrialResult
 from scale_sweep.model.observed import Observation
 from scale_sweep.model.sizing import LevelChance, LevelNeed

@@ -10,9 +10,10 @@ import numpy as np
 
 from scale_sweep.analysis.fit.beyond import Known, chances_below, need, predict
 from scale_sweep.analysis.fit.choice import LEVELS_FOR_A_MODEL
-from scale_sweep.analysis.fit.derived import REACH, levels_for
+from scale_sweep.analysis.fit.derived import levels_for
 from scale_sweep.analysis.fit.next_level import with_next_level
 from scale_sweep.base.units import format_bytes, format_number
+from scale_sweep.model.fitted import REACH
 from scale_sweep.model.planned import Plan
 from scale_sweep.model.resources import MEMORY
 from scale_sweep.model.sizing import PRICED, LevelChance, LevelNeed, NextSweep, Offer, PricedMachine, PriceList, Sizing

@@ -189,7 +189,7 @@ def _running(state: LiveState, running: Running, now_ns: int) -> RenderableType:
             table.add_row(name, f"{format_rate(rate)} requests/s   p99 {slow}")
         p99 = running.interval.response_us_p99
         p50 = running.interval.response_us_p50
-        table.add_row("response", f"p50 {_ms(p50)}   p99 {_ms(p99)}   errors {running.errors}")
+        table.add_row("response", f"p50 {_ms(p50)}   p99 {_ms(p99)}   {counted(running.errors, 'error')}")
         if running.trial.load.searches:
             table.add_row("search", _search_text(running))
     if running.phase not in WATCHED:
@@ -200,7 +200,7 @@ def _running(state: LiveState, running: Running, now_ns: int) -> RenderableType:
     for name, disk in used.disks.items():
         written = "–" if disk.write_bytes_per_s is None else f"{disk.write_bytes_per_s / 1e6:.1f} MB/s"
         busy = "–" if disk.busy_ratio is None else f"{100 * disk.busy_ratio:.0f} % busy"
-        queue = "–" if disk.queue is None else f"{disk.queue:.1f}"
+        queue = "–" if disk.queue is None else f"{disk.queue:.1f} requests"
         table.add_row(f"disk {name}", f"{written}   {busy}   queue {queue}")
     return table
 
@@ -225,7 +225,11 @@ def _search_text(running: Running) -> str:
 
 
 def _ms(us: float | None) -> str:
-    return "–" if us is None else f"{us / 1000:.1f} ms"
+    """A response time with three digits: 2.58 s, 12.3 ms, 850 µs."""
+    if us is None:
+        return "–"
+    size, unit = next(((s, u) for s, u in ((1e6, "s"), (1e3, "ms")) if us >= 0.9995 * s), (1.0, "µs"))
+    return f"{us / size:.3g} {unit}" if us < 999.5 * size else f"{us / size:,.0f} {unit}"
 
 
 def _cores(used: float | None, granted: float) -> str:

@@ -89,6 +89,10 @@ class Axis:
         """The levels, without words that mean a part of a machine. texts: by key."""
         return str(texts.get(self.key) or "")
 
+    def levels_of(self, texts: Texts, host: Host) -> str:
+        """Those that the machine has, in words; "" if it does not matter."""
+        return ""
+
     def default_constant(self, sweep: Sweep, host: Host) -> float | None:
         """In a sweep of another axis. None: nothing is granted."""
         return None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.units import counted, format_cpus, parse_cpus, parse_levels
+from scale_sweep.base.units import counted, format_cpus, format_number, parse_cpus, parse_levels
 from scale_sweep.experiment.axes.axis import Axis, AxisFacts, Texts, standings
 from scale_sweep.experiment.setting import setting
 from scale_sweep.experiment.setting.readers import SHARED
@@ -27,7 +27,7 @@ _FACTS = AxisFacts(
     label="cores given to the server",
     question="How does the write rate grow with cores?",
     example="scale sweep cpu --cores 1..all",
-    missing="say which core counts to sweep, like 1..4",
+    missing="say which core counts to sweep, like 1..4 or 1..all",
     # Cores that waited for memory were in use too: the rate counts for the level.
     standings=standings(
         swept=(BottleneckKind.SERVER_CPU, BottleneckKind.QUOTA, BottleneckKind.MEMORY_BANDWIDTH),
@@ -76,6 +76,9 @@ class _Cores(Axis):
         shares = texts.get("cpus.generator") == SHARED
         return _ALL.sub(str(server_cpus_max(host, *named, shares=shares)), text)
 
+    def levels_of(self, texts: Texts, host: Host) -> str:
+        return "" if texts.get("target.endpoint") else f"1 to {format_number(min(len(host.allowed), host.cpus_max))}"
+
     def default_constant(self, sweep: Sweep, host: Host) -> float | None:
         return float(server_cpus_max(host, sweep.server_cpus, sweep.generator_cpus, shares=sweep.shares_cpus))
 
@@ -92,6 +95,7 @@ class _Cores(Axis):
         if most > min(len(available), host.cpus_max) and not sweep.endpoint:
             where = f"{'--server-cpus names' if sweep.server_cpus else 'this machine has'} {len(available)}"
             remedy = "--cores 1..all" if len(available) > 1 else "--cores 1"
+            remedy += "; scale plan --machine FILE plans for another machine"
             if host.cpus_max < len(available):
                 where = f"the quota of this process' control group is {counted(host.cpus_max, 'CPU')}"
                 remedy = "raise the quota (docker run --cpus, CPUQuota= of systemd), or sweep fewer cores"

@@ -46,7 +46,8 @@ def data_directory(text: str) -> str:
 def memory(text: str) -> int:
     value = parse_bytes(text)
     if value < MEMORY_BYTES_MIN:
-        raise ValueError(f"{text} means {value:,} bytes; write {format_bytes(MEMORY_BYTES_MIN)} or more, like 4GiB")
+        like = f"{text.strip()}{'GiB' if value < 64 else 'MiB'}" if text.strip().isdigit() else "4GiB"
+        raise ValueError(f"{text} means {value:,} bytes; write {like} (at least {format_bytes(MEMORY_BYTES_MIN)})")
     return value
 
 
@@ -62,7 +63,7 @@ def _checked(read: Callable[[str], N], is_right: Callable[[N], bool], words: str
 
 
 def at_least(low: int, read: Callable[[str], int]) -> Callable[[str], int]:
-    return _checked(read, lambda value: value >= low, f"is below {low}")
+    return _checked(read, lambda value: value >= low, f"is too little: at least {low}")
 
 
 def above_zero(read: Callable[[str], N]) -> Callable[[str], N]:

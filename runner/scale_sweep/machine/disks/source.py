@@ -19,6 +19,7 @@ from scale_sweep.model.planned import Finding
 from scale_sweep.model.samples import DiskSource
 
 BYTES_MIN = {"ext4": 64 * 2**20, "xfs": 300 * 2**20}  # mkfs.xfs refuses less, and ext4 would hold hardly any data
+TIMED_BYTES_MIN = 2**30
 FILE_SYSTEMS = tuple(BYTES_MIN)
 CAP_BYTES_PER_S_MIN = 2**20
 USABLE = 0.9  # of a disk by files, beside its file system
@@ -134,8 +135,13 @@ def _or_more(source: DiskSource) -> str:
     return f"{format_bytes(_least(source))} or more"
 
 
-def too_small(source: DiskSource, needed: Mapping[int, int]) -> tuple[Finding, ...]:
-    """Disks of a level that cannot hold the rows of a trial. needed: bytes by the number of disks."""
+def too_small(source: DiskSource, needed: Mapping[int, int], *, is_timed: bool = False) -> tuple[Finding, ...]:
+    """Disks of a level that cannot hold the rows of a trial. needed: bytes by the number of disks. is_timed: a trial
+    writes as many rows as it can."""
+    if is_timed and source.loop_bytes and source.loop_bytes < TIMED_BYTES_MIN and not _is_capped(source):
+        size = format_bytes(source.loop_bytes)
+        sentence = f"{size} may be full before a window ends: a trial writes as many rows as it can"
+        return _blocking(("--loop", sentence, f"--loop {format_bytes(TIMED_BYTES_MIN)} or more, or fixed --rows"))
     each = {count: _room(source, count) for count in needed}
     lacking = [count for count, size in needed.items() if size > each[count]]
     if not lacking:

@@ -24,6 +24,7 @@ from scale_sweep.machine.state.records import scratch
 from scale_sweep.measure.trial.loading import Loading
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
+from scale_sweep.model.declared_parts import value_words
 from scale_sweep.model.events import ArtifactMade, Event, Noted, PhaseEntered, StepBegan, StepEnded
 from scale_sweep.model.measured import Step
 from scale_sweep.model.planned import Trial
@@ -157,7 +158,7 @@ class Searching:
 
 
 def step_words(step: Step) -> str:
-    values = ", ".join(f"{name} {value:.3g}" for name, value in step.values.items() if value is not None)
+    values = ", ".join(value_words(name, value) for name, value in step.values.items() if value is not None)
     came = "left out: " + step.why if not step.usable else "holds" if step.holds else "does not hold"
     over = ", over capacity" if step.usable and step.excess is None else ""
     return f"{format_rate(step.rate)}/s offered, {values or 'no percentile'}{over}: {came}"

@@ -1,10 +1,12 @@
-"""The server that a plan assumes where none is found, so that a sweep can be planned before anything is installed."""
+"""Servers that the machine lacks: a plan assumes them, before anything is installed, or a sweep leaves them out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from scale_sweep.base.errors import PreflightError
+from scale_sweep.model.declared import Sweep
 from scale_sweep.model.planned import Finding
 from scale_sweep.model.resources import ServerSource
 from scale_sweep.plan.preparing.choice import (
@@ -32,6 +34,21 @@ def choose_or_assume(request: RequestedServer) -> ServerChoice:
     possible = candidates(request)
     usable = [one for one in possible if load_runtime(one[1]).obstacle(image_of(request, *one)) is None]
     return _assumed(request, usable or possible, "; ".join(result))
+
+
+def without_unavailable(sweep: Sweep) -> tuple[Sweep, str]:
+    """Without the databases of several that this machine lacks, and a sentence about them. Raises PreflightError if it
+    lacks all."""
+    targets = sweep.vary.get("target", ())
+    reasons = {name: search(replace(sweep, target=name)) for name in targets}
+    lacking = {name: why for name, why in reasons.items() if not isinstance(why, ServerChoice)}
+    if len(targets) < 2 or not lacking or len(lacking) == len(targets):
+        return sweep, ""
+    there = tuple(name for name in targets if name not in lacking)
+    others = {name: values for name, values in sweep.vary.items() if name != "target"}
+    vary = {"target": there, **others} if len(there) > 1 else others
+    words = "; ".join(f"{name} ({'; '.join(why)})" for name, why in lacking.items())
+    return replace(sweep, target=there[0], vary=vary), f"--skip-unavailable leaves out {words}"
 
 
 def assume(request: RequestedServer) -> ServerChoice:

@@ -53,7 +53,7 @@ def refuse_two_places(request: RequestedServer) -> None:
     runs = bool(request.endpoint) or wanted is ServerSource.ENDPOINT
     flag_of = {
         ServerSource.ENDPOINT: "--endpoint" if request.endpoint else "",
-        ServerSource.IMAGE: "--image" if request.image else "",
+        ServerSource.IMAGE: "--image" if request.image else "--version" if request.version else "",
         ServerSource.INSTALLATION: "--home" if request.home and not runs else "",
     }
     flags = [flag or (f"--runtime {request.runtime}" if source is wanted else "") for source, flag in flag_of.items()]
@@ -61,7 +61,9 @@ def refuse_two_places(request: RequestedServer) -> None:
     if len(flags) > 1:
         raise UsageError(
             f"{' and '.join(flags)}: a server either runs already, or is in an image, or is installed",
-            remedy="leave out one of the two",
+            remedy="leave out one of the two"
+            if "--version" not in flags
+            else "leave out --version, which names an image",
         )
     if wanted is ServerSource.ENDPOINT and not request.endpoint:
         raise UsageError(f"--runtime {request.runtime}: where does the server run?", remedy="give --endpoint HOST:PORT")
@@ -77,21 +79,34 @@ class ChosenArm:
 
 
 def chosen_arms(sweep: Sweep, find: Find | None = None) -> tuple[ChosenArm, ...]:
-    """In the order of the variants. Each distinct server is searched once."""
+    """In the order of the variants. Each distinct server is searched once. PreflightError names all that lack."""
     find = find or choose
     choices: dict[str, ServerChoice] = {}
-    arms = []
+    arms, lacking = [], dict[str, PreflightError]()
     for variant in variants(sweep):
         own_fields: dict[str, Any] = {name: variant[name] for name in SUBJECT_FIELDS if name in variant}
         request = replace(sweep, **own_fields)
         key = subject_key(request)
-        if key not in choices:
-            choices[key] = find(request)
-        choice = choices[key]
+        try:
+            choice = choices[key] if key in choices else find(request)
+        except PreflightError as error:
+            if "target" not in variant:
+                raise
+            lacking[request.target] = error
+            continue
+        choices[key] = choice
         chosen = replace(
             request, target=choice.facts.name, runtime=choice.runtime, image=choice.image, home=choice.home
         )
         arms.append(ChosenArm(variant=variant, sweep=chosen, choice=choice))
+    if lacking:
+        skip = (
+            f"; --skip-unavailable measures {', '.join(dict.fromkeys(arm.sweep.target for arm in arms))} alone"
+            if arms
+            else ""
+        )
+        remedies = "; ".join(dict.fromkeys(error.remedy for error in lacking.values()))
+        raise PreflightError("; ".join(error.message for error in lacking.values()), remedy=remedies + skip)
     return tuple(arms)
 
 
@@ -176,9 +191,10 @@ def _refuse_pair(request: RequestedServer, facts: Facts) -> None:
             f"--endpoint: a {facts.name} server that already runs is not swept; {facts.name} runs as {runs_as}",
             remedy="leave out --endpoint: a server is started for each trial",
         )
-    if request.image and ServerSource.IMAGE not in facts.runs_from:
+    if (request.image or request.version) and ServerSource.IMAGE not in facts.runs_from:
+        flag = "--image" if request.image else "--version"
         raise UsageError(
-            f"--image: {facts.name} does not run from an image; it runs as {runs_as}", remedy="leave out --image"
+            f"{flag}: {facts.name} does not run from an image; it runs as {runs_as}", remedy=f"leave out {flag}"
         )
 
 
@@ -196,7 +212,7 @@ def candidates(request: RequestedServer) -> list[tuple[Facts, str]]:
 def _fits(request: RequestedServer, source: ServerSource) -> bool:
     if request.endpoint:
         return source is ServerSource.ENDPOINT
-    named = {ServerSource.IMAGE: request.image, ServerSource.INSTALLATION: request.home}
+    named = {ServerSource.IMAGE: request.image or request.version, ServerSource.INSTALLATION: request.home}
     return source in named and not any(named[other] for other in named if other is not source)
 
 
@@ -245,9 +261,12 @@ def to_have(request: RequestedServer) -> str:
     """Names what to install or to correct if the machine lacks the server."""
     wanted = all_facts() if request.target == ANY else (load_facts(request.target),)
     installs = [facts.to_install for facts in wanted if facts.to_install]
-    if request.runtime == ANY:
+    runtime = request.runtime
+    if runtime == ANY and request.version and request.target != ANY:  # of an image
+        runtime = next((name for _, name in candidates(request)), ANY)
+    if runtime == ANY:
         return "; ".join(installs)
-    obstacle = load_runtime(request.runtime).obstacle(request.image or wanted[0].default_image(request.version))
+    obstacle = load_runtime(runtime).obstacle(request.image or wanted[0].default_image(request.version))
     if obstacle is None:
         return "; ".join(installs)
     if obstacle.lacks_image and not request.image and wanted[0].is_image_built:

@@ -127,7 +127,8 @@ def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
     needed = {t.disks: bytes_written(t, most=False) for t in plan.trials if t.load.rows is not None}
     findings = check_source(sweep.disks, max(trial.disks for trial in plan.trials), data_dir)
     stripe = check_stripe(sweep.disks) if sweep.disk_placement == "stripe" else []
-    return [*stripe, *findings, *too_small(sweep.disks, needed)]
+    is_timed = any(t.load.rows is None for t in plan.trials)
+    return [*stripe, *findings, *too_small(sweep.disks, needed, is_timed=is_timed)]
 
 
 def rows_space(plan: Plan, free_bytes: int) -> list[Finding]:

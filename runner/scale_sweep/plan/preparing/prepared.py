@@ -47,7 +47,7 @@ from scale_sweep.plan.preparing.earlier_runs import noise_of
 from scale_sweep.plan.preparing.findings import ordered
 from scale_sweep.plan.preparing.machine_findings import dear_pages
 from scale_sweep.plan.preparing.machines import OtherMachine, PlannedMachine, ThisMachine
-from scale_sweep.plan.preparing.refusals import refuse_same_server, refuse_wrong_specs
+from scale_sweep.plan.preparing.refusals import refuse_same_server, refuse_unused_settings, refuse_wrong_specs
 from scale_sweep.plan.target_defaults import (
     Requested,
     complete,
@@ -99,6 +99,7 @@ def prepare_elsewhere(sweep: Sweep, host: Host, results: Path) -> Prepared:
         f"{counted(len(top.cores), 'core')}, {counted(top.domain_count, 'L3 domain')}, "
         f"{counted(len({cpu.node for cpu in host.cpus}), 'NUMA node')}, {format_bytes(host.memory_bytes)}"
     )
+    refuse_ungranted(sweep, host)
     return replace(prepare_for(sweep, results, OtherMachine(host)), elsewhere=sentence)
 
 
@@ -116,6 +117,7 @@ def prepare_for(
     arms = tuple(replace(arm, sweep=_with_enough_replicates(arm.sweep, len(arms), noise)) for arm in arms)
     choices = {subject_key(arm.sweep): arm.choice for arm in arms}
     plan = _planned(arms, machine.host)
+    refuse_unused_settings(plan, arms)
     refuse_wrong_specs(plan, choices)
     pages = _pages_of(plan, machine)
     plan = with_data(_in_cheap_pages(plan, pages, arms, machine), machine.data)
@@ -244,6 +246,7 @@ def prepare_ab(a: Sweep, b: Sweep, looks: Sequence[int], results: Path) -> Prepa
     about = words(planned[0].sweep, planned[1].sweep)  # with their targets' defaults
     plan = plan_arms(as_one(replace(planned[0].sweep, variants_ab=about)), here.host, planned)
     plan = noted(plan, more_tables_sentence(planned[0].sweep, sides[0].work.data.tables))
+    refuse_unused_settings(plan, tuple(arms.values()))
     if replace(a, origin={}) != replace(b, origin={}):
         refuse_same_server(plan, choices)
     refuse_wrong_specs(plan, choices)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from scale_sweep.base.errors import UsageError
@@ -14,11 +14,12 @@ from scale_sweep.loadgen.split import group_specs
 from scale_sweep.model.events import Event, TrialFinished
 from scale_sweep.model.planned import Plan, Trial
 from scale_sweep.model.resources import CLIENTS
-from scale_sweep.plan.preparing.choice import ServerChoice, subject_key
+from scale_sweep.plan.preparing.choice import ChosenArm, ServerChoice, subject_key
 from scale_sweep.server.targets import Target
 from scale_sweep.server.targets.planned import planned_spec
+from scale_sweep.sweep.server_settings import knob_flag
 from scale_sweep.sweep.settings import SETTINGS
-from scale_sweep.sweep.vary import VARIANT
+from scale_sweep.sweep.vary import VARIANT, is_knob
 
 _SEEDS = ("seed", "read_seed", "arrival_seed")  # no seed makes a spec wrong
 _WARMUP = "warmup_s"  # below one core each level has its own bound: the longest one is checked
@@ -72,6 +73,33 @@ def _flag(key: str, plan: Plan) -> str:
         return "--operation"
     flag = _OTHER_FLAGS.get(key, f"--{key.replace('_', '-')}")
     return flag if any(flag == setting.flag for setting in SETTINGS) else ""
+
+
+def refuse_unused_settings(plan: Plan, arms: Iterable[ChosenArm]) -> None:
+    """Raises UsageError for settings of a server that runs already: they would not be applied."""
+    trials = {subject_key(trial.subject): trial for trial in plan.trials}
+    for arm in arms:
+        sweep, target = arm.sweep, arm.choice.target
+        varied = [name for name in sweep.vary if is_knob(name)]
+        own = {(knob := target.facts.knob_named(name)) and knob.name or name: name for name in (*sweep.knobs, *varied)}
+        trial = trials[subject_key(sweep)]
+        unused = [name for own_name, name in own.items() if sweep.endpoint and _is_unused(target, trial, own_name)]
+        flags = [f"--vary {name}" if name in varied else knob_flag(name) for name in unused]
+        if sweep.endpoint and target.facts.set_of_settings(sweep.settings):
+            flags.append(f"--settings {sweep.settings}")
+        if flags:
+            raise UsageError(
+                f"{', '.join(flags)}: the server at {sweep.endpoint} runs already, and scale does not configure it",
+                remedy=f"set it there, and leave out {', '.join(flags)}; or let the sweep start a server",
+            )
+
+
+def _is_unused(target: Target, trial: Trial, name: str) -> bool:
+    other = replace(trial, knobs={**trial.knobs, name: "8" if trial.knobs.get(name) == "7" else "7"})
+    ours, theirs = (
+        target.settings(trial, is_ours=is_ours) != target.settings(other, is_ours=is_ours) for is_ours in (True, False)
+    )
+    return ours and not theirs
 
 
 _REMEDY = "give B a setting that A has not; without --a, --b and a second sweep, the noise is measured"

@@ -16,8 +16,7 @@ from scale_sweep.model.planned import Finding, Trial
 from scale_sweep.model.questions import Cells, Drawn, Query
 from scale_sweep.model.resources import ServerSpec, Site
 from scale_sweep.server.targets.records import (
-    ENDPOINT_PASSWORD,
-    ENDPOINT_USER,
+    REFUSED_LOGIN,
     Address,
     Counted,
     Installation,
@@ -26,6 +25,7 @@ from scale_sweep.server.targets.records import (
     blocking,
     in_ms,
     lines_with,
+    login_remedy,
 )
 from scale_sweep.server.targets.series import refused_columns
 from scale_sweep.server.targets.target_facts import Facts
@@ -220,8 +220,7 @@ class Target(ABC):
             sentence = f"--method {hidden[0]} has a separate port, which --endpoint does not name"
             return (blocking("--method", sentence, f"--method {self.facts.methods[0]}"),)
         session = self.session(trials[0], address)
-        password = "or the password" if address.secret else f"or set {ENDPOINT_PASSWORD} (and {ENDPOINT_USER})"
-        remedy = f"correct the address, {password}"
+        remedy = "correct the address"
         try:
             if not (reason := session.not_ready()):
                 reason, remedy = session.in_the_way(), "remove the data of that name"
@@ -229,6 +228,8 @@ class Target(ABC):
             reason = error.message
         finally:
             session.close()
+        if REFUSED_LOGIN.search(reason):
+            remedy = login_remedy(address)
         return (blocking("--endpoint", reason, self.remedy_for(reason) or remedy),) if reason else ()
 
     def remedy_for(self, reason: str) -> str:

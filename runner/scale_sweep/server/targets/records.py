@@ -49,6 +49,16 @@ class Address:
     database: str = ""
 
 
+# In the words of any database.
+REFUSED_LOGIN = re.compile(r"(?i)password|authenti|access denied|unauthori|credential|login|\b40[13]\b")
+
+
+def login_remedy(address: Address) -> str:
+    if address.secret:
+        return f"correct {ENDPOINT_PASSWORD}, or the user in {ENDPOINT_USER}"
+    return f"no password: {ENDPOINT_PASSWORD} of the environment is empty; set it, and the user in {ENDPOINT_USER}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
     """The machine against which a trial is checked."""

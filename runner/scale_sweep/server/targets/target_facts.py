@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -57,6 +58,7 @@ class Facts:
     remark: str = ""  # a warning if the user names it
     knobs: tuple[Knob, ...] = ()
     any_knob: bool = False  # --knob takes others too
+    fixed: str = ""  # a pattern of settings that a trial sets itself, such as ports and folders: a.b-c as a_b_c
     rows_per_request: int = 10_000
     rows_per_core_s: float = 1e6  # an estimate, only for the duration of fixed work
     overhead_s: float = 5.0  # an estimate of a trial's time besides its load
@@ -163,6 +165,9 @@ class Facts:
         named = (k for k in self.knobs if k.name == name)
         role = ROLES_BY_OTHER_NAME.get(name, name)
         return next(named, None) or next((k for k in self.role_knobs if k.role == role), None)
+
+    def fixes(self, name: str) -> bool:
+        return re.fullmatch(self.fixed, re.sub("[.-]", "_", name.lower())) is not None
 
     @property
     def role_knobs(self) -> tuple[Knob, ...]:

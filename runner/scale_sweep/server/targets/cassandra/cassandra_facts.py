@@ -35,6 +35,7 @@ FACTS = Facts(
         Knob(name="commitlog_sync", default="periodic"),
         Knob(name="heap", default=heap),
     ),
+    fixed=r"(listen|rpc|storage|native|broadcast)_.*(address|port)|.*_director(y|ies)|cluster_name|seed_provider",
     any_knob=True,
     vendor_defaults={
         "jvm_heap": "half of the memory, 1 GB at most, or a quarter, 8 GB at most",

@@ -24,6 +24,7 @@ FACTS = Facts(
     accepts=("user",),
     own_columns=("time", "device_id"),
     knobs=(connections_knob(), Knob(name="max_threads"), Knob(name="time_codec", default="DoubleDelta, LZ4")),
+    fixed=r"server_(listen_host|.*port|.*path|users_config|default_profile|default_database|timezone)",
     any_knob=True,
     vendor_defaults={"max_threads": "the cores that it sees", **dict.fromkeys(FSYNCS, "0")},
     fsynced=dict.fromkeys(FSYNCS, "1"),
@@ -53,5 +54,6 @@ FACTS = Facts(
     },
     image_extras=(f"/usr/lib/{LIBRARY}",),
     released={"18.16.1": "2018-12", "26.3": "2026-03"},
-    to_install="docker pull clickhouse/clickhouse-server:26.3, or give --home DIR with clickhouse-server",
+    to_install="apt-get install clickhouse-server (18.16 of 2018), or docker pull clickhouse/clickhouse-server:26.3, "
+    "or give --home DIR with clickhouse-server",
 )

@@ -38,6 +38,7 @@ FACTS = Facts(
         Knob(name=DURABILITY, default="REQUEST"),
         Knob(name="heap", default=heap),
     ),
+    fixed=r"(cluster|node)_name|(network|http|transport|psql|path|discovery|auth|udc)_.*",
     any_knob=True,
     vendor_defaults={
         "jvm_heap": "a quarter of the memory",

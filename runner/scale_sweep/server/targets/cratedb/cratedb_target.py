@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from scale_sweep.model.planned import Finding, Trial
+from scale_sweep.model.planned import Trial
 from scale_sweep.model.resources import ServerSpec, Site
-from scale_sweep.server.targets import Surroundings, series
+from scale_sweep.server.targets import series
 from scale_sweep.server.targets.base import ENVIRONMENT
 from scale_sweep.server.targets.cratedb.cratedb_facts import OF_TABLE, PGWIRE
 from scale_sweep.server.targets.cratedb.cratedb_session import PGWIRE_OFFSET, SQL_TYPES, CratedbSession
 from scale_sweep.server.targets.java import JavaTarget, java_settings, options
-from scale_sweep.server.targets.records import blocking
 
 ROOT, DATA, NAME = "cratedb", "crate", "scale"  # folders of files and shards; of cluster and node
 _NOT_SETTINGS = {"connections", "heap", "partitions"}
-_FIXED = re.compile(r"(cluster|node)\.name|(network|http|transport|psql|path|discovery|auth|udc)\..*")
 # As the vendor starts it.
 _JVM = (
     "-XX:+UseG1GC",
@@ -63,12 +61,6 @@ class CratedbTarget(JavaTarget):
             return shards
         own = {k: v for k, v in trial.knobs.items() if k not in _NOT_SETTINGS and k not in of_table}
         return {**shards, **java_settings(trial), **own}
-
-    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        sentence = "is set by the trial: CrateDB's addresses, ports and folders are fixed"
-        fixed = [name for name in trial.knobs if _FIXED.fullmatch(name)]
-        named = (blocking("--knob", f"{name} {sentence}", f"leave out {name}") for name in fixed)
-        return (*super().check(trial, around), *named)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         root = f"{site.data_dir}/{ROOT}"

@@ -32,6 +32,7 @@ FACTS = Facts(
         Knob(name="shard_duration", default="7d"),
         Knob(name="data_wal_fsync_delay", default="0s"),
     ),
+    fixed=r"(.*_)?bind_address|(meta|data|data_wal)_dir|(bolt|sqlite|engine)_path",
     any_knob=True,
     vendor_defaults={
         "gomaxprocs": "all processors that it sees",

@@ -53,6 +53,7 @@ FACTS = Facts(
         Knob(name="heap", default=heap),
         Knob(name="config_heap", default="256m"),
     ),
+    fixed=r"[cd]n_.*(address|port|dirs?|seed_config_node)|sort_tmp_dir",
     any_knob=True,
     vendor_defaults={
         "jvm_heap": "half of the memory",

@@ -31,6 +31,8 @@ FACTS = Facts(
     stores_tags=True,
     own_columns=("device",),
     knobs=(connections_knob(), Knob(name="heap", default=heap), Knob(name="datastore", default="cassandra")),
+    fixed=r"(jetty|telnetserver)_(address|port)|.*_(path|dir|director(y|ies))|(cassandra_)?(listen|rpc|storage"
+    r"|native)_.*(address|port)",
     any_knob=True,
     vendor_defaults={
         "jvm_heap": "a quarter of the memory",

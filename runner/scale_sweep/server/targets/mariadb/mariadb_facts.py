@@ -41,6 +41,7 @@ FACTS = Facts(
         Knob(name="innodb_buffer_pool_size", default="1073741824"),
         Knob(name=AT_COMMIT, default="1"),
     ),
+    fixed=r"port|bind_address|socket|datadir|init_file|skip_networking|local_infile",
     any_knob=True,
     loading={AT_COMMIT: "2"},
     vendor_defaults={"innodb_buffer_pool_size": "134217728", AT_COMMIT: "1", "max_connections": "151"},

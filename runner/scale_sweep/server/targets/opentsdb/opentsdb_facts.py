@@ -32,6 +32,8 @@ FACTS = Facts(
     stores_tags=True,
     own_columns=("device",),
     knobs=(connections_knob(), Knob(name="heap", default=heap), Knob(name="tsd_heap", default=heap)),
+    fixed=r"tsd_network_(bind|port)|.*(quorum|cachedir|staticroot|rootdir|tmp_dir|datadir|clientport)"
+    r"|hbase_(master|regionserver)_.*(address|hostname|port)",
     any_knob=True,
     vendor_defaults={
         "jvm_heap": "a quarter of the memory",

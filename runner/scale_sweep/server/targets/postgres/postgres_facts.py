@@ -83,6 +83,8 @@ FACTS = Facts(
         Knob(name="shared_buffers", default=_small_buffers),
         Knob(name="backend_flush_after", default=_write_at_once),
     ),
+    fixed=r"port|listen_addresses|unix_socket_directories|data_directory|(hba|config|ident|external_pid)_file"
+    r"|logging_collector",
     any_knob=True,
     loading=LOADING,
     vendor_defaults=VENDOR_DEFAULTS,

@@ -45,6 +45,7 @@ FACTS = Facts(
         Knob(name="query.timeout", default="1h"),
         Knob(name=WINDOW, default="100y"),
     ),
+    fixed=r"config_file|storage_tsdb_path|web_listen_address",
     any_knob=True,
     vendor_defaults={
         "gomaxprocs": "all processors that it sees",

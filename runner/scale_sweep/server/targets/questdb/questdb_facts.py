@@ -45,6 +45,7 @@ FACTS = Facts(
         Knob(name="cairo_commit_mode"),
         Knob(name="heap", default=heap),
     ),
+    fixed=r"(.*_)?bind_to|cairo_(volumes|root)|pg_(enabled|user|password)|line_tcp_enabled",
     any_knob=True,
     vendor_defaults={
         "jvm_heap": "a quarter of the memory",

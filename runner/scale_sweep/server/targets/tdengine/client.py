@@ -11,8 +11,8 @@ from scale_sweep.base.errors import LoadError, ScaleError
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.verbs import client_library, run_statements
 from scale_sweep.model.planned import Finding
-from scale_sweep.server.targets import ENDPOINT_PASSWORD, Address
-from scale_sweep.server.targets.records import blocking
+from scale_sweep.server.targets import Address
+from scale_sweep.server.targets.records import REFUSED_LOGIN, blocking, login_remedy
 from scale_sweep.server.targets.tdengine.config import adapter_port
 
 DEFAULT_PASSWORD = "taosdata"
@@ -109,5 +109,5 @@ def _refused(address: Address, words: str) -> Finding:
     if "FQDN" in words:
         remedy = "add the server's FQDN to /etc/hosts of this machine, or set the server's fqdn to a name that resolves"
         return blocking("FQDN", f"{where}: {words}", remedy)
-    remedy = f"check the address and the version; the password of root comes from the environment: {ENDPOINT_PASSWORD}"
+    remedy = login_remedy(address) if REFUSED_LOGIN.search(words) else "correct the address, or take another version"
     return blocking("--endpoint", f"{where} answers, but refuses us: {words}", remedy)

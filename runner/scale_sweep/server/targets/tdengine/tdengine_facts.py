@@ -66,6 +66,7 @@ FACTS = Facts(
         Knob(name="wal_retention_period", default=_no_retention),
         Knob(name="buffer", default=_small_buffer),
     ),
+    fixed=r"fqdn|(first|second)ep|serverport|(log|temp|data)dir",
     any_knob=True,
     vendor_defaults={
         "numOfCores": "all that it sees",

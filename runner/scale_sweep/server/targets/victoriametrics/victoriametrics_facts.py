@@ -51,6 +51,7 @@ FACTS = Facts(
         ),
         Knob(name="memory", default="1GiB"),
     ),
+    fixed=r"storagedatapath|.*listenaddr",
     any_knob=True,
     vendor_defaults={
         "gomaxprocs": "all processors that it sees",
