@@ -12,7 +12,7 @@ FLAGS = "--cores 1 --target null --duration 1s --warmup 0s --window-max 0 --conn
 def test_two_variants_in_turn(tmp_path, data_dir):
     more = f"--blocks 1 --order-seed 5 --no-metrics --json --results r --data-dir {data_dir}".split()
     done = run("ab", "cpu", *FLAGS, *more, "--b", "--rows-per-request 77", cwd=tmp_path)
-    assert done.returncode == 2, "null has no VALID trial, so there is nothing to compare"
+    assert done.returncode == 14, "null has no VALID trial, so there is nothing to compare"
     assert "nothing to compare: no level has VALID trials of both A and B" in done.stderr
     path = tmp_path / json.loads(done.stdout)["path"]
     manifest, plan = (json.loads((path / name).read_text()) for name in ("manifest.json", "plan.json"))
@@ -34,7 +34,7 @@ def test_two_variants_in_turn(tmp_path, data_dir):
     assert "all trials are done" in finished.stderr and "to go" not in finished.stderr
     assert (path / "SHA256SUMS").read_text() == digests, "a fingerprint that was published stays true"
     judged = run("compare", path.name, "--fail-if-slower", "5%", "--results", "r", cwd=tmp_path)
-    assert judged.returncode == 2, "one block, or trials that are not VALID, cannot be judged"
+    assert judged.returncode == 14, "one block, or trials that are not VALID, cannot be judged"
     assert_nothing_left(data_dir)
 
 

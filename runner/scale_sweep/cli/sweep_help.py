@@ -120,7 +120,7 @@ _PANELS = {
     "preload": "Workload",
 }
 
-_CANDIDATES = {
+_CANDIDATES: Mapping[str, Callable[..., list[str]]] = {
     "target.name": completion.targets,
     "workload.name": completion.workloads,
     "report.reference": completion.tables,
