@@ -63,6 +63,7 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("examples")
     unpacked("cpu", made / "results")
     (made / "sweeps").symlink_to(ROOT / "sweeps")
+    (made / "ca.pem").write_text("-----BEGIN CERTIFICATE-----\n", encoding="utf-8")
     return made
 
 

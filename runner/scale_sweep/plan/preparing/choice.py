@@ -100,11 +100,8 @@ def chosen_arms(sweep: Sweep, find: Find | None = None) -> tuple[ChosenArm, ...]
         )
         arms.append(ChosenArm(variant=variant, sweep=chosen, choice=choice))
     if lacking:
-        skip = (
-            f"; --skip-unavailable measures {', '.join(dict.fromkeys(arm.sweep.target for arm in arms))} alone"
-            if arms
-            else ""
-        )
+        there = ", ".join(dict.fromkeys(arm.sweep.target for arm in arms))
+        skip = f"; --skip-unavailable measures {there} alone" if there else ""
         remedies = "; ".join(dict.fromkeys(error.remedy for error in lacking.values()))
         raise PreflightError("; ".join(error.message for error in lacking.values()), remedy=remedies + skip)
     return tuple(arms)
