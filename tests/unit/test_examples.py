@@ -12,6 +12,7 @@ from scale_sweep.cli.commands import COMMANDS, load_command
 from scale_sweep.experiment.axes import all_axes
 from scale_sweep.sweep.file import bundled_sweeps
 from tests.unit.stored_runs import unpacked
+from tests.unit.test_tls import make_authority
 from tests.unit.whole_commands import run
 from tools.walkthrough.pages import command_lines
 from tools.walkthrough.unshown import PLACEHOLDER, READ, codes_of
@@ -63,7 +64,7 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("examples")
     unpacked("cpu", made / "results")
     (made / "sweeps").symlink_to(ROOT / "sweeps")
-    (made / "ca.pem").write_text("-----BEGIN CERTIFICATE-----\n", encoding="utf-8")
+    make_authority(made / "ca.pem")
     return made
 
 

@@ -428,7 +428,7 @@ loadgen 2150 13
 machine 4350 32
 measure 3000 19
 model 2400 15
-plan 3650 23
+plan 3700 23
 report 7550 42
 results 2150 15
 server 13450 103

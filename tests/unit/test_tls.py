@@ -20,15 +20,18 @@ from tests.unit.stored_runs import unpacked
 AT = ("plan", "cpu", "--cores", "1", "--endpoint", "127.0.0.1:1")
 
 
-@pytest.fixture
-def authority(tmp_path):
-    """The file of a certificate."""
-    path = tmp_path / "ca.pem"
+def make_authority(path):
     words = (
         "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=ca -keyout /dev/null -out"
     )
     subprocess.run(["openssl", *words.split(), path], check=True, capture_output=True)
-    return path
+
+
+@pytest.fixture
+def authority(tmp_path):
+    """The file of a certificate."""
+    make_authority(tmp_path / "ca.pem")
+    return tmp_path / "ca.pem"
 
 
 @pytest.mark.parametrize(

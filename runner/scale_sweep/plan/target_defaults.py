@@ -161,11 +161,6 @@ def _knob_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
             flags = (knob_flag(knob.name) for knob in facts.role_knobs)
             has = ", ".join(flag.removeprefix("--knob ").removeprefix("--") for flag in flags)
             mistakes.append(f"{knob_flag(name)}: {facts.name} has no knob {name}; it has {has}")
-        elif facts.fixes(name):
-            flag = "--vary" if name in varied else "--knob"
-            mistakes.append(
-                f"{flag} {name}: each trial sets the ports, addresses and folders of its server; leave it out"
-            )
     for names in (list(sweep.knobs), varied):
         for own, aliases in _by_own_name(names, facts).items():
             ranks = [_RANK.index(_origin(sweep, name)) for name in aliases]

@@ -190,9 +190,8 @@ def _refuse_pair(request: RequestedServer, facts: Facts) -> None:
         )
     if (request.image or request.version) and ServerSource.IMAGE not in facts.runs_from:
         flag = "--image" if request.image else "--version"
-        raise UsageError(
-            f"{flag}: {facts.name} does not run from an image; it runs as {runs_as}", remedy=f"leave out {flag}"
-        )
+        sentence = f"{flag}: {facts.name} does not run from an image; it runs as {runs_as}"
+        raise UsageError(sentence, remedy=f"leave out {flag}")
 
 
 def candidates(request: RequestedServer) -> list[tuple[Facts, str]]:

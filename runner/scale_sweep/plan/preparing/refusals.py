@@ -76,26 +76,29 @@ def _flag(key: str, plan: Plan) -> str:
 
 
 def refuse_unused_settings(plan: Plan, arms: Iterable[ChosenArm]) -> None:
-    """Raises UsageError for settings of a server that runs already: they would not be applied."""
+    """Raises UsageError for settings that would not be applied: of a server that runs already, or of its place."""
     trials = {subject_key(trial.subject): trial for trial in plan.trials}
     for arm in arms:
-        sweep, target = arm.sweep, arm.choice.target
+        sweep, target, trial = arm.sweep, arm.choice.target, trials[subject_key(arm.sweep)]
         varied = [name for name in sweep.vary if is_knob(name)]
-        own = {(knob := target.facts.knob_named(name)) and knob.name or name: name for name in (*sweep.knobs, *varied)}
-        trial = trials[subject_key(sweep)]
-        unused = [name for own_name, name in own.items() if sweep.endpoint and _is_unused(target, trial, own_name)]
-        flags = [f"--vary {name}" if name in varied else knob_flag(name) for name in unused]
+        flags = {name: f"--vary {name}" if name in varied else knob_flag(name) for name in (*sweep.knobs, *varied)}
+        if fixed := [flag for name, flag in flags.items() if target.facts.fixes(name)]:
+            sentence = "each trial sets the ports, addresses and folders of its server"
+            raise UsageError(f"{', '.join(fixed)}: {sentence}", remedy="leave it out")
+        unused = [flag for name, flag in flags.items() if sweep.endpoint and _is_unused(target, trial, name)]
         if sweep.endpoint and target.facts.set_of_settings(sweep.settings):
-            flags.append(f"--settings {sweep.settings}")
-        if flags:
+            unused.append(f"--settings {sweep.settings}")
+        if unused:
             raise UsageError(
-                f"{', '.join(flags)}: the server at {sweep.endpoint} runs already, and scale does not configure it",
-                remedy=f"set it there, and leave out {', '.join(flags)}; or let the sweep start a server",
+                f"{', '.join(unused)}: the server at {sweep.endpoint} runs already, and scale does not configure it",
+                remedy=f"set it there, and leave out {', '.join(unused)}; or let the sweep start a server",
             )
 
 
 def _is_unused(target: Target, trial: Trial, name: str) -> bool:
-    other = replace(trial, knobs={**trial.knobs, name: "8" if trial.knobs.get(name) == "7" else "7"})
+    knob = target.facts.knob_named(name)
+    own = knob.name if knob else name
+    other = replace(trial, knobs={**trial.knobs, own: "8" if trial.knobs.get(own) == "7" else "7"})
     ours, theirs = (
         target.settings(trial, is_ours=is_ours) != target.settings(other, is_ours=is_ours) for is_ours in (True, False)
     )
