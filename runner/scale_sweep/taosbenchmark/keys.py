@@ -49,7 +49,7 @@ def _idle(why: str, *names: str, neutral: tuple[Any, ...] = ()) -> tuple[Key, ..
 
 _OFF = (0, "no", "")
 _UNREAD = "taosBenchmark 3.3 does not read it"
-_OLDER = "taosBenchmark 3 does not read it, version 2.0 did"
+_OLDER = "read by taosBenchmark 2.0, not by version 3"
 _MADE_BY_RULE = "taosBenchmark 3.3 reads it only if generate_row_rule makes the rows"
 RULE, RETRIES, SAMPLE, FILL_BACK, SHARING = "rule", "retries", "sample", "fill back", "sharing"
 NEEDS: Mapping[str, str] = {
@@ -84,8 +84,9 @@ KEYS: Mapping[str, tuple[Key, ...]] = {
         *_idle(_MADE_BY_RULE, "check_sql", "continue_if_fail", neutral=_OFF),
         *_only(0, _WAITS, "trying_interval", needs=RETRIES),
         *_only("no", "taosBenchmark 3.3.2 reads it; add --placement owned", "thread_bind_vgroup", needs=SHARING),
-        *_only("no", "taosBenchmark 3.3.2 reads it; scale load loads no meta data beforehand", "pre_load_tb_meta"),
-        *_idle(_UNREAD, "connection_pool_size", "sample_format", "prepare_rand", "rest_port", "csvPath"),
+        *_only("no", "taosBenchmark 3.3.1 reads it; scale load loads no meta data beforehand", "pre_load_tb_meta"),
+        *_idle(_UNREAD, "connection_pool_size", "sample_format", "prepare_rand", "rest_port"),
+        *_idle("only a file with filetype csvfile uses it, from taosBenchmark 3.3.2 on", "csvPath"),
         *_idle(_OLDER, "max_sql_len"),
         *_idle("taosBenchmark 3.3 reads it for queries only", "telnet_tcp_port"),
         *_idle(_INSIDE, "interlace_rows", "insert_mode"),
