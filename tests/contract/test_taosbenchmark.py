@@ -95,10 +95,12 @@ def test_supplement_and_nodrop_add_to_what_is_there(server, tmp_path):
     assert re.search(r"\b120\b", server.shell("select count(*) from test.meters"))
 
 
-def test_insert_interval_takes_as_long(server, tmp_path):
+@pytest.mark.parametrize("options", ["-r 10 -t 2 -n 100", "-B 5 -r 5 -t 6 -n 50"])
+def test_insert_interval_takes_as_long(server, tmp_path, options):
+    """With interlacing, it is that of a round over the thread's tables, here of three requests."""
     spent = []
     for tool in TOOLS:
-        arguments = ["-c", str(server.config), "-y", "-i 100 -r 10 -t 2 -n 100 -T 2"]
+        arguments = ["-c", str(server.config), "-y", f"-i 100 -T 2 {options}"]
         said = told(tool, tmp_path, *arguments)
         spent.append(float(SPENT.search(said).group(2)))
     assert spent[1] == pytest.approx(spent[0], rel=0.2)
