@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -192,6 +193,21 @@ WORDS = {  # a list: all that the word may become; a text: one of them
 def test_what_a_word_may_become(folder, line, found):
     told = candidates(line, folder)
     assert told == found if isinstance(found, list) else found in told
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("line", ["sweep cpu --knob ", "ab cpu --vary s", "servers install ", "sweep cpu --target "])
+def test_a_completion_uses_less_than_half_a_second(folder, line):
+    def used() -> float:
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return children.ru_utime + children.ru_stime
+
+    least = []
+    for _ in range(3):
+        before = used()
+        assert candidates(line, folder)
+        least.append(used() - before)
+    assert min(least) < 0.5, "CPU seconds: a machine at rest needs as long"
 
 
 def test_help_and_version_as_words(folder):

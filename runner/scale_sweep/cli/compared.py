@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # the model costs as much as the rest of a command's help
     from scale_sweep.model.fitted import StoredRun
 
 _PANEL = "Gates, for scripts (one of them)"
-_NEEDS = "It needs a run of scale ab, or several runs of A and of B."
+_NEEDS = "It needs a run of scale ab, or several runs of A and of B; with too few VALID trials the code is 14."
 
 
 @dataclass(frozen=True, kw_only=True)

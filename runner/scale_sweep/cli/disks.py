@@ -57,7 +57,7 @@ def create(request: DisksRequest) -> None:
     source, count = _source(request), request.count
     number = read_flag("--count", at_least(1, parse_count), count) if count else len(source.devices) or 1
     if source.devices and number > len(source.devices):
-        raise UsageError(f"--count {number}: only {counted(len(source.devices), 'device')} named")
+        raise UsageError(f"--count {number}: at most {counted(len(source.devices), 'named device')}")
     place = request.base or default_data_dir()
     console.show_findings([f for f in check_source(source, number, place) if not f.blocking])
     confirm_format(source, request.yes)
