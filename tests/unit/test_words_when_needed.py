@@ -96,8 +96,9 @@ def test_the_help_finds_the_password(tmp_path):
     assert "SCALE_TARGET_PASSWORD" in found and "--endpoint" in found
 
 
-def test_clickhouse_is_installed_from_a_package():
+def test_what_is_installed_without_docker_is_named_before_an_image():
     assert load_facts("clickhouse").to_install.startswith("apt-get install clickhouse-server")
+    assert [facts.name for facts in all_facts() if facts.to_install.startswith("docker")] == []
 
 
 def test_one_of_several_databases_that_is_lacking_can_be_left_out(monkeypatch, wording, tmp_path):

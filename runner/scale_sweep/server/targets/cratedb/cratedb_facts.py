@@ -74,5 +74,5 @@ FACTS = Facts(
     image_java="/crate/jdk",
     image_files={"/crate/lib/": ("lib",)},
     home_variable="SCALE_CRATEDB_HOME",
-    to_install="docker pull crate:6.4.3, or give --home DIR with lib/crate-server-6.4.3.jar",
+    to_install="give --home DIR with lib/crate-server-6.4.3.jar, or docker pull crate:6.4.3",
 )

@@ -104,5 +104,5 @@ FACTS_V2 = replace(
     released={"2.7.11": "2024-12", "2.7.12": "2025-05"},
     home_variable="SCALE_INFLUXDB2_HOME",
     beyond_loopback="password",
-    to_install="docker pull influxdb:2.7.12, or give --home DIR of an installed influxd 2",
+    to_install="give --home DIR of an installed influxd 2, or docker pull influxdb:2.7.12",
 )

@@ -147,5 +147,5 @@ TIMESCALE = replace(
     image_home="/usr/local",
     home_variable="SCALE_TIMESCALEDB_HOME",
     released={"2.17.2": "2024-11"},
-    to_install="docker pull timescale/timescaledb:2.17.2-pg16, or give --home DIR of a PostgreSQL with the extension",
+    to_install="give --home DIR of a PostgreSQL with the extension, or docker pull timescale/timescaledb:2.17.2-pg16",
 )

@@ -115,8 +115,8 @@ FACTS = Facts(
     released={VERSION: "2024-05"},
     home_variable="SCALE_TDENGINE_HOME",
     beyond_loopback="password",
-    to_install=f"docker pull tdengine/tdengine:{VERSION}, or install TDengine, "
-    "or give --home DIR holding bin/ and lib/",
+    to_install="install TDengine, or give --home DIR holding bin/ and lib/, "
+    f"or docker pull tdengine/tdengine:{VERSION}",
 )
 
 ROLE_KNOBS = tuple(knob.name for knob in FACTS.role_knobs)
