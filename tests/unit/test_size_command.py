@@ -109,10 +109,10 @@ GOOD = {"--run": "law", "--need": "1M", "--headroom": "30%", "--prices": PRICES}
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"--need": "lots"}, "--need: 'lots' is not a number"),
-        ({"--need": "-5"}, "--need: '-5' is not a number"),
+        ({"--need": "lots"}, "--need: 'lots' is not a rate"),
+        ({"--need": "-5"}, "--need: '-5' is not a rate"),
         ({"--need": "0"}, "--need: "),
-        ({"--need": "nan"}, "--need: 'nan' is not a number"),
+        ({"--need": "nan"}, "--need: 'nan' is not a rate"),
         ({"--need": "1M,2M"}, "--need: '1M,2M' names 2 rates; give one"),
         ({"--headroom": "30"}, "--headroom: '30' is not a percentage of 0 or more"),
         ({"--headroom": "-5%"}, "--headroom: '-5%' is not a percentage"),
