@@ -78,11 +78,11 @@ def test_the_load_generator_is_told_laws_and_order_and_its_ceiling_has_the_same_
         ("values", "line=1,line=2", "'line' is named twice"),
         ("values", "line=0,sine=0", "all shares are 0"),
         ("values", "line=0.5", "a whole number"),
-        ("period_rows", "1", "below 2"),
+        ("period_rows", "1", "at least 2"),
         ("decimals", "6", "not between 0 and 5"),
         ("disorder", "chaos", "not one of poisson, batch"),
         ("disorder_ratio", "150%", "not between 0 and 100"),
-        ("disorder_rows", "1", "below 2"),
+        ("disorder_rows", "1", "at least 2"),
     ],
 )
 def test_bad_input_is_one_message_that_names_the_flag(flag, text, words):

@@ -73,7 +73,7 @@ def test_a_long_run_pays_for_more_pages_than_a_short_one():
     assert held_bytes(four, much) == pytest.approx(4 * held_bytes(one, much), rel=0.01)
 
 
-@pytest.mark.parametrize("given", ["duration=8s", "warmup=2s", "rows=1M", "rate=1k", "slo=p99 < 50ms"])
+@pytest.mark.parametrize("given", ["duration=8s", "warmup=2s", "rows=1M", "rate=10k", "slo=p99 < 50ms"])
 def test_a_window_stays_where_the_work_was_given(given):
     key, _, value = given.partition("=")
     assert rows_in_cheap_pages(planned(cores="1..2", **QUICK, **{f"load__{key}": value}), DEAR, 4e5) is None
