@@ -46,7 +46,7 @@ def test_it_can_be_varied_and_each_has_a_ceiling_of_its_own():
         ({"workload__interlace_rows": "10", "vary": ["requests_per_table=1,2"]}, "leave out --interlace-rows"),
         ({"vary": ["requests_per_table=0,2"]}, "--vary requests_per_table: '0' is not a whole number from 1 on"),
         ({"vary": ["rows_per_request=0"]}, "--vary rows_per_request: '0' is not a whole number from 1 on"),
-        ({"workload__requests_per_table": "0"}, "--requests-per-table: '0' is below 1"),
+        ({"workload__requests_per_table": "0"}, "--requests-per-table: '0' is too little: at least 1"),
     ],
 )
 def test_what_cannot_be_is_one_line(settings, words):
