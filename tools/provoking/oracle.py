@@ -14,6 +14,10 @@ UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u20
 REFUSAL = re.compile(r"^scale: .*", re.MULTILINE)
 CANNOT_START = re.compile(r"^Cannot start: .*", re.MULTILINE)
 REMEDY = re.compile(r"^  → \S", re.MULTILINE)
+# Of a mistake in a command or a file: the message names the flag, the key or the file, and what is wrong there.
+PLACE = re.compile(
+    r"^scale: (sweep file \S+|--?[a-z-]+( \S+)?|[a-z_]+\.[a-z_]+( \(or --[a-z-]+\))?|[^:\s]+\.[a-z]+:.*)", re.MULTILINE
+)
 
 
 def judge(case: Case, outcome: Outcome) -> list[str]:
@@ -39,7 +43,7 @@ def judge(case: Case, outcome: Outcome) -> list[str]:
 
 
 def _of_message(err: str, asked: int) -> list[str]:
-    """The faults of a refusal: it is one message, not too long, with a remedy. asked: the length of the command line,
+    """The faults of a refusal: it is one message, not too long, with a place or a remedy. asked: the length of the command line,
     which a message may repeat."""
     if reasons := CANNOT_START.findall(err):  # of `scale plan`, which names all of them, each with its remedy
         return [f"no remedy in {reason!r}" for reason in reasons if " → " not in reason]
@@ -49,6 +53,6 @@ def _of_message(err: str, asked: int) -> list[str]:
         faults.append(f"{len(messages)} messages instead of one")
     if len(err) > MESSAGE_MAX + 2 * asked:
         faults.append(f"a message of {len(err)} characters")
-    if not REMEDY.search(err):
-        faults.append("no remedy")
+    if not REMEDY.search(err) and not PLACE.search(err):
+        faults.append("no place and no remedy")
     return faults
