@@ -43,8 +43,10 @@ def judge(case: Case, outcome: Outcome) -> list[str]:
 
 
 def _of_message(err: str, asked: int) -> list[str]:
-    """The faults of a refusal: it is one message, not too long, with a place or a remedy. asked: the length of the command line,
-    which a message may repeat."""
+    """The faults of a refusal: it is one message, not too long, with a place or a remedy.
+
+    asked: the length of the command line, which a message may repeat.
+    """
     if reasons := CANNOT_START.findall(err):  # of `scale plan`, which names all of them, each with its remedy
         return [f"no remedy in {reason!r}" for reason in reasons if " → " not in reason]
     faults = []
