@@ -155,5 +155,5 @@ def idle(host: Host) -> list[Finding]:
     effect, remedy = "the figures will be lower and noisier", "stop them, or raise --replicates"
     if busy > LOAD_TOO_BUSY_SHARE:
         effect = "while they run, trials may be rejected"
-        remedy = "stop them, or let each trial wait until they are quiet: --wait-quiet 5m"
+        remedy = "stop them, or scale sweep --wait-quiet 5m, which lets each trial wait for quiet"
     return [caution("machine", f"other programs run{named}: load average is {busy:.1f} per CPU; {effect}", remedy)]
