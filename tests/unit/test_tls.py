@@ -75,7 +75,7 @@ def test_tls_without_a_running_server_is_refused(tmp_path):
     done = whole_commands.run(
         "plan", "cpu", "--cores", "1", "--target", "postgres", "--sslmode", "require", cwd=tmp_path
     )
-    assert done.code == 2 and "name it with --endpoint HOST:PORT" in done.stderr
+    assert done.code == 2 and "name the server with --endpoint HOST:PORT" in done.stderr
 
 
 def test_a_sweep_file_names_mode_and_file_and_the_plan_shows_them(authority, tmp_path):

@@ -63,6 +63,13 @@ def test_what_a_mistake_says(words, tmp_path, wording):
     wording(said(*words, cwd=tmp_path))
 
 
+def test_true_is_no_number(tmp_path):
+    for line, refused in (("replicates = true", True), ("ablation = true", False)):
+        (tmp_path / "m.toml").write_text(f'[axis]\ncores = "1"\n[target]\nname = "null"\n[method]\n{line}\n')
+        done = run("plan", "m.toml", cwd=tmp_path)
+        assert ("method.replicates: a text, a number or a list" in done.stderr) == (done.code == 2) == refused
+
+
 def test_no_message_ends_with_a_command_that_explains_every_flag(tmp_path):
     assert "--help" not in said(*HERE, "--tables", "0", cwd=tmp_path)
     assert said(*HERE, "--tables", "0", cwd=tmp_path).endswith("at least 1")

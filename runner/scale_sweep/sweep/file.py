@@ -56,7 +56,7 @@ def _take(texts: dict[str, str | list[str]], section: str, value: object) -> lis
     for name, entry in value.items():
         key = f"{section}.{name}"
         text = _text(entry)
-        if text is None:
+        if text is None or (isinstance(entry, bool) and key in BY_KEY and not BY_KEY[key].switch):
             mistakes.append(f"{key}: {_EXPECTED}")
         elif key in BY_KEY and key != "knobs.other":
             texts[key] = text

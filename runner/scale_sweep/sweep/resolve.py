@@ -128,7 +128,7 @@ def _tls_mistakes(texts: Texts, values: Mapping[str, Any]) -> list[str]:
     mode, has_file = values["target.sslmode"], texts.origin["target.sslrootcert"] != "default"
     flag = "--sslmode" if mode else "--sslrootcert"
     if (mode or has_file) and not texts.text["target.endpoint"] and ADDRESS not in values["vary"]:
-        return [f"{flag}: TLS is for a PostgreSQL that runs already; name it with --endpoint HOST:PORT"]
+        return [f"{flag}: TLS is for a server that runs already; name the server with --endpoint HOST:PORT"]
     if has_file and mode not in VERIFYING:
         return [f"--sslrootcert: is not read with --sslmode {mode or 'prefer'}; use --sslmode {VERIFYING[-1]}"]
     if mode in VERIFYING and not has_file:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scale_sweep.machine.host.host_facts import text_of
+from scale_sweep.machine.sampling.processes import TICKS_PER_S
 from scale_sweep.model.samples import DataDisk, DiskSample
 
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _SECTOR_BYTES = 512  # /proc/diskstats counts in these, whatever the device's own sector size is
 _PSI = re.compile(r"^some .*total=(\d+)", re.MULTILINE)
 
@@ -84,7 +84,7 @@ def cpu_times(proc: Path = Path("/proc")) -> dict[str, CpuTime]:
             break
         user, nice, system, _, _, irq, softirq, stolen = map(int, fields[:8])
         busy = user + nice + system + irq + softirq
-        times[name.removeprefix("cpu")] = CpuTime(busy / _TICKS_PER_S, stolen / _TICKS_PER_S)
+        times[name.removeprefix("cpu")] = CpuTime(busy / TICKS_PER_S, stolen / TICKS_PER_S)
     return times
 
 

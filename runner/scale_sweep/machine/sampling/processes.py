@@ -15,7 +15,7 @@ from typing import NamedTuple
 from scale_sweep.model.resources import Accounting
 from scale_sweep.model.samples import SubjectSample
 
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 NOTHING = SubjectSample(cpu_s_total=None, throttled_s_total=None, memory_bytes=None)
 ELSEWHERE = SubjectSample(cpu_s_total=0.0, throttled_s_total=None, memory_bytes=0)
@@ -50,7 +50,7 @@ def _cgroup1(accounting: Accounting) -> SubjectSample:
         cpu_s_total=int(usage_ns) / 1e9 if usage_ns else None,
         throttled_s_total=throttled["throttled_time"] / 1e9 if "throttled_time" in throttled else None,
         memory_bytes=memory["total_rss"] + memory.get("total_shmem", 0) if "total_rss" in memory else None,
-        system_s_total=cpu["system"] / _TICKS_PER_S if "system" in cpu else None,
+        system_s_total=cpu["system"] / TICKS_PER_S if "system" in cpu else None,
         page_faults_total=memory.get("total_pgfault"),
     )
 
@@ -106,7 +106,7 @@ class ProcessTree:
             if stat is None or statm is None:
                 continue
             fields = stat.rpartition(")")[2].split()
-            user_s, system_s = int(fields[11]) / _TICKS_PER_S, int(fields[12]) / _TICKS_PER_S
+            user_s, system_s = int(fields[11]) / TICKS_PER_S, int(fields[12]) / TICKS_PER_S
             now[pid] = _Use(user_s + system_s, system_s, int(fields[7]) + int(fields[9]))
             resident, shared = statm.split()[1:3]
             memory += max(0, int(resident) - int(shared)) * _PAGE_BYTES
@@ -201,7 +201,7 @@ class ThreadReader:
                 _Task(
                     number=task,
                     pool=pool_name(stat[begin + 1 : end]),
-                    cpu_s=(int(fields[12]) + int(fields[13])) / _TICKS_PER_S,
+                    cpu_s=(int(fields[12]) + int(fields[13])) / TICKS_PER_S,
                     when_s=when_s,
                     switches=_switches(f"{folder}/{task}/status") if self._has_switches else {},
                 )

@@ -9,11 +9,10 @@ from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from scale_sweep.base.texts import visible
-from scale_sweep.machine.sampling.processes import names, proc_text
+from scale_sweep.machine.sampling.processes import TICKS_PER_S, names, proc_text
 
 NAMED = 3
 _LEAST_CORES = 0.05  # below it a program spoils nothing
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class _Process(NamedTuple):
@@ -66,7 +65,7 @@ def _processes(proc: str) -> dict[int, _Process]:
             continue
         name, _, rest = stat.partition("(")[2].rpartition(")")
         fields = rest.split()
-        cpu_s = sum(map(int, fields[11:15])) / _TICKS_PER_S
+        cpu_s = sum(map(int, fields[11:15])) / TICKS_PER_S
         processes[int(pid)] = _Process(name=visible(name), parent=int(fields[1]), started=fields[19], cpu_s=cpu_s)
     return processes
 
