@@ -220,6 +220,26 @@ def test_ctrl_c_ends_the_command_without_a_traceback_from_its_first_moment_on(tm
         assert process.returncode == 130, (delay, words_said)
 
 
+def test_ctrl_c_during_an_import_is_heeded_after_it(tmp_path):
+    """Compiled modules may drop the exception, and Python 3.11 wraps what __set_name__ raises."""
+    (tmp_path / "compiled.py").write_text(
+        "import os, signal\ntry:\n    os.kill(os.getpid(), signal.SIGINT)\nexcept BaseException:\n    print('dropped')\n"
+    )
+    program = (
+        "import time\n"
+        "from scale_sweep.base.interrupts import listen\n"
+        "import scale_sweep.cli.commands as commands\n"
+        "def run():\n"
+        "    listen()\n"
+        "    import compiled\n"
+        "    time.sleep(60)\n"
+        "commands.run = run\n"
+        "from scale_sweep.cli import main\nmain()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=50)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 MISSING = "sweep cpu --target null --cores 1 --replicates 1 --warmup 0s --window-max 0 --rate 20k --no-metrics".split()
 SECONDS = 120.0
 

@@ -124,12 +124,22 @@ def listen() -> None:
     """Lets signals end the program by KeyboardInterrupt; SIGQUIT, which background jobs ignore, acts as usual for
     servers."""
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    signal.signal(signal.SIGALRM, _on_signal)
     for number in _SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _on_signal)
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:
+    if _imports(frame):  # numpy's modules drop what is raised while they are imported; Python wraps it
+        signal.setitimer(signal.ITIMER_REAL, LOOK_S / 10)
+        return
     stop = current()
     stop.request()
     stop.look()
+
+
+def _imports(frame: FrameType | None) -> bool:
+    while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+        frame = frame.f_back
+    return frame is not None
