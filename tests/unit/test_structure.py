@@ -424,7 +424,7 @@ fleet 1000 7
 hosts 1500 8
 iotbenchmark 1350 8
 judge 3700 26
-loadgen 2150 13
+loadgen 2570 20
 machine 4350 32
 measure 3000 19
 model 2400 15
