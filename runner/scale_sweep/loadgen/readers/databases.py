@@ -1,0 +1,29 @@
+"""Rows of the tools that load databases."""
+
+from scale_sweep.loadgen.readers.reader import Reader
+
+PGBENCH = Reader(
+    name="pgbench",
+    programs=("pgbench",),
+    unit="transactions",
+    progress_words=("-P", "1"),
+    progress_flags=("-P", "--progress"),
+    progress=r"^progress: (?P<t>[\d.]+) s, (?P<rate>[\d.]+) tps, .*?(?:, (?P<errors>\d+) failed|$)",
+    # Before version 14 a second rate includes the time of the connections.
+    result=(r"^tps = (?P<rate>[\d.]+) \((?:without|excluding)",),
+    details=(
+        r"^duration: (?P<seconds>[\d.]+) s",
+        r"^number of transactions actually processed: (?P<count>\d+)",
+        r"^number of failed transactions: (?P<errors>\d+)",
+        r"^latency average = (?P<mean>[\d.]+) ms",
+        r"client \d+ (?P<errors>aborted)",
+    ),
+    duration=("-T", "--time"),
+    clients=("-c", "--client"),
+    threads=("-j", "--jobs"),
+    variables=("PGHOST", "PGPORT", "PGUSER", "PGPASSWORD", "PGDATABASE"),
+    more_threads="-j {threads}",
+    more_clients="-c {clients}",
+)
+
+DATABASES = (PGBENCH,)
