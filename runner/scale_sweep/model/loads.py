@@ -85,6 +85,9 @@ class LoadProgram:
     version: str = ""
     command: str = ""
     rows: str = ""  # what they are, in words
+    more_threads: str = ""  # more_*: its flags for more of them ("-j 4"); "": it has none
+    more_clients: str = ""
+    pin: str = ""  # a command that keeps it off the server's CPUs, to paste; "": not known
 
 
 FINISHED = ("ok", "errors")  # "errors": requests failed and were counted
@@ -123,6 +126,7 @@ class LoadSummary:
     # (first table, tables, rows of each) of acknowledged first rows with those before the load; None: not known
     table_rows: tuple[tuple[int, ...], ...] | None = None
     program: LoadProgram | None = None
+    is_counted: bool = True  # False: a foreign program prints no rate that is known
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -154,6 +154,13 @@ class Sample:
     thread_peak_cores: Mapping[str, float] = field(default_factory=dict)  # of each name, since the sample before
     thread_median_cores: Mapping[str, float] = field(default_factory=dict)  # the median of the others that worked
     generator_peak_cores: Mapping[str, float] = field(default_factory=dict)
+    # generator_*: of a foreign load, over its tree of processes, since the sample before; None: nothing to compare with
+    # by name, of the thread that wanted a CPU most: it ran or was runnable; queued: it was runnable and did not run
+    generator_wanted_cores: Mapping[str, float] = field(default_factory=dict)
+    generator_queued_cores: Mapping[str, float] = field(default_factory=dict)
+    generator_threads: int | None = None  # that wanted a CPU
+    generator_stopped: int | None = None  # now, by a signal or a debugger
+    generator_waits_total: Mapping[str, float] = field(default_factory=dict)  # as waits_total, of threads at work
     # "voluntary" (to sleep) and "nonvoluntary"
     thread_switches_total: Mapping[str, float] = field(default_factory=dict)
     cpu_busy_s_total: Mapping[str, float] = field(default_factory=dict)  # cpu_busy_s_total, cpu_stolen_s_total: by CPU

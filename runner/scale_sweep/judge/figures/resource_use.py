@@ -14,7 +14,7 @@ from scale_sweep.judge.figures.taken import HostSeries, lateness, paused_s, take
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window import WorkTotals, measure_window
 from scale_sweep.judge.verdict.evidence import HostUse, LoadHalf, ResourceUse, TrialResources
-from scale_sweep.model.loads import LoadSummary
+from scale_sweep.model.loads import LoadProgram, LoadSummary
 from scale_sweep.model.planned import Trial
 from scale_sweep.model.samples import Sample
 
@@ -22,6 +22,7 @@ from scale_sweep.model.samples import Sample
 def resources_of(trial: Trial, facts: TrialFacts) -> TrialResources:
     """Resources of server and load generator."""
     placement, is_random = trial.placement, trial.load.rate and trial.load.arrival == "poisson"
+    program = (facts.summary.program if facts.summary else None) or LoadProgram(name=trial.load.generator)
     units_of_request = 1 if trial.work.counts_requests else trial.work.data.rows_per_request
     return TrialResources(
         cores=trial.cores,
@@ -38,6 +39,11 @@ def resources_of(trial: Trial, facts: TrialFacts) -> TrialResources:
         cut_units=units_of_request if trial.load.is_sparse else 0,
         is_elsewhere=bool(facts.networks),
         round_trips_ms={one.host: one.round_trip_ms for one in facts.networks if one.round_trip_ms is not None},
+        is_foreign=not trial.load.is_ours and any(s.generator_threads is not None for s in facts.samples),
+        program=program.name,
+        more_threads=program.more_threads,
+        more_clients=program.more_clients,
+        pin=program.pin,
     )
 
 

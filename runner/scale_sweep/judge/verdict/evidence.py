@@ -25,6 +25,11 @@ class TrialResources:
     cut_units: int = 0  # of a request, of which the window has so few that one at its edge matters; else 0
     is_elsewhere: bool = False  # the load is made on other hosts
     round_trips_ms: Mapping[str, float] = field(default_factory=dict)  # between each of them and the server
+    is_foreign: bool = False  # another program makes the load, whose threads the samples have
+    program: str = ""  # its name
+    more_threads: str = ""  # more_*: its flags for more of them ("-j 4"); "": it has none
+    more_clients: str = ""
+    pin: str = ""  # a command that keeps it off the server's CPUs; "": not known
 
     @property
     def counts_rows(self) -> bool:
