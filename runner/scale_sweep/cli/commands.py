@@ -37,6 +37,10 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "Watch a sweep that runs in another terminal of this machine; Ctrl-C ends the watching, not the sweep.",
         ),
         "resume": ("sweeps", "Continue an interrupted run: keep the finished trials, and measure the others."),
+        "judge": (
+            "judging",
+            "Run your own load command, like pgbench, and say whether its number is the server's or the load's.",
+        ),
         "ab": (
             "ab",
             "Measure two variants in turn on this machine, in blocks of A B B A, and test whether B is slower.",

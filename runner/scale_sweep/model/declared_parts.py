@@ -12,6 +12,16 @@ CONFIRM_S, CONFIRM_STEPS = 60.0, 3.0  # of the window that confirms a capacity: 
 
 
 @dataclass(frozen=True, kw_only=True)
+class LoadCommand:
+    """Another program as the load generator. argv and the other commands may have placeholders."""
+
+    argv: tuple[str, ...]
+    rate_from: str = ""  # a regular expression of its rate; "": by the row of its name, if there is one
+    prepare: tuple[str, ...] = ()  # runs before it, once a trial
+    count: tuple[str, ...] = ()  # prints how many things are stored, before and after it
+
+
+@dataclass(frozen=True, kw_only=True)
 class Load:
     """Fixed work (rows), or a window after the warm-up (duration_s)."""
 
@@ -35,6 +45,7 @@ class Load:
     trace_every: int = 0  # one in so many requests is kept, 0: none
     trace_max: int = 1_000_000
     objective: Objective | None = None  # without a rate, the trial searches the highest rate that holds it
+    command: LoadCommand | None = None  # in place of a generator
 
     def is_long(self, window_s: float) -> bool:
         """Whether a window claims the long-run rate: planned for CLAIM_S (a search's steps for STEP_S), and as long."""
@@ -54,7 +65,7 @@ class Load:
 
     @property
     def is_ours(self) -> bool:
-        return self.generator == "scale"
+        return self.generator == "scale" and self.command is None
 
 
 ERRORS = "errors"  # a share of the requests, no time

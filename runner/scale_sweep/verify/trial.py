@@ -12,6 +12,7 @@ from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge import method
 from scale_sweep.judge.figures.counts_per_second import rated_intervals
 from scale_sweep.judge.figures.searched import outcome
+from scale_sweep.judge.figures.tool_facts import read_again
 from scale_sweep.judge.figures.trial_facts import STEP_LINES, StepSeen, TrialFacts
 from scale_sweep.judge.figures.window_bounds import least_seconds, with_summary
 from scale_sweep.loadgen.handle import Recorded, recorded_of
@@ -86,6 +87,11 @@ def _facts(run: Folder, folder: str, trial: Trial) -> tuple[TrialFacts, tuple[st
         log_tail=read_text(run, f"{folder}/server.log"),
         samples=read_samples(run, trial),
     )
+    if facts.tool:
+        try:
+            return read_again(facts, list(lines_of(run, f"{folder}/loadgen.jsonl"))), ()
+        except (ValueError, TypeError) as error:
+            raise StoreError(f"{run / folder / 'loadgen.jsonl'}: {error}") from None
     if not trial.load.is_ours:
         return facts, ()
     recorded = _recorded(run, f"{folder}/loadgen.jsonl", with_times=least_seconds(trial.load) > 0)

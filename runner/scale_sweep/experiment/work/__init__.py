@@ -34,6 +34,7 @@ OPERATIONS = Registry(
         "aggregate_tag": "scale_sweep.experiment.work.aggregates:AGGREGATE_TAG",
         "scan_tag": "scale_sweep.experiment.work.aggregates:SCAN_TAG",
         "sql": "scale_sweep.experiment.work.selects:SQL",
+        "command": "scale_sweep.experiment.work.operation:COMMAND",
     },
 )
 

@@ -46,6 +46,8 @@ def declared(
             mistakes.append(f"{where}: {not_one_of(kind, OPERATIONS.names())}")
             continue
         known = operation_of(kind)
+        if not known.in_mix:
+            mistakes.append(f"mix: {kind} is the load of another program (--load), and in no mix")
         strange = [parameter for parameter in own if parameter not in known.parameters]
         has = ", ".join(known.parameters) or "none"
         mistakes += [

@@ -27,6 +27,7 @@ class OperationKind(ABC):
     name: str  # in sweeps and events
     unit: str  # what one request counts, plural
     title: str = ""
+    in_mix = True  # a sweep may name it
     # whether they are compared with the right ones; "": it reads nothing
     answers: Literal["", "checked", "unchecked"] = ""
     parameters: Mapping[str, str] = MappingProxyType({})  # that a sweep may give: each with its meaning, for people
@@ -129,3 +130,15 @@ class _Write(OperationKind):
 
 
 WRITE = _Write()
+
+
+class _Command(OperationKind):
+    """What another program does, which counts by itself."""
+
+    name, unit, in_mix = "command", "requests", False
+
+    def rate(self, *, durable: bool) -> Rate:
+        return Rate(field="requests_per_s", words="requests/s")
+
+
+COMMAND = _Command()

@@ -68,6 +68,7 @@ class TrialFacts:
     steps: tuple[StepSeen, ...] = ()
     networks: tuple[HostNetwork, ...] = ()  # of hosts that make the load
     beside: tuple[str, ...] = ()  # other sweeps on the server's machine, in words
+    tool: str = ""  # JSON: how the output of another program as the load generator is read
     others: tuple[str, ...] = ()  # the other programs there that used most CPU time during the load, in words
 
     @property

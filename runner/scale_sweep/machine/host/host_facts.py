@@ -142,10 +142,10 @@ def _kinds(root: Path, ids: tuple[int, ...]) -> dict[int, int]:
     return kinds
 
 
-def cpu_quota(root: Path = Path("/")) -> float | None:
-    """CPUs that this process may keep busy at once; None without a quota."""
+def cpu_quota(root: Path = Path("/"), of: str = "self") -> float | None:
+    """CPUs that a process may keep busy at once; None without a quota. of: its number."""
     quotas = []
-    for group in _groups(root, "cpu"):
+    for group in _groups(root, "cpu", of):
         v1 = f"{text_of(group / 'cpu.cfs_quota_us')} {text_of(group / 'cpu.cfs_period_us')}"
         both = (text_of(group / "cpu.max") or v1).split()
         if len(both) == 2 and all(text.isdigit() for text in both):
@@ -187,8 +187,8 @@ def _memory_groups(root: Path) -> Iterator[tuple[int, int]]:
             yield int(limit), max(0, int(used) - sum(map(int, cached[-1:])))  # v1: the last one is of all below it
 
 
-def _groups(root: Path, controller: str) -> Iterator[Path]:
-    for line in text_of(root / "proc/self/cgroup").splitlines():
+def _groups(root: Path, controller: str, of: str = "self") -> Iterator[Path]:
+    for line in text_of(root / f"proc/{of}/cgroup").splitlines():
         _, controllers, name = line.split(":", 2)
         if controllers and controller not in controllers.split(","):
             continue

@@ -51,7 +51,7 @@ def ended(
     trial = order.trial
     yield ArtifactMade(trial_id=trial.trial_id, name="loadgen.jsonl", text=facts.generator_log)
     yield ArtifactMade(trial_id=trial.trial_id, name="server.log", text=facts.log_tail)
-    facts_file = facts_text(facts, with_summary=not trial.load.is_ours)
+    facts_file = facts_text(facts, with_summary=not trial.load.is_ours and not facts.tool)
     yield ArtifactMade(trial_id=trial.trial_id, name="facts.json", text=facts_file)
     come_to = outcome(load_axis(order.axis), trial, facts)
     yield TrialFinished(

@@ -58,6 +58,7 @@ TARGETS = Registry(
         "mariadb": "scale_sweep.server.targets.mariadb.mariadb_facts:FACTS",
         "postgres": "scale_sweep.server.targets.postgres.postgres_facts:FACTS",
         "timescaledb": "scale_sweep.server.targets.postgres.postgres_facts:TIMESCALE",
+        "command": "scale_sweep.server.targets.command:FACTS",
     },
 )
 

@@ -1,0 +1,246 @@
+"""`scale judge`: runs the load command that you use already, and says whose limit its number is."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scale_sweep.base.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageError
+from scale_sweep.cli.arguments import JSON, NEW_RESULTS, from_flags, read_flag
+
+if TYPE_CHECKING:
+    from scale_sweep.loadgen.readers import Reader
+    from scale_sweep.measure.judging import Judging, Watched
+    from scale_sweep.model.fitted import StoredRun
+    from scale_sweep.model.measured import TrialResult
+    from scale_sweep.model.samples import DataDisk
+    from scale_sweep.server.runtimes.running import RunningServer
+
+EXAMPLE = "Example: scale judge --port 5432 -- pgbench -c 8 -j 2 -T 60 bench"
+_SECRET = re.compile(r"(?i)^(--?[a-z-]*(?:passw|secret|token|auth)[a-z-]*)(=.*)?$")
+_IN_ADDRESS = re.compile(r"(://[^:/@\s]*):[^@/\s]+@")
+HIDDEN = "***"
+
+
+def register(app: typer.Typer) -> None:
+    settings = {"allow_interspersed_args": False}
+    app.command("judge", epilog=EXAMPLE, context_settings=settings)(from_flags(judge))
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeRequest:
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The load command, as you type it.")]
+    port: Annotated[
+        list[int] | None, typer.Option(help="TCP port where the server listens. Can be repeated.", metavar="PORT")
+    ] = None
+    pid: Annotated[
+        list[int] | None, typer.Option(help="A process of the server, with all that it starts. Can be repeated.")
+    ] = None
+    container: Annotated[str, typer.Option(help="The server's Docker container.", metavar="NAME")] = ""
+    unit: Annotated[str, typer.Option(help="The server's systemd unit.", metavar="NAME")] = ""
+    rate_from: Annotated[
+        str,
+        typer.Option(
+            help="Where the command prints its rate, if scale does not know it: a regular expression with one group, "
+            "like 'ops/s: ([0-9.]+)'.",
+            metavar="REGEX",
+        ),
+    ] = ""
+    disk: Annotated[
+        Path | None, typer.Option(help="A directory on the server's disk. Default: the server's own.", metavar="DIR")
+    ] = None
+    linger: Annotated[
+        str, typer.Option(help="How long to wait for what the command left in the background.", metavar="TIME")
+    ] = "10s"
+    hz: Annotated[float, typer.Option("--sample-hz", help="Samples per second, 0.1 to 10.", metavar="HZ")] = 1.0
+    results: NEW_RESULTS = Path("results")
+    hosts: Annotated[str, typer.Option(hidden=True)] = ""
+    as_json: JSON = False
+
+
+def judge(request: JudgeRequest) -> None:
+    """Run a load command as you type it, watch it and the server, and say whether its number is the server's."""
+    from scale_sweep.base.interrupts import current
+    from scale_sweep.cli import console
+    from scale_sweep.measure import judging
+
+    asked = _asked(request)
+    console.say(f"{asked.shown}; the server is {asked.server.words}")
+    watched = judging.watch(asked, current())
+    run = _stored(request, asked, watched)
+    result = run.results[0]
+    if request.as_json:
+        console.show_json(_document(run, asked, watched, result))
+    else:
+        _show(run, asked, watched, result)
+    if watched.is_interrupted:
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if not result.verdict.kind.is_fitted:
+        raise typer.Exit(EXIT_TRIALS_FAILED)
+
+
+def _asked(request: JudgeRequest) -> Judging:
+    """Raises UsageError before anything is started."""
+    from scale_sweep.base.units import parse_seconds
+    from scale_sweep.loadgen.readers import pattern_reader, reader_of, with_progress
+    from scale_sweep.measure.judging import Judging
+    from scale_sweep.server.runtimes.running import find_server
+
+    if request.hosts:
+        raise UsageError("--hosts: judge watches this machine", remedy="run scale judge on the server's machine")
+    if not 0.1 <= request.hz <= 10:
+        raise UsageError(f"--sample-hz: {request.hz:g} is not between 0.1 and 10")
+    linger_s = read_flag("--linger", parse_seconds, request.linger)
+    reader = pattern_reader(request.rate_from) if request.rate_from else reader_of(request.command)
+    server = find_server(request.pid or (), request.port or (), request.container, request.unit)
+    if server is None:
+        raise UsageError("which server? It is not named", remedy="give --port, --pid, --container or --unit")
+    if not server.cpus:
+        raise UsageError(f"the server has ended: {server.words}")
+    _refuse_missing(request.command[0])
+    argv = with_progress(reader, request.command) if reader is not None else tuple(request.command)
+    return Judging(
+        argv=tuple(argv),
+        shown=shlex.join(masked(argv)),
+        reader=reader,
+        rate_from=request.rate_from,
+        server=server,
+        disks=_disks(request.disk, server),
+        hz=request.hz,
+        linger_s=linger_s,
+        sink=2 if request.as_json else 1,
+    )
+
+
+def _refuse_missing(program: str) -> None:
+    import shutil
+
+    if shutil.which(program) is None:
+        raise UsageError(f"{program}: there is no such program", remedy="name one that is installed, after --")
+
+
+def masked(argv: list[str] | tuple[str, ...]) -> list[str]:
+    """Without passwords that flags and addresses hold."""
+    shown, hides = [], False
+    for word in argv:
+        flag = _SECRET.match(word)
+        if hides and not word.startswith("-"):
+            shown.append(HIDDEN)
+        elif flag and flag[2]:
+            shown.append(f"{flag[1]}={HIDDEN}")
+        else:
+            shown.append(_IN_ADDRESS.sub(rf"\1:{HIDDEN}@", word))
+        hides = flag is not None and not flag[2]
+    return shown
+
+
+def _disks(named: Path | None, server: RunningServer) -> tuple[DataDisk, ...]:
+    from dataclasses import replace
+
+    from scale_sweep.machine.host.block_devices import data_disk, disk_of
+
+    if named is not None and not os.path.isdir(named):
+        raise UsageError(f"--disk {named}: is not a directory")
+    folder = named or (Path(server.folder) if server.folder else None)
+    disk = disk_of(folder) if folder is not None and os.path.exists(folder) else None
+    return (replace(data_disk(disk), name="d1"),) if disk is not None else ()
+
+
+def _stored(request: JudgeRequest, asked: Judging, watched: Watched) -> StoredRun:
+    from scale_sweep.cli import compose
+    from scale_sweep.machine.host.host_facts import read_host
+    from scale_sweep.measure import judging
+    from scale_sweep.plan.preparing import own_runs
+    from scale_sweep.results.identity import identity
+    from scale_sweep.results.store.run_lock import RunLock
+    from scale_sweep.results.store.stored import new_folder
+    from scale_sweep.results.store.writer import RunWriter
+
+    plan = judging.plan_of(asked, watched)
+    tool = re.sub(r"[^a-z0-9]+", "-", watched.run.program.name.lower()).strip("-") or "command"
+    name = compose.stamped(f"judge-{tool}")
+    own_runs.remember(name, plan, {})
+    manifest: dict[str, Any] = {
+        **identity(),
+        "command": masked(sys.argv),
+        "created_utc": watched.begun.isoformat(timespec="seconds"),
+        "host": asdict(read_host()),
+        "choice": asked.server.words,
+        "sweep": asdict(plan.sweep),
+        "seed": plan.sweep.seed,
+        "disks": [asdict(disk) for disk in asked.disks],
+        "findings": [],
+        "left_behind": list(watched.left_behind),
+        "status": "running",
+    }
+    writer = RunWriter(RunLock(new_folder(request.results / name)), plan, manifest)
+    return judging.store(asked, watched, plan, writer)
+
+
+def _document(run: StoredRun, asked: Judging, watched: Watched, result: TrialResult) -> dict[str, Any]:
+    m = result.measurement
+    return {
+        "schema": 1,
+        "path": run.path,
+        "command": asked.shown,
+        "server": asked.server.words,
+        "verdict": result.verdict.kind,
+        "is_the_servers": result.verdict.kind.is_fitted,
+        "rate_per_s": m.requests_per_s,
+        "unit": watched.run.program.rows,
+        "bottleneck": asdict(result.verdict.bottleneck) if result.verdict.bottleneck else None,
+        "reasons": list(result.verdict.reasons),
+        "code": watched.run.code,
+        "left_behind": list(watched.left_behind),
+        "measurement": asdict(m),
+    }
+
+
+def _show(run: StoredRun, asked: Judging, watched: Watched, result: TrialResult) -> None:
+    from scale_sweep.base.units import counted, format_cpus
+    from scale_sweep.cli import console
+
+    m, verdict, program = result.measurement, result.verdict, watched.run.program
+    server, load = format_cpus(asked.server.cpus), format_cpus(watched.load_cpus)
+    rows = [
+        ("rate", _rate(watched, result)),
+        ("verdict", f"{verdict.kind.value}: {_meaning(result)}"),
+        ("limit", f"{verdict.bottleneck.kind.value}: {verdict.bottleneck.sentence}" if verdict.bottleneck else ""),
+        ("because", "; ".join(verdict.reasons[:2])),
+        ("to do", verdict.bottleneck.remedy if verdict.bottleneck else ""),
+        ("server", f"{_cores(m.server_cpu_cores)} of {counted(result.trial.cores, 'core')}, on CPUs {server}"),
+        ("load", f"{_cores(m.generator_cpu_cores)} of {counted(len(watched.load_cpus), 'CPU')} ({load})"),
+        ("not known", "how many rows are stored; how long requests waited before they were sent"),
+        ("still runs", ", ".join(watched.left_behind)),
+        ("report", f"{run.path}/report.html"),
+    ]
+    for name, text in rows:
+        if text:
+            console.show_line(f"{name:<10} {text}")
+
+
+def _meaning(result: TrialResult) -> str:
+    if result.verdict.kind.is_fitted:
+        return "the number is the server's" if result.measurement.requests_per_s is not None else "the server's limit"
+    return "the number is not the server's"
+
+
+def _rate(watched: Watched, result: TrialResult) -> str:
+    from scale_sweep.base.units import format_rate
+
+    rate = result.measurement.requests_per_s
+    if rate is None:
+        return "" if watched.run.reader else "not known: --rate-from REGEX says where the command prints it"
+    unit = watched.run.program.rows or "things"
+    return f"{format_rate(rate)} {unit}/s by {watched.run.program.name}, over {result.measurement.window_s or 0.0:.0f} s"
+
+
+def _cores(cores: float | None) -> str:
+    return "not read" if cores is None else f"{cores:.2f}"

@@ -1,0 +1,166 @@
+"""Runs a load tool as its user typed it: the user's environment, input and terminal. Its output passes through."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import pty
+import signal
+import sys
+import termios
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.interrupts import Stop, Stopped, deferred
+from scale_sweep.base.spawning import spawn
+from scale_sweep.loadgen.tool_output import ToolLine
+from scale_sweep.machine.sampling.processes import names, proc_text
+
+LOOK_S = 0.1
+END_S = 15.0  # after a request to end, before SIGTERM, and again before SIGKILL
+READ_S = 5.0  # after its end, for output of what it left behind
+FIRST_LINES, LAST_LINES, LINE_MAX = 2_000, 20_000, 2_000  # that are kept
+_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h
+
+
+class ToolProcess:
+    """Enter, `wait`, then its facts. sink: the file descriptor in place of standard output."""
+
+    def __init__(self, argv: Sequence[str], sink: int = 1) -> None:
+        self._argv, self._sinks = tuple(argv), {1: sink, 2: 2}
+        self._first: list[ToolLine] = []
+        self._last: deque[ToolLine] = deque(maxlen=LAST_LINES)
+        self._lock = threading.Lock()
+        self._readers: list[threading.Thread] = []
+        self.pid = 0
+        self.code: int | None = None
+        self.cpu_s = 0.0
+        self.started_ns = self.ended_ns = 0
+        self.is_interrupted = False
+
+    def start(self) -> None:
+        """Raises UsageError if there is no such program."""
+        ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)  # what it leaves in the background becomes a child of this one
+        streams = {number: _stream(number) for number in (1, 2)}
+        try:
+            with deferred():
+                self._process = spawn(
+                    self._argv,
+                    tuple(os.sched_getaffinity(0)),
+                    stdin=None,
+                    stdout=streams[1][1],
+                    stderr=streams[2][1],
+                )
+        except OSError as error:
+            raise UsageError(f"{self._argv[0]}: {error.strerror}", remedy="name a program that can be run") from None
+        finally:
+            for _, theirs in streams.values():
+                os.close(theirs)
+        self.pid, self.started_ns = self._process.pid, time.monotonic_ns()
+        for number, (ours, _) in streams.items():
+            reader = threading.Thread(target=self._read, args=(ours, self._sinks[number]), daemon=True)
+            self._readers.append(reader)
+            reader.start()
+
+    @property
+    def lines(self) -> tuple[ToolLine, ...]:
+        """Of a long output the first and the last ones, in the order of their arrival."""
+        with self._lock:
+            return (*self._first, *self._last)
+
+    def wait(self, stop: Stop, look: Callable[[], None]) -> None:
+        """Until it ends. A request to end reaches it too, and is not raised."""
+        ends_at = float("inf")
+        while self.code is None:
+            try:
+                pid, status, used = os.wait4(self.pid, os.WNOHANG)
+                if pid:
+                    self.code = self._process.returncode = os.waitstatus_to_exitcode(status)
+                    self.ended_ns, self.cpu_s = time.monotonic_ns(), used.ru_utime + used.ru_stime
+                    break
+                look()
+                stop.sleep(LOOK_S)
+            except Stopped:
+                self._end(again=self.is_interrupted)
+                self.is_interrupted, ends_at = True, time.monotonic() + END_S
+            if time.monotonic() > ends_at:
+                self._send(signal.SIGTERM if ends_at < float("inf") and not self._is_told else signal.SIGKILL)
+                self._is_told, ends_at = True, time.monotonic() + END_S
+        for reader in self._readers:
+            reader.join(READ_S)
+
+    _is_told = False
+
+    def _end(self, *, again: bool) -> None:
+        """The terminal sends Ctrl-C to all of its processes by itself."""
+        if again:
+            self._send(signal.SIGKILL)
+        elif not _is_in_foreground():
+            self._send(signal.SIGINT)
+
+    def _send(self, number: signal.Signals) -> None:
+        if self.code is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def left_behind(self) -> tuple[int, ...]:
+        """Processes that it started and that outlived their parent."""
+        own = f"/proc/{os.getpid()}/task"
+        children = (proc_text(f"{own}/{task}/children") or "" for task in names(own))
+        pids = {int(pid) for text in children for pid in text.split()} - {self.pid}
+        return tuple(sorted(pid for pid in pids if pid not in self._before))
+
+    _before: frozenset[int] = frozenset()
+
+    def _read(self, ours: int, sink: int) -> None:
+        rest = b""
+        while True:
+            try:
+                part = os.read(ours, 65_536)
+            except OSError:  # a terminal whose last user closed it
+                part = b""
+            if not part:
+                break
+            now_ns = time.monotonic_ns()
+            with contextlib.suppress(OSError):  # nobody reads it
+                _write(sink, part)
+            *whole, rest = (rest + part).replace(b"\r", b"\n").split(b"\n")
+            self._keep(now_ns, whole)
+            rest = rest[:LINE_MAX]
+        self._keep(time.monotonic_ns(), [rest])
+        os.close(ours)
+
+    def _keep(self, now_ns: int, texts: Sequence[bytes]) -> None:
+        with self._lock:
+            for text in filter(None, texts):
+                line = ToolLine(monotonic_ns=now_ns, text=text[:LINE_MAX].decode("utf-8", "replace"))
+                (self._first if len(self._first) < FIRST_LINES else self._last).append(line)
+
+
+def _write(sink: int, part: bytes) -> None:
+    while part:
+        part = part[os.write(sink, part) :]
+
+
+def _stream(number: int) -> tuple[int, int]:
+    """Ours to read and theirs to write: a terminal of the same size where ours is one."""
+    if not os.isatty(number):
+        return os.pipe2(os.O_CLOEXEC)
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, fcntl.ioctl(number, termios.TIOCGWINSZ, b"\0" * 8))
+    modes = termios.tcgetattr(theirs)
+    modes[1] &= ~termios.OPOST  # the real terminal does that
+    termios.tcsetattr(theirs, termios.TCSANOW, modes)
+    return ours, theirs
+
+
+def _is_in_foreground() -> bool:
+    try:
+        return os.tcgetpgrp(sys.__stdin__.fileno() if sys.__stdin__ else 0) == os.getpgrp()
+    except (OSError, ValueError):
+        return False
