@@ -33,6 +33,7 @@ PACKAGES = {
     "mariadbd": "mariadb-server-core",
     "mkfs.xfs": "xfsprogs",
     "perf": "linux-perf",
+    "pgbench": "postgresql",
     "prometheus": "prometheus",
     "promtool": "prometheus",
     "openssl": "openssl",

@@ -42,11 +42,13 @@ class ToolProcess:
         self.cpu_s = 0.0
         self.started_ns = self.ended_ns = 0
         self.is_interrupted = False
+        self.adopted: tuple[int, ...] = ()
+        self._not_its: frozenset[int] = frozenset()
 
     def start(self) -> None:
         """Raises UsageError if there is no such program."""
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)  # what it leaves in the background becomes a child of this one
-        streams = {number: _stream(number) for number in (1, 2)}
+        before, streams = _children(), {number: _stream(number) for number in (1, 2)}
         try:
             with deferred():
                 self._process = spawn(
@@ -62,6 +64,7 @@ class ToolProcess:
             for _, theirs in streams.values():
                 os.close(theirs)
         self.pid, self.started_ns = self._process.pid, time.monotonic_ns()
+        self._not_its = before | {self.pid}
         for number, (ours, _) in streams.items():
             reader = threading.Thread(target=self._read, args=(ours, self._sinks[number]), daemon=True)
             self._readers.append(reader)
@@ -75,47 +78,40 @@ class ToolProcess:
 
     def wait(self, stop: Stop, look: Callable[[], None]) -> None:
         """Until it ends. A request to end reaches it too, and is not raised."""
-        ends_at = float("inf")
-        while self.code is None:
+        signals, deadline = iter((signal.SIGTERM, signal.SIGKILL)), float("inf")
+        while not self._has_ended():
             try:
-                pid, status, used = os.wait4(self.pid, os.WNOHANG)
-                if pid:
-                    self.code = self._process.returncode = os.waitstatus_to_exitcode(status)
-                    self.ended_ns, self.cpu_s = time.monotonic_ns(), used.ru_utime + used.ru_stime
-                    break
+                self.adopt()
                 look()
                 stop.sleep(LOOK_S)
             except Stopped:
-                self._end(again=self.is_interrupted)
-                self.is_interrupted, ends_at = True, time.monotonic() + END_S
-            if time.monotonic() > ends_at:
-                self._send(signal.SIGTERM if ends_at < float("inf") and not self._is_told else signal.SIGKILL)
-                self._is_told, ends_at = True, time.monotonic() + END_S
+                if self.is_interrupted:
+                    self._send(signal.SIGKILL)
+                elif not _is_in_foreground():  # else the terminal sent Ctrl-C to all of its processes
+                    self._send(signal.SIGINT)
+                self.is_interrupted, deadline = True, time.monotonic() + END_S
+            if time.monotonic() > deadline:
+                self._send(next(signals, signal.SIGKILL))
+                deadline += END_S
         for reader in self._readers:
             reader.join(READ_S)
 
-    _is_told = False
-
-    def _end(self, *, again: bool) -> None:
-        """The terminal sends Ctrl-C to all of its processes by itself."""
-        if again:
-            self._send(signal.SIGKILL)
-        elif not _is_in_foreground():
-            self._send(signal.SIGINT)
+    def _has_ended(self) -> bool:
+        pid, status, used = os.wait4(self.pid, os.WNOHANG)
+        if pid:
+            self.code = self._process.returncode = os.waitstatus_to_exitcode(status)
+            self.ended_ns, self.cpu_s = time.monotonic_ns(), used.ru_utime + used.ru_stime
+        return bool(pid)
 
     def _send(self, number: signal.Signals) -> None:
-        if self.code is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, number)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, number)
 
-    def left_behind(self) -> tuple[int, ...]:
-        """Processes that it started and that outlived their parent."""
-        own = f"/proc/{os.getpid()}/task"
-        children = (proc_text(f"{own}/{task}/children") or "" for task in names(own))
-        pids = {int(pid) for text in children for pid in text.split()} - {self.pid}
-        return tuple(sorted(pid for pid in pids if pid not in self._before))
-
-    _before: frozenset[int] = frozenset()
+    def adopt(self) -> tuple[int, ...]:
+        """Living processes that it started and that outlived their parent: they are this process's children now."""
+        mine = _children() - self._not_its
+        self.adopted = tuple(sorted(pid for pid in mine if not _is_reaped(pid)))
+        return self.adopted
 
     def _read(self, ours: int, sink: int) -> None:
         rest = b""
@@ -140,6 +136,19 @@ class ToolProcess:
             for text in filter(None, texts):
                 line = ToolLine(monotonic_ns=now_ns, text=text[:LINE_MAX].decode("utf-8", "replace"))
                 (self._first if len(self._first) < FIRST_LINES else self._last).append(line)
+
+
+def _children() -> frozenset[int]:
+    own = f"/proc/{os.getpid()}/task"
+    texts = (proc_text(f"{own}/{task}/children") or "" for task in names(own))
+    return frozenset(int(pid) for text in texts for pid in text.split())
+
+
+def _is_reaped(pid: int) -> bool:
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    except ChildProcessError:
+        return True
 
 
 def _write(sink: int, part: bytes) -> None:

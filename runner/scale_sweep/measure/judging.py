@@ -82,6 +82,8 @@ def watch(asked: Judging, stop: Stop) -> Watched:
         cpus=cpus,
         server_cpus=asked.server.cpus,
         waits=lambda: lock_waits(asked.server.pids()),
+        is_foreign=True,
+        adopted=lambda: tool.adopted,
     )
     with sampler:
         tool.wait(stop, affinity.look)
@@ -139,7 +141,7 @@ class _Affinity:
 def _linger(tool: ToolProcess, seconds: float, stop: Stop) -> tuple[str, ...]:
     """Waits for what the tool left in the background; names what still runs then."""
     deadline = time.monotonic() + seconds
-    while (left := tool.left_behind()) and time.monotonic() < deadline and not stop.requested():
+    while (left := tool.adopt()) and time.monotonic() < deadline and not stop.requested():
         time.sleep(ALIVE_S)
     named = []
     for pid in left:

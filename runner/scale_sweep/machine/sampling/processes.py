@@ -84,7 +84,7 @@ class ProcessTree:
     def pids(self) -> list[int]:
         """The members that live now."""
         members: dict[int, None] = {}
-        waiting = list(self._roots)
+        waiting = [*self._roots, *self._adopted()]
         while waiting:
             pid = waiting.pop()
             if pid in members:
