@@ -78,6 +78,7 @@ class ProcessTree:
 
     def __init__(self, root_pids: tuple[int, ...], proc: Path = Path("/proc")) -> None:
         self._roots, self._proc = root_pids, proc
+        self.members: Sequence[int] = ()  # at the last reading
         self._seen: dict[int, _Use] = {}
         self._gone = _Use(0.0, 0.0, 0)
 
@@ -101,7 +102,8 @@ class ProcessTree:
         """Their counters; none if no member lives and none was ever seen."""
         now: dict[int, _Use] = {}
         memory = 0
-        for pid in self.pids():
+        self.members = self.pids()
+        for pid in self.members:
             stat, statm = proc_text(f"{self._proc}/{pid}/stat"), proc_text(f"{self._proc}/{pid}/statm")
             if stat is None or statm is None:
                 continue

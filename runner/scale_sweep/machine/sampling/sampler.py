@@ -16,6 +16,7 @@ from scale_sweep.machine.host.child_programs import CpuWorkReader
 from scale_sweep.machine.host.host_facts import kernel_bytes, text_of
 from scale_sweep.machine.sampling import machine
 from scale_sweep.machine.sampling.counters import CpuCounters
+from scale_sweep.machine.sampling.load_threads import LoadThreads, LoadUse
 from scale_sweep.machine.sampling.machine import EnergyReader
 from scale_sweep.machine.sampling.processes import ProcessTree, ThreadReader, subject_reader
 from scale_sweep.machine.sampling.waits import WaitReader
@@ -42,14 +43,21 @@ class Sampler:
         server_cpus: Sequence[int] = (),
         worked_cpus: Sequence[int] = (),
         network_bits_per_s: Mapping[str, float] | None = None,
+        is_foreign: bool = False,
     ) -> None:
+        """is_foreign: another program makes the load, whose tree of processes is read with all of its threads."""
         self._server, self._generator = subject_reader(server), subject_reader(generator)
+        self._foreign: LoadThreads | None = None
+        if is_foreign and generator is not None and generator.root_pids:
+            tree = ProcessTree(generator.root_pids)
+            self._generator, self._foreign = tree.read, LoadThreads(tree)
         self._disks = tuple(disks)
         self._period_s, self._on_sample, self._pids = 1.0 / hz, on_sample, pids
         self._threads, self._generator_threads = ThreadReader(), ThreadReader(has_switches=False)
-        self._generator_pids = generator.root_pids if generator is not None else ()
+        self._generator_pids = generator.root_pids if generator is not None and not self._foreign else ()
         self._cpus = tuple(cpus)
         self._waits = WaitReader(waits)
+        self._load_waits = WaitReader(self._foreign.waits if self._foreign else None)
         self._speeds = machine.network_speeds(network_bits_per_s)
         self._server_cpus, self._counters = tuple(server_cpus), CpuCounters(())
         self._work = CpuWorkReader(worked_cpus)
@@ -63,6 +71,7 @@ class Sampler:
     def __enter__(self) -> Sampler:
         self._counters = CpuCounters(self._server_cpus)
         self._waits.start()
+        self._load_waits.start()
         self._work.start()
         self._thread.start()
         return self
@@ -71,6 +80,7 @@ class Sampler:
         self._stop.set()
         self._thread.join(END_S)
         self._waits.stop()
+        self._load_waits.stop()
         self._work.stop()
         if not self._thread.is_alive():
             self._counters.close()
@@ -106,20 +116,27 @@ class Sampler:
         """One sample, now."""
         now = time.monotonic_ns()
         threads = self._threads.read(self._pids() if self._pids else ())
-        of_generator = self._generator_threads.read(self._generator_pids)
+        generator = self._generator()
+        own = self._generator_threads.read(self._generator_pids)
+        load = self._foreign.read() if self._foreign else LoadUse(peak_cores=own.peak_cores)
         cpus = machine.cpu_times()
         whole = cpus.pop("", None)
         return Sample(
             monotonic_ns=now,
             server=self._server(),
-            generator=self._generator(),
+            generator=generator,
             memory_available_bytes=kernel_bytes("MemAvailable"),
             psi_some_s_total=machine.pressure_s(),
             thread_cpu_s_total=threads.cpu_s_total,
             thread_peak_cores=threads.peak_cores,
             thread_median_cores=threads.median_cores,
             thread_switches_total=threads.switches_total,
-            generator_peak_cores=of_generator.peak_cores,
+            generator_peak_cores=load.peak_cores,
+            generator_wanted_cores=load.wanted_cores,
+            generator_queued_cores=load.queued_cores,
+            generator_threads=load.threads,
+            generator_stopped=load.stopped,
+            generator_waits_total=self._load_waits.totals(),
             cpu_busy_s_total={cpu: one.busy_s for cpu, one in cpus.items()},
             cpu_stolen_s_total={cpu: one.stolen_s for cpu, one in cpus.items()},
             waits_total=self._waits.totals(),

@@ -63,22 +63,26 @@ _HELD_WAITED, _HELD_TO_READ_OR_WRITE = 2, 3  # the second: glibc's read-write lo
 
 def lock_waits(pids: Sequence[int], proc: Path = Path("/proc"), machine: str = "") -> Mapping[str, int]:
     """Threads that could run, as RUNS, and those that wait for a lock, by pool. machine: as in uname; "": this one."""
-    number = _FUTEX.get(machine or os.uname().machine)
     counts: Counter[str] = Counter()
     for folder in (f"{proc}/{pid}/task" for pid in pids):
         for task in names(folder):
             call = (proc_text(f"{folder}/{task}/syscall") or "").split()
             if call[:1] == ["running"]:
                 counts[RUNS] += 1
-            elif _is_held_lock(call, number):
+            elif is_held_lock(call, machine):
                 counts[LOCKED + pool_name((proc_text(f"{folder}/{task}/comm") or "").strip())] += 1
     return counts
 
 
-def _is_held_lock(call: Sequence[str], futex: int | None) -> bool:
-    if len(call) < 4 or futex is None or call[0] != str(futex):
-        return False
-    operation, value = int(call[2], 16) & 0xFFFFFFFF & _PLAIN, int(call[3], 16) & 0xFFFFFFFF
+def futex_wait(call: Sequence[str], machine: str = "") -> int | None:
+    """The operation of a thread's call, as /proc/PID/syscall has it; None if it is no futex(2)."""
+    is_futex = len(call) >= 4 and call[0] == str(_FUTEX.get(machine or os.uname().machine))
+    return int(call[2], 16) & 0xFFFFFFFF & _PLAIN if is_futex else None
+
+
+def is_held_lock(call: Sequence[str], machine: str = "") -> bool:
+    operation = futex_wait(call, machine)
+    value = int(call[3], 16) & 0xFFFFFFFF if operation is not None else 0
     if operation == _WAIT_BITSET:
         return value in (_HELD_WAITED, _HELD_TO_READ_OR_WRITE)
     return operation in _PRIORITY_LOCKS or (operation == _WAIT and value == _HELD_WAITED)

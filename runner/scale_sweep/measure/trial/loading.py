@@ -121,6 +121,7 @@ class Loading:
             worked_cpus=_worked_cpus(trial),
             # A database that reports none of its connections' waits: waits of its threads.
             waits=self._session.wait_events if self._facts.wait_events else lambda: lock_waits(self._server.pids()),
+            is_foreign=not trial.load.is_ours,
         )
         try:
             with self._sampler:
