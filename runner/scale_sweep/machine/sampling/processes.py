@@ -76,8 +76,14 @@ class _Use(NamedTuple):
 class ProcessTree:
     """Root processes and all their descendants. What ended ones had used when last seen still counts."""
 
-    def __init__(self, root_pids: tuple[int, ...], proc: Path = Path("/proc")) -> None:
-        self._roots, self._proc = root_pids, proc
+    def __init__(
+        self,
+        root_pids: tuple[int, ...],
+        proc: Path = Path("/proc"),
+        adopted: Callable[[], Sequence[int]] = tuple,
+    ) -> None:
+        """adopted: gives members whose parent ended."""
+        self._roots, self._proc, self._adopted = root_pids, proc, adopted
         self.members: Sequence[int] = ()  # at the last reading
         self._seen: dict[int, _Use] = {}
         self._gone = _Use(0.0, 0.0, 0)

@@ -44,12 +44,14 @@ class Sampler:
         worked_cpus: Sequence[int] = (),
         network_bits_per_s: Mapping[str, float] | None = None,
         is_foreign: bool = False,
+        adopted: Callable[[], Sequence[int]] = tuple,
     ) -> None:
-        """is_foreign: another program makes the load, whose tree of processes is read with all of its threads."""
+        """is_foreign: another program makes the load, whose tree of processes is read with all of its threads.
+        adopted: gives those of its processes whose parent ended."""
         self._server, self._generator = subject_reader(server), subject_reader(generator)
         self._foreign: LoadThreads | None = None
         if is_foreign and generator is not None and generator.root_pids:
-            tree = ProcessTree(generator.root_pids)
+            tree = ProcessTree(generator.root_pids, adopted=adopted)
             self._generator, self._foreign = tree.read, LoadThreads(tree)
         self._disks = tuple(disks)
         self._period_s, self._on_sample, self._pids = 1.0 / hz, on_sample, pids
