@@ -9,9 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
-from tests.integration.cli import Terminal, run, start, waited_for
+from tests.integration.cli import SCALE, run, start, waited_for
+from tests.integration.made_images import python_image, require_docker
 from tests.loadgen.postgres_server import running_postgres
 from tests.needs import need, needs
 
@@ -40,6 +42,8 @@ def test_pgbench_is_read_by_its_row_and_the_run_is_one_like_any_other(tmp_path):
         at = ("-h", "127.0.0.1", "-p", str(server.port), "-U", "postgres")
         made = subprocess.run([pgbench, *at, "-i", "-q", "-s", "1", "postgres"], capture_output=True, text=True)
         assert made.returncode == 0, made.stderr
+        for process in (first := psutil.Process(server.process.pid), *first.children()):
+            process.cpu_affinity([CPUS[0]])  # a connection's process inherits it
         load = (*ON_LAST, pgbench, *at, "-S", "-c", "2", "-j", "1", "-T", "6", "postgres")
         done = run("judge", "--port", str(server.port), "--", *load, cwd=tmp_path)
     assert done.returncode in (0, 10), done.stderr
@@ -102,12 +106,22 @@ def test_ctrl_c_reaches_the_command_once_and_the_part_that_ran_is_kept(idle_serv
         "time.sleep(0.5)\n"
         "print('interrupts:', len(seen))"
     )
-    terminal = Terminal("judge", "--pid", str(idle_server.pid), "--", sys.executable, "-c", program, cwd=tmp_path)
-    terminal.until(lambda: "begun" in terminal.seen)
-    os.write(terminal._fd, b"\x03")
-    assert terminal.end() == 130, terminal.seen
-    assert "interrupts: 1" in terminal.seen
-    assert "was interrupted" in terminal.seen
+    words = (SCALE, "judge", "--pid", str(idle_server.pid), "--", sys.executable, "-c", program)
+    terminal = subprocess.Popen(  # the foreground of a terminal of its own
+        ["script", "-qefc", shlex.join(words), "/dev/null"],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    seen = b""
+    while b"begun" not in seen.splitlines():
+        seen += os.read(terminal.stdout.fileno(), 4096)
+    terminal.stdin.write(b"\x03")
+    terminal.stdin.flush()
+    rest = terminal.communicate(timeout=60)[0].decode()
+    assert terminal.returncode == 130, rest
+    assert "interrupts: 1" in rest
+    assert "was interrupted" in rest
     assert list((tmp_path / "results").glob("*/report.html"))
 
 
@@ -123,9 +137,9 @@ def test_a_signal_to_scale_alone_reaches_the_command_too(idle_server, tmp_path):
 
 def test_what_the_command_leaves_in_the_background_is_counted_and_named(idle_server, tmp_path):
     busy = "import time\nend = time.process_time() + 2\nwhile time.process_time() < end: pass"
-    left = f"{shlex.join([sys.executable, '-c', busy])} & sleep 300 & echo pid $!"
+    left = f"{shlex.join([sys.executable, '-c', busy])} & sleep 300 & echo left $!"
     done, told = judged(idle_server, tmp_path, "bash", "-c", left, options=("--linger", "4s"))
-    number = int(re.search(r"pid (\d+)", done.stderr)[1])
+    number = int(re.search(r"left (\d+)", done.stderr)[1])
     try:
         assert told["left_behind"] == [f"sleep (pid {number})"]
         assert told["measurement"]["generator_cpu_cores"] > 0.2, "what it left behind loaded too"
@@ -160,14 +174,19 @@ def test_bad_input_is_one_sentence_before_anything_starts(words, said, tmp_path)
 @needs("root")
 def test_a_port_of_another_users_process_is_that_users_or_refused(tmp_path):
     """As nobody, who does not see whose socket it is."""
-    program = "import socket, time\ns = socket.create_server(('127.0.0.1', 0))\nprint(s.getsockname()[1], flush=True)\ntime.sleep(300)"
+    program = (
+        "import os, socket, sys, time\ns = socket.create_server(('127.0.0.1', 0))\nos.setuid(int(sys.argv[1]))\n"
+        "print(s.getsockname()[1], flush=True)\ntime.sleep(300)"
+    )
     ask = (
-        "import os, sys\nos.setgid(65534); os.setuid(65534)\n"
-        "from scale_sweep.server.runtimes.running import find_server\nfrom scale_sweep.base.errors import UsageError\n"
-        "try: print(find_server((), (int(sys.argv[1]),)).accounting.root_pids)\nexcept UsageError as e: print(e.message, e.remedy)"
+        "import os, sys\nfrom scale_sweep.server.runtimes.running import find_server\n"
+        "from scale_sweep.base.errors import UsageError\n'loaded'.encode('ascii')\nos.setgid(65534)\nos.setuid(65534)\n"
+        "try:\n    print(find_server((), (int(sys.argv[1]),)).accounting.root_pids)\n"
+        "except UsageError as error:\n    print(error.message, error.remedy)"
     )
     for user, expected in ((4711, r"\({pid},\)"), (0, "belongs to another user.*--pid")):
-        server = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, user=user)
+        words = [sys.executable, "-c", program, str(user)]
+        server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
         try:
             port = server.stdout.readline().strip()
             done = subprocess.run([sys.executable, "-c", ask, port], capture_output=True, text=True, cwd=tmp_path)
@@ -177,10 +196,12 @@ def test_a_port_of_another_users_process_is_that_users_or_refused(tmp_path):
         assert re.search(expected.format(pid=server.pid), done.stdout), (done.stdout, done.stderr)
 
 
-@needs("docker")
-def test_a_published_port_is_its_containers(image_of_python, tmp_path):
+@pytest.mark.docker
+def test_a_published_port_is_its_containers(tmp_path):
+    require_docker()
+    image = python_image()
     program = "import socket, time; s = socket.create_server(('0.0.0.0', 80)); time.sleep(300)"
-    words = ("docker", "run", "-d", "--rm", "-p", "127.0.0.1::80", image_of_python, "python3", "-c", program)
+    words = ("docker", "run", "-d", "--rm", "-p", "127.0.0.1::80", image, "python3", "-c", program)
     name = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
     try:
         told = subprocess.run(["docker", "port", name, "80"], capture_output=True, text=True, check=True).stdout

@@ -121,7 +121,7 @@ def summary_of(run: ToolRun, lines: Sequence[ToolLine], intervals: Sequence[Inte
         window_end_ns=end_ns,
         last_ack_ns=run.ended_ns,
         rows_window=counted if run.writes_rows else 0,
-        rows_per_s=counted / window_s if run.writes_rows and window_s > 0 else None,
+        rows_per_s=(count or 0.0) / window_s if run.writes_rows and window_s > 0 else None,
         rows_acked=round(result.count or counted) if run.writes_rows and result else 0,
         rows_failed=0,
         requests=round(result.count or counted) if result else counted,
@@ -135,6 +135,7 @@ def summary_of(run: ToolRun, lines: Sequence[ToolLine], intervals: Sequence[Inte
         response=latency,
         service=latency,
         program=run.program,
+        requests_per_s=count / window_s if count is not None and window_s > 0 and not run.writes_rows else None,
         is_counted=count is not None,
     )
 

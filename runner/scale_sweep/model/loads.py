@@ -126,6 +126,7 @@ class LoadSummary:
     # (first table, tables, rows of each) of acknowledged first rows with those before the load; None: not known
     table_rows: tuple[tuple[int, ...], ...] | None = None
     program: LoadProgram | None = None
+    requests_per_s: float | None = None  # by a foreign program's own report
     is_counted: bool = True  # False: a foreign program prints no rate that is known
 
 

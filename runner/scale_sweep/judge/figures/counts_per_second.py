@@ -64,6 +64,8 @@ def rows_per_s(summary: LoadSummary, work: Work) -> float | None:
 def requests_per_s(summary: LoadSummary, work: Work) -> float | None:
     """Answered within the window; None if they were not counted. Of operations with a rate of their own the mean is
     subtracted: a settled part of the window has no counts of each."""
+    if summary.requests_per_s is not None or not summary.is_counted:
+        return summary.requests_per_s
     answered = summary.service.count
     if summary.window_s <= 0 or not summary.is_answered or (summary.rows_window and not answered):
         return None
