@@ -180,7 +180,7 @@ def test_a_port_of_another_users_process_is_that_users_or_refused(tmp_path):
     )
     ask = (
         "import os, sys\nfrom scale_sweep.server.runtimes.running import find_server\n"
-        "from scale_sweep.base.errors import UsageError\n'loaded'.encode('ascii')\nos.setgid(65534)\nos.setuid(65534)\n"
+        "from scale_sweep.base.errors import UsageError\n__import__('codecs').lookup('ascii')\nos.setgid(65534)\nos.setuid(65534)\n"
         "try:\n    print(find_server((), (int(sys.argv[1]),)).accounting.root_pids)\n"
         "except UsageError as error:\n    print(error.message, error.remedy)"
     )

@@ -87,7 +87,8 @@ def watch(asked: Judging, stop: Stop) -> Watched:
     )
     with sampler:
         tool.wait(stop, affinity.look)
-        left = _linger(tool, asked.linger_s, stop)
+        has_more, left = bool(tool.adopt()), _linger(tool, asked.linger_s, stop)
+        ended_ns = time.monotonic_ns() if has_more else tool.ended_ns
     samples = []
     while not taken.empty():
         samples.append(taken.get_nowait())
@@ -100,7 +101,7 @@ def watch(asked: Judging, stop: Stop) -> Watched:
                 rows=asked.reader.unit if asked.reader else "",
             ),
             started_ns=tool.started_ns,
-            ended_ns=tool.ended_ns,
+            ended_ns=ended_ns,
             cpu_s=tool.cpu_s,
             code=tool.code or 0,
             clients=asked.clients,
