@@ -67,7 +67,8 @@ def requests_per_s(summary: LoadSummary, work: Work) -> float | None:
     if summary.requests_per_s is not None or not summary.is_counted:
         return summary.requests_per_s
     answered = summary.service.count
-    if summary.window_s <= 0 or not summary.is_answered or (summary.rows_window and not answered):
+    is_known = summary.is_answered and summary.is_counted
+    if summary.window_s <= 0 or not is_known or (summary.rows_window and not answered):
         return None
     paced = {operation.name for operation in work.paced}
     others = sum(_answered_per_s(operation) for operation in summary.operations if operation.name in paced)

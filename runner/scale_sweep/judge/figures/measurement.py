@@ -10,7 +10,7 @@ from scale_sweep.experiment.work import stores
 from scale_sweep.judge.figures.counts_per_second import divided, rated_intervals, requests_per_s, rows_per_s
 from scale_sweep.judge.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
 from scale_sweep.judge.figures.operations import milliseconds, operation_figures
-from scale_sweep.judge.figures.resource_use import in_flight
+from scale_sweep.judge.figures.resource_use import cpu_by_second, generator_cores, in_flight, is_by_cpu
 from scale_sweep.judge.figures.taken import HostSeries, host_figures
 from scale_sweep.judge.figures.trial_facts import TrialFacts, whole_intervals
 from scale_sweep.judge.figures.window import WorkTotals, at_equal_speed, measure_window, rate_and_speed
@@ -40,7 +40,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
     per_row = whole.disk_bytes / s.rows_acked if whole and whole.disk_bytes is not None and s.rows_acked else None
     return replace(
         Measurement(**{name: getattr(use, name) for name, _ in _OF_WINDOW}),
-        rows=s.rows_window if trial.work.writes else None,
+        rows=s.rows_window if trial.work.writes and s.is_counted else None,
         window_s=s.window_s,
         transient_s=facts.transient.seconds if facts.transient else 0.0,
         transient_rate=facts.transient.rate if facts.transient else None,
@@ -48,7 +48,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         requests_per_s=requests_per_s(s, trial.work),
         durable_rows_per_s=_durable(trial, facts, s),
         server_cpu_percent=_share(use.server_cpu_cores, trial.cores),
-        **_generator(trial, facts, s),
+        **_generator(trial, facts, s, use),
         disk_bytes_per_row=per_row,
         disk_busy_percent=max(use.disk_busy_percent.values(), default=None),
         memory_used_gb=divided(use.memory_used_bytes_max, 1e9),
@@ -81,8 +81,8 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
     )
 
 
-def _generator(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
-    cores = (summary.cpu_window_s or 0.0) / summary.window_s
+def _generator(trial: Trial, facts: TrialFacts, summary: LoadSummary, use: ResourceUse) -> dict[str, Any]:
+    cores = generator_cores(summary, use)
     series = HostSeries(facts.samples, facts.networks)
     hosts = host_figures(series.uses(summary.window_start_ns, summary.window_end_ns))
     cpus = len(trial.placement.generator_cpus) or sum(host.cpus for host in hosts.values())
@@ -136,8 +136,11 @@ def _rate_figures(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict
     rated = [] if trial.load.is_sparse else rated_intervals(facts.intervals, trial.work)
     seconds = whole_intervals(rated, summary)
     totals = WorkTotals(facts.samples)
-    rates, speeds = [i.count for i in seconds], totals.of_seconds(seconds)
-    steady, waiting, two = steadiness(rates), in_flight(summary), modes(rates)
+    rates: list[float] = [i.count for i in seconds]
+    if by_cpu := is_by_cpu(trial, facts):
+        rates = cpu_by_second(facts.samples, summary)
+    speeds = totals.of_seconds(seconds)
+    steady, waiting, two = steadiness(rates), in_flight(summary), None if by_cpu else modes(rates)
     claims = trial.load.carries_claim and trial.load.is_long(summary.window_s)
     equal = steadiness(at_equal_speed(rates, speeds)) if speeds and troubles(steady, claims=claims) else None
     is_equal = equal is not None and not troubles(equal, claims=claims)
@@ -156,7 +159,7 @@ def _rate_figures(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict
         "rate_halves_percent": steady.halves_percent,
         "rate_low": two[0] if two else None,
         "rate_high": two[1] if two else None,
-        "stalled_percent": stalled_percent(rates),
+        "stalled_percent": None if by_cpu else stalled_percent(rates),
         "in_flight_percent": 100 * waiting if waiting is not None else None,
     }
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from scale_sweep.experiment.work import rate_of
 from scale_sweep.judge.figures.counts_per_second import RatedInterval, rate_per_s
 from scale_sweep.judge.figures.disk_figures import own_ceilings
-from scale_sweep.judge.figures.taken import HostSeries, lateness, paused_s, taken_cpus, taken_on_hosts
+from scale_sweep.judge.figures.taken import HostSeries, lateness, paused_s, stopped_s, taken_cpus, taken_on_hosts
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window import WorkTotals, measure_window
 from scale_sweep.judge.verdict.evidence import HostUse, LoadHalf, ResourceUse, TrialResources
+from scale_sweep.judge.verdict.rules.server import LOCKED, waited
 from scale_sweep.model.loads import LoadProgram, LoadSummary
 from scale_sweep.model.planned import Trial
+from scale_sweep.model.resources import CLIENTS
 from scale_sweep.model.samples import Sample
 
 
@@ -39,12 +41,34 @@ def resources_of(trial: Trial, facts: TrialFacts) -> TrialResources:
         cut_units=units_of_request if trial.load.is_sparse else 0,
         is_elsewhere=bool(facts.networks),
         round_trips_ms={one.host: one.round_trip_ms for one in facts.networks if one.round_trip_ms is not None},
-        is_foreign=not trial.load.is_ours and any(s.generator_threads is not None for s in facts.samples),
+        is_foreign=is_watched(trial, facts),
         program=program.name,
         more_threads=program.more_threads,
         more_clients=program.more_clients,
         pin=program.pin,
+        grants_clients=trial.resources.value(CLIENTS) is not None,
+        is_counted=facts.summary is None or facts.summary.is_counted,
+        is_by_cpu=is_by_cpu(trial, facts),
     )
+
+
+def is_watched(trial: Trial, facts: TrialFacts) -> bool:
+    """Another program made the load, and the samples have its threads: those of older versions have none."""
+    return not trial.load.is_ours and any(s.generator_threads is not None for s in facts.samples)
+
+
+def is_by_cpu(trial: Trial, facts: TrialFacts) -> bool:
+    return is_watched(trial, facts) and not facts.intervals
+
+
+def cpu_by_second(samples: Sequence[Sample], summary: LoadSummary) -> list[float]:
+    """The server's cores between each two samples of the window."""
+    inside = [s for s in samples if summary.window_start_ns <= s.monotonic_ns <= summary.window_end_ns]
+    return [
+        (new.server.cpu_s_total - old.server.cpu_s_total) / ((new.monotonic_ns - old.monotonic_ns) / 1e9)
+        for old, new in pairwise(inside)
+        if new.server.cpu_s_total is not None and old.server.cpu_s_total is not None
+    ]
 
 
 def window_use(
@@ -53,7 +77,7 @@ def window_use(
     """intervals: those inside the window."""
     start_ns, end_ns = summary.window_start_ns, summary.window_end_ns
     use = replace(measure_window(facts.samples, start_ns, end_ns), seconds=summary.window_s)
-    client = (summary.cpu_window_s or 0.0) / summary.window_s  # None only for an empty window
+    client = generator_cores(summary, use)
     hosts = HostSeries(facts.samples, facts.networks).uses(start_ns, end_ns)
     whole = _of_trial(trial, summary, use, rate=rate_per_s(summary, trial.work), client=client, hosts=hosts)
     stall = longest_stall(intervals)
@@ -62,13 +86,22 @@ def window_use(
         whole,
         backlog_per_s=backlog_growth(intervals),
         late=lateness(trial, summary),
-        paused_s=paused_s(facts.intervals, summary),
+        paused_s=stopped_s(facts.samples, start_ns, end_ns)
+        if is_watched(trial, facts)
+        else paused_s(facts.intervals, summary),
         stalled_s=stall.seconds if stall else None,
         stalled_cores=meanwhile.server_cpu_cores if meanwhile else None,
         stalled_cores_min=_least_cores(facts.samples, stall) if stall else None,
         stalled_other_cores=_others(trial, meanwhile, meanwhile.generator_cpu_cores) if meanwhile else None,
         stalled_cpu_waiting_percent=meanwhile.cpu_waiting_percent if meanwhile else None,
     )
+
+
+def generator_cores(summary: LoadSummary, use: ResourceUse) -> float:
+    """By its own count; by the samples if it has none."""
+    if summary.cpu_window_s is None and use.hot_generator_wanted is not None:
+        return use.generator_cpu_cores or 0.0
+    return (summary.cpu_window_s or 0.0) / summary.window_s  # None only for an empty window
 
 
 def _least_cores(samples: Sequence[Sample], stall: Stall) -> float | None:
@@ -100,6 +133,14 @@ def in_flight(summary: LoadSummary) -> float | None:
     busy, making = workers_busy(summary), summary.make_s / total
     own = max(0.0, busy - making) if busy is not None else 0.0
     return max(0.0, summary.send_s / total - own)
+
+
+def in_flight_by_states(use: ResourceUse) -> float | None:
+    """The same of a foreign load: its busiest thread neither ran, nor was runnable, nor waited for a lock of its own
+    program."""
+    if use.hot_generator_wanted is None:
+        return None
+    return max(0.0, 1.0 - use.hot_generator_wanted[1] - waited(use.generator_waits, LOCKED)[0])
 
 
 def workers_busy(summary: LoadSummary) -> float | None:
@@ -160,7 +201,7 @@ def _of_trial(
         stolen_cpu_cores=_stolen(trial, use),
         taken=(*taken_cpus(trial, use, client), *taken_on_hosts(hosts)),
         throttled=use.throttled_s / use.seconds if use.throttled_s is not None and use.seconds > 0 else None,
-        in_flight=in_flight(summary),
+        in_flight=in_flight_by_states(use) if use.hot_generator_wanted is not None else in_flight(summary),
         workers_busy=workers_busy(summary),
         hosts=hosts,
     )

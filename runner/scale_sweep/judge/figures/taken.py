@@ -9,7 +9,7 @@ from statistics import median
 
 from scale_sweep.judge.figures.counts_per_second import divided
 from scale_sweep.judge.figures.window import counter_at
-from scale_sweep.judge.verdict.evidence import HostUse, Lateness, ResourceUse, TakenCpus
+from scale_sweep.judge.verdict.evidence import OF_LOAD, OF_SERVER, HostUse, Lateness, ResourceUse, TakenCpus
 from scale_sweep.model.loads import Interval, LoadSummary
 from scale_sweep.model.planned import Trial
 from scale_sweep.model.samples import HostFigures, HostNetwork, HostSample, Sample
@@ -26,8 +26,8 @@ def taken_cpus(trial: Trial, use: ResourceUse, client: float | None) -> tuple[Ta
         groups = [("the server's and the load generator's", both, own)]
     else:
         groups = [
-            ("the server's", placement.server_cpus, server),
-            ("the load generator's", placement.generator_cpus, client),
+            (OF_SERVER, placement.server_cpus, server),
+            (OF_LOAD, placement.generator_cpus, client),
         ]
     return tuple(
         _taken(whose, cpus, own, use)
@@ -73,6 +73,32 @@ def paused_s(intervals: Sequence[Interval], summary: LoadSummary) -> float:
         if old.monotonic_ns < summary.window_end_ns and new.monotonic_ns > summary.window_start_ns
     )
     return max((late or 0.0) / 1e6, (max(touching, default=0) - usual) / 1e9)
+
+
+IDLE = 0.1  # share of its usual CPU time that a stopped load may still seem to use
+
+
+def stopped_s(samples: Sequence[Sample], start_ns: int, end_ns: int) -> float:
+    """The longest time in which a foreign load stood stopped: from the first sample that saw it so to the last, with
+    the time before and after in which it lacks CPU time. One that waits for its server is not stopped."""
+    pairs = list(pairwise(s for s in samples if start_ns <= s.monotonic_ns <= end_ns))
+    usual = median(
+        [_cores(old, new) for old, new in pairs if not (old.generator_stopped or new.generator_stopped)] or [0]
+    )
+    longest = stopped = 0.0
+    for old, new in pairs:
+        was, is_now = bool(old.generator_stopped), bool(new.generator_stopped)
+        lacks = max(0.0, 1.0 - _cores(old, new) / usual) if usual > 0 else float(was and is_now)
+        seconds = (new.monotonic_ns - old.monotonic_ns) / 1e9 * lacks if was or is_now else 0.0
+        only_a_part = was and is_now and lacks < 1.0 - IDLE  # other processes of it went on
+        stopped = 0.0 if only_a_part else seconds + (stopped if was else 0.0)
+        longest = max(longest, stopped)
+    return longest
+
+
+def _cores(old: Sample, new: Sample) -> float:
+    used = (new.generator.cpu_s_total or 0.0) - (old.generator.cpu_s_total or 0.0)
+    return used / max(1e-3, (new.monotonic_ns - old.monotonic_ns) / 1e9)
 
 
 class HostSeries:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +60,9 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Res
         hot_thread=hot,
         hot_thread_median=_median_of(hot[0], inside) if hot else None,
         hot_generator_thread=_hottest([s.generator_peak_cores for s in inside]),
-        waits=_waits(inside),
+        **_wanted(inside),
+        waits=_waits([s.waits_total for s in inside]),
+        generator_waits=_waits([s.generator_waits_total for s in inside]),
         network=_network(samples, rate),
         switches_per_s=_rates(samples, rate, "thread_switches_total"),
         counters_per_s=counters,
@@ -127,9 +131,27 @@ def _rates(
     return {name: value for name in names if (value := rate(of(name))) is not None}
 
 
-def _waits(inside: Sequence[Sample]) -> Mapping[str, float]:
+def _wanted(inside: Sequence[Sample]) -> Mapping[str, Any]:
+    """Fields about the threads of a foreign load, between each two samples; none for an own load."""
+    parts = [(n, n.monotonic_ns - o.monotonic_ns) for o, n in pairwise(inside) if n.generator_threads is not None]
+    if not parts:
+        return {}
+    whole = sum(ns for _, ns in parts) or 1
+    wanted: defaultdict[str, float] = defaultdict(float)
+    for sample, ns in parts:
+        for name, cores in sample.generator_wanted_cores.items():
+            wanted[name] += cores * ns / whole
+    name, cores = max(wanted.items(), key=lambda item: item[1], default=("", 0.0))
+    return {
+        "hot_generator_wanted": (name, cores),
+        "hot_generator_queued": sum(s.generator_queued_cores.get(name, 0.0) * ns / whole for s, ns in parts),
+        "generator_threads": sum((s.generator_threads or 0) * ns / whole for s, ns in parts),
+    }
+
+
+def _waits(totals: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
     """Shares; empty if fewer than two samples have them, or no connection was seen at work."""
-    waits = [s.waits_total for s in inside if s.waits_total]
+    waits = [one for one in totals if one]
     if len(waits) < 2:
         return {}
     grown = {name: waits[-1][name] - waits[0].get(name, 0.0) for name in waits[-1]}

@@ -30,6 +30,9 @@ class TrialResources:
     more_threads: str = ""  # more_*: its flags for more of them ("-j 4"); "": it has none
     more_clients: str = ""
     pin: str = ""  # a command that keeps it off the server's CPUs; "": not known
+    grants_clients: bool = False  # the level says how many
+    is_counted: bool = True  # the rate of the load is known
+    is_by_cpu: bool = False  # the load reports nothing each second: the server's CPU use is in place of its rate
 
     @property
     def counts_rows(self) -> bool:
@@ -38,6 +41,9 @@ class TrialResources:
     @property
     def done(self) -> str:
         return "row was acknowledged" if self.counts_rows else "request was answered"
+
+
+OF_SERVER, OF_LOAD = "the server's", "the load generator's"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +64,7 @@ class OfferedOperation:
 class TakenCpus:
     """The cores that other programs and the hypervisor took of some CPUs."""
 
-    whose: str  # "the server's", "the load generator's", or both
+    whose: str  # OF_SERVER, OF_LOAD, both, or a host's
     cpus: int
     others: float
     stolen: float
@@ -129,6 +135,11 @@ class ResourceUse:
     hot_thread: tuple[str, float] | None = None  # whose busiest thread used most, with its cores
     hot_thread_median: float | None = None  # of the others of that name that worked
     hot_generator_thread: tuple[str, float] | None = None
+    # of a foreign load: whose busiest thread wanted a CPU most, with the cores that it ran or was runnable
+    hot_generator_wanted: tuple[str, float] | None = None
+    hot_generator_queued: float = 0.0  # the part in which it did not run
+    generator_threads: float | None = None  # that wanted a CPU
+    generator_waits: Mapping[str, float] = field(default_factory=dict)  # as waits, of its threads at work
     # share of the working connections' time by what they waited for, "lock: NAME"; else of threads, "mutex: POOL"
     waits: Mapping[str, float] = field(default_factory=dict)
     # of the server's threads, "voluntary" (to sleep) and "nonvoluntary"

@@ -129,4 +129,4 @@ def _is_brief(call: Sequence[str], process: str) -> bool:
         return False
     operation = int(call[2], 16)
     now_s = 0.0 if wait == _WAIT else time.time() if operation & _REALTIME else time.monotonic()
-    return -_OVERDUE_S <= seconds + ns / 1e9 - now_s <= _BRIEF_S
+    return bool(-_OVERDUE_S <= seconds + ns / 1e9 - now_s <= _BRIEF_S)

@@ -69,7 +69,7 @@ def generator_take(use: ResourceUse, resources: TrialResources) -> float:
 
 
 def foreign_quota(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    if resources.quota or not _is_throttled(use):
+    if resources.quota or not is_throttled(use):
         return None
     return Explanation(
         kind=BottleneckKind.THROTTLING,
@@ -81,7 +81,7 @@ def foreign_quota(use: ResourceUse, resources: TrialResources) -> Explanation | 
 
 def own_quota(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     share = used_share(use, resources)
-    if not resources.quota or not _is_throttled(use) or share is None or share < limit.CORES_FULL:
+    if not resources.quota or not is_throttled(use) or share is None or share < limit.CORES_FULL:
         return None
     cores, held = counted(resources.cores, "core"), _throttled_percent(use)
     return Explanation(
@@ -91,7 +91,7 @@ def own_quota(use: ResourceUse, resources: TrialResources) -> Explanation | None
     )
 
 
-def _is_throttled(use: ResourceUse) -> bool:
+def is_throttled(use: ResourceUse) -> bool:
     return use.throttled is not None and use.throttled > limit.THROTTLED
 
 
@@ -130,7 +130,7 @@ def hot_thread(use: ResourceUse, resources: TrialResources) -> Explanation | Non
     )
 
 
-_LOCK, _MUTEX = "lock: ", "mutex: "  # of waits by the database, and by the kernel
+_LOCK, LOCKED = "lock: ", "mutex: "  # of waits by the database, and by the kernel
 _ROWS = (
     "see what holds the lock: rows, indexes or sequences that every connection writes; partitions, shorter transactions"
 )
@@ -139,11 +139,11 @@ _PARTS = "see what these threads share: more vgroups or partitions (--vgroups, -
 
 def locks(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """Working connections or threads waited most of their time."""
-    total, most = _waited(use, _LOCK)
+    total, most = waited(use.waits, _LOCK)
     if total >= limit.LOCK_WAITING:
         waits, remedy = f"connections waited for locks {100 * total:.0f} % of the time, mostly {most}", _ROWS
     else:
-        total, most = _waited(use, _MUTEX)
+        total, most = waited(use.waits, LOCKED)
         waits, remedy = f"threads waited for locks {100 * total:.0f} % of the time, mostly those named {most}", _PARTS
     if total < limit.LOCK_WAITING:
         return None
@@ -152,8 +152,9 @@ def locks(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     return Explanation(kind=BottleneckKind.LOCKS, sentence=f"the server's {waits}{switches}", remedy=remedy)
 
 
-def _waited(use: ResourceUse, opening: str) -> tuple[float, str]:
-    shares = {name.removeprefix(opening): share for name, share in use.waits.items() if name.startswith(opening)}
+def waited(waits: Mapping[str, float], opening: str) -> tuple[float, str]:
+    """The share of all that begin so, and the largest of them."""
+    shares = {name.removeprefix(opening): share for name, share in waits.items() if name.startswith(opening)}
     return sum(shares.values()), max(shares, key=lambda name: shares[name], default="")
 
 
@@ -245,14 +246,20 @@ def disk(use: ResourceUse, resources: TrialResources) -> Explanation | None:
 
 def held_up(use: ResourceUse, resources: TrialResources) -> str:
     """How a disk made the server wait, in words; "" if none did."""
+    if full := full_disk(use, resources):
+        return full
+    if use.io_waiting_percent is not None and use.io_waiting_percent >= limit.IO_WAITING_PERCENT:
+        return f"something waited for I/O {use.io_waiting_percent:.0f} % of the time"
+    return ""
+
+
+def full_disk(use: ResourceUse, resources: TrialResources) -> str:
     for name, busy in use.disk_busy_percent.items():
         written, own = use.disk_mb_per_s.get(name), resources.disk_ceilings_mb_per_s.get(name)
         if own and written is not None and 100 * written >= limit.DISK_FULL_PERCENT * own:
             return f"disk {name} wrote {written:.0f} MB/s of the {own:.0f} MB/s that it can by itself"
         if busy >= limit.DISK_BUSY_PERCENT:
             return f"disk {name} was {busy:.0f} % busy"
-    if use.io_waiting_percent is not None and use.io_waiting_percent >= limit.IO_WAITING_PERCENT:
-        return f"something waited for I/O {use.io_waiting_percent:.0f} % of the time"
     return ""
 
 
