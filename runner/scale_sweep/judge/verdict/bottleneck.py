@@ -61,6 +61,8 @@ def bottleneck_of(use: ResourceUse, resources: TrialResources, axis: AxisFacts) 
     """With the axis' own remedy if it has one."""
     explanation = explanations_of(use, resources, axis).bottleneck
     remedy = axis.standings[explanation.kind].remedy or explanation.remedy
+    if _is_unproven(explanation.kind, resources):  # the flag of the axis is not the tool's
+        remedy = explanation.remedy
     return Bottleneck(kind=explanation.kind, sentence=explanation.sentence, remedy=remedy)
 
 
@@ -91,6 +93,20 @@ def verdict_of(kind: BottleneckKind, axis: AxisFacts) -> VerdictKind:
     return axis.own_verdict if standing is Standing.OWN else EXTERNAL[kind]
 
 
+def _is_unproven(kind: BottleneckKind, resources: TrialResources) -> bool:
+    """A foreign load's number is the server's only by evidence of its own, and by too few clients only if the level
+    says how many."""
+    if not resources.is_foreign:
+        return False
+    return kind is BottleneckKind.UNKNOWN or (kind is BottleneckKind.CONNECTIONS and not resources.grants_clients)
+
+
+def _verdict(kind: BottleneckKind, resources: TrialResources, axis: AxisFacts) -> VerdictKind:
+    verdict = verdict_of(kind, axis)
+    is_claimed = verdict is VerdictKind.VALID and _is_unproven(kind, resources)
+    return VerdictKind.RESOURCE_NOT_SATURATED if is_claimed else verdict
+
+
 def may_be_internal(kind: BottleneckKind, use: ResourceUse, resources: TrialResources, axis: AxisFacts) -> bool:
     """Whether the server itself may leave idle what the axis gives it; only a trial with more connections decides. An
     unexplained bottleneck counts only if load generator and machine had idle CPU time."""
@@ -117,7 +133,7 @@ def judge_standing(use: ResourceUse, resources: TrialResources, axis: AxisFacts)
         backlog = grown if grows(use, resources) else ""
         return VerdictKind.OFFERED_NOT_MET, (f"{offered} {resources.unit} offered, {achieved} achieved{backlog}",)
     explanations = explanations_of(use, resources, axis)
-    kind = verdict_of(explanations.bottleneck.kind, axis)
+    kind = _verdict(explanations.bottleneck.kind, resources, axis)
     named = [explanations.bottleneck] if kind is VerdictKind.VALID else list(explanations.overruling)
     if kind is not VerdictKind.VALID and (not named or explanations.first.kind is not BottleneckKind.UNKNOWN):
         named.append(explanations.first)
@@ -125,7 +141,7 @@ def judge_standing(use: ResourceUse, resources: TrialResources, axis: AxisFacts)
 
 
 def _reasons(explanation: Explanation, use: ResourceUse, resources: TrialResources, axis: AxisFacts) -> tuple[str, ...]:
-    if verdict_of(explanation.kind, axis) is VerdictKind.VALID and not explanation.noted:
+    if _verdict(explanation.kind, resources, axis) is VerdictKind.VALID and not explanation.noted:
         return ()
     used, opening = swept_words(use, resources, axis), axis.standings[explanation.kind].reason
     if opening:

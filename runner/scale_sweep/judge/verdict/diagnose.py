@@ -25,7 +25,8 @@ def what_is_wrong(evidence: Evidence) -> list[tuple[VerdictKind, str]]:
     faults += [(VerdictKind.ERRORS, reason) for reason in (*integrity.mismatches, *integrity.suspicious)]
     if m.errors:
         faults.append((VerdictKind.ERRORS, f"{m.errors:,} of {counted(m.requests or 0, 'request')} failed"))
-    if not (m.rows or m.requests_per_s) or evidence.window is None:
+    has_some = m.rows or m.requests_per_s or not evidence.resources.is_counted
+    if not has_some or evidence.window is None:
         faults.append((VerdictKind.ERRORS, f"no {evidence.resources.done} inside the window"))
     return faults + [(VerdictKind.ERRORS, reason) for reason in _beyond(evidence)]
 
@@ -102,6 +103,10 @@ def caveats(evidence: Evidence) -> tuple[str, ...]:
         sentences.append("below one a second was offered: whether the rate was steady is not judged")
     elif m.rate_drift_percent is None and (m.rows or m.requests_per_s):
         sentences.append("the window is too short to show whether the rate was steady")
+    elif evidence.resources.is_by_cpu:
+        sentences.append("the tool prints no progress: whether the rate was steady was judged by the server's CPU use")
+    if not evidence.resources.is_counted:
+        sentences.append("the tool's rate is not known: the verdict says whose limit it was")
     if m.stalled_percent:
         sentences.append(f"the rate was under a tenth of its median for {m.stalled_percent:.0f} % of the window")
     if far := _far(evidence):

@@ -30,6 +30,7 @@ STALL_S: Final = 1.5  # seconds: one interval without a row may be a pause betwe
 CPU_WAITING_PERCENT: Final = 50.0  # percent of the time in which some task waited for a CPU: any one counts, so half
 RAN_CORES: Final = 0.01  # cores: a server that used less in any second of a stall did not ask for a CPU
 STALL_SHARE: Final = 0.1  # share of the window: below it, the pause is lost in the noise of the rate
+WANTED: Final = 0.90  # share of a CPU that a foreign load's busiest thread wanted, or of all its CPUs: as CORES_FULL
 GENERATOR_HOT_CORES: Final = 0.90  # of one core, the mean of its busiest: it only works and dispatches
 HOT_ABOVE_MEDIAN: Final = 1.3  # times the median of the working threads of its name: below it, they share the work
 HOT_CORES: Final = 0.80  # of one core, the mean of its busiest second after second: a commit thread pauses in between

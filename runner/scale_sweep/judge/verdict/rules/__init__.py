@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from scale_sweep.judge.verdict.evidence import Explanation, ResourceUse, TrialResources
-from scale_sweep.judge.verdict.rules import load, machine, server
+from scale_sweep.judge.verdict.rules import foreign, load, machine, server
 from scale_sweep.model.measured import BottleneckKind
 
 
@@ -28,6 +28,14 @@ class BottleneckRule:
 _OVERRULES = (
     # Near its own ceiling the load generator limits the rate, even if the server is as busy.
     (BottleneckKind.GENERATOR_CEILING, load.generator_ceiling),
+    # A foreign load has no ceiling: its threads had no idle time while the server had some. Of two causes, who took
+    # its CPUs comes first.
+    (BottleneckKind.OTHER_PROCESSES, foreign.crowded),
+    (BottleneckKind.GENERATOR_CPU, foreign.full_thread),
+    (BottleneckKind.GENERATOR_CPU, foreign.full_cpus),
+    (BottleneckKind.GENERATOR_CPU, foreign.own_locks),
+    # Whatever else is full: the number is that of both.
+    (BottleneckKind.SHARED_CPU, foreign.on_common_cpus),
     # Without idle time it was never faster than the server.
     (BottleneckKind.GENERATOR_CPU, load.generator_spent),
     (BottleneckKind.GENERATOR_CPU, load.host_generator_spent),

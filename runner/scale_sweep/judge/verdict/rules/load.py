@@ -12,7 +12,14 @@ from scale_sweep.model.measured import BottleneckKind
 
 
 def more_cpus(resources: TrialResources) -> str:
+    if resources.is_foreign:
+        return "more CPUs for the load"
     return "add a load host" if resources.is_elsewhere else "add a CPU for the load generator (--generator-cpus)"
+
+
+def more_threads(resources: TrialResources) -> str:
+    """In the flags of the program."""
+    return resources.more_threads or "more threads or processes of the tool"
 
 
 def generator_ceiling(use: ResourceUse, resources: TrialResources) -> Explanation | None:
@@ -36,7 +43,8 @@ def _counted(unit: str) -> str:
 
 
 def _or_method(resources: TrialResources) -> str:
-    return ", or a --method that needs less CPU" if resources.counts_rows else ""
+    has_methods = resources.counts_rows and not resources.is_foreign
+    return ", or a --method that needs less CPU" if has_methods else ""
 
 
 def generator_spent(use: ResourceUse, resources: TrialResources) -> Explanation | None:
@@ -68,7 +76,7 @@ def hot_generator_thread(use: ResourceUse, resources: TrialResources) -> Explana
     return Explanation(
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"one thread of the load generator ({name}) was {100 * cores:.0f} % busy",
-        remedy="more --connections" + _or_method(resources),
+        remedy=more_threads(resources) if resources.is_foreign else "more --connections" + _or_method(resources),
         link=" while ",
     )
 

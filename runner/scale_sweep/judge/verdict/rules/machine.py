@@ -5,16 +5,20 @@ from __future__ import annotations
 from scale_sweep.base.units import counted, part_of
 from scale_sweep.judge.verdict import thresholds as limit
 from scale_sweep.judge.verdict.evidence import Explanation, Lateness, ResourceUse, TakenCpus, TrialResources
+from scale_sweep.judge.verdict.rules.foreign import few_clients
 from scale_sweep.judge.verdict.rules.load import generator_cpu, host_generator_cpu, is_met, is_paused, more_cpus
 from scale_sweep.judge.verdict.rules.server import held_up
 from scale_sweep.model.measured import BottleneckKind
 
 
 def few_connections(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    return connections(use, resources) if resources.threads < resources.cores else None
+    is_known = resources.threads > 0 or not resources.is_foreign
+    return connections(use, resources) if is_known and resources.threads < resources.cores else None
 
 
 def connections(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    if resources.is_foreign:
+        return few_clients(use, resources)
     if use.in_flight is None or use.in_flight < limit.IN_FLIGHT:
         return None
     many = part_of(resources.threads, resources.threads, "connection")
