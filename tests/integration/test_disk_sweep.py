@@ -129,7 +129,7 @@ def test_a_container_is_under_the_disks_limits_too(tmp_path, data_dir):
 
 
 def test_a_disk_about_to_fill_ends_the_trial_by_name(tmp_path, data_dir):
-    flags = "--disks 1 --loop 256MiB --cap 200MiB/s --duration 30s --disk-free-min 100MiB --json"
+    flags = "--disks 1 --loop 1GiB --cap 200MiB/s --duration 30s --disk-free-min 800MiB --json"
     done = run(*sweep(data_dir, flags), cwd=tmp_path)
     assert done.returncode == 10, done.stderr
     verdict = json.loads(done.stdout)["trials"][0]["verdict"]
@@ -151,7 +151,7 @@ def ours(process: subprocess.Popen[str]) -> bool:
 def test_ctrl_c_and_kill_9_leave_nothing_and_what_was_begun_goes_on(tmp_path, data_dir, only_cleaner):
     """Ctrl-C in a sweep, kill -9 in its continuation, which makes its disks anew."""
     before = traces()
-    process = start(*sweep(data_dir, "--disks 1 --loop 256MiB --cap 30MiB/s --duration 60s"), cwd=tmp_path)
+    process = start(*sweep(data_dir, "--disks 1 --loop 1GiB --cap 30MiB/s --duration 60s"), cwd=tmp_path)
     wait_for_load(process, tmp_path)
     assert ours(process)
     process.send_signal(signal.SIGINT)

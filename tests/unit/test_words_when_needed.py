@@ -75,12 +75,17 @@ def test_no_message_ends_with_a_command_that_explains_every_flag(tmp_path):
     assert said(*HERE, "--tables", "0", cwd=tmp_path).endswith("at least 1")
 
 
+def loop(mib, cap_mib_per_s=None):
+    cap = cap_mib_per_s and cap_mib_per_s << 20
+    return DiskSource(kind="loop", loop_bytes=mib << 20, cap_bytes_per_s=cap)
+
+
 def test_small_loop_devices_are_refused_for_a_window_without_a_number_of_rows(wording):
-    small, large = (DiskSource(kind="loop", loop_bytes=mib << 20) for mib in (128, 1024))
-    (finding,) = too_small(small, {}, is_timed=True)
-    assert finding.blocking and not too_small(large, {}, is_timed=True) and not too_small(small, {})
-    assert not too_small(DiskSource(kind="loop", loop_bytes=1 << 27, cap_bytes_per_s=1 << 22), {}, is_timed=True)
+    (finding,) = too_small(loop(128), {}, 45.0)
     wording(finding.sentence, finding.remedy)
+    assert finding.blocking and too_small(loop(128, 8), {}, 45.0) == (finding,)
+    room = [(loop(128), 0.0), (loop(128, 8), 14.0), (loop(1024), 45.0), (loop(1024, 200), 45.0)]
+    assert [one for one in room if too_small(one[0], {}, one[1])] == []
 
 
 @pytest.mark.parametrize(

@@ -135,10 +135,10 @@ def _or_more(source: DiskSource) -> str:
     return f"{format_bytes(_least(source))} or more"
 
 
-def too_small(source: DiskSource, needed: Mapping[int, int], *, is_timed: bool = False) -> tuple[Finding, ...]:
-    """Disks of a level that cannot hold the rows of a trial. needed: bytes by the number of disks. is_timed: a trial
-    writes as many rows as it can."""
-    if is_timed and source.loop_bytes and source.loop_bytes < TIMED_BYTES_MIN and not _is_capped(source):
+def too_small(source: DiskSource, needed: Mapping[int, int], timed_s: float = 0.0) -> tuple[Finding, ...]:
+    """Disks of a level that cannot hold the rows of a trial. needed: bytes by the number of disks. timed_s: for so long
+    at least a trial writes as many rows as it can."""
+    if timed_s and source.loop_bytes and source.loop_bytes < TIMED_BYTES_MIN and _can_fill(source, timed_s):
         size = format_bytes(source.loop_bytes)
         sentence = f"{size} may be full before a window ends: a trial writes as many rows as it can"
         return _blocking(("--loop", sentence, f"--loop {format_bytes(TIMED_BYTES_MIN)} or more, or fixed --rows"))
@@ -154,6 +154,13 @@ def too_small(source: DiskSource, needed: Mapping[int, int], *, is_timed: bool =
     fits = -(-int(-(-needed[count] // count) / USABLE) // 2**30)
     larger = f"--loop {fits}GiB" if source.kind == "loop" else "larger disks"
     return _blocking((f"--{source.kind}", sentence, f"{larger}, or fewer --rows"))
+
+
+def _can_fill(source: DiskSource, seconds: float) -> bool:
+    """Whether a loop device's limits let a server fill it in this time."""
+    if not source.cap_bytes_per_s:
+        return not source.cap_iops
+    return source.cap_bytes_per_s * seconds > (source.loop_bytes or 0) * USABLE
 
 
 def _room(source: DiskSource, count: int) -> int:

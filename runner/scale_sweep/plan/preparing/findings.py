@@ -127,8 +127,9 @@ def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
     needed = {t.disks: bytes_written(t, most=False) for t in plan.trials if t.load.rows is not None}
     findings = check_source(sweep.disks, max(trial.disks for trial in plan.trials), data_dir)
     stripe = check_stripe(sweep.disks) if sweep.disk_placement == "stripe" else []
-    is_timed = any(t.load.rows is None for t in plan.trials)
-    return [*stripe, *findings, *too_small(sweep.disks, needed, is_timed=is_timed)]
+    loads = [trial.load for trial in plan.trials if trial.load.rows is None]
+    timed_s = max(((load.warmup_least_s or load.warmup_s) + (load.duration_s or 0.0) for load in loads), default=0.0)
+    return [*stripe, *findings, *too_small(sweep.disks, needed, timed_s)]
 
 
 def rows_space(plan: Plan, free_bytes: int) -> list[Finding]:
