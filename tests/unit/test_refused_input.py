@@ -86,6 +86,8 @@ def files(folder: Path) -> None:
         (("list", "--results", "/nope"), ["--results /nope", "does not exist"]),
         (("list", "--results", "latin.toml"), ["--results latin.toml", "not a directory"]),
         (("clean", "--dry-run", "--data-dir", "/nope"), ["--data-dir /nope", "does not exist"]),
+        (("sweep", *NULL[1:], "--dry-run"), ["--dry-run", "scale plan shows the trials and starts nothing"]),
+        ((*NULL, "--wait-quiet", "5m"), ["--wait-quiet", "scale sweep has it"]),
         ((*NULL, "--columns", "a:int,a:float"), ["--columns", "'a'", "twice"]),
         ((*NULL, "--columns", "a:int,A:float"), ["--columns", "'A'", "twice"]),
         ((*NULL, "--columns", "a:int", "--tag-columns", "a:int"), ["--tag-columns", "'a'", "twice"]),

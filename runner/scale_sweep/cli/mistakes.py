@@ -13,6 +13,11 @@ from scale_sweep.base.texts import did_you_mean
 # Typer has had its copy of Click since 0.29, so the class of all mistakes is found through one that Typer names.
 Mistake: type[Exception] = typer.BadParameter.__mro__[1]
 _TOO_MANY = re.compile(r"unexpected extra arguments?(?:\(s\))? \((?P<words>.*)\)$")
+_INSTEAD = {  # by the command, and a flag that it does not have
+    ("sweep", "--dry-run"): "scale plan shows the trials and starts nothing",
+    ("plan", "--dry-run"): "leave it out: a plan starts nothing",
+    ("plan", "--wait-quiet"): "leave it out: scale sweep has it, and a plan starts nothing",
+}
 _PLAINER = (
     (r"Value error, ", ""),  # of a library that reads values
     (r".*valid integer.*", "not a whole number"),
@@ -35,6 +40,8 @@ def usage_error(mistake: Any) -> UsageError:
         return UsageError(f"{path} needs {_name(mistake.param)}", remedy=_example(command) or remedy)
     if hasattr(mistake, "possibilities"):  # a flag that does not exist
         flag = mistake.option_name
+        if instead := _INSTEAD.get((context.info_name, flag), ""):
+            return UsageError(f"{flag} is not a flag of {path}", remedy=instead)
         known = [one for param in command.params for one in param.opts if one.startswith("-")]
         return UsageError(f"{flag} is not a flag of {path}{did_you_mean(flag, known)}", remedy=remedy)
     if too_many is not None:
