@@ -71,11 +71,17 @@ def test_a_wrong_flag_or_file_is_refused_in_one_sentence(words, said, authority,
     assert len([line for line in done.stderr.splitlines() if line.startswith(("scale:", "--"))]) == 1, done.stderr
 
 
-def test_tls_without_a_running_server_is_refused(tmp_path):
-    done = whole_commands.run(
-        "plan", "cpu", "--cores", "1", "--target", "postgres", "--sslmode", "require", cwd=tmp_path
-    )
-    assert done.code == 2 and "name the server with --endpoint HOST:PORT" in done.stderr
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--target postgres --sslmode require", "name the server with --endpoint HOST:PORT"),
+        ("--target questdb --sslmode require", "--sslmode: is only for postgres"),
+        ("--target postgres,questdb --sslmode verify-full", "questdb is not reached by libpq"),
+    ],
+)
+def test_tls_without_a_running_server_is_refused(words, said, tmp_path):
+    done = whole_commands.run("plan", "cpu", "--cores", "1", *words.split(), cwd=tmp_path)
+    assert done.code == 2 and said in done.stderr and done.stderr.count("--ssl") == 1, done.stderr
 
 
 def test_a_sweep_file_names_mode_and_file_and_the_plan_shows_them(authority, tmp_path):

@@ -14,6 +14,7 @@ from scale_sweep.experiment.setting.readers import SHARED
 from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.model.declared import Origin, Sweep, Tls, Work
 from scale_sweep.model.declared_parts import Load, Objective, Rule
+from scale_sweep.server.targets import all_facts
 from scale_sweep.server.targets.certificates import OF_SYSTEM, VERIFYING
 from scale_sweep.sweep import axis as axes
 from scale_sweep.sweep import window
@@ -127,6 +128,11 @@ def _conflicts(texts: Texts, values: Mapping[str, Any]) -> list[str]:
 def _tls_mistakes(texts: Texts, values: Mapping[str, Any]) -> list[str]:
     mode, has_file = values["target.sslmode"], texts.origin["target.sslrootcert"] != "default"
     flag = "--sslmode" if mode else "--sslrootcert"
+    named = {*str(values["target.name"]).replace(" ", "").split(","), *values["vary"].get("target", ())}
+    lacking = [facts.name for facts in all_facts() if facts.name in named and not facts.takes_tls]
+    if (mode or has_file) and lacking:
+        able = " and ".join(facts.name for facts in all_facts() if facts.takes_tls)
+        return [f"{flag}: is only for {able}; {lacking[0]} is not reached by libpq; leave it out"]
     if (mode or has_file) and not texts.text["target.endpoint"] and ADDRESS not in values["vary"]:
         return [f"{flag}: TLS is for a server that runs already; name the server with --endpoint HOST:PORT"]
     if has_file and mode not in VERIFYING:

@@ -176,11 +176,6 @@ def runtimes_of(facts: Facts) -> tuple[str, ...]:
 
 def _refuse_pair(request: RequestedServer, facts: Facts) -> None:
     runs_as = ", ".join(runtimes_of(facts))
-    if request.tls and not facts.takes_tls:
-        able = " and ".join(one.name for one in all_facts() if one.takes_tls)
-        raise UsageError(
-            f"--sslmode: is only for {able}; {facts.name} is not reached by libpq", remedy="leave out --sslmode"
-        )
     if request.runtime not in (ANY, *runtimes_of(facts)):
         raise UsageError(f"--runtime: {facts.name} does not run as {request.runtime}; it runs as {runs_as}")
     if request.endpoint and ServerSource.ENDPOINT not in facts.runs_from:
