@@ -37,6 +37,8 @@ def files(folder: Path) -> None:
     (folder / "nul.toml").write_text('[axis]\ncores = "1"\n[target]\nname = "null"\ndata_dir = "/tmp/a\\u0000b"\n')
     (folder / "tags.toml").write_text('[axis]\ncores = "1"\n[tags]\na = {b = 1}\n[vary]\nc = {}\n')
     (folder / "name.toml").write_text('name = 5\nquestion = "a\\u001b[2Jb"\n[axis]\ncores = "1"\n')
+    (folder / "places.toml").write_text('cores = "1..2"\n[load]\ntables = 4\n')
+    (folder / "axes.toml").write_text('[axis]\ncores = "1..2"\ndisks = "1..2"\n')
     (folder / "dir.toml").mkdir()
     os.mkfifo(folder / "pipe.toml")
 
@@ -66,6 +68,8 @@ def files(folder: Path) -> None:
         (("plan", "nul.toml"), ["target.data_dir", "control character"]),
         (("plan", "tags.toml"), ["tags.a", "vary.c", "expected"]),
         (("plan", "name.toml"), ["name: a text is expected", "question:"]),
+        (("plan", "places.toml"), ["cores: belongs in the section [axis]", "load.tables: belongs in", "[workload]"]),
+        (("plan", "axes.toml"), ["axis.cores: in a disk sweep", "loop of [disks]"]),
         (("plan", "dir.toml"), ["dir.toml", "is a directory"]),
         (("plan", "pipe.toml"), ["axis.cores"]),
         (("plan", "/dev/zero"), ["/dev/zero", "is a device"]),

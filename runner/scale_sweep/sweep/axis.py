@@ -10,6 +10,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import counted, format_number
 from scale_sweep.experiment.axes import Axis, all_axes
 from scale_sweep.machine.host.host_facts import Host
+from scale_sweep.model.declared import Origin
 from scale_sweep.sweep.settings import SETTINGS
 
 Values = Mapping[str, object]
@@ -45,9 +46,11 @@ def of_machine(texts: Mapping[str, str | list[str]], host: Host) -> dict[str, st
     return {**texts, **{axis.key: axis.of_machine(texts, host) for axis in all_axes()}}
 
 
-def mistakes(swept: Axis, what: str, texts: Mapping[str, object], values: Values) -> list[str]:
+def mistakes(
+    swept: Axis, what: str, texts: Mapping[str, object], values: Values, origin: Mapping[str, Origin]
+) -> list[str]:
     others = [axis for axis in all_axes() if axis is not swept and texts.get(axis.key)]
-    contradictions = [_beside(swept, other, values) for other in others]
+    contradictions = [_beside(swept, other, values, is_key=origin[other.key] == "file") for other in others]
     if not texts.get(swept.key):
         is_file = axis_of_command(what) is None
         where = f"{swept.key} (or {swept.facts.flag})" if is_file else swept.facts.flag
@@ -55,12 +58,13 @@ def mistakes(swept: Axis, what: str, texts: Mapping[str, object], values: Values
     return [*filter(None, contradictions), *swept.mistakes(texts, values)]
 
 
-def _beside(swept: Axis, other: Axis, values: Values) -> str:
+def _beside(swept: Axis, other: Axis, values: Values, *, is_key: bool) -> str:
+    where = other.key if is_key else other.facts.flag
     if not other.facts.is_constant_elsewhere:
-        return f"{other.facts.flag} belongs to a {other.facts.unit} sweep: {other.facts.example}"
+        return f"{where} belongs to a {other.facts.unit} sweep: {other.facts.example}"
     levels = values[other.key]
     if isinstance(levels, Sequence) and len(levels) > 1:
-        return f"{other.facts.flag}: in a {swept.facts.unit} sweep the {other.facts.name} are constant; give one number"
+        return f"{where}: in a {swept.facts.unit} sweep the {other.facts.name} are constant; give one number"
     return ""
 
 

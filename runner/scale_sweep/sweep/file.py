@@ -113,6 +113,9 @@ def _text(entry: object) -> str | None:
 
 
 def _unknown(key: str, known: list[str]) -> str:
+    name = key.rpartition(".")[2]
+    if homes := [f"[{one.removesuffix(f'.{name}')}]" for one in BY_KEY if one.endswith(f".{name}")]:
+        return f"{key}: belongs in the section {' or '.join(homes)}"
     return f"{key}: unknown key" + (did_you_mean(key, known) or f"; known are {', '.join(known)}")
 
 

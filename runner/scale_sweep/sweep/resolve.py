@@ -42,7 +42,7 @@ def resolve_sweep(what: str, flags: Mapping[str, str | list[str]], host: Host | 
         texts = replace(texts, text=axes.of_machine(texts.text, host))
     values, mistakes = _read_all(texts, host)
     swept = axes.swept_axis(what, texts.text)
-    mistakes += axes.mistakes(swept, what, texts.text, values)
+    mistakes += axes.mistakes(swept, what, texts.text, values, texts.origin)
     mistakes += _conflicts(texts, values)
     mistakes += window.mistakes(values, texts.origin, len(values[swept.key] or ()))
     if mistakes:

@@ -100,7 +100,9 @@ class _Disks(Axis):
         if len(sources) != 1:
             some = " and ".join(f"--{k}" for k in sources) + " were given"
             named = some if sources else f"nothing was given; {_EXAMPLE}"
-            sentences.append(f"--dir, --device or --loop: give exactly one source of disks; {named}")
+            sentences.append(
+                f"--dir, --device or --loop (dir, device or loop of [disks]): give exactly one source of disks; {named}"
+            )
         for key, (needed, flag, other) in _ONLY_WITH.items():
             if values[key] and not values[needed] and needed not in unread:
                 sentences.append(f"{flag}: only with {other}")
