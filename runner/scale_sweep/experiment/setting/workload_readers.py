@@ -27,7 +27,8 @@ def columns(text: str) -> tuple[str, ...]:
         single = _COLUMN.fullmatch(part)
         kind = many.group(2) if many else single.group(2) if single else ""
         if kind not in COLUMN_TYPES:
-            raise ValueError(f"{part!r} is not a column; write name:type with a type of {', '.join(COLUMN_TYPES)}")
+            like = f"{part}:double" if part.isdecimal() else "name:type"
+            raise ValueError(f"{part!r} is not a column; write {like} with a type of {', '.join(COLUMN_TYPES)}")
         if kind in _SIZED and "(" not in part:
             raise ValueError(f"{part!r} needs a length, like {kind}(24)")
         if many:

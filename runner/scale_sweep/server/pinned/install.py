@@ -32,7 +32,7 @@ from scale_sweep.server.pinned.pins import (
     read_pins,
 )
 from scale_sweep.server.pinned.registry_clients import build, go_program, run_client, unpack
-from scale_sweep.server.targets import load_facts
+from scale_sweep.server.targets import TARGETS, load_facts
 from scale_sweep.server.targets.installations import CACHE_VARIABLE, COMPLETE, distrusted, installed
 from scale_sweep.server.targets.java import java
 
@@ -82,6 +82,8 @@ def install(name: str) -> ListedServer:
 
 
 def _refuse_unpinned(name: str, pins: Pins) -> None:
+    if name in TARGETS and name not in pins.servers and (to_have := load_facts(name).to_install):
+        raise UsageError(f"servers install: no registry that is read has {name}", remedy=to_have)
     if name not in pins.servers:
         raise UsageError(f"servers install: {not_one_of(name, pins.servers)}")
 
