@@ -73,11 +73,11 @@ def ab(flags: Flags, request: AbRequest, gates: GateFlags) -> None:
 
     wait_s = quiet_s(request.wait_quiet)
     gate, looks, host = gate_of(gates), looks_of(request.blocks), read_host()
-    _refuse_equal(request)
     if gate is not None and len(looks) > 1:
         raise UsageError(f"{gate.flag}: is judged after one number of blocks", remedy=f"--blocks {looks[-1]}")
     a = resolve_sweep(request.what_a, together(flags, flags_of(request.only_a, "--a")), host)
     b = resolve_sweep(request.what_b or request.what_a, together(flags, flags_of(request.only_b, "--b")), host)
+    _refuse_equal(request, is_same=replace(a, origin={}) == replace(b, origin={}))
     prepared = replace(prepare_ab(a, b, looks, request.results), wait_quiet_s=wait_s)
     for name, words in prepared.plan.sweep.variants_ab.items():
         console.say(f"{name}: {words}")
@@ -101,13 +101,13 @@ def ab(flags: Flags, request: AbRequest, gates: GateFlags) -> None:
     end_if_failed(stored)
 
 
-def _refuse_equal(request: AbRequest) -> None:
+def _refuse_equal(request: AbRequest, *, is_same: bool) -> None:
     differs = request.what_b is not None or bool(request.only_a or request.only_b)
     if request.against_itself and differs:
         raise UsageError(
             "--against-itself: A and B are two variants here", remedy="leave out B, --a and --b, or --against-itself"
         )
-    if not (differs or request.against_itself or request.dry_run):
+    if is_same and (differs or not (request.against_itself or request.dry_run)):
         raise UsageError(
             "--b: A and B are equal",
             remedy="--b '--knob NAME=VALUE', a second sweep file, or --against-itself for the noise of this machine",

@@ -105,7 +105,7 @@ def _is_unused(target: Target, trial: Trial, name: str) -> bool:
     return ours and not theirs
 
 
-_REMEDY = "give B a setting that A has not; without --a, --b and a second sweep, the noise is measured"
+_REMEDY = "give B a setting that A has not; --against-itself measures the noise"
 
 
 def refuse_same_server(plan: Plan, choices: Mapping[str, ServerChoice]) -> None:
