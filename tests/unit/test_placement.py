@@ -154,7 +154,6 @@ def test_the_plan_names_edges_of_the_machine_and_a_load_generator_that_is_small(
     [
         ("1..all:8", {}, [1, 9, 17]),
         ("1..all:x2,all", {}, [1, 2, 4, 8, 16, 20]),
-        ("all", {}, [20]),
         ("2..all:2", {"cpus__server": "0-5"}, [2, 4, 6]),
         ("20..all", {"cpus__generator": "0,1"}, [20, 21, 22]),
     ],

@@ -17,6 +17,7 @@ from scale_sweep.model.measured import BottleneckKind, VerdictKind
 from scale_sweep.model.resources import CORES, Amounts
 
 CORES_MIN = 0.01
+_ONE = "all"
 _ALL = re.compile(r"\ball\b")  # the CPUs that the server may have on the machine of the sweep
 _FACTS = AxisFacts(
     name="cores",
@@ -43,6 +44,8 @@ _FACTS = AxisFacts(
 
 
 def _cores(text: str) -> tuple[float, ...]:
+    if text.strip() == _ONE:
+        raise ValueError(f"{text!r} is one number of cores; write 1..all for a sweep, or the number")
     if _ALL.search(text):
         raise ValueError(
             f"{text!r}: `all` means the CPUs of this machine, and the server runs elsewhere; give a number"
@@ -70,7 +73,7 @@ class _Cores(Axis):
     def of_machine(self, texts: Texts, host: Host) -> str:
         """The CPUs of an endpoint are not known: `all` stays, and is refused."""
         text = super().of_machine(texts, host)
-        if not _ALL.search(text) or texts.get("target.endpoint"):
+        if not _ALL.search(text) or text.strip() == _ONE or texts.get("target.endpoint"):
             return text
         named = [_named(texts.get(key)) for key in ("cpus.server", "cpus.generator")]
         shares = texts.get("cpus.generator") == SHARED
