@@ -39,6 +39,7 @@ def files(folder: Path) -> None:
     (folder / "name.toml").write_text('name = 5\nquestion = "a\\u001b[2Jb"\n[axis]\ncores = "1"\n')
     (folder / "places.toml").write_text('cores = "1..2"\n[load]\ntables = 4\n')
     (folder / "axes.toml").write_text('[axis]\ncores = "1..2"\ndisks = "1..2"\n')
+    (folder / "null.toml").write_text('[axis]\ncores = "1"\n[target]\nname = "null"\n')
     (folder / "dir.toml").mkdir()
     os.mkfifo(folder / "pipe.toml")
 
@@ -92,6 +93,11 @@ def files(folder: Path) -> None:
         (("clean", "--dry-run", "--data-dir", "/nope"), ["--data-dir /nope", "does not exist"]),
         (("sweep", *NULL[1:], "--dry-run"), ["--dry-run", "scale plan shows the trials and starts nothing"]),
         ((*NULL, "--wait-quiet", "5m"), ["--wait-quiet", "scale sweep has it"]),
+        ((*NULL, "--columns", "20"), ["--columns", "write 20:double"]),
+        ((*NULL[:3], "all", *NULL[4:]), ["--cores", "write 1..all"]),
+        (("servers", "install", "clickhouse"), ["clickhouse", "docker pull"]),
+        (("servers", "install", "questdb,tdengine"), ["tdengine", "--home DIR"]),
+        (("disks", "create", "--loop", "1GiB", "--count", "0"), ["--count", "at least 1"]),
         ((*NULL, "--columns", "a:int,a:float"), ["--columns", "'a'", "twice"]),
         ((*NULL, "--columns", "a:int,A:float"), ["--columns", "'A'", "twice"]),
         ((*NULL, "--columns", "a:int", "--tag-columns", "a:int"), ["--tag-columns", "'a'", "twice"]),
@@ -110,6 +116,8 @@ def files(folder: Path) -> None:
         ((*NULL, *(w for name in "abcdef" for w in ("--vary", f"{name}={NUMBERS}"))), ["--vary", "combinations"]),
         (("ab", *NULL[1:], "--against-itself", "--blocks", "99999999"), ["--blocks", "399,999,996 trials"]),
         (("ab", *NULL[1:]), ["--b:", "are equal", "--against-itself"]),
+        (("ab", *NULL[1:], "--a", "--tables 2", "--b", "--tables 2", "--dry-run"), ["--b:", "are equal"]),
+        (("ab", "null.toml", "null.toml"), ["--b:", "are equal"]),
         (("ab", *NULL[1:], "--against-itself", "--b", "--tables 2"), ["--against-itself", "two variants"]),
         ((*NULL[:3], "1..1024,1025..2048", *NULL[4:]), ["--cores", "1024 at most"]),
         ((*NULL, "--server-cpus", ",".join(["0-60000"] * 9999)), ["--server-cpus"]),
