@@ -106,7 +106,8 @@ load.warmup --warmup TIME time_span = 5s..30s
     Length of the warm-up, which is discarded. 5s..30s: until the rate is level, at least 5 s and at most 30 s (below
     one core: more). 5s: always 5 s. Servers in Java have 10s..60s by default.
 load.rate* --rate ROWS/S rate = 0
-    Open loop: offered rows per second, like 20k or 0.5 (a row every 2 s). 0: closed loop.
+    Open loop: offered rows per second, like 20k. The window needs a request at least, so 0.5 (a row every 2 s) goes
+    with --rows-per-request 1. 0: closed loop.
 load.arrival --arrival KIND constant|poisson = constant
     Open loop: times at which requests are due: constant or poisson.
 load.request_timeout --request-timeout TIME time = 60s
