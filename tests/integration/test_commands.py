@@ -285,21 +285,22 @@ def test_a_missing_one_is_named(tmp_path):
 
 @needs("root")
 @pytest.mark.parametrize(
-    ("words", "texts"),
+    ("words", "texts", "code"),
     [
-        ("--knob nonsense=1", ["--knob", 'unrecognized configuration parameter "nonsense"']),
-        ("--knob shared_buffers=abc", ["--knob", 'invalid value for parameter "shared_buffers": "abc"']),
-        ("--home {}", ["scale servers install postgres"]),
-        ("--data-dir {}", ["--data-dir", "nobody"]),  # the servers' user may not enter it
-        ("--results {}/file/x", ["--results"]),
-        ("--port {port}", ["--port", "port {port}"]),
+        ("--knob nonsense=1", ["--knob nonsense", "unrecognized configuration parameter"], 2),
+        ("--knob shared_bufers=1GB", ["did you mean shared_buffers?"], 2),
+        ("--knob shared_buffers=abc", ["--knob shared_buffers", 'parameter "shared_buffers": "abc"'], 2),
+        ("--home {}", ["scale servers install postgres"], 3),
+        ("--data-dir {}", ["--data-dir", "nobody"], 3),  # the servers' user may not enter it
+        ("--results {}/file/x", ["--results"], 3),
+        ("--port {port}", ["--port", "port {port}"], 3),
     ],
 )
-def test_what_cannot_work_here_is_said_before_anything_starts(tmp_path, words, texts):
+def test_what_cannot_work_here_is_said_before_anything_starts(tmp_path, words, texts, code):
     (tmp_path / "file").touch()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = run(*"sweep cpu --cores 1".split(), *POSTGRES, *words.format(tmp_path, port=port).split(), cwd=tmp_path)
-    assert done.returncode == 3, done.stderr
+    assert done.returncode == code, done.stderr
     assert all(text.format(port=port) in done.stderr for text in texts), done.stderr
     assert "\ntrial " not in done.stderr and not (tmp_path / "results").exists()

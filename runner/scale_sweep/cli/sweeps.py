@@ -223,9 +223,11 @@ def plan(
 
 
 def show_whole_plan(prepared: Prepared, gate: GatePower | None = None, *, as_json: bool = False) -> None:
-    """gate: of `scale ab`. Ends the process with code 3 if it could not start."""
+    """gate: of `scale ab`. Ends the process with code 3 if it could not start. Raises UsageError for wrong input."""
     from scale_sweep.cli import console, plan_views
+    from scale_sweep.plan.preparing.findings import refuse_blocking
 
+    refuse_blocking([finding for finding in prepared.findings if finding.is_input])
     obstacles = [finding for finding in prepared.findings if finding.blocking]
     console.show_obstacles(obstacles)
     if as_json:

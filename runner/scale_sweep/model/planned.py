@@ -76,9 +76,10 @@ class Plan:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """Before anything starts; a blocking one stops the sweep."""
+    """Before anything starts; a blocking one stops the sweep. is_input: wrong on every machine."""
 
     blocking: bool
     subject: str
     sentence: str
     remedy: str = ""
+    is_input: bool = False

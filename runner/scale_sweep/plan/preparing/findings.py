@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from scale_sweep.base.errors import PreflightError
+from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.machine.host.block_devices import RamDirectory, is_ram
 from scale_sweep.machine.host.host_facts import Host
@@ -34,7 +34,8 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def refuse_blocking(findings: Sequence[Finding]) -> None:
     if blocking := [f for f in findings if f.blocking]:
-        raise PreflightError(
+        kind = UsageError if any(f.is_input for f in blocking) else PreflightError
+        raise kind(
             "\n".join(f"{f.subject}: {f.sentence}" for f in blocking),
             remedy="; ".join(dict.fromkeys(f.remedy for f in blocking if f.remedy)),
         )

@@ -15,7 +15,7 @@ from scale_sweep.base.spawning import run_within
 from scale_sweep.machine.host.server_user import as_user, closed_to_others, server_user
 from scale_sweep.machine.state.trusted import distrust
 from scale_sweep.model.planned import Finding
-from scale_sweep.server.targets.records import Installation, blocking
+from scale_sweep.server.targets.records import Installation, wrong_input
 
 CACHE_VARIABLE = "SCALE_SERVERS_DIR"
 COPIES_VARIABLE = "SCALE_COPIED_SERVERS_DIR"  # on a host: those that `scale hosts prepare` copied
@@ -132,4 +132,4 @@ def refused_flags(
         return ()
     lines = [line for line in (done.stderr + done.stdout).strip().splitlines() if line.startswith(line_begins)]
     sentence = f"{server} reports: {(lines or [f'code {done.returncode}'])[0][:300]}"
-    return (blocking("--knob", sentence, "correct --knob"),)
+    return (wrong_input("--knob", sentence, "correct --knob"),)

@@ -82,6 +82,10 @@ def blocking(subject: str, sentence: str, remedy: str) -> Finding:
     return Finding(blocking=True, subject=subject, sentence=sentence, remedy=remedy)
 
 
+def wrong_input(flag: str, sentence: str, remedy: str) -> Finding:
+    return Finding(blocking=True, subject=flag, sentence=sentence, remedy=remedy, is_input=True)
+
+
 Ms = int | Fraction
 NS_PER_MS = 1_000_000
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)

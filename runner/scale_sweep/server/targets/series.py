@@ -11,7 +11,7 @@ from scale_sweep.experiment.work.sums import column_types
 from scale_sweep.model.declared import Workload
 from scale_sweep.model.planned import Finding, Trial
 from scale_sweep.model.questions import Cells, Query
-from scale_sweep.server.targets.records import Counted, blocking
+from scale_sweep.server.targets.records import Counted, wrong_input
 
 WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint")
 POINT_TYPES = ("bool", *WHOLE, "timestamp", "float", "double")
@@ -49,7 +49,7 @@ def begins_with_bucket(query: Query, data: Workload) -> bool:
 
 def refused_columns(title: str, trial: Trial, types: Collection[str]) -> tuple[Finding, ...]:
     return tuple(
-        blocking("--columns", f"{title} has no type for {name}:{kind}", f"use {', '.join(types)}")
+        wrong_input("--columns", f"{title} has no type for {name}:{kind}", f"use {', '.join(types)}")
         for name, kind in column_types(trial.work.data).items()
         if kind not in types
     )

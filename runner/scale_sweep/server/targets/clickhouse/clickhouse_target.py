@@ -16,7 +16,7 @@ from scale_sweep.server.targets.base import ENVIRONMENT, cores_of
 from scale_sweep.server.targets.clickhouse.clickhouse_facts import LIBRARY, SERVER, TABLES
 from scale_sweep.server.targets.clickhouse.clickhouse_session import SQL_TYPES, USER, ClickhouseSession, group
 from scale_sweep.server.targets.installations import version_in_changes, version_of
-from scale_sweep.server.targets.records import blocking
+from scale_sweep.server.targets.records import wrong_input
 
 PROGRAM, ALL_PROGRAMS = "clickhouse-server", "clickhouse"  # the second: all in one file
 ROOT = "clickhouse"
@@ -51,7 +51,7 @@ class ClickhouseTarget(Target):
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
         wrong = [name for name in self.settings(trial, is_ours=True) if not _NAME.fullmatch(name)]
         sentence = "ClickHouse has no setting of this name"
-        named = (blocking(f"--knob {name}", sentence, "correct --knob") for name in wrong)
+        named = (wrong_input(f"--knob {name}", sentence, "correct --knob") for name in wrong)
         return (*super().check(trial, around), *named)
 
     def programs(self, trial: Trial, home: str) -> tuple[str, ...]:

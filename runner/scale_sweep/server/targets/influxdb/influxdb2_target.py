@@ -16,7 +16,7 @@ from scale_sweep.server.targets.base import ENVIRONMENT, WITHIN_S, cores_of
 from scale_sweep.server.targets.influxdb.influxdb_session import DATABASE, InfluxqlSession, go_duration, spelled, terms
 from scale_sweep.server.targets.influxdb.influxdb_target import InfluxdbTarget
 from scale_sweep.server.targets.installations import refused_flags, run_program
-from scale_sweep.server.targets.records import blocking, seconds_of
+from scale_sweep.server.targets.records import seconds_of, wrong_input
 
 ROOT = "influxdb2"
 ENGINE = f"{ROOT}/engine"
@@ -143,7 +143,7 @@ class InfluxdbV2Target(InfluxdbTarget):
         try:
             seconds_of(trial.knobs["shard_duration"], UNITS)
         except ValueError as error:
-            return (*findings, blocking("--knob", f"shard_duration: {error}", "--knob shard_duration=7d"))
+            return (*findings, wrong_input("--knob", f"shard_duration: {error}", "--knob shard_duration=7d"))
         return findings
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:

@@ -25,7 +25,7 @@ from scale_sweep.server.targets.iotdb.iotdb_session import (
     IotdbSession,
 )
 from scale_sweep.server.targets.java import JavaTarget, java_settings, logback, options
-from scale_sweep.server.targets.records import blocking
+from scale_sweep.server.targets.records import blocking, wrong_input
 
 _NOT_ITEMS = {"connections", "heap", "config_heap", "aligned"}
 # Addresses and the driver's protocol: not to be chosen.
@@ -56,10 +56,10 @@ class IotdbTarget(JavaTarget):
         findings = list(super().check(trial, around))
         if trial.knobs["aligned"] not in ("true", "false"):
             sentence = f"aligned={trial.knobs['aligned']} is neither true nor false"
-            findings.append(blocking("--knob", sentence, "--knob aligned=true"))
+            findings.append(wrong_input("--knob", sentence, "--knob aligned=true"))
         for name in filter(_FIXED.fullmatch, trial.knobs):
             sentence = f"{name} is set by the trial: IoTDB's addresses, ports, folders and protocol are fixed"
-            findings.append(blocking("--knob", sentence, f"leave out {name}"))
+            findings.append(wrong_input("--knob", sentence, f"leave out {name}"))
         return tuple(findings)
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
@@ -67,7 +67,7 @@ class IotdbTarget(JavaTarget):
         known = _items_of(home)
         unknown = [name for name in trial.knobs if known and name not in known and name not in _NOT_ITEMS]
         sentences = (f"IoTDB has no item {name} in its {_TEMPLATE}, and would ignore it" for name in unknown)
-        return tuple(blocking("--knob", sentence, "correct --knob") for sentence in sentences)
+        return tuple(wrong_input("--knob", sentence, "correct --knob") for sentence in sentences)
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
         try:

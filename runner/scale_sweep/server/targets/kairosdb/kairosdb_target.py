@@ -20,7 +20,7 @@ from scale_sweep.server.targets.java import JavaTarget, java_settings, options
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.kairosdb.kairosdb_queries import QUERY_PATH, rows_of
 from scale_sweep.server.targets.kairosdb.kairosdb_stores import STORES, is_item, store_of
-from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, NOWHERE, blocking, first_of, lines_with
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, NOWHERE, first_of, lines_with, wrong_input
 from scale_sweep.server.targets.web import WebSession
 
 STEADY_S = 2.0  # the number of rows without answers stays so long when all are there
@@ -180,11 +180,11 @@ class KairosdbTarget(JavaTarget):
         name = trial.knobs.get("datastore", store.name)
         if name not in STORES:
             sentence = f"KairosDB has no datastore {name!r} here"
-            findings.append(blocking("--knob datastore", sentence, f"--knob datastore={' or '.join(STORES)}"))
+            findings.append(wrong_input("--knob datastore", sentence, f"--knob datastore={' or '.join(STORES)}"))
         for knob in trial.knobs:
             if knob not in store.settings(trial) and (is_item(knob) or knob == _OF_STORE):
                 sentence = f"{knob} belongs to another datastore: this trial has {store.name}"
-                findings.append(blocking("--knob", sentence, f"leave out {knob}, or --knob datastore=NAME"))
+                findings.append(wrong_input("--knob", sentence, f"leave out {knob}, or --knob datastore=NAME"))
         return tuple(findings)
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:

@@ -29,7 +29,7 @@ from scale_sweep.server.targets.opentsdb.opentsdb_session import (
     ZOOKEEPER,
     OpentsdbSession,
 )
-from scale_sweep.server.targets.records import blocking, lines_with
+from scale_sweep.server.targets.records import lines_with, wrong_input
 
 _NOT_ITEMS = {"connections", "heap", "tsd_heap"}
 # Of the client by which the TSD asks HBase: in the TSD's configuration only.
@@ -77,10 +77,10 @@ class OpentsdbTarget(JavaTarget):
         for name in trial.knobs:
             if _FIXED.fullmatch(name):
                 sentence = f"{name} is set by the trial: addresses, ports and folders are fixed"
-                findings.append(blocking("--knob", sentence, f"leave out {name}"))
+                findings.append(wrong_input("--knob", sentence, f"leave out {name}"))
             elif name not in _NOT_ITEMS and not name.startswith((*_OF_TSD, *_OF_HBASE)):
                 sentence = f"{name} is an item of neither OpenTSDB (tsd.*) nor HBase (hbase.*, hfile.*)"
-                findings.append(blocking("--knob", sentence, "correct --knob"))
+                findings.append(wrong_input("--knob", sentence, "correct --knob"))
         return tuple(findings)
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
@@ -89,7 +89,7 @@ class OpentsdbTarget(JavaTarget):
         known = _items_of(home) if named else frozenset()
         unknown = [name for name in named if known and name not in known]
         sentences = (f"neither OpenTSDB nor HBase has a setting {name}: they would ignore it" for name in unknown)
-        return tuple(blocking("--knob", sentence, "correct --knob") for sentence in sentences)
+        return tuple(wrong_input("--knob", sentence, "correct --knob") for sentence in sentences)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         root = f"{site.data_dir}/{ROOT}"

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from scale_sweep.base.errors import LoadError
+from scale_sweep.base.texts import did_you_mean
 from scale_sweep.loadgen.verbs import client_library
 from scale_sweep.model.planned import Finding, Trial
 from scale_sweep.model.resources import ServerSpec, Site
@@ -19,7 +20,7 @@ from scale_sweep.server.targets import Address, Installation, Surroundings, Targ
 from scale_sweep.server.targets.installations import places, run_program, version_of
 from scale_sweep.server.targets.postgres.postgres_facts import FACTS, JSONB, METHODS
 from scale_sweep.server.targets.postgres.postgres_session import SPACE, SQL_TYPES, PostgresSession
-from scale_sweep.server.targets.records import blocking
+from scale_sweep.server.targets.records import blocking, wrong_input
 
 PARTITIONS_MAX = 1024
 COLUMNS_MAX = 1598
@@ -77,8 +78,13 @@ class PostgresTarget(Target):
             question = (f"{home}/bin/postgres", "-C", "fsync", "-D", folder, *options)
             done = run_program(question, environment={"LC_ALL": "C"})
         message = re.search(r"FATAL:\s+(.+)", done.stderr) if done and done.returncode else None
-        sentence = f"PostgreSQL reports: {message.group(1)}" if message else ""
-        return (blocking("--knob", sentence, "correct --knob or --vary"),) if sentence else ()
+        if message is None:
+            return ()
+        named, known = re.search(r'parameter "([^"]+)"', message[1]), run_program((question[0], "--describe-config"))
+        unknown = named[1] if named and "unrecognized" in message[1] else ""
+        near = did_you_mean(unknown, re.findall(r"^(\w+)", known.stdout, re.MULTILINE)) if unknown and known else ""
+        flag = f"--knob {named[1]}" if named else "--knob"
+        return (wrong_input(flag, f"PostgreSQL reports: {message[1]}{near}", "correct --knob or --vary"),)
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
         try:
@@ -95,19 +101,19 @@ class PostgresTarget(Target):
         method, columns = trial.subject.method, trial.work.data.columns
         if int(trial.knobs.get("partitions", 1)) > PARTITIONS_MAX:
             sentence = f"{trial.knobs['partitions']} hash partitions; {PARTITIONS_MAX} at most"
-            findings.append(blocking("--partitions", sentence, "lower --partitions"))
+            findings.append(wrong_input("--partitions", sentence, "lower --partitions"))
         if len(columns) > COLUMNS_MAX and method != JSONB:
             sentence = f"{len(columns)} columns; a table has {COLUMNS_MAX} besides time and device at most"
             remedy = f"fewer columns, or --method {JSONB}"
-            findings.append(blocking("--columns", sentence, remedy))
+            findings.append(wrong_input("--columns", sentence, remedy))
         for column in columns:
             kind = column.partition(":")[2].partition("(")[0]
             if kind not in SQL_TYPES:
                 sentence = f"PostgreSQL has no type for {column}"
-                findings.append(blocking("--columns", sentence, f"use {', '.join(SQL_TYPES)}"))
+                findings.append(wrong_input("--columns", sentence, f"use {', '.join(SQL_TYPES)}"))
             elif method == JSONB and kind in _NOT_IN_JSON:
                 sentence = f"--method {method} cannot write {column}: JSON has no such type"
-                findings.append(blocking("--columns", sentence, f"leave it out, or take --method {METHODS[0]}"))
+                findings.append(wrong_input("--columns", sentence, f"leave it out, or take --method {METHODS[0]}"))
         return tuple(findings)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:

@@ -10,7 +10,7 @@ from scale_sweep.server.targets import Installation, Surroundings
 from scale_sweep.server.targets.device_table import TABLE
 from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
 from scale_sweep.server.targets.postgres.postgres_target import PostgresTarget
-from scale_sweep.server.targets.records import COMPRESSION, blocking, seconds_of
+from scale_sweep.server.targets.records import COMPRESSION, seconds_of, wrong_input
 
 _OWN_KNOBS = ("connections", "chunk_interval", "space_partitions", "compress")
 _CONTROL = ("share/postgresql/extension", "share/extension", "share/postgresql/*/extension")
@@ -91,7 +91,7 @@ class TimescaleTarget(PostgresTarget):
             mistakes.append((f"chunk_interval: {error}", "--knob chunk_interval=7d"))
         if switch not in ("on", "off"):
             mistakes.append((f"compress={switch} is neither on nor off", "--knob compress=on"))
-        return (*(blocking("--knob", *one) for one in mistakes), *super().check(trial, around))
+        return (*(wrong_input("--knob", *one) for one in mistakes), *super().check(trial, around))
 
 
 def has_extension(home: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from scale_sweep.model.planned import Finding, Trial
 from scale_sweep.server.targets import Surroundings
-from scale_sweep.server.targets.records import blocking
+from scale_sweep.server.targets.records import blocking, wrong_input
 from scale_sweep.server.targets.tdengine.config import (
     FORMER,
     ITEM_BOUNDS,
@@ -92,7 +92,7 @@ def _ranges(trial: Trial) -> Iterator[Finding]:
         if name in _BOUNDS and not (value.isdigit() and low <= int(value) <= high):
             why = " in the community edition" if name == "stt_trigger" else ""
             flag = f"--{'vgroups' if name == 'vgroups' else 'knob ' + name}"
-            yield blocking(flag, f"{value} is not between {low} and {high}{why}", _CORRECT)
+            yield wrong_input(flag, f"{value} is not between {low} and {high}{why}", _CORRECT)
 
 
 def _room(trial: Trial, around: Surroundings) -> Iterator[Finding]:
@@ -122,10 +122,10 @@ def _threads(trial: Trial) -> Iterator[Finding]:
     vnodes, commits, rpc = (items[f] for f in ("supportVnodes", "numOfCommitThreads", "numOfRpcThreads"))
     if int(vnodes) > 4096 or int(vnodes) < int(vgroups) + 1:
         sentence = f"{vgroups} vgroups need supportVnodes above that; it is {vnodes} (at most 4096)"
-        yield blocking("--vgroups", sentence, "lower --vgroups, or raise --knob supportVnodes=N")
+        yield wrong_input("--vgroups", sentence, "lower --vgroups, or raise --knob supportVnodes=N")
     if int(commits) > COMMIT_THREADS_MAX:
         sentence = f"{commits} commit threads: above {COMMIT_THREADS_MAX} taosd silently falls back to 4"
-        yield blocking("--commit-threads", sentence, f"at most {COMMIT_THREADS_MAX}")
+        yield wrong_input("--commit-threads", sentence, f"at most {COMMIT_THREADS_MAX}")
     if int(rpc) > RPC_THREADS_MAX:
         sentence = f"{rpc} is accepted, but taosd uses {RPC_THREADS_MAX} at most"
         yield Finding(blocking=False, subject="--knob numOfRpcThreads", sentence=sentence)
@@ -137,7 +137,7 @@ def _knobs(trial: Trial, explicit: frozenset[str]) -> Iterator[Finding]:
     if trial.subject.endpoint:
         flags = [f"--knob {name}" for name in free]
         for name in [*flags, *(["--commit-threads"] if "knobs.commit_threads" in explicit else [])]:
-            yield blocking(
+            yield wrong_input(
                 name,
                 "an item of taos.cfg, and a server that already runs is not reconfigured",
                 "leave it out, or let scale start the server (--runtime docker or process)",
@@ -148,16 +148,16 @@ def _named(knob: str) -> Finding | None:
     name, flag = spelled(knob), f"--knob {knob}"
     if name in OURS:
         sentence = "the trial decides where the server is and where its data go"
-        return blocking(flag, sentence, "leave it out; --port and --data-dir set it")
+        return wrong_input(flag, sentence, "leave it out; --port and --data-dir set it")
     if name in ITEMS:
         return None
     alike = (option for option in DATABASE_OPTIONS if option.replace("_", "") == knob.lower())
     if close := FORMER.get(knob.lower()) or next(alike, ""):
         sentence = f"not an item of taos.cfg: taosd ignores it; 3.3 has {close} instead, an option of CREATE DATABASE"
-        return blocking(flag, sentence, f"--knob {close}=VALUE")
+        return wrong_input(flag, sentence, f"--knob {close}=VALUE")
     if near := difflib.get_close_matches(knob, (*ITEMS, *DATABASE_OPTIONS), n=1, cutoff=0.75):
         sentence = "neither in taos.cfg nor in CREATE DATABASE: taosd would ignore it"
-        return blocking(flag, sentence, f"--knob {near[0]}=VALUE")
+        return wrong_input(flag, sentence, f"--knob {near[0]}=VALUE")
     return Finding(
         blocking=False,
         subject=flag,
@@ -170,10 +170,10 @@ def _values(trial: Trial) -> Iterator[Finding]:
     for name, value in config_items(trial).items():
         if name in ITEM_BOUNDS and not _within(value, *ITEM_BOUNDS[name]):
             sentence = f"{value} is not {_wanted(*ITEM_BOUNDS[name])}: taosd would not start"
-            yield blocking(f"--knob {name}", sentence, _CORRECT)
+            yield wrong_input(f"--knob {name}", sentence, _CORRECT)
     for name, value in database_options(trial).items():
         if name in _WORDS and value.strip("'").lower() not in _WORDS[name]:
-            yield blocking(f"--knob {name}", f"{value} is not one of {', '.join(_WORDS[name])}", _CORRECT)
+            yield wrong_input(f"--knob {name}", f"{value} is not one of {', '.join(_WORDS[name])}", _CORRECT)
 
 
 def _wanted(low: float, high: float) -> str:
@@ -193,12 +193,12 @@ def _work(trial: Trial) -> Iterator[Finding]:
     tables, vgroups, columns = data.tables, trial.knobs["vgroups"], len(data.columns)
     if load.is_ours and load.table_placement == "owned" and vgroups.isdigit() and tables < int(vgroups):
         sentence = f"{tables} tables cannot fill {vgroups} vgroups"
-        yield blocking("--tables", sentence, "more --tables, or fewer --vgroups")
+        yield wrong_input("--tables", sentence, "more --tables, or fewer --vgroups")
     if method in ONE_COLUMN and columns > 1:
-        yield blocking("--method", f"{method} writes one column, there are {columns}", "--columns value:double")
+        yield wrong_input("--method", f"{method} writes one column, there are {columns}", "--columns value:double")
     finest, unit = _FINEST.get(method, "ns"), precision(trial)
     if unit in UNITS_PER_MS and UNITS_PER_MS[unit] > UNITS_PER_MS[finest]:
-        yield blocking("--knob precision", f"{method} has times in {finest} at best", f"precision={finest}")
+        yield wrong_input("--knob precision", f"{method} has times in {finest} at best", f"precision={finest}")
 
 
 def _load_generator(trial: Trial, explicit: frozenset[str]) -> Iterator[Finding]:
@@ -207,11 +207,11 @@ def _load_generator(trial: Trial, explicit: frozenset[str]) -> Iterator[Finding]
         return
     if method not in GENUINE_METHODS:
         sentence = f"taosBenchmark does not run with method {method}"
-        yield blocking("--load-generator", sentence, f"--method {', '.join(GENUINE_METHODS)}")
+        yield wrong_input("--load-generator", sentence, f"--method {', '.join(GENUINE_METHODS)}")
         return
     if (load.rows or 0) % tables:
         sentence = f"taosBenchmark loads each of {tables} tables with as many"
-        yield blocking("--rows", sentence, "a multiple of the tables")
+        yield wrong_input("--rows", sentence, "a multiple of the tables")
     if "load.placement" in explicit and load.table_placement == "owned":
         sentence = "taosBenchmark names and distributes its tables itself"
-        yield blocking("--placement", sentence, "leave it out, or --placement stock")
+        yield wrong_input("--placement", sentence, "leave it out, or --placement stock")

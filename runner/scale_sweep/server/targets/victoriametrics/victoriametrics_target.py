@@ -17,7 +17,7 @@ from scale_sweep.server.targets import Counted, Installation, Surroundings, Targ
 from scale_sweep.server.targets.base import ENVIRONMENT, WITHIN_S, cores_of
 from scale_sweep.server.targets.installations import home_of, packaged, refused_flags, run_program, version_in_changes
 from scale_sweep.server.targets.promql import TYPES, PromqlSession
-from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE, blocking
+from scale_sweep.server.targets.records import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE, wrong_input
 from scale_sweep.server.targets.victoriametrics.victoriametrics_facts import IN_IMAGE
 from scale_sweep.server.targets.victoriametrics.victoriametrics_queries import SumsQuery, completed, questions
 
@@ -214,7 +214,7 @@ class VictoriametricsTarget(Target):
         if trial.subject.method != series.TELNET or (data.start_ms % 1000 == 0 and data.step_ms % 1000 == 0):
             return findings
         sentence = f"the method telnet has times in seconds, rows are {data.step_ms} ms apart: they would be ignored"
-        return (*findings, blocking("--step-ms", sentence, "--step-ms 1000"))
+        return (*findings, wrong_input("--step-ms", sentence, "--step-ms 1000"))
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """In its own words: it checks all flags before it prints its version."""
