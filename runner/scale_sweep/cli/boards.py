@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scale_sweep.base.errors import PreflightError
 from scale_sweep.cli.arguments import JSON, RESULTS, RUN
 
 if TYPE_CHECKING:
@@ -55,11 +56,17 @@ def state_directory() -> StateDirectory:
 
 
 def up(how: HOW = How.AUTO, image: IMAGES = None, as_json: JSON = False) -> None:
-    """Start Prometheus and Grafana with the dashboards, and show their address. Programs that run already continue."""
+    """Start Prometheus and Grafana with the dashboards, and show their address. Programs that run already continue.
+
+    The exit code is 3 without one of them, also if the other runs.
+    """
     from scale_sweep.cli import console
     from scale_sweep.watch.dashboards import updown
 
-    _show(updown.up(state_directory(), how.value, updown.images_of(image or []), console.say), as_json)
+    status = updown.up(state_directory(), how.value, updown.images_of(image or []), console.say)
+    _show(status, as_json)
+    if len(status.services) < len(BOTH):
+        raise typer.Exit(PreflightError.exit_code)
 
 
 def down(
