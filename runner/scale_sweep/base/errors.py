@@ -12,8 +12,8 @@ EXIT_CODES = {
     0: "done; the report names each level without a VALID trial. `scale plan`: the sweep would begin",
     2: "a flag, key or file is wrong; nothing was started. `scale ab`, `scale compare`: the runs cannot be compared "
     "or judged by a gate",
-    3: "this machine does not meet the requirements; nothing was started (`scale plan`: the sweep could not start; "
-    "`scale dashboards up`: Prometheus or Grafana is missing)",
+    3: "this machine does not meet the requirements; nothing was started (`scale plan`: the sweep could not start). "
+    "`scale dashboards up`: Prometheus or Grafana is missing",
     4: "the server did not start, or not as planned",
     5: "the load generator refused its input or failed",
     6: "results, or the standard output of another command than a sweep, cannot be written or read",
