@@ -418,7 +418,7 @@ agent 700 7
 analysis 6850 41
 base 1050 9
 capacity 350 3
-cli 4750 28
+cli 4765 28
 experiment 2900 20
 fleet 1000 7
 hosts 1500 8
@@ -431,7 +431,7 @@ model 2400 15
 plan 3700 23
 report 7550 42
 results 2150 15
-server 13450 103
+server 13460 103
 sweep 1600 11
 taosbenchmark 3400 19
 verify 650 5
