@@ -416,7 +416,7 @@ BUDGETS = """
 (root) 150 3
 agent 700 7
 analysis 6850 41
-base 1050 9
+base 1060 9
 capacity 350 3
 cli 4765 28
 experiment 2900 20
