@@ -75,20 +75,19 @@ def paused_s(intervals: Sequence[Interval], summary: LoadSummary) -> float:
     return max((late or 0.0) / 1e6, (max(touching, default=0) - usual) / 1e9)
 
 
-IDLE = 0.1  # share of its usual CPU time that a stopped load may still seem to use
+IDLE = 0.1  # share of what it usually wants that a stopped load may still seem to want
 
 
 def stopped_s(samples: Sequence[Sample], start_ns: int, end_ns: int) -> float:
     """The longest time in which a foreign load stood stopped: from the first sample that saw it so to the last, with
-    the time before and after in which it lacks CPU time. One that waits for its server is not stopped."""
+    the part of the second before and after in which its busiest thread wanted no CPU. One that waits for its server is
+    not stopped."""
     pairs = list(pairwise(s for s in samples if start_ns <= s.monotonic_ns <= end_ns))
-    usual = median(
-        [_cores(old, new) for old, new in pairs if not (old.generator_stopped or new.generator_stopped)] or [0]
-    )
+    usual = median([_wanted(pair[1]) for pair in pairs if not any(one.generator_stopped for one in pair)] or [0.0])
     longest = stopped = 0.0
     for old, new in pairs:
         was, is_now = bool(old.generator_stopped), bool(new.generator_stopped)
-        lacks = max(0.0, 1.0 - _cores(old, new) / usual) if usual > 0 else float(was and is_now)
+        lacks = max(0.0, 1.0 - _wanted(new) / usual) if usual > 0 else (was + is_now) / 2  # not known: half of an edge
         seconds = (new.monotonic_ns - old.monotonic_ns) / 1e9 * lacks if was or is_now else 0.0
         only_a_part = was and is_now and lacks < 1.0 - IDLE  # other processes of it went on
         stopped = 0.0 if only_a_part else seconds + (stopped if was else 0.0)
@@ -96,9 +95,8 @@ def stopped_s(samples: Sequence[Sample], start_ns: int, end_ns: int) -> float:
     return longest
 
 
-def _cores(old: Sample, new: Sample) -> float:
-    used = (new.generator.cpu_s_total or 0.0) - (old.generator.cpu_s_total or 0.0)
-    return used / max(1e-3, (new.monotonic_ns - old.monotonic_ns) / 1e9)
+def _wanted(sample: Sample) -> float:
+    return max(sample.generator_wanted_cores.values(), default=0.0)
 
 
 class HostSeries:
