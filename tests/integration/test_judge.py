@@ -175,7 +175,7 @@ def test_bad_input_is_one_sentence_before_anything_starts(words, said, tmp_path)
 def test_a_port_of_another_users_process_is_that_users_or_refused(tmp_path):
     """As nobody, who does not see whose socket it is."""
     program = (
-        "import os, socket, sys, time\ns = socket.create_server(('127.0.0.1', 0))\nos.setuid(int(sys.argv[1]))\n"
+        "import os, socket, sys, time\nos.setuid(int(sys.argv[1]))\ns = socket.create_server(('127.0.0.1', 0))\n"
         "print(s.getsockname()[1], flush=True)\ntime.sleep(300)"
     )
     ask = (

@@ -11,8 +11,9 @@ import pytest
 
 from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.base.interrupts import Stop
-from scale_sweep.measure.observing import Watched, accounting_of, plan_of, record
+from scale_sweep.measure.observing import Watched, plan_of, record
 from scale_sweep.model.events import SampleTaken
+from scale_sweep.server.runtimes.running import find_server
 from scale_sweep.watch.exporter.server import common_labels, text
 from scale_sweep.watch.exporter.values import points_now
 from scale_sweep.watch.live.state import LiveState, take
@@ -30,7 +31,7 @@ def observed(folder, *, most=4, seconds=0.0):
             stop.request()
 
     with stop.here():
-        server = accounting_of([os.getpid()], [])
+        server = find_server([os.getpid()], []).accounting
         watched = Watched(plan=plan, server=server, disks=(), hz=10, seconds=seconds)
         return record(folder, watched, [watch], stop, {"pids": [os.getpid()]}), watcher
 
@@ -63,9 +64,9 @@ def test_a_time_ends_it_and_whom_it_watches(tmp_path):
     assert json.loads((tmp_path / "timed/manifest.json").read_text())["status"] == "done"
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        assert accounting_of([], [port]).root_pids == (os.getpid(),)
-    assert accounting_of([], []) is None
+        assert find_server([], [port]).accounting.root_pids == (os.getpid(),)
+    assert find_server([], []) is None
     with pytest.raises(UsageError, match=f"--port {port}: nobody listens there"):
-        accounting_of([], [port])
+        find_server([], [port])
     with pytest.raises(UsageError, match="--pid 4194305: there is no such process"):
-        accounting_of([4194305], [])
+        find_server([4194305], [])

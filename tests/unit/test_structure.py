@@ -34,7 +34,7 @@ machine.host: base.input_file base.spawning
 machine.sampling: machine.host
 machine.state: base.interrupts machine.host
 experiment.axes: machine.host experiment.setting experiment.work
-loadgen: base.interrupts base.spawning experiment.work
+loadgen: base.interrupts base.spawning machine.sampling experiment.work
 server.images: base.spawning server.runtimes server.targets
 server.pinned: machine.state server.targets
 server.runtimes: base.interrupts base.spawning machine.*
@@ -63,6 +63,8 @@ plan.preparing: machine.* experiment.* loadgen server.* sweep results.store plan
 measure.executing: base.interrupts machine.* experiment.work loadgen server.* results.identity results.store report
     plan measure.machine_setup measure.trial
 measure.machine_setup: base.interrupts machine.* server.* measure.trial
+measure.judging: base.interrupts machine.sampling loadgen server.runtimes sweep judge.figures results.store
+    measure.executing measure.trial
 measure.observing: base.interrupts machine.sampling sweep judge.figures results.identity results.store
 measure.trial: base.input_file base.interrupts machine.* experiment.* loadgen server.* judge.figures judge.method
     judge.verdict
@@ -242,7 +244,7 @@ def acts_for_the_command_line(path: Path) -> Iterator[str]:
 def named_implementations(path: Path) -> Iterator[str]:
     names = {name for registry in REGISTERED.values() for name in registry.names()}
     for name, line in decided_by(nodes_of(path)[0]):
-        if name in names and not may_name(path, name):
+        if name in names - ORDINARY and not may_name(path, name):
             yield f"line {line}: {name!r}: ask for its facts or capabilities instead"
 
 
@@ -269,6 +271,9 @@ OTHER_MEANING = {
     "watch.dashboards": {"docker", "process", "prometheus"},  # Prometheus and Grafana and how they run: not measured
     "loadgen/split.py": {"process"},  # in recorded lines: which of several load processes said them
 }
+
+
+ORDINARY = {"command"}  # a target by a word that means something else in most files
 
 
 def decided_by(tree: ast.AST) -> list[tuple[str, int]]:

@@ -39,7 +39,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "resume": ("sweeps", "Continue an interrupted run: keep the finished trials, and measure the others."),
         "judge": (
             "judging",
-            "Run your own load command, like pgbench, and say whether its number is the server's or the load's.",
+            "Run a load command, like pgbench, and show whether its number is the server's or the load's.",
         ),
         "ab": (
             "ab",

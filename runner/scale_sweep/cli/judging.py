@@ -1,4 +1,4 @@
-"""`scale judge`: runs the load command that you use already, and says whose limit its number is."""
+"""`scale judge`: runs a load command that its user has already, and names whose limit its number is."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from scale_sweep.base.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageE
 from scale_sweep.cli.arguments import JSON, NEW_RESULTS, from_flags, read_flag
 
 if TYPE_CHECKING:
-    from scale_sweep.loadgen.readers import Reader
-    from scale_sweep.measure.judging import Judging, Watched
+    from scale_sweep.measure.judging import Judging, WatchedLoad
     from scale_sweep.model.fitted import StoredRun
     from scale_sweep.model.measured import TrialResult
     from scale_sweep.model.samples import DataDisk
@@ -48,8 +47,8 @@ class JudgeRequest:
     rate_from: Annotated[
         str,
         typer.Option(
-            help="Where the command prints its rate, if scale does not know it: a regular expression with one group, "
-            "like 'ops/s: ([0-9.]+)'.",
+            help="A regular expression with one group that finds the rate in the output of a command that scale does "
+            "not read by itself: 'ops/s: ([0-9.]+)'.",
             metavar="REGEX",
         ),
     ] = ""
@@ -57,7 +56,7 @@ class JudgeRequest:
         Path | None, typer.Option(help="A directory on the server's disk. Default: the server's own.", metavar="DIR")
     ] = None
     linger: Annotated[
-        str, typer.Option(help="How long to wait for what the command left in the background.", metavar="TIME")
+        str, typer.Option(help="Longest wait for processes that the command left in the background.", metavar="TIME")
     ] = "10s"
     hz: Annotated[float, typer.Option("--sample-hz", help="Samples per second, 0.1 to 10.", metavar="HZ")] = 1.0
     results: NEW_RESULTS = Path("results")
@@ -66,27 +65,27 @@ class JudgeRequest:
 
 
 def judge(request: JudgeRequest) -> None:
-    """Run a load command as you type it, watch it and the server, and say whether its number is the server's."""
+    """Run a load command as you type it, watch it and the server, and show whether its number is the server's."""
     from scale_sweep.base.interrupts import current
     from scale_sweep.cli import console
     from scale_sweep.measure import judging
 
-    asked = _asked(request)
-    console.say(f"{asked.shown}; the server is {asked.server.words}")
-    watched = judging.watch(asked, current())
-    run = _stored(request, asked, watched)
+    load = _judging_of(request)
+    console.say(f"{load.shown}; the server is {load.server.words}")
+    watched = judging.watch(load, current())
+    run = _stored(request, load, watched)
     result = run.results[0]
     if request.as_json:
-        console.show_json(_document(run, asked, watched, result))
+        console.show_json(_document(run, load, watched, result))
     else:
-        _show(run, asked, watched, result)
+        _show(run, load, watched, result)
     if watched.is_interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)
     if not result.verdict.kind.is_fitted:
         raise typer.Exit(EXIT_TRIALS_FAILED)
 
 
-def _asked(request: JudgeRequest) -> Judging:
+def _judging_of(request: JudgeRequest) -> Judging:
     """Raises UsageError before anything is started."""
     from scale_sweep.base.units import parse_seconds
     from scale_sweep.loadgen.readers import pattern_reader, reader_of, with_progress
@@ -153,7 +152,7 @@ def _disks(named: Path | None, server: RunningServer) -> tuple[DataDisk, ...]:
     return (replace(data_disk(disk), name="d1"),) if disk is not None else ()
 
 
-def _stored(request: JudgeRequest, asked: Judging, watched: Watched) -> StoredRun:
+def _stored(request: JudgeRequest, load: Judging, watched: WatchedLoad) -> StoredRun:
     from scale_sweep.cli import compose
     from scale_sweep.machine.host.host_facts import read_host
     from scale_sweep.measure import judging
@@ -163,7 +162,7 @@ def _stored(request: JudgeRequest, asked: Judging, watched: Watched) -> StoredRu
     from scale_sweep.results.store.stored import new_folder
     from scale_sweep.results.store.writer import RunWriter
 
-    plan = judging.plan_of(asked, watched)
+    plan = judging.plan_of(load, watched)
     tool = re.sub(r"[^a-z0-9]+", "-", watched.run.program.name.lower()).strip("-") or "command"
     name = compose.stamped(f"judge-{tool}")
     own_runs.remember(name, plan, {})
@@ -172,25 +171,25 @@ def _stored(request: JudgeRequest, asked: Judging, watched: Watched) -> StoredRu
         "command": masked(sys.argv),
         "created_utc": watched.begun.isoformat(timespec="seconds"),
         "host": asdict(read_host()),
-        "choice": asked.server.words,
+        "choice": load.server.words,
         "sweep": asdict(plan.sweep),
         "seed": plan.sweep.seed,
-        "disks": [asdict(disk) for disk in asked.disks],
+        "disks": [asdict(disk) for disk in load.disks],
         "findings": [],
         "left_behind": list(watched.left_behind),
         "status": "running",
     }
     writer = RunWriter(RunLock(new_folder(request.results / name)), plan, manifest)
-    return judging.store(asked, watched, plan, writer)
+    return judging.store(load, watched, plan, writer)
 
 
-def _document(run: StoredRun, asked: Judging, watched: Watched, result: TrialResult) -> dict[str, Any]:
+def _document(run: StoredRun, load: Judging, watched: WatchedLoad, result: TrialResult) -> dict[str, Any]:
     m = result.measurement
     return {
         "schema": 1,
         "path": run.path,
-        "command": asked.shown,
-        "server": asked.server.words,
+        "command": load.shown,
+        "server": load.server.words,
         "verdict": result.verdict.kind,
         "is_the_servers": result.verdict.kind.is_fitted,
         "rate_per_s": m.requests_per_s,
@@ -203,20 +202,20 @@ def _document(run: StoredRun, asked: Judging, watched: Watched, result: TrialRes
     }
 
 
-def _show(run: StoredRun, asked: Judging, watched: Watched, result: TrialResult) -> None:
+def _show(run: StoredRun, load: Judging, watched: WatchedLoad, result: TrialResult) -> None:
     from scale_sweep.base.units import counted, format_cpus
     from scale_sweep.cli import console
 
-    m, verdict, program = result.measurement, result.verdict, watched.run.program
-    server, load = format_cpus(asked.server.cpus), format_cpus(watched.load_cpus)
+    m, verdict, bottleneck = result.measurement, result.verdict, result.verdict.bottleneck
+    server, cpus = format_cpus(load.server.cpus), format_cpus(watched.load_cpus)
     rows = [
         ("rate", _rate(watched, result)),
         ("verdict", f"{verdict.kind.value}: {_meaning(result)}"),
-        ("limit", f"{verdict.bottleneck.kind.value}: {verdict.bottleneck.sentence}" if verdict.bottleneck else ""),
+        ("limit", f"{bottleneck.kind.value}: {bottleneck.sentence}" if bottleneck else ""),
         ("because", "; ".join(verdict.reasons[:2])),
-        ("to do", verdict.bottleneck.remedy if verdict.bottleneck else ""),
+        ("to do", bottleneck.remedy if bottleneck else ""),
         ("server", f"{_cores(m.server_cpu_cores)} of {counted(result.trial.cores, 'core')}, on CPUs {server}"),
-        ("load", f"{_cores(m.generator_cpu_cores)} of {counted(len(watched.load_cpus), 'CPU')} ({load})"),
+        ("load", f"{_cores(m.generator_cpu_cores)} of {counted(len(watched.load_cpus), 'CPU')} ({cpus})"),
         ("not known", "how many rows are stored; how long requests waited before they were sent"),
         ("still runs", ", ".join(watched.left_behind)),
         ("report", f"{run.path}/report.html"),
@@ -232,14 +231,16 @@ def _meaning(result: TrialResult) -> str:
     return "the number is not the server's"
 
 
-def _rate(watched: Watched, result: TrialResult) -> str:
+def _rate(watched: WatchedLoad, result: TrialResult) -> str:
     from scale_sweep.base.units import format_rate
 
     rate = result.measurement.requests_per_s
     if rate is None:
-        return "" if watched.run.reader else "not known: --rate-from REGEX says where the command prints it"
+        return "" if watched.run.reader else "not known: give --rate-from REGEX, which finds it in the output"
     unit = watched.run.program.rows or "things"
-    return f"{format_rate(rate)} {unit}/s by {watched.run.program.name}, over {result.measurement.window_s or 0.0:.0f} s"
+    return (
+        f"{format_rate(rate)} {unit}/s by {watched.run.program.name}, over {result.measurement.window_s or 0.0:.0f} s"
+    )
 
 
 def _cores(cores: float | None) -> str:

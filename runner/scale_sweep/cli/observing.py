@@ -56,9 +56,11 @@ def observe(request: ObserveRequest) -> None:
     from scale_sweep.base.interrupts import current
     from scale_sweep.cli import compose, console
     from scale_sweep.measure import observing
+    from scale_sweep.server.runtimes.running import find_server
 
     seconds = _seconds(request.duration, request.hz)
-    server = observing.accounting_of(request.pid or [], request.port or [])
+    running = find_server(request.pid or (), request.port or ())
+    server = running.accounting if running is not None else None
     cpus = tuple(sorted(os.sched_getaffinity(0)))
     plan = observing.plan_of(cpus, seconds)
     disks = _disks(request.disk or [Path()])

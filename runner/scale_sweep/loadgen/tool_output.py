@@ -11,6 +11,7 @@ from scale_sweep.model.loads import Interval, Latency, LoadProgram, LoadSummary
 
 SECOND_S = 0.95  # shorter steps of progress are put together
 STEP_S = 1.5  # longer ones are no seconds: of them nobody can say whether the rate was steady
+LAST_LINES = 3
 WARMUP, MEASURE = "warmup", "measure"
 
 
@@ -32,6 +33,10 @@ def lines_from(stored: Iterable[str]) -> Iterator[ToolLine]:
             yield ToolLine(monotonic_ns=int(known["monotonic_ns"]), text=str(known["text"]))
         except (TypeError, KeyError) as error:
             raise ValueError(f"a line has no {error}") from None
+
+
+def last_words(lines: Sequence[ToolLine]) -> str:
+    return " | ".join(line.text.strip() for line in lines[-LAST_LINES:])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,14 +64,14 @@ class ToolSeconds:
         self._all = 0
 
     def take(self, line: ToolLine, phase: str) -> Interval | None:
-        told = progress_of(self._reader, line.text) if self._reader is not None else None
-        if told is None:
+        step = progress_of(self._reader, line.text) if self._reader is not None else None
+        if step is None:
             return None
-        now_s = (line.monotonic_ns - self._started_ns) / 1e9 if told.t_s is None else told.t_s
+        now_s = (line.monotonic_ns - self._started_ns) / 1e9 if step.t_s is None else step.t_s
         passed_s, self._t_s = now_s - self._t_s, now_s
-        grown = (told.rate or 0.0) * passed_s if told.count is None else told.count - self._total
-        self._total = self._total + grown if told.count is None else told.count
-        self._count, self._errors = self._count + max(0.0, grown), self._errors + told.errors
+        grown = (step.rate or 0.0) * passed_s if step.count is None else step.count - self._total
+        self._total = self._total + grown if step.count is None else step.count
+        self._count, self._errors = self._count + max(0.0, grown), self._errors + step.errors
         if now_s - self._last_s < SECOND_S:
             return None
         done = round(self._count)
@@ -93,13 +98,13 @@ def intervals_of(run: ToolRun, lines: Sequence[ToolLine], measure_start_ns: int 
     """Empty if the program reports no progress second by second. Their ends are those of its own clock: a pipe may hand
     over several lines at once. measure_start_ns: the end of the warm-up, None: there is none."""
     seconds = ToolSeconds(run.reader, run.started_ns)
-    found = [made for line in lines if (made := seconds.take(line, MEASURE)) is not None]
-    steps = [new.t_s - old.t_s for old, new in zip(found, found[1:], strict=False)]
-    if len(found) < 2 or sorted(steps)[len(steps) // 2] > STEP_S:
+    every = [made for line in lines if (made := seconds.take(line, MEASURE)) is not None]
+    steps = [new.t_s - old.t_s for old, new in zip(every, every[1:], strict=False)]
+    if len(every) < 2 or sorted(steps)[len(steps) // 2] > STEP_S:
         return ()
-    begin_ns = min(one.monotonic_ns - round(one.t_s * 1e9) for one in found)
+    begin_ns = min(one.monotonic_ns - round(one.t_s * 1e9) for one in every)
     placed = []
-    for one in found:
+    for one in every:
         end_ns = begin_ns + round(one.t_s * 1e9)
         is_before = measure_start_ns is not None and one.monotonic_ns <= measure_start_ns
         placed.append(replace(one, monotonic_ns=end_ns, phase=WARMUP if is_before else MEASURE))
@@ -140,9 +145,7 @@ def summary_of(run: ToolRun, lines: Sequence[ToolLine], intervals: Sequence[Inte
     )
 
 
-def _window(
-    run: ToolRun, result: ToolResult | None, intervals: Sequence[Interval]
-) -> tuple[int, int, float | None]:
+def _window(run: ToolRun, result: ToolResult | None, intervals: Sequence[Interval]) -> tuple[int, int, float | None]:
     inside = [one for one in intervals if one.phase == MEASURE]
     before = [one for one in intervals if one.phase == WARMUP]
     if inside and (before or result is None):
@@ -173,4 +176,3 @@ def _latency(result: ToolResult | None, count: int) -> Latency:
         max_us=us.get("max"),
         hdr="",
     )
-

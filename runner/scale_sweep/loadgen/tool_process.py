@@ -23,7 +23,7 @@ from scale_sweep.machine.sampling.processes import names, proc_text
 
 LOOK_S = 0.1
 END_S = 15.0  # after a request to end, before SIGTERM, and again before SIGKILL
-READ_S = 5.0  # after its end, for output of what it left behind
+READ_S = 1.0  # after its end, for output that is on its way
 FIRST_LINES, LAST_LINES, LINE_MAX = 2_000, 20_000, 2_000  # that are kept
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h
 
@@ -72,7 +72,7 @@ class ToolProcess:
 
     @property
     def lines(self) -> tuple[ToolLine, ...]:
-        """Of a long output the first and the last ones, in the order of their arrival."""
+        """Lines in the order of their arrival; of a long output the first and the last ones."""
         with self._lock:
             return (*self._first, *self._last)
 
@@ -93,8 +93,13 @@ class ToolProcess:
             if time.monotonic() > deadline:
                 self._send(next(signals, signal.SIGKILL))
                 deadline += END_S
+        self.adopt()
+
+    def read_to_end(self) -> None:
+        """A process that it left behind may keep its output open: that is not waited for."""
+        deadline = time.monotonic() + READ_S
         for reader in self._readers:
-            reader.join(READ_S)
+            reader.join(max(0.0, deadline - time.monotonic()))
 
     def _has_ended(self) -> bool:
         pid, status, used = os.wait4(self.pid, os.WNOHANG)

@@ -7,13 +7,14 @@ import datetime
 import os
 import queue
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scale_sweep.base.interrupts import Stop
-from scale_sweep.loadgen.readers import Reader, value_of
-from scale_sweep.loadgen.tool_output import ToolLine, ToolRun
+from scale_sweep.base.units import format_cpus
+from scale_sweep.loadgen.readers import Reader, program_at, value_of
+from scale_sweep.loadgen.tool_output import ToolLine, ToolRun, last_words
 from scale_sweep.loadgen.tool_process import ToolProcess
 from scale_sweep.machine.sampling.programs import OtherPrograms
 from scale_sweep.machine.sampling.sampler import Sampler
@@ -25,7 +26,7 @@ from scale_sweep.server.runtimes.running import RunningServer
 
 if TYPE_CHECKING:  # the judge needs three times the memory; while the tool runs it is not loaded
     from scale_sweep.model.fitted import StoredRun
-    from scale_sweep.model.planned import Plan, Trial
+    from scale_sweep.model.planned import Plan
     from scale_sweep.results.store.writer import RunWriter
 
 TRIAL = "judge"
@@ -51,7 +52,7 @@ class Judging:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Watched:
+class WatchedLoad:
     run: ToolRun
     lines: tuple[ToolLine, ...]
     samples: tuple[Sample, ...]
@@ -64,58 +65,82 @@ class Watched:
     server_lives: bool
 
 
-def watch(asked: Judging, stop: Stop) -> Watched:
+def watch(judging: Judging, stop: Stop) -> WatchedLoad:
     """Runs the tool to its end. Raises UsageError if it cannot be started."""
     taken: queue.SimpleQueue[Sample] = queue.SimpleQueue()
     others, begun = OtherPrograms(), datetime.datetime.now(datetime.UTC)
-    tool = ToolProcess(asked.argv, asked.sink)
+    tool = ToolProcess(judging.argv, judging.sink)
     tool.start()
-    cpus = tuple(sorted(os.sched_getaffinity(0) | set(asked.server.cpus)))
+    cpus = tuple(sorted(os.sched_getaffinity(0) | set(judging.server.cpus)))
     affinity = _Affinity(tool)
     sampler = Sampler(
-        server=asked.server.accounting,
+        server=judging.server.accounting,
         generator=Accounting(kind="processes", root_pids=(tool.pid,)),
-        disks=asked.disks,
-        hz=asked.hz,
+        disks=judging.disks,
+        hz=judging.hz,
         on_sample=taken.put,
-        pids=asked.server.pids,
+        pids=judging.server.pids,
         cpus=cpus,
-        server_cpus=asked.server.cpus,
-        waits=lambda: lock_waits(asked.server.pids()),
+        server_cpus=judging.server.cpus,
+        waits=lambda: lock_waits(judging.server.pids()),
         is_foreign=True,
         adopted=lambda: tool.adopted,
     )
     with sampler:
         tool.wait(stop, affinity.look)
-        has_more, left = bool(tool.adopt()), _linger(tool, asked.linger_s, stop)
+        has_more, left = bool(tool.adopted), _linger(tool, judging.linger_s, stop)
         ended_ns = time.monotonic_ns() if has_more else tool.ended_ns
+    tool.read_to_end()
     samples = []
     while not taken.empty():
         samples.append(taken.get_nowait())
-    return Watched(
+    return WatchedLoad(
         run=ToolRun(
-            reader=asked.reader,
-            program=LoadProgram(
-                name=asked.reader.name if asked.reader else os.path.basename(asked.argv[0]),
-                command=asked.shown,
-                rows=asked.reader.unit if asked.reader else "",
-            ),
+            reader=judging.reader,
+            program=_program(judging),
             started_ns=tool.started_ns,
             ended_ns=ended_ns,
             cpu_s=tool.cpu_s,
             code=tool.code or 0,
-            clients=asked.clients,
+            clients=judging.clients,
         ),
         lines=tool.lines,
         samples=tuple(samples),
         cost=sampler.cost(),
         load_cpus=tuple(sorted(affinity.cpus)) or tuple(sorted(os.sched_getaffinity(0))),
-        others=others.busiest(cpus, asked.server.pids()),
+        others=others.busiest(cpus, judging.server.pids()),
         left_behind=left,
         is_interrupted=tool.is_interrupted,
         begun=begun,
-        server_lives=bool(asked.server.pids()),
+        server_lives=bool(judging.server.pids()),
     )
+
+
+def _program(judging: Judging) -> LoadProgram:
+    reader, at = judging.reader, program_at(judging.argv)
+    name = os.path.basename(judging.argv[at if at < len(judging.argv) else 0])
+    threads = value_of(judging.argv, reader.threads) if reader is not None else None
+    count = int(threads) if threads and threads.isdigit() else 1
+    return LoadProgram(
+        name=name,
+        command=judging.shown,
+        rows=reader.unit if reader is not None else "",
+        more_threads=reader.more_threads.format(threads=2 * count) if reader is not None else "",
+        more_clients=reader.more_clients.format(clients=2 * judging.clients) if reader is not None else "",
+        pin=_apart(judging.server),
+    )
+
+
+def _apart(server: RunningServer) -> str:
+    """Commands by which server and load get CPUs of their own; "" if there is one CPU alone."""
+    every, half = sorted(os.sched_getaffinity(0) | set(server.cpus)), len(server.cpus) // 2
+    if rest := [cpu for cpu in every if cpu not in server.cpus]:
+        return f"taskset -c {format_cpus(tuple(rest))} before the load command"
+    pid = next(iter(server.accounting.root_pids or server.pids()), 0)
+    if not half or not pid:
+        return ""
+    own, loads = format_cpus(server.cpus[:-half]), format_cpus(server.cpus[-half:])
+    return f"taskset -acp {own} {pid} for the server, and taskset -c {loads} before the load command"
 
 
 class _Affinity:
@@ -151,7 +176,8 @@ def _linger(tool: ToolProcess, seconds: float, stop: Stop) -> tuple[str, ...]:
     return tuple(named)
 
 
-def plan_of(asked: Judging, watched: Watched) -> Plan:
+def plan_of(judging: Judging, watched: WatchedLoad) -> Plan:
+    """One trial on the axis of clients."""
     from scale_sweep.model.declared import Operation, Subject, Work
     from scale_sweep.model.declared_parts import LoadCommand
     from scale_sweep.model.planned import Plan, Trial
@@ -160,9 +186,9 @@ def plan_of(asked: Judging, watched: Watched) -> Plan:
 
     clients = watched.run.clients
     placement = Placement(
-        server_cpus=asked.server.cpus, generator_cpus=watched.load_cpus, quota_cores=asked.server.quota_cores
+        server_cpus=judging.server.cpus, generator_cpus=watched.load_cpus, quota_cores=judging.server.quota_cores
     )
-    resources = on_cores(asked.server.quota_cores or float(len(asked.server.cpus)), placement)
+    resources = on_cores(judging.server.quota_cores or float(len(judging.server.cpus)), placement)
     resources = replace(resources, amounts={**resources.amounts, CLIENTS: Amount(value=clients, unit="client")})
     base = resolve_sweep("clients", {"target.name": "command", "axis.clients": str(clients)})
     work = Work(data=base.work.data, operations=(Operation(name="command", unit="requests"),))
@@ -177,7 +203,7 @@ def plan_of(asked: Judging, watched: Watched) -> Plan:
         may_discard=False,
         generator=watched.run.program.name,
         connections=clients,
-        command=LoadCommand(argv=tuple(asked.shown.split()), rate_from=asked.rate_from),
+        command=LoadCommand(argv=tuple(judging.shown.split()), rate_from=judging.rate_from),
     )
     question = f"Is the rate of {watched.run.program.name} the server's?"
     sweep = replace(
@@ -200,7 +226,7 @@ def plan_of(asked: Judging, watched: Watched) -> Plan:
     return Plan(sweep=sweep, trials=(trial,), confounds=(), notes=(), seconds_estimated=0.0)
 
 
-def store(asked: Judging, watched: Watched, plan: Plan, writer: RunWriter) -> StoredRun:
+def store(judging: Judging, watched: WatchedLoad, plan: Plan, writer: RunWriter) -> StoredRun:
     """The events of a finished trial, then its report."""
     from scale_sweep.judge.figures.tool_facts import tool_facts
     from scale_sweep.measure.executing.execute import report
@@ -211,7 +237,8 @@ def store(asked: Judging, watched: Watched, plan: Plan, writer: RunWriter) -> St
     trial = plan.trials[0]
     order = TrialOrder(
         run_id=writer.path.name, trial=trial, axis=plan.sweep.axis, data_dir="", home="", client_home="", port=None,
-        disks=tuple(asked.disks), disk_placement="", wal_disk="", disk_free_min_bytes=0, sample_hz=asked.hz, program="",
+        disks=tuple(judging.disks), disk_placement="", wal_disk="", disk_free_min_bytes=0,
+        sample_hz=judging.hz, program="",
     )  # fmt: skip
     facts = replace(
         facts_at_first(order),
@@ -221,7 +248,7 @@ def store(asked: Judging, watched: Watched, plan: Plan, writer: RunWriter) -> St
         sampler_cost=watched.cost,
         samples=watched.samples,
         others=watched.others,
-        aborted=_aborted(asked, watched),
+        aborted=_aborted(judging, watched),
     )
     facts = tool_facts(facts, watched.run, watched.lines)
     unix_s = watched.begun.timestamp()
@@ -232,21 +259,20 @@ def store(asked: Judging, watched: Watched, plan: Plan, writer: RunWriter) -> St
     for interval in facts.intervals:
         writer(IntervalSeen(trial_id=trial.trial_id, interval=interval))
     seconds = (watched.run.ended_ns - watched.run.started_ns) / 1e9
-    for event in ended(order, facts, {"server": asked.server.words}, watched.begun, seconds):
+    for event in ended(order, facts, {"server": judging.server.words}, watched.begun, seconds):
         writer(event)
     writer.update_manifest(status="complete")
     return report(writer)
 
 
-def _aborted(asked: Judging, watched: Watched) -> str:
+def _aborted(judging: Judging, watched: WatchedLoad) -> str:
     """Why there is no number; "" if there is one."""
     name, code = watched.run.program.name, watched.run.code
-    said = " | ".join(line.text.strip() for line in watched.lines[-3:])
     if watched.is_interrupted:
         return f"{name} was interrupted"
     if code:
         how = f"ended with code {code}" if code > 0 else f"was killed by signal {-code}"
-        return f"{name} {how}: {said}"
+        return f"{name} {how}: {last_words(watched.lines)}"
     if not watched.server_lives:
         return "the server ended under load"
     return ""

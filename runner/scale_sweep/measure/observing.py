@@ -12,9 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
-
-from scale_sweep.base.errors import StoreError, UsageError
+from scale_sweep.base.errors import StoreError
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.machine.sampling.sampler import Sampler
@@ -33,7 +31,6 @@ FOREVER_S = 10 * 365 * 86_400.0
 _GIGA = 1e9
 TRIAL = "observe"
 _OF_TRIAL = f"trials/{TRIAL}"
-PID_MAX = 2**22  # of Linux
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,28 +177,6 @@ def _summed(folder: Path, samples: Sequence[Sample], cost: SamplerCost, *, inter
         sampler_cpu_percent=100 * cost.cpu_s / cost.wall_s if cost.wall_s > 0 else None,
         missed_ticks=cost.missed_ticks,
     )
-
-
-def accounting_of(pids: Sequence[int], ports: Sequence[int]) -> Accounting | None:
-    """None: the machine alone. Raises UsageError for a process that is not there, or a port where nobody listens."""
-    for pid in pids:
-        if not 0 < pid <= PID_MAX or not psutil.pid_exists(pid):
-            raise UsageError(f"--pid {pid}: there is no such process")
-    watched = dict.fromkeys([*pids, *(pid for port in ports for pid in _listeners(port))])
-    return Accounting(kind="processes", root_pids=tuple(watched)) if watched else None
-
-
-def _listeners(port: int) -> list[int]:
-    try:
-        connections = psutil.net_connections("tcp")
-    except psutil.AccessDenied:
-        connections = []
-    here = [c for c in connections if c.status == psutil.CONN_LISTEN and c.laddr.port == port]
-    pids = sorted({c.pid for c in here if c.pid})
-    if not pids:
-        who = "the process that listens there belongs to another user" if here else "nobody listens there"
-        raise UsageError(f"--port {port}: {who}", remedy="give --pid, or run as root")
-    return pids
 
 
 def plan_of(cpus: Sequence[int], seconds: float) -> Plan:

@@ -133,7 +133,7 @@ WRITE = _Write()
 
 
 class _Command(OperationKind):
-    """What another program does, which counts by itself."""
+    """The work of another program, which counts by itself."""
 
     name, unit, in_mix = "command", "requests", False
 

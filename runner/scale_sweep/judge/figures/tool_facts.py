@@ -9,10 +9,16 @@ from dataclasses import asdict, replace
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.loadgen.readers import from_plain, to_plain
-from scale_sweep.loadgen.tool_output import ToolLine, ToolRun, intervals_of, line_text, lines_from, summary_of
+from scale_sweep.loadgen.tool_output import (
+    ToolLine,
+    ToolRun,
+    intervals_of,
+    last_words,
+    line_text,
+    lines_from,
+    summary_of,
+)
 from scale_sweep.model.loads import LoadProgram
-
-LAST_LINES = 3
 
 
 def tool_facts(facts: TrialFacts, run: ToolRun, lines: Sequence[ToolLine]) -> TrialFacts:
@@ -21,8 +27,7 @@ def tool_facts(facts: TrialFacts, run: ToolRun, lines: Sequence[ToolLine]) -> Tr
     summary = summary_of(run, lines, intervals)
     cores = measure_window(facts.samples, summary.window_start_ns, summary.window_end_ns).generator_cpu_cores
     summary = replace(summary, cpu_window_s=cores * summary.window_s if cores is not None else summary.cpu_window_s)
-    said = " | ".join(line.text.strip() for line in lines[-LAST_LINES:])
-    missing = f"{run.program.name} printed no result: {said or 'nothing'}"
+    missing = f"{run.program.name} printed no result: {last_words(lines) or 'nothing'}"
     has_none = run.reader is not None and not summary.is_counted
     return replace(
         facts,

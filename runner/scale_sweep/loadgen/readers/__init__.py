@@ -9,7 +9,7 @@ from pathlib import PurePath
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.registry import Registry
 from scale_sweep.base.texts import not_one_of
-from scale_sweep.loadgen.readers.arguments import program_at
+from scale_sweep.loadgen.readers.arguments import program_at as program_at
 from scale_sweep.loadgen.readers.arguments import value_of as value_of
 from scale_sweep.loadgen.readers.arguments import with_progress as with_progress
 from scale_sweep.loadgen.readers.databases import DATABASES

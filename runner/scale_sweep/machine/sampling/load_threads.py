@@ -1,5 +1,4 @@
-"""What the threads of a foreign load did: they ran, waited for a CPU, for a lock of their own program, or stood
-stopped."""
+"""Reads whether the threads of a foreign load ran, waited for a CPU or for a lock of their program, or were stopped."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ class LoadUse(NamedTuple):
     stopped: int | None = None
 
 
-class _Thread(NamedTuple):
+class _LoadThread(NamedTuple):
     pool: str
     state: str
     ran_s: float
@@ -43,7 +42,7 @@ class LoadThreads:
 
     def __init__(self, tree: ProcessTree, proc: Path = Path("/proc")) -> None:
         self._tree, self._proc = tree, proc
-        self._before: dict[str, _Thread] = {}
+        self._before: dict[str, _LoadThread] = {}
         self._read_s: float | None = None
         self._at_work: Sequence[str] = ()
 
@@ -66,11 +65,11 @@ class LoadThreads:
             stopped=sum(one.state in _STOPPED for one in seen.values()),
         )
 
-    def _shares(self, path: str, now: _Thread) -> tuple[float, float]:
-        """Of the time since the reading before. The kernel counts a wait for a CPU when it ends."""
+    def _shares(self, path: str, now: _LoadThread) -> tuple[float, float]:
+        """Shares of the time since the reading before. The kernel counts a wait for a CPU when it ends."""
         before = self._before.get(path)
         if before is None or now.ran_s < before.ran_s:  # it began since then
-            before = _Thread(now.pool, now.state, 0.0, 0.0, self._read_s or now.when_s)
+            before = _LoadThread(now.pool, now.state, 0.0, 0.0, self._read_s or now.when_s)
         seconds = max(now.when_s - before.when_s, 1e-3)
         ran, queued = (now.ran_s - before.ran_s) / seconds, (now.queued_s - before.queued_s) / seconds
         if now.state == "R" and ran + queued == 0.0:
@@ -92,13 +91,13 @@ class LoadThreads:
         return counts
 
 
-def _read(folder: str, task: str) -> _Thread | None:
+def _read(folder: str, task: str) -> _LoadThread | None:
     stat, schedule = proc_text(f"{folder}/{task}/stat"), proc_text(f"{folder}/{task}/schedstat")
     if not stat:
         return None
     begin, end = stat.index("("), stat.rindex(")")
     fields, times = stat[end + 1 :].split(maxsplit=13), (schedule or "0 0").split()
-    return _Thread(
+    return _LoadThread(
         pool=pool_name(stat[begin + 1 : end]),
         state=fields[0],
         ran_s=int(times[0]) / 1e9 or (int(fields[11]) + int(fields[12])) / TICKS_PER_S,

@@ -1,4 +1,4 @@
-"""A server that runs already on this machine, found by its port, process, container or unit."""
+"""A server that runs already on this machine, listening by its port, process, container or unit."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def find_server(pids: Sequence[int], ports: Sequence[int], container: str = "", 
             raise UsageError(f"--pid {pid}: there is no such process")
     roots = [*pids, *(_of_unit(unit) if unit else ())]
     for port in ports:
-        found = listeners_of(port)
-        if isinstance(found, RunningServer):
-            return found
-        roots += found
+        listening = listeners_of(port)
+        if isinstance(listening, RunningServer):
+            return listening
+        roots += listening
     return _of_processes(tuple(dict.fromkeys(roots))) if roots else None
 
 
@@ -103,7 +103,8 @@ def _behind_proxy(port: int, words: Sequence[str]) -> RunningServer:
         networks = one.attrs.get("NetworkSettings", {}).get("Networks", {}).values()
         if address in {network.get("IPAddress") for network in networks}:
             return _of_container(one.id, f"container {one.name}, which published port {port}")
-    raise UsageError(f"--port {port}: belongs to a container that the Docker Engine does not name", remedy="--container NAME")
+    sentence = f"--port {port}: belongs to a container that the Docker Engine does not name"
+    raise UsageError(sentence, remedy="--container NAME")
 
 
 def _of_container(name: str, words: str) -> RunningServer:
@@ -148,6 +149,6 @@ def _of_owner(port: int, *, is_there: bool) -> list[int]:
     pids = {p.pid for p in every}
     roots = [p.pid for p in every if p.info["ppid"] not in pids]
     if owners or uid in (0, os.geteuid()) or len(roots) != 1:
-        remedy = f'--pid "$(sudo ss -tlnpH sport = :{port} | grep -oP \'pid=\\K\\d+\' | head -1)"'
+        remedy = f"--pid \"$(sudo ss -tlnpH sport = :{port} | grep -oP 'pid=\\K\\d+' | head -1)\""
         raise UsageError(f"--port {port}: the process that listens there belongs to another user", remedy=remedy)
     return roots

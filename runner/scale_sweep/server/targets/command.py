@@ -24,7 +24,7 @@ class CommandSession(Session):
         return ""
 
     def load_spec(self) -> Mapping[str, str]:
-        raise TargetError("scale's own load generator does not know this server", remedy="give --load CMD")
+        raise TargetError("scale-loadgen has no driver for this server", remedy="give --load CMD")
 
 
 class CommandTarget(Target):

@@ -49,7 +49,7 @@ def own_locks(use: ResourceUse, resources: TrialResources) -> Explanation | None
     if share < limit.LOCK_WAITING or not has_room(use, resources):
         return None
     return _limited(
-        f"the load's threads waited for locks of their own program {100 * share:.0f} % of the time, mostly those named "
+        f"the load's threads waited for locks of their program {100 * share:.0f} % of the time, mostly those named "
         f"{most}",
         "several processes of the tool at once: more threads wait for the same locks",
         use,
