@@ -106,7 +106,7 @@ def caveats(evidence: Evidence) -> tuple[str, ...]:
     elif evidence.resources.is_by_cpu:
         sentences.append("the tool prints no progress: whether the rate was steady was judged by the server's CPU use")
     if not evidence.resources.is_counted:
-        sentences.append("the tool's rate is not known: the verdict names whose limit it was")
+        sentences.append("the tool's rate is not known: the verdict names only whose limit it was")
     if m.stalled_percent:
         sentences.append(f"the rate was under a tenth of its median for {m.stalled_percent:.0f} % of the window")
     if far := _far(evidence):

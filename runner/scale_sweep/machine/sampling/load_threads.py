@@ -1,4 +1,4 @@
-"""Reads whether the threads of a foreign load ran, waited for a CPU or for a lock of their program, or were stopped."""
+"""Threads of a foreign load: whether they ran, waited for a CPU or for a lock inside their program, or were stopped."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from scale_sweep.model.measured import BottleneckKind
 
 
 def full_thread(use: ResourceUse, resources: TrialResources) -> Explanation | None:
-    """Its busiest thread ran, or could run, nearly all the time. On the server's CPUs it may wait for the server."""
-    if not has_room(use, resources) or _wanted(use, resources) < limit.WANTED:
+    """Its busiest thread ran, or could run, nearly all the time, and no others took its CPUs."""
+    if not has_room(use, resources) or _wanted(use, resources) < limit.WANTED or crowded(use, resources):
         return None
     ran, queued = _ran(use), use.hot_generator_queued
     did = f"ran {100 * ran:.0f} % and waited for a CPU {100 * queued:.0f} % of the time"
@@ -49,7 +49,7 @@ def own_locks(use: ResourceUse, resources: TrialResources) -> Explanation | None
     if share < limit.LOCK_WAITING or not has_room(use, resources):
         return None
     return _limited(
-        f"the load's threads waited for locks of their program {100 * share:.0f} % of the time, mostly those named "
+        f"the load's threads waited for locks inside their program {100 * share:.0f} % of the time, mostly those named "
         f"{most}",
         "several processes of the tool at once: more threads wait for the same locks",
         use,
@@ -61,9 +61,7 @@ def crowded(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """Others ran on the CPUs that its busiest thread waited for."""
     others = next((one.others for one in use.taken if one.whose == OF_LOAD), 0.0)
     is_crowded = others >= max(limit.OTHERS_CORES, limit.OTHERS_EXPLAIN * use.hot_generator_queued)
-    if not is_crowded or not has_room(use, resources) or _ran(use) >= limit.WANTED:
-        return None
-    if _wanted(use, resources) < limit.WANTED:
+    if not is_crowded or not has_room(use, resources) or not _ran(use) < limit.WANTED <= _wanted(use, resources):
         return None
     return Explanation(
         kind=BottleneckKind.OTHER_PROCESSES,
@@ -113,6 +111,7 @@ def has_room(use: ResourceUse, resources: TrialResources) -> bool:
 
 
 def _wanted(use: ResourceUse, resources: TrialResources) -> float:
+    """On the server's CPUs without its wait for one, which may be the server's doing."""
     if resources.shared_cpus or use.hot_generator_wanted is None:
         return _ran(use)
     return use.hot_generator_wanted[1]
