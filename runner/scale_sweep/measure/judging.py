@@ -47,8 +47,9 @@ class Judging:
 
     @property
     def clients(self) -> int:
+        """0: not known."""
         text = value_of(self.argv, self.reader.clients) if self.reader is not None else None
-        return int(text) if text and text.isdigit() else 1
+        return int(text) if text and text.isdigit() else 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +127,7 @@ def _program(judging: Judging) -> LoadProgram:
         command=judging.shown,
         rows=reader.unit if reader is not None else "",
         more_threads=reader.more_threads.format(threads=2 * count) if reader is not None else "",
-        more_clients=reader.more_clients.format(clients=2 * judging.clients) if reader is not None else "",
+        more_clients=reader.more_clients.format(clients=2 * max(1, judging.clients)) if reader is not None else "",
         pin=_apart(judging.server),
     )
 
@@ -181,15 +182,14 @@ def plan_of(judging: Judging, watched: WatchedLoad) -> Plan:
     from scale_sweep.model.declared import Operation, Subject, Work
     from scale_sweep.model.declared_parts import LoadCommand
     from scale_sweep.model.planned import Plan, Trial
-    from scale_sweep.model.resources import CLIENTS, Amount, Placement, on_cores
+    from scale_sweep.model.resources import Placement, on_cores
     from scale_sweep.sweep.resolve import resolve_sweep
 
-    clients = watched.run.clients
+    clients = max(1, watched.run.clients)
     placement = Placement(
         server_cpus=judging.server.cpus, generator_cpus=watched.load_cpus, quota_cores=judging.server.quota_cores
     )
     resources = on_cores(judging.server.quota_cores or float(len(judging.server.cpus)), placement)
-    resources = replace(resources, amounts={**resources.amounts, CLIENTS: Amount(value=clients, unit="client")})
     base = resolve_sweep("clients", {"target.name": "command", "axis.clients": str(clients)})
     work = Work(data=base.work.data, operations=(Operation(name="command", unit="requests"),))
     load = replace(
@@ -202,7 +202,7 @@ def plan_of(judging: Judging, watched: WatchedLoad) -> Plan:
         carries_claim=True,
         may_discard=False,
         generator=watched.run.program.name,
-        connections=clients,
+        connections=watched.run.clients,
         command=LoadCommand(argv=tuple(judging.shown.split()), rate_from=judging.rate_from),
     )
     question = f"Is the rate of {watched.run.program.name} the server's?"
