@@ -212,7 +212,7 @@ def _show(run: StoredRun, load: Judging, watched: WatchedLoad, result: TrialResu
         ("rate", _rate(watched, result)),
         ("verdict", f"{verdict.kind.value}: {_meaning(result)}"),
         ("limit", f"{bottleneck.kind.value}: {bottleneck.sentence}" if bottleneck else ""),
-        ("because", "; ".join(verdict.reasons[:2])),
+        ("because", "; ".join(_other_reasons(result)[:2])),
         ("to do", bottleneck.remedy if bottleneck else ""),
         ("server", f"{_cores(m.server_cpu_cores)} of {counted(result.trial.cores, 'core')}, on CPUs {server}"),
         ("load", f"{_cores(m.generator_cpu_cores)} of {counted(len(watched.load_cpus), 'CPU')} ({cpus})"),
@@ -223,6 +223,11 @@ def _show(run: StoredRun, load: Judging, watched: WatchedLoad, result: TrialResu
     for name, text in rows:
         if text:
             console.show_line(f"{name:<10} {text}")
+
+
+def _other_reasons(result: TrialResult) -> list[str]:
+    limit = result.verdict.bottleneck.sentence if result.verdict.bottleneck else ""
+    return [reason for reason in result.verdict.reasons if not limit or limit not in reason]
 
 
 def _meaning(result: TrialResult) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -90,8 +91,8 @@ def _facts(run: Folder, folder: str, trial: Trial) -> tuple[TrialFacts, tuple[st
     if facts.tool:
         try:
             return read_again(facts, list(lines_of(run, f"{folder}/loadgen.jsonl"))), ()
-        except (ValueError, TypeError) as error:
-            raise StoreError(f"{run / folder / 'loadgen.jsonl'}: {error}") from None
+        except (ValueError, TypeError, KeyError, re.error) as error:
+            raise StoreError(f"{run / folder}: the tool's output cannot be read again: {error}") from None
     if not trial.load.is_ours:
         return facts, ()
     recorded = _recorded(run, f"{folder}/loadgen.jsonl", with_times=least_seconds(trial.load) > 0)
