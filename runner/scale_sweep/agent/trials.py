@@ -52,7 +52,7 @@ class Request:
     image: str
     home: str
     endpoint: str
-    tls = None  # a server that is started here
+    tls, command, ready = None, "", ""  # a database that is started here
 
 
 def chosen(talk: Talk, line: Mapping[str, Any]) -> dict[str, str]:

@@ -119,6 +119,11 @@ class RepeatedFlags:
     hosts: Annotated[Again, _again("--hosts", "Its inventory")] = None
     knob: Annotated[Again, _again("--knob", "Its setting of the server")] = None
     text: Annotated[Again, _again("--text", "Its statement for the database")] = None
+    server: Annotated[Again, _again("--server", "Its command that starts a server")] = None
+    ready: Annotated[Again, _again("--ready", "Its way to see that the server is ready")] = None
+    load: Annotated[Again, _again("--load", "Its program that loads the server")] = None
+    prepare: Annotated[Again, _again("--prepare", "Its command before the load")] = None
+    count: Annotated[Again, _again("--count", "Its command that counts what is stored")] = None
 
     def by_flag(self) -> Mapping[str, Sequence[str]]:
         return {"--" + name.replace("_", "-"): values or () for name, values in vars(self).items()}

@@ -10,21 +10,20 @@ import pty
 import signal
 import sys
 import termios
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.interrupts import Stop, Stopped, deferred
 from scale_sweep.base.spawning import spawn
+from scale_sweep.loadgen.tool_lines import ToolLines
 from scale_sweep.loadgen.tool_output import ToolLine
 from scale_sweep.machine.sampling.processes import names, proc_text
 
 LOOK_S = 0.1
 END_S = 15.0  # after a request to end, before SIGTERM, and again before SIGKILL
 READ_S = 1.0  # after its end, for output that is on its way
-FIRST_LINES, LAST_LINES, LINE_MAX = 2_000, 20_000, 2_000  # that are kept
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h
 
 
@@ -33,10 +32,7 @@ class ToolProcess:
 
     def __init__(self, argv: Sequence[str], sink: int = 1) -> None:
         self._argv, self._sinks = tuple(argv), {1: sink, 2: 2}
-        self._first: list[ToolLine] = []
-        self._last: deque[ToolLine] = deque(maxlen=LAST_LINES)
-        self._lock = threading.Lock()
-        self._readers: list[threading.Thread] = []
+        self._lines = ToolLines()
         self.pid = 0
         self.code: int | None = None
         self.cpu_s = 0.0
@@ -66,15 +62,11 @@ class ToolProcess:
         self.pid, self.started_ns = self._process.pid, time.monotonic_ns()
         self._not_its = before | {self.pid}
         for number, (ours, _) in streams.items():
-            reader = threading.Thread(target=self._read, args=(ours, self._sinks[number]), daemon=True)
-            self._readers.append(reader)
-            reader.start()
+            self._lines.follow(ours, partial(_write, self._sinks[number]))
 
     @property
     def lines(self) -> tuple[ToolLine, ...]:
-        """Lines in the order of their arrival; of a long output the first and the last ones."""
-        with self._lock:
-            return (*self._first, *self._last)
+        return self._lines.kept
 
     def wait(self, stop: Stop, look: Callable[[], None]) -> None:
         """Until it ends. A request to end reaches it too, and is not raised."""
@@ -97,9 +89,7 @@ class ToolProcess:
 
     def read_to_end(self) -> None:
         """A process that it left behind may keep its output open: that is not waited for."""
-        deadline = time.monotonic() + READ_S
-        for reader in self._readers:
-            reader.join(max(0.0, deadline - time.monotonic()))
+        self._lines.wait(READ_S)
 
     def _has_ended(self) -> bool:
         pid, status, used = os.wait4(self.pid, os.WNOHANG)
@@ -118,30 +108,6 @@ class ToolProcess:
         self.adopted = tuple(sorted(pid for pid in mine if not _is_reaped(pid)))
         return self.adopted
 
-    def _read(self, ours: int, sink: int) -> None:
-        rest = b""
-        while True:
-            try:
-                part = os.read(ours, 65_536)
-            except OSError:  # a terminal whose last user closed it
-                part = b""
-            if not part:
-                break
-            now_ns = time.monotonic_ns()
-            with contextlib.suppress(OSError):  # nobody reads it
-                _write(sink, part)
-            *whole, rest = (rest + part).replace(b"\r", b"\n").split(b"\n")
-            self._keep(now_ns, whole)
-            rest = rest[:LINE_MAX]
-        self._keep(time.monotonic_ns(), [rest])
-        os.close(ours)
-
-    def _keep(self, now_ns: int, texts: Sequence[bytes]) -> None:
-        with self._lock:
-            for text in filter(None, texts):
-                line = ToolLine(monotonic_ns=now_ns, text=text[:LINE_MAX].decode("utf-8", "replace"))
-                (self._first if len(self._first) < FIRST_LINES else self._last).append(line)
-
 
 def _children() -> frozenset[int]:
     own = f"/proc/{os.getpid()}/task"
@@ -157,8 +123,10 @@ def _is_reaped(pid: int) -> bool:
 
 
 def _write(sink: int, part: bytes) -> None:
-    while part:
-        part = part[os.write(sink, part) :]
+    """A sink that nobody reads is no error of the tool."""
+    with contextlib.suppress(OSError):
+        while part:
+            part = part[os.write(sink, part) :]
 
 
 def _stream(number: int) -> tuple[int, int]:

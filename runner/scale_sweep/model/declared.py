@@ -153,12 +153,18 @@ class Subject:
     image: str = ""
     home: str = ""
     endpoint: str = ""  # host:port of a server that runs already
+    command: str = ""  # that starts any server, as a user types it, with placeholders; "": the target's or the image's
+    ready: str = ""  # when that server is ready: log:REGEX, http:PATH, command:CMD; "": its port answers
     tls: Tls | None = None  # None: the driver's default
     variant: Mapping[str, str] = field(default_factory=dict)  # the combination of --vary, as the user wrote it
 
     @property
     def server(self) -> tuple[str, ...]:
-        return self.target, self.runtime, self.version, self.image, self.home, self.endpoint
+        return (
+            *(self.target, self.runtime, self.version, self.image, self.home, self.endpoint),
+            self.command,
+            self.ready,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,6 +219,8 @@ class Sweep:
     detect_percent: float | None = None  # the difference for which replicates were chosen
     network_bits_per_s: Mapping[str, float] = field(default_factory=dict)  # where the kernel does not know the speed
     equal_durability: bool = False
+    command: str = ""  # command, ready: of any server, as in Subject
+    ready: str = ""
     settings: str = DEFAULTS
     workload: str = ""  # whose settings are the defaults
     tls: Tls | None = None

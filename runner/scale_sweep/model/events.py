@@ -51,6 +51,14 @@ class IntervalSeen:
 
 
 @dataclass(frozen=True, kw_only=True)
+class IntervalsPlaced:
+    """In place of those seen: another program's seconds by its own clock, which is known at its end."""
+
+    trial_id: str
+    intervals: tuple[Interval, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class SampleTaken:
     trial_id: str
     sample: Sample
@@ -100,6 +108,7 @@ Event = (
     | TrialStarted
     | PhaseEntered
     | IntervalSeen
+    | IntervalsPlaced
     | SampleTaken
     | StepBegan
     | StepEnded

@@ -10,6 +10,7 @@ from dataclasses import replace
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import format_bytes
 from scale_sweep.experiment.axes import all_axes, axis_of
+from scale_sweep.loadgen.placeholders import CLIENTS_WORD, names_in
 from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.machine.host.placement import place
 from scale_sweep.model.declared import Sweep
@@ -97,7 +98,9 @@ def with_knobs(trial: Trial, knobs: Mapping[str, str], declared: Sequence[KnobCo
 def with_twice_the_connections(trial: Trial, declared: Sequence[KnobColumn]) -> Trial | None:
     names = [knob.name for knob in declared if knob.role is KnobRole.CONNECTIONS and knob.name in trial.knobs]
     twice = 2 * trial.load.connections
-    if not names or not 0 < twice <= trial.work.data.tables:
+    command = trial.load.command
+    can = CLIENTS_WORD in names_in(command.argv) if command is not None else 0 < twice <= trial.work.data.tables
+    if not names or not can:
         return None
     return with_knobs(trial, {**trial.knobs, names[0]: str(twice)}, declared)
 

@@ -57,6 +57,8 @@ class PlannedArm:
             image=s.image,
             home=s.home,
             endpoint=s.endpoint,
+            command=s.command,
+            ready=s.ready,
             tls=s.tls,
             variant=self.variant,
         )

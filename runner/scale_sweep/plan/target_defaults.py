@@ -16,6 +16,7 @@ from scale_sweep.experiment.work import offered_per_s, queries_of, stores
 from scale_sweep.model.declared import Origin, Sweep, Workload
 from scale_sweep.model.declared_parts import KnobRole, Load, Piece, Rule
 from scale_sweep.model.resources import ResourceRange
+from scale_sweep.plan.commands import as_tool
 from scale_sweep.plan.granted import amounts_by_level, granted_knobs, resource_range
 from scale_sweep.server.targets import Facts, Knob, columns_of
 from scale_sweep.sweep.server_settings import KNOB_NAMES, knob_flag
@@ -36,9 +37,10 @@ def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sw
     method = sweep.method or facts.methods[0]
     if method not in facts.methods:
         mistakes.append(f"--method of {facts.name}: {not_one_of(method, facts.methods)}")
-    if sweep.load.generator not in facts.load_generators:
+    is_command = sweep.load.command is not None
+    if not is_command and sweep.load.generator not in facts.load_generators:
         mistakes.append(f"--load-generator: {facts.name} can be loaded by {', '.join(facts.load_generators)}")
-    if not sweep.load.is_ours and sweep.load.rows is None:
+    if not sweep.load.is_ours and not is_command and sweep.load.rows is None:
         mistakes.append(f"--load-generator: {sweep.load.generator} supports fixed work only; give --rows")
     mistakes += check_variants(sweep, facts.methods)
     mistakes += _knob_mistakes(sweep, facts)
@@ -60,7 +62,7 @@ def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sw
     kept = tuple(one for one in sweep.work.operations if one.name not in reasons)
     work = replace(sweep.work, operations=kept, data=replace(sweep.work.data, rows_per_request=per_request))
     picks_wal_disk = sweep.wal_disk == "auto" and sweep.disks is not None and facts.wal_disks
-    load = replace(_with_own_warmup(sweep, facts), rate=sweep.load.rate or offered_per_s(work))
+    load = replace(as_tool(_with_own_warmup(sweep, facts), sweep.origin), rate=sweep.load.rate or offered_per_s(work))
     if "rows_per_request" not in sweep.vary:
         where = "--rate" if sweep.load.rate else "--operation NAME.rate"
         _refuse_without_request(where, load, 1 if work.counts_requests else per_request)

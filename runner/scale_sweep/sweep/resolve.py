@@ -17,12 +17,12 @@ from scale_sweep.model.declared_parts import Load, Objective, Rule
 from scale_sweep.server.targets import all_facts
 from scale_sweep.server.targets.certificates import OF_SYSTEM, VERIFYING
 from scale_sweep.sweep import axis as axes
-from scale_sweep.sweep import window
+from scale_sweep.sweep import commands, window
 from scale_sweep.sweep.axis import refuse_too_many
 from scale_sweep.sweep.file import read_sweep_file, sweep_path
 from scale_sweep.sweep.named_workloads import NAMED
 from scale_sweep.sweep.server_settings import KNOB_NAMES
-from scale_sweep.sweep.settings import SETTINGS
+from scale_sweep.sweep.settings import FLAGS, SETTINGS
 from scale_sweep.sweep.vary import ADDRESS
 from scale_sweep.sweep.window import FIXED_WORK, QUICK_DEFAULTS, slo_mistakes, with_objective, work_of
 
@@ -45,6 +45,7 @@ def resolve_sweep(what: str, flags: Mapping[str, str | list[str]], host: Host | 
     mistakes += axes.mistakes(swept, what, texts.text, values, texts.origin)
     mistakes += _conflicts(texts, values)
     mistakes += window.mistakes(values, texts.origin, len(values[swept.key] or ()))
+    mistakes += commands.mistakes(values, texts.origin, FLAGS)
     if mistakes:
         raise UsageError("\n".join(mistakes))
     work = work_of(values, texts.origin)
@@ -155,7 +156,8 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
     v = values
     rows, by_level = _fixed_work(texts, v)
     name = str(texts.text.get("name") or axes.name_of(what))
-    targets = tuple(dict.fromkeys(part.strip() for part in v["target.name"].split(",") if part.strip())) or ("auto",)
+    named = commands.target_of(v).split(",")
+    targets = tuple(dict.fromkeys(part.strip() for part in named if part.strip())) or ("auto",)
     fixed_work = rows is not None and v["load.soak"] is None
     work_or_window: dict[str, Any] = {"rows": None, **window.window_of(v)}
     if fixed_work:
@@ -174,8 +176,10 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
         drain_s=v["load.drain"],
         trace_every=v["load.trace"] or 0,
         trace_max=v["load.trace_max"],
+        command=commands.load_command(v),
     )
     server: dict[str, Any] = {n: v[f"target.{n}"] or "" for n in ("version", "image", "home", "endpoint", "data_dir")}
+    server |= commands.server_command(v)
     return Sweep(
         name=name,
         question=str(texts.text.get("question", _question(swept, work, v["load.slo"]))),

@@ -22,6 +22,11 @@ target.home* --home DIR text
 target.endpoint* --endpoint HOST:PORT address
     A server that already runs, which scale loads and observes, and never pins, configures or stops. Its password is
     SCALE_TARGET_PASSWORD of the environment, its user SCALE_TARGET_USER.
+target.command* --server CMD command
+    The command that starts any server. Its words may be {port}, {address}, {data}, {cores}, {memory_mb}, {clients},
+    {seed}, and {data1} of a disk sweep. No shell reads it.
+target.ready --ready HOW ready
+    When a server of --server or --image is ready: log:REGEX, http:PATH or command:CMD. Default: its port answers.
 target.sslmode --sslmode MODE disable|allow|prefer|require|verify-ca|verify-full
     With --endpoint of PostgreSQL: TLS, as in libpq. Default: prefer. PGSSLMODE is not read.
 target.sslrootcert --sslrootcert FILE root_certificate
@@ -88,6 +93,15 @@ workload.start_ms --start-ms MS number = 1500000000000
 workload.step_ms --step-ms MS count = 1
     Time between two rows of a table, in ms.
 load.method
+load.command* --load CMD command
+    Another program as the load, like 'pgbench -c {clients} -j 2 -T {seconds}'. It may have {seconds} and what --server
+    may have. PGHOST and the like tell it how to reach a database. No shell reads it.
+load.prepare --prepare CMD command
+    A command before the load of each trial, like 'pgbench -i -s 20'.
+load.count --count CMD command
+    A command that prints how many things are stored. It runs before and after the load.
+load.rate_from --rate-from REGEX text
+    Where an unknown program of --load prints its rate: a regular expression with one group.
 load.rows --rows N count
     Fixed work: rows in total, like 100M. Excludes --duration.
 load.rows_per_level --rows-per-level N count
@@ -184,6 +198,7 @@ SETTINGS: tuple[Setting, ...] = (
     *settings_of(_AFTER_KNOBS),
 )
 BY_KEY = {s.key: s for s in SETTINGS}
+FLAGS = {s.key: s.flag for s in SETTINGS}
 DESCRIPTIVE_KEYS = ("name", "question")
 
 

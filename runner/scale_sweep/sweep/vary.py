@@ -20,8 +20,8 @@ _LOAD = {"placement": "table_placement", "load_generator": "generator"}
 _WORK = {"cache": ("as-is", "warm", "cold")}  # with the values of --cache
 _PLAIN = ("method",)
 VARIANT = "variant"  # of `scale ab`: A or B, each with a sweep of its own
-SUBJECT_FIELDS = ("target", "runtime", "version", "image", "home", "endpoint")
-ADDRESS = SUBJECT_FIELDS[-1]
+SUBJECT_FIELDS = ("target", "runtime", "version", "image", "home", "endpoint", "command", "ready")
+ADDRESS = "endpoint"
 _KNOWN = (*_WORKLOAD, *_LOAD, *_WORK, *_PLAIN, *SUBJECT_FIELDS)
 _NEAR = 0.8  # of another name difflib's ratio is less: cachemodel and cache have 0.67
 

@@ -12,6 +12,7 @@ from scale_sweep.capacity.objective import EXAMPLE
 from scale_sweep.experiment.work.declared import declared, mistakes_of
 from scale_sweep.model.declared import Origin, Work, Workload
 from scale_sweep.model.declared_parts import CLAIM_S, STEP_S, Load
+from scale_sweep.sweep.commands import OPERATION
 
 FIXED_WORK = {"load.rows": "--rows", "load.rows_per_level": "--rows-per-level"}
 # The defaults that --quick replaces: more and shorter trials, and a sentinel in place of a drift check.
@@ -72,6 +73,8 @@ TRACE_MAX = 100_000_000  # the load generator's limit
 
 def work_of(values: Mapping[str, Any], origin: Mapping[str, Origin]) -> Work:
     """Raises UsageError."""
+    if values["load.command"] is not None:
+        return Work(data=_workload(values), operations=(OPERATION,))
     parameters: dict[str, dict[str, str]] = {}
     for (name, parameter), text in values["operation"].items():
         parameters.setdefault(name, {})[parameter] = text

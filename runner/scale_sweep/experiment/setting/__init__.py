@@ -69,6 +69,8 @@ _READERS: Mapping[str, Callable[[str], object]] = {
     "memory": readers.memory,
     "data_directory": readers.data_directory,
     "paths": readers.paths,
+    "command": readers.command,
+    "ready": readers.ready,
     "port": readers.port,
     "address": readers.endpoint,
     "network_speed": readers.network_speed,

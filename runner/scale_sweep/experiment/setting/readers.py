@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -95,6 +96,34 @@ def percent(text: str) -> float:
 
 def _is_whole(text: str) -> bool:
     return re.fullmatch(r"[0-9]{1,9}", text) is not None
+
+
+def command(text: str) -> tuple[str, ...]:
+    """Its words, as a shell splits them."""
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise ValueError(f"{text!r} cannot be split into words: {str(error).lower()}") from None
+    if not words:
+        raise ValueError("the command is empty")
+    return words
+
+
+def ready(text: str) -> str:
+    """When a server of a command is ready."""
+    how, colon, what = text.partition(":")
+    if not colon or not what or how not in ("log", "http", "command"):
+        raise ValueError(f"{text!r} is not log:REGEX, http:PATH or command:CMD")
+    if how == "http" and not what.startswith("/"):
+        raise ValueError(f"{text!r}: a path begins with /, like http:/health")
+    if how == "command":
+        command(what)
+    try:
+        re.compile(what)
+    except re.error as error:
+        if how == "log":
+            raise ValueError(f"{what!r} is no regular expression: {error}") from None
+    return text
 
 
 def port(text: str) -> int:

@@ -22,6 +22,7 @@ from scale_sweep.loadgen.readers.reader import ToolResult as ToolResult
 from scale_sweep.loadgen.readers.reader import from_plain as from_plain
 from scale_sweep.loadgen.readers.reader import pattern_reader as pattern_reader
 from scale_sweep.loadgen.readers.reader import to_plain as to_plain
+from scale_sweep.model.declared_parts import LoadCommand
 
 READERS = Registry("scale_sweep.readers", {})
 
@@ -42,3 +43,8 @@ def reader_of(argv: Sequence[str]) -> Reader | None:
     """The row of the program that these arguments start; None: no row has it."""
     program = PurePath(argv[at]).name if (at := program_at(argv)) < len(argv) else ""
     return next((row for row in readers().values() if program in row.programs), None)
+
+
+def reader_of_load(command: LoadCommand) -> Reader | None:
+    """Raises UsageError for a wrong expression of --rate-from."""
+    return pattern_reader(command.rate_from) if command.rate_from else reader_of(command.argv)

@@ -35,6 +35,7 @@ from scale_sweep.server.targets import Facts
 AROUND_S = 120.0
 REST_S = 15.0
 COMMITS_S = 30.0
+COMMAND_S = 3600.0  # of a program that decides itself how long it loads
 LATE = "deadline"  # of requests without an answer in time
 ROWS_PER_S_SLOWEST = 500.0
 BYTES_PER_S_SLOWEST = 5e5
@@ -235,6 +236,8 @@ def _worked_cpus(trial: Trial) -> tuple[int, ...]:
 def limit_s(trial: Trial) -> float:
     """After which a load counts as hung."""
     load = trial.load
+    if load.command is not None and load.duration_s is None:
+        return COMMAND_S
     rows = load.rows or 0
     slowest = max(rows / ROWS_PER_S_SLOWEST, rows * logical_bytes(trial.work) / BYTES_PER_S_SLOWEST)
     longest = load.window_max_s or load.duration_s

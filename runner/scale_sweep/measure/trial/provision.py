@@ -96,6 +96,7 @@ def provision(
 
 def reached_by(target: Target, trial: Trial, started: Provisioned) -> Reached:
     session = target.session(trial, started.address)
+    session.log_tail = started.server.log_tail
     return Reached(server=started.server, address=started.address, session=session, who=target.facts.title)
 
 

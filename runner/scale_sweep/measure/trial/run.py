@@ -10,16 +10,21 @@ from typing import Any
 
 from scale_sweep.base.errors import ScaleError
 from scale_sweep.base.interrupts import Stop, undone
+from scale_sweep.judge.figures.tool_facts import tool_facts
+from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window_bounds import with_summary
 from scale_sweep.loadgen.binary import kept_by
+from scale_sweep.loadgen.command_load import CommandLoad
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.spec import query_lines, trial_spec
 from scale_sweep.loadgen.split import group_specs, specs_text
 from scale_sweep.machine.sampling.programs import OtherPrograms
+from scale_sweep.machine.state.records import scratch
 from scale_sweep.machine.state.runs import other_sweeps
 from scale_sweep.measure.trial import preload
 from scale_sweep.measure.trial.answers import checked_before
 from scale_sweep.measure.trial.answers_within import checked_within
+from scale_sweep.measure.trial.commands import TrialCommands
 from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement
 from scale_sweep.measure.trial.loading import HostSamples, Loading, no_hosts
 from scale_sweep.measure.trial.loads import LoadMaker, Searching, load_of, trace_folder, traced
@@ -42,6 +47,7 @@ from scale_sweep.measure.trial.waiting import (
     with_cause,
 )
 from scale_sweep.model.events import FOLDED, ArtifactMade, Event, Noted, PhaseEntered
+from scale_sweep.model.loads import Counted
 from scale_sweep.model.questions import Preloaded
 from scale_sweep.server.runtimes import load_runtime
 from scale_sweep.server.runtimes.data_files import resident_percent
@@ -69,6 +75,7 @@ class _RunningTrial:
         self._target = load_target(order.trial.subject.target)
         self._runtime = load_runtime(order.trial.subject.runtime)
         self._server_facts: Mapping[str, str] = {}
+        self._commands: TrialCommands | None = None
         self._facts = facts_at_first(order)
 
     def events(self) -> Iterator[Event]:
@@ -128,6 +135,12 @@ class _RunningTrial:
         self._server_facts = reached.server.facts()
         yield self._enter("schema")
         self._make_schema(reached)
+        if (command := self._trial.load.command) is not None:
+            home = self._cleanup.enter_context(scratch("load"))
+            self._commands = TrialCommands(self._order, command, reached, str(home))
+            if command.prepare:
+                yield self._enter("preload")
+                self._commands.prepare(self._stop)
         if not self._trial.work.preload_rows:
             return
         yield self._enter("preload")
@@ -146,6 +159,8 @@ class _RunningTrial:
                 yield Noted(trial_id=self._trial.trial_id, sentence=note)
             percent = answer_within(SIZE_S, lambda: resident_percent(preload.folders_of(reached)))
             self._rows_there(replace(there, cached_percent=percent))
+        if self._commands is not None:
+            self._commands.count_before(self._stop)
         programs = OtherPrograms()
         yield from self._load(reached, spec)
         self._add(others=programs.busiest(self._trial.placement.server_cpus, own=reached.server.pids()))
@@ -153,13 +168,20 @@ class _RunningTrial:
         summary = self._facts.of_all_loads
         rows = summary.rows_acked if summary else 0
         size = answer_within(SIZE_S, lambda: bytes_at_rest((reached.address.data_dir, *reached.address.disks)))
-        counted = ask(reached, reached.session.count, count_s(rows))
+        counted, note = self._counted(reached, rows)
+        if note:
+            yield Noted(trial_id=self._trial.trial_id, sentence=note)
         self._add(counted=counted, data_bytes=size, beside=other_sweeps(self._order.run_id))
         facts, spent_s = self._facts, time.monotonic() - self._begun
         summed = rows_summed(self._order, reached, self._target.facts, spec, facts.of_all_loads, facts.counted, spent_s)
         self._add(summed=summed)
         if not reached.address.is_ours:
             ask(reached, reached.session.drop_schema, DROP_S)
+
+    def _counted(self, reached: Reached, rows: int) -> tuple[Counted | None, str]:
+        if self._commands is not None:
+            return self._commands.counted(self._facts.summary, self._stop)
+        return ask(reached, reached.session.count, count_s(rows)), ""
 
     def _make_schema(self, reached: Reached) -> None:
         session = reached.session
@@ -171,6 +193,8 @@ class _RunningTrial:
         self._add(effective=effective, mismatches=mismatches(session.expected(), effective))
 
     def _checked(self, reached: Reached) -> Generator[Event, None, Mapping[str, str]]:
+        if self._commands is not None:
+            return {}
         texts = texts_of(self._trial, self._target.facts)
         whole_spec = trial_spec(self._trial, {**reached.session.load_spec(), **query_lines(texts)})
         spec = kept_by(self._order.program, whole_spec)
@@ -185,19 +209,29 @@ class _RunningTrial:
             yield from self._search(reached, spec)
             return
         with trace_folder(self._trial) as folder:
-            load = self._make_load(self._order, spec, self._target.facts.threads_per_process, reached, folder)
+            threads = self._target.facts.threads_per_process
+            load = (
+                self._commands.load()
+                if self._commands
+                else self._make_load(self._order, spec, threads, reached, folder)
+            )
             loading = self._loading(reached, self._order, load)
             try:
                 yield from traced(loading.events(), self._trial, load, folder)
             finally:
                 loaded = loading.loaded()
                 self._add(**vars(loaded))
-                self._facts = with_summary(self._facts, loaded.summary, self._trial.load, self._trial.work)
+                self._facts = self._with_load(load)
         self._answers_within(reached, spec, load)
         if loading.stacks is not None:
             yield self._artifact(FOLDED, loading.stacks.folded)
             if loading.stacks.trouble:
                 yield Noted(trial_id=self._trial.trial_id, sentence=loading.stacks.trouble)
+
+    def _with_load(self, load: LoadHandle) -> TrialFacts:
+        if isinstance(load, CommandLoad):
+            return tool_facts(self._facts, load.run, load.kept) if load.run is not None else self._facts
+        return with_summary(self._facts, self._facts.summary, self._trial.load, self._trial.work)
 
     def _loading(self, reached: Reached, order: TrialOrder, load: LoadHandle) -> Loading:
         return Loading(order, reached, load, self._stop, self._target.facts, self._hosts)

@@ -12,7 +12,7 @@ from scale_sweep.judge.figures.searched import outcome
 from scale_sweep.judge.figures.trial_facts import TrialFacts, facts_text
 from scale_sweep.judge.method import METHOD
 from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.model.events import ArtifactMade, Event, TrialFinished
+from scale_sweep.model.events import ArtifactMade, Event, IntervalsPlaced, TrialFinished
 from scale_sweep.model.loads import Interval, LoadSummary
 from scale_sweep.model.measured import TrialResult
 from scale_sweep.model.samples import Sample, SamplerCost
@@ -51,6 +51,8 @@ def ended(
     trial = order.trial
     yield ArtifactMade(trial_id=trial.trial_id, name="loadgen.jsonl", text=facts.generator_log)
     yield ArtifactMade(trial_id=trial.trial_id, name="server.log", text=facts.log_tail)
+    if facts.tool:
+        yield IntervalsPlaced(trial_id=trial.trial_id, intervals=facts.intervals)
     facts_file = facts_text(facts, with_summary=not trial.load.is_ours and not facts.tool)
     yield ArtifactMade(trial_id=trial.trial_id, name="facts.json", text=facts_file)
     come_to = outcome(load_axis(order.axis), trial, facts)

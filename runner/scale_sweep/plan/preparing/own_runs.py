@@ -41,9 +41,22 @@ def named(run: StoredRun) -> Mapping[str, tuple[str, ...]]:
         "--hosts": [str(of_hosts(run.manifest).get("inventory", ""))],
         "--knob": (knob for trial in trials for knob in _free_knobs(trial)),
         "--text": texts,
+        "--server": (subject.command for subject in subjects),
+        "--ready": (subject.ready for subject in subjects),
+        **{f"--{flag}": (shlex.join(words) for words in commands) for flag, commands in _commands(run).items()},
     }
     once = {flag: tuple(dict.fromkeys(filter(None, values))) for flag, values in every.items()}
     return {flag: values for flag, values in once.items() if values}
+
+
+def _commands(run: StoredRun) -> Mapping[str, Sequence[Sequence[str]]]:
+    loads = [run.plan.sweep.load.command, *(trial.load.command for trial in run.plan.trials)]
+    there = [load for load in loads if load is not None]
+    return {
+        "load": [load.argv for load in there],
+        "prepare": [load.prepare for load in there],
+        "count": [load.count for load in there],
+    }
 
 
 def _free_knobs(trial: Trial) -> Sequence[str]:

@@ -18,6 +18,7 @@ from scale_sweep.model.declared import Subject, Sweep
 from scale_sweep.model.fitted import StoredRun
 from scale_sweep.model.planned import Finding, Plan
 from scale_sweep.model.resources import NewPages, ServerSource
+from scale_sweep.plan.commands import tool_sentence
 from scale_sweep.plan.data_sets import (
     ENOUGH_BYTES,
     equal_rows_sentence,
@@ -154,7 +155,7 @@ def _planned(arms: Sequence[ChosenArm], host: Host) -> Plan:
         work = replace(first.work, operations=requested_first.work.operations)
         plan = plan_arms(replace(first, work=work), host, subjects)
     missing = (left_out(arm.sweep, arm.choice.facts) for arm in by_server.values())
-    return noted(plan, *missing, more_tables_sentence(first, requested_first.work.data.tables))
+    return noted(plan, *missing, more_tables_sentence(first, requested_first.work.data.tables), tool_sentence(first))
 
 
 def _completed(requested: Mapping[str, Requested], host: Host) -> dict[str, Sweep]:

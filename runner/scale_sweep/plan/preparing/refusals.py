@@ -15,6 +15,7 @@ from scale_sweep.model.events import Event, TrialFinished
 from scale_sweep.model.planned import Plan, Trial
 from scale_sweep.model.resources import CLIENTS
 from scale_sweep.plan.preparing.choice import ChosenArm, ServerChoice, subject_key
+from scale_sweep.plan.preparing.commands import refuse_wrong_commands
 from scale_sweep.server.targets import Target
 from scale_sweep.server.targets.planned import planned_spec
 from scale_sweep.sweep.server_settings import knob_flag
@@ -36,6 +37,7 @@ _OTHER_FLAGS = {
 
 def refuse_wrong_specs(plan: Plan, choices: Mapping[str, ServerChoice]) -> None:
     """Raises UsageError for the first mistake."""
+    refuse_wrong_commands(plan, choices)
     program = loadgen_path()
     features = features_of(program)
     right = set()
@@ -56,6 +58,8 @@ def refuse_wrong_specs(plan: Plan, choices: Mapping[str, ServerChoice]) -> None:
 
 
 def _specs(trial: Trial, target: Target, features: Features) -> Iterator[dict[str, str]]:
+    if trial.load.command is not None:
+        return
     spec = planned_spec(trial, target)
     if trial.load.is_ours:
         traced = {"trace": "/dev/null"} if trial.load.trace_every else {}  # its records are in memory

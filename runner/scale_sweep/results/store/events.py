@@ -17,6 +17,7 @@ from scale_sweep.model.events import (
     CeilingsMeasured,
     Event,
     IntervalSeen,
+    IntervalsPlaced,
     Noted,
     PhaseEntered,
     PlanGrew,
@@ -41,6 +42,7 @@ _IN_JOURNAL: dict[str, Any] = {
 }
 _KINDS: dict[str, Any] = _IN_JOURNAL | {
     "artifact": ArtifactMade,
+    "placed": IntervalsPlaced,
     "finished": TrialFinished,
     "ceilings": CeilingsMeasured,
     "plan": PlanGrew,

@@ -16,6 +16,7 @@ from scale_sweep.model.events import (
     ArtifactMade,
     Event,
     IntervalSeen,
+    IntervalsPlaced,
     PhaseEntered,
     PlanGrew,
     SampleTaken,
@@ -122,6 +123,8 @@ class RunWriter:
             self._window_start_ns = event.monotonic_ns
         elif isinstance(event, IntervalSeen):
             self._intervals.append(event.interval)
+        elif isinstance(event, IntervalsPlaced):
+            self._intervals = list(event.intervals)
         elif isinstance(event, SampleTaken):
             self._samples.append(event.sample)
         elif isinstance(event, ArtifactMade):

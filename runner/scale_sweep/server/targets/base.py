@@ -7,7 +7,7 @@ import os
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,7 @@ class Session(ABC):
     """A control connection to a running server. Raises TargetError with the server's message."""
 
     asking = ""  # the current question, for the message of a caller that gives up
+    log_tail: Callable[[int], str] = staticmethod(lambda lines: "")  # the last lines of the server's log
     deadline_s = math.inf  # of time.monotonic(): a session that asks by a child process ends it by then
 
     def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str] | None = None) -> None:

@@ -22,7 +22,7 @@ def parts_on_disks(resources: ResourceRange) -> int:
     return common_multiple(resources.disks, _PARTS_MIN)
 
 
-def connections_knob(default: Default | str = twice_the_cores) -> Knob:
+def connections_knob(default: Default | str | None = twice_the_cores) -> Knob:
     return Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=default)
 
 
