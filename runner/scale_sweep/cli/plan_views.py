@@ -4,6 +4,7 @@ origins."""
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from scale_sweep.plan.power import GatePower, power_of
 from scale_sweep.plan.preparing.prepared import Prepared
 from scale_sweep.plan.summary import warmup_words
 from scale_sweep.sweep.axis import constant_texts
+from scale_sweep.sweep.commands import of_our_load
 from scale_sweep.sweep.file import origin_words
 from scale_sweep.sweep.server_settings import KNOB_NAMES
 from scale_sweep.sweep.settings import BY_KEY, SETTINGS
@@ -128,11 +130,12 @@ def setting_values(sweep: Sweep) -> dict[str, str]:
     """ "" for a setting without a value here."""
     load, axis = sweep.load, axis_of(sweep.axis)
     key = "load.rows_per_level" if load.rows_by_level else "load.rows"
-    work = {key: str(load.rows)} if load.rows is not None else {"load.duration": f"{load.duration_s:g} s"}
+    window = "that of --load" if load.duration_s is None else f"{load.duration_s:g} s"
+    work = {key: str(load.rows)} if load.rows is not None else {"load.duration": window}
     named = {k: f"knobs.{k}" for k in sweep.knobs if k in KNOB_NAMES}
     others = ", ".join(f"{k}={rule_text(r)}" for k, r in sweep.knobs.items() if k not in named)
     knobs = {**{key: rule_text(sweep.knobs[k]) for k, key in named.items()}, "knobs.other": others}
-    return {
+    values = {
         axis.key: format_levels(sweep.levels),
         **constant_texts(sweep.constants),
         **axis.shown(sweep),
@@ -167,7 +170,17 @@ def setting_values(sweep: Sweep) -> dict[str, str]:
         "report.need": ",".join(format_number(v) for v in sweep.need),
         "vary": "; ".join(f"{k}={','.join(v)}" for k, v in sweep.vary.items()),
         "tags": " ".join(f"{k}={v}" for k, v in sweep.tags.items()),
+        **{f"load.{name}": "" for name in ("command", "prepare", "count", "rate_from")},
     }
+    command = load.command
+    if command is None:
+        return values
+    own = {name: shlex.join(getattr(command, field)) for name, field in _OF_COMMAND.items()}
+    none = {key: "" for key in values if of_our_load(key)}
+    return {**values, **none, **own, "load.rate_from": command.rate_from}
+
+
+_OF_COMMAND = {"load.command": "argv", "load.prepare": "prepare", "load.count": "count"}  # fields of a LoadCommand
 
 
 def _work_values(sweep: Sweep) -> dict[str, str]:

@@ -254,7 +254,8 @@ def _show_plan(prepared: Prepared, gate: GatePower | None) -> None:
     for choice in prepared.choices.values():
         console.show_line(choice.sentence)
     console.show_line(plan_sentence(prepared.plan))
-    console.show_line(rate_sentence(prepared.plan))
+    if words := rate_sentence(prepared.plan):
+        console.show_line(words)
     power = power_of(prepared.plan, prepared.noise)
     for words in (power_sentence(prepared.plan, power), *power_details(prepared.plan, power)):
         console.show_line(words)

@@ -71,6 +71,8 @@ def plan_sentence(plan: Plan) -> str:
 
 def rate_sentence(plan: Plan) -> str:
     """Which the estimate assumes, and whether it depends on them."""
+    if plan.sweep.load.command is not None:
+        return "" if plan.sweep.load.duration_s is not None else "how long the program of --load runs is not known"
     targets = dict.fromkeys(trial.subject.target for trial in plan.trials)
     rates = ", ".join(f"{format_rate(load_facts(name).rows_per_core_s).strip()} of {name}" for name in targets)
     by_rate = any(trial.load.duration_s is None or trial.work.preload_rows for trial in plan.trials)

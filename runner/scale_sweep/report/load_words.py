@@ -29,6 +29,7 @@ def load_words(run: StoredRun) -> str:
     sweep, load = run.plan.sweep, run.plan.sweep.load
     if others := other_programs(run):
         rows = counted(load.rows, "row") if load.rows is not None else ""
+        rows = _window(run, load) if load.command is not None and load.duration_s is not None else rows
         words = (f"{_program(one)}: {one.command}" if one.command else _program(one) for one in others)
         return "; ".join(filter(None, (*words, rows)))
     offered = f"{format_rate(load.rate)} {sweep.work.rate_words}"

@@ -50,6 +50,10 @@ def server_command(values: Values) -> dict[str, str]:
     return {"command": shlex.join(values["target.command"] or ()), "ready": values["target.ready"] or ""}
 
 
+def of_our_load(key: str) -> bool:
+    return any(key == one or one[-1] == "." and key.startswith(one) for one in _OF_OUR_LOAD)
+
+
 def mistakes(values: Values, origins: Origins, flags: Mapping[str, str]) -> Iterator[str]:
     """flags: by key."""
     is_any = target_of(values) == ANY_SERVER
@@ -59,14 +63,16 @@ def mistakes(values: Values, origins: Origins, flags: Mapping[str, str]) -> Iter
     if values["target.ready"] and not is_any:
         yield "--ready: is for a server that --server or --image names"
     if values["load.command"] is None:
-        if is_any:
+        if is_any and origins["load.command"] == "default":
             yield "--load: missing; scale's own load does not know this server, so name a program that loads it"
-        yield from (f"{flags[key]}: is beside --load CMD, which is missing" for key in _BESIDE_LOAD if values[key])
+        yield from (
+            f"{flags[key]}: is for a sweep with --load CMD, which is missing" for key in _BESIDE_LOAD if values[key]
+        )
         return
     if is_any and not (values["target.command"] or varies or _has_place(values)):
         yield "--server: missing; name the command that starts the server, or its --image"
     if values["target.name"] == AUTO and not is_any:
         yield "--load: of which server? Give --server CMD, --image IMAGE or --target NAME"
     for key, origin in origins.items():
-        if origin != "default" and any(key == one or one[-1] == "." and key.startswith(one) for one in _OF_OUR_LOAD):
+        if origin != "default" and of_our_load(key):
             yield f"{flags[key]}: is a setting of scale's own load; leave it out, or leave out --load"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -23,6 +24,7 @@ VARIANT = "variant"  # of `scale ab`: A or B, each with a sweep of its own
 SUBJECT_FIELDS = ("target", "runtime", "version", "image", "home", "endpoint", "command", "ready")
 ADDRESS = "endpoint"
 _KNOWN = (*_WORKLOAD, *_LOAD, *_WORK, *_PLAIN, *SUBJECT_FIELDS)
+_NAME_MAX = 60  # characters of a value in a name
 _NEAR = 0.8  # of another name difflib's ratio is less: cachemodel and cache have 0.67
 
 
@@ -96,4 +98,9 @@ def label(variant: Mapping[str, str]) -> str:
 
 def slug(variant: Mapping[str, str]) -> str:
     """For trial ids and file names: "stmt-100"."""
-    return "-".join(re.sub(r"[^A-Za-z0-9.]+", "_", value) for value in variant.values())
+    return "-".join(_short(re.sub(r"[^A-Za-z0-9.]+", "_", value), value) for value in variant.values())
+
+
+def _short(name: str, value: str) -> str:
+    """Of a long command the beginning, and a number that no other has."""
+    return name if len(name) <= _NAME_MAX else f"{name[:_NAME_MAX]}_{zlib.crc32(value.encode()):08x}"

@@ -11,11 +11,11 @@ from scale_sweep.base.errors import LoadError, TargetError
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.loadgen.command_load import CommandLoad, ToolCommand, run_to_end
 from scale_sweep.loadgen.placeholders import filled, values_of
-from scale_sweep.loadgen.readers import VARIABLE_ROLES, Reader, reader_of, reader_of_load, value_of
+from scale_sweep.loadgen.readers import VARIABLE_ROLES, Reader, reader_of, reader_of_load, result_of, value_of
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.model.declared_parts import LoadCommand
-from scale_sweep.model.loads import Counted, LoadProgram, LoadSummary
+from scale_sweep.model.loads import Counted, LoadProgram
 
 PREPARE_S, COUNT_S = 3600.0, 600.0
 _KEPT = ("PATH", "LANG", "TZ")  # of the environment
@@ -32,10 +32,11 @@ class TrialCommands:
         self._reader = reader_of_load(command)
         self._cpus = trial.placement.generator_cpus or tuple(sorted(os.sched_getaffinity(0)))
         self._before: int | None = None
+        self._load: CommandLoad | None = None
 
     def load(self) -> CommandLoad:
         load, reader = self._order.trial.load, self._reader
-        return self._started(
+        self._load = self._started(
             ToolCommand(
                 program=program_of(self._command, reader),
                 argv=filled(self._command.argv, self._values),
@@ -46,6 +47,7 @@ class TrialCommands:
                 writes_rows=reader is not None and reader.unit == "rows",
             )
         )
+        return self._load
 
     def prepare(self, stop: Stop) -> None:
         if self._command.prepare:
@@ -54,16 +56,18 @@ class TrialCommands:
     def count_before(self, stop: Stop) -> None:
         self._before = self._count(stop)
 
-    def counted(self, summary: LoadSummary | None, stop: Stop) -> tuple[Counted | None, str]:
+    def counted(self, stop: Stop) -> tuple[Counted | None, str]:
         """What the load added: a count to compare where the program says how many rows it wrote, else a sentence."""
         after = self._count(stop)
         if after is None or self._before is None:
             return None, ""
-        added, run = after - self._before, summary.program if summary else None
-        if self._reader is not None and self._reader.unit == "rows":
+        added, name = after - self._before, self._order.trial.load.generator
+        printed = "\n".join(line.text for line in self._load.kept) if self._load is not None else ""
+        result = result_of(self._reader, printed) if self._reader is not None else None
+        if result is not None and result.rows is not None:
             return Counted(rows=added), ""
-        said = f"{run.name} says {summary.requests:,} {run.rows}" if summary and run else "the load says nothing"
-        return None, f"--count: {added:,} more after the load than before it; {said}"
+        said = f"{result.count:,.0f} {result.unit}" if result is not None and result.count is not None else "no number"
+        return None, f"--count: {added:,} more after the load than before it; {name} says {said}"
 
     def _count(self, stop: Stop) -> int | None:
         if not self._command.count:

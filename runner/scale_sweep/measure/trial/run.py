@@ -180,7 +180,7 @@ class _RunningTrial:
 
     def _counted(self, reached: Reached, rows: int) -> tuple[Counted | None, str]:
         if self._commands is not None:
-            return self._commands.counted(self._facts.summary, self._stop)
+            return self._commands.counted(self._stop)
         return ask(reached, reached.session.count, count_s(rows)), ""
 
     def _make_schema(self, reached: Reached) -> None:
