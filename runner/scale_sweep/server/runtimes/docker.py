@@ -27,6 +27,7 @@ from scale_sweep.server.runtimes.docker_engine import (
     docker_facts,
     ended_state,
     engine_to_start,
+    exposed,
     image_state,
     join_root_blkio,
     refuse_unpublished,
@@ -45,6 +46,7 @@ from scale_sweep.server.runtimes.processes import wait_until
 NANO = 1_000_000_000
 PID_S = 20.0
 SHM_BYTES = 256 * 2**20
+_OWN_RIGHTS = ["CHOWN", "DAC_OVERRIDE", "NET_BIND_SERVICE", "SETGID", "SETUID"]  # of an image's own command
 
 
 def _core_options(resources: Resources) -> dict[str, Any]:
@@ -139,6 +141,9 @@ class DockerServer(LocalServer):
             join_root_blkio(self.pids)
 
     def _command(self) -> dict[str, Any]:
+        """Without a command the image's own, as its user, with the rights by which it becomes another."""
+        if not self._spec.argv:
+            return {"environment": dict(self._spec.env), "cap_add": _OWN_RIGHTS}
         # A container's first process gets no signal without a handler.
         heed = [f"trap 'exit 143' {self._spec.stop_signal.removeprefix('SIG')}"] if self._spec.setup else []
         lines = [*heed, *map(shlex.join, self._spec.setup), "exec " + shlex.join(self._spec.argv)]
@@ -174,7 +179,10 @@ class DockerServer(LocalServer):
                 self._pid, self._started = state["Pid"], started_ticks(state["Pid"])
                 if os.geteuid() == 0:  # may enter it
                     self.network_namespace = f"/proc/{self._pid}/ns/net"
-                refuse_unpublished(self._container, self._spec.ports)
+                if self._spec.argv:
+                    refuse_unpublished(self._container, self._spec.ports)
+                else:
+                    self.host, self.port = exposed(self._container)
                 return
             if state["Status"] == "exited":
                 break

@@ -259,6 +259,22 @@ def ended_state(container: Any) -> Mapping[str, Any]:
     return {}
 
 
+def exposed(container: Any) -> tuple[str, int]:
+    """The container's own address on this machine, and the first TCP port that its image exposes: no proxy is between.
+    Raises ProvisionError."""
+    ports = container.image.attrs.get("Config", {}).get("ExposedPorts") or {}
+    numbers = sorted(int(name.partition("/")[0]) for name in ports if name.endswith("/tcp"))
+    networks = container.attrs.get("NetworkSettings", {}).get("Networks") or {}
+    addresses = [network["IPAddress"] for network in networks.values() if network.get("IPAddress")]
+    if not numbers or not addresses:
+        lacking = "exposes no TCP port" if addresses else "has no address"
+        raise ProvisionError(
+            f"the container of {container.image.tags or container.image.id} {lacking}",
+            remedy="--server CMD, which listens on {port}",
+        )
+    return addresses[0], numbers[0]
+
+
 def refuse_unpublished(container: Any, ports: Iterable[int]) -> None:
     """Raises ProvisionError."""
     published = container.attrs.get("NetworkSettings", {}).get("Ports") or {}
