@@ -1,24 +1,25 @@
-"""A load generator that is not ours: its words are read to their end before they are judged, what the report has of it, and
+"""Another program as the load: how it runs and ends, when its window begins, what the report has of it, and
 the folder of a client's configuration on a load host."""
 
 from __future__ import annotations
 
 import os
-import signal
 from dataclasses import replace
 
 import pytest
+from psutil import STATUS_ZOMBIE, Process, pid_exists
 
 from scale_sweep.base.errors import LoadError
-from scale_sweep.loadgen import foreign
 from scale_sweep.loadgen.ceiling import Means
-from scale_sweep.loadgen.foreign import ForeignCommand, ForeignLoad, ForeignResult
+from scale_sweep.loadgen.command_load import CommandLoad, ToolCommand
+from scale_sweep.loadgen.readers import pattern_reader, reader_of
 from scale_sweep.loadgen.remote import folders_of, written
 from scale_sweep.measure.executing.place import Ceilings
 from scale_sweep.model.fitted import StoredRun
 from scale_sweep.model.loads import LoadProgram
 from scale_sweep.report.headlines import eyebrow_of
 from scale_sweep.report.run_facts import method_facts
+from tests.integration.cli import waited_for
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.synthetic_run import synthetic_run
 
@@ -27,41 +28,74 @@ LIMIT_S = 120.0
 PROGRAM = LoadProgram(name="sh")
 
 
-def parse(output):
-    """The last line is the count of rows. Raises ValueError."""
-    rows = int(output.strip().splitlines()[-1].removeprefix("rows "))
-    return ForeignResult(rows=rows, seconds=1.0, threads=1, delay_ms={})
+def command(script, **more):
+    reader = pattern_reader("^rows ([0-9]+)$")
+    return ToolCommand(program=PROGRAM, argv=("/bin/sh", "-c", script), env=dict(os.environ), reader=reader, **more)
 
 
-def run(script):
-    command = ForeignCommand(program=PROGRAM, argv=("/bin/sh", "-c", script), env={}, files={}, parse=parse)
-    with ForeignLoad(command, CPUS) as load:
-        for _ in load.lines(LIMIT_S):
-            pass
-        return load, load.summary()
-
-
-def test_the_last_words_count_although_they_come_after_the_end():
-    _, summary = run("echo begin; (sleep 0.7; echo rows 5) & exit 0")
-    assert summary.rows_acked == 5
-    assert summary.cpu_window_s is not None
+def run(script, **more):
+    with CommandLoad(command(script, **more), CPUS) as load:
+        lines = [line for line in load.lines(LIMIT_S) if line is not None]
+        return load, load.summary(), lines
 
 
 def test_many_words_are_all_read():
-    load, summary = run("seq 1 400000; echo rows 7")
-    assert (summary.rows_acked, summary.program, len(load.raw)) == (7, PROGRAM, 400_001)
+    load, summary, _ = run("seq 1 15000; echo rows 7")
+    assert (summary.is_counted, summary.program, len(load.raw)) == (True, PROGRAM, 15_001)
+    assert summary.requests == round(7 * summary.window_s)
+    assert summary.cpu_window_s is not None
 
 
-def test_why_it_failed_is_said_although_it_comes_after_the_end():
-    with pytest.raises(LoadError, match="ended with code 3: no such table"):
-        run("(sleep 0.7; echo no such table) & exit 3")
+def test_without_a_result_nothing_is_counted():
+    assert not run("echo no number")[1].is_counted
 
 
-def test_words_that_never_end_are_not_waited_for(monkeypatch, tmp_path):
-    monkeypatch.setattr(foreign, "READ_S", 0.5)
-    _, summary = run(f"echo rows 9; sleep 600 & echo $! > {tmp_path}/pid; exit 0")
-    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
-    assert summary.rows_acked == 9
+def test_why_it_failed_is_said():
+    with pytest.raises(LoadError, match="sh ended with code 3: no such table"):
+        run("echo no such table; exit 3")
+    with pytest.raises(LoadError, match="sh was ended by SIGKILL: it said nothing"):
+        run("kill -9 $$")
+
+
+def test_what_it_leaves_in_its_session_ends_with_it(tmp_path):
+    run(f"sleep 600 & echo $! > {tmp_path}/pid; echo rows 9")
+    pid = int((tmp_path / "pid").read_text())
+    assert waited_for(lambda: not pid_exists(pid) or Process(pid).status() == STATUS_ZOMBIE)
+
+
+def test_a_deadline_ends_it():
+    load = CommandLoad(command("sleep 600"), CPUS)
+    with load, pytest.raises(LoadError, match="sh did not end within 0 s"):
+        list(load.lines(0.2))
+    assert not pid_exists(load.pids[0])
+
+
+def test_a_program_that_is_not_there_is_named():
+    with pytest.raises(LoadError, match="/no/such did not start: No such file"):
+        CommandLoad(replace(command(""), argv=("/no/such",)), CPUS).start()
+
+
+PROGRESS = "for i in 1 2 3 4; do sleep 1; echo progress: $i.0 s, $i.0 tps, lat 1; done; echo 'tps = 9 (without i)'"
+
+
+def test_the_window_begins_when_the_warm_up_is_over():
+    tool = replace(command(PROGRESS, warmup_s=60.0), reader=reader_of(["pgbench"]))
+    phases = []
+    with CommandLoad(tool, CPUS) as load:
+        for line in load.lines(LIMIT_S):
+            if line is not None:
+                phases.append(line.phase)
+            if phases.count("warmup") == 3:  # its beginning, and two seconds
+                load.begin_window()
+        summary = load.summary()
+    assert phases == ["warmup"] * 3 + ["measure"] * 3
+    assert summary.service.count == 7
+    assert summary.window_s == pytest.approx(2.0)
+
+
+def test_a_load_that_ends_within_its_warm_up_has_no_window():
+    with pytest.raises(LoadError, match="within the warm-up"):
+        run("echo rows 5", warmup_s=60.0)
 
 
 CEILING = "Ceiling of the load generator"

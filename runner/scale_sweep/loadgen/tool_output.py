@@ -117,8 +117,12 @@ def summary_of(run: ToolRun, lines: Sequence[ToolLine], intervals: Sequence[Inte
     start_ns, end_ns, count = _window(run, result, intervals)
     window_s = (end_ns - start_ns) / 1e9
     ran_s = max((run.ended_ns - run.started_ns) / 1e9, 1e-9)
-    latency = _latency(result, round(count or 0))
     counted = round(count or 0)
+    done = round(result.count or counted) if result else counted
+    counted = done if run.writes_rows else counted
+    is_rows = run.writes_rows or (result is not None and result.rows is not None)
+    requests = 0 if run.writes_rows else done  # it reports no requests then
+    latency = _latency(result, 0 if run.writes_rows else counted)
     return LoadSummary(
         outcome="ok" if run.code == 0 else f"code {run.code}",
         window_s=window_s,
@@ -127,9 +131,9 @@ def summary_of(run: ToolRun, lines: Sequence[ToolLine], intervals: Sequence[Inte
         last_ack_ns=run.ended_ns,
         rows_window=counted if run.writes_rows else 0,
         rows_per_s=(count or 0.0) / window_s if run.writes_rows and window_s > 0 else None,
-        rows_acked=round(result.count or counted) if run.writes_rows and result else 0,
+        rows_acked=done if is_rows else 0,
         rows_failed=0,
-        requests=round(result.count or counted) if result else counted,
+        requests=requests,
         errors=result.errors if result else sum(one.errors for one in intervals),
         retries=0,
         cpu_window_s=run.cpu_s * min(1.0, window_s / ran_s),

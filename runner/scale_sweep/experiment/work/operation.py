@@ -122,11 +122,15 @@ class _Write(OperationKind):
         return row_bytes(work.data)
 
     def miscounted(self, acknowledged: int, counted: int) -> str:
-        difference = counted - acknowledged
-        if not difference:
-            return ""
-        what = "are missing from" if difference < 0 else "too many are in"
-        return f"{abs(difference):,} rows {what} the database: {acknowledged:,} acknowledged, {counted:,} counted"
+        return rows_differ(acknowledged, counted)
+
+
+def rows_differ(acknowledged: int, counted: int) -> str:
+    difference = counted - acknowledged
+    if not difference:
+        return ""
+    what = "are missing from" if difference < 0 else "too many are in"
+    return f"{abs(difference):,} rows {what} the database: {acknowledged:,} acknowledged, {counted:,} counted"
 
 
 WRITE = _Write()
@@ -139,6 +143,9 @@ class _Command(OperationKind):
 
     def rate(self, *, durable: bool) -> Rate:
         return Rate(field="requests_per_s", words="requests/s")
+
+    def miscounted(self, acknowledged: int, counted: int) -> str:
+        return rows_differ(acknowledged, counted)
 
 
 COMMAND = _Command()

@@ -25,5 +25,26 @@ PGBENCH = Reader(
     more_threads="-j {threads}",
     more_clients="-c {clients}",
 )
+TAOSBENCHMARK = Reader(
+    name="taosBenchmark",
+    programs=("taosBenchmark",),
+    unit="rows",
+    result=(
+        (
+            r"Spent (?P<seconds>[\d.]+) \(real [\d.]+\) seconds to insert rows: (?P<count>\d+) with \d+ thread\(s\) "
+            r"into \S+ (?P<rate>[\d.]+) \(real"
+        ),
+    ),
+    details=(
+        (
+            r"insert delay, min: (?P<min>[\d.]+ms), avg: (?P<mean>[\d.]+ms), p90: (?P<p90>[\d.]+ms), "
+            r"p95: (?P<p95>[\d.]+ms), p99: (?P<p99>[\d.]+ms), max: (?P<max>[\d.]+ms)"
+        ),
+    ),
+    clients=("-T", "--threads"),
+    threads=("-T", "--threads"),
+    more_threads="-T {threads}",
+    more_clients="-T {clients}",
+)
 
-DATABASES = (PGBENCH,)
+DATABASES = (PGBENCH, TAOSBENCHMARK)

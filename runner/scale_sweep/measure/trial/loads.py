@@ -14,7 +14,7 @@ from scale_sweep.base.units import format_rate
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.searched import judged_step, next_step_rate, opening_of, step_of
 from scale_sweep.judge.figures.trial_facts import STEP_LINES, StepSeen, TrialFacts
-from scale_sweep.loadgen.foreign import ForeignLoad
+from scale_sweep.loadgen.command_load import CommandLoad
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.kept_files import TRACE, left_out, parquet_of, with_files
 from scale_sweep.loadgen.process import LoadProcesses
@@ -38,7 +38,7 @@ def load_of(
     """Not started. trace_folder: for requests that it keeps. Raises TargetError for no such load generator."""
     cpus, network = _cpus(order), reached.server.network_namespace
     if not order.trial.load.is_ours:
-        return ForeignLoad(reached.session.genuine_load(), cpus, network)
+        return CommandLoad(reached.session.genuine_load(), cpus, network)
     now_ns = time.monotonic_ns()
     groups = group_specs(spec, order.trial.work)
     specs = [part for group in groups for part in split_spec(group, threads_per_process, now_ns)]

@@ -31,7 +31,7 @@ from scale_sweep.server.targets.series import refused_columns
 from scale_sweep.server.targets.target_facts import Facts
 
 if TYPE_CHECKING:
-    from scale_sweep.loadgen.foreign import ForeignCommand
+    from scale_sweep.loadgen.command_load import ToolCommand
     from scale_sweep.loadgen.kept_files import Content
 
 WITHIN_S = 3600.0  # of one question
@@ -107,7 +107,7 @@ class Session(ABC):
         host, port = self._address.host, str(self._address.port)
         return {"driver": driver, "method": self._trial.subject.method, "host": host, "port": port, **more}
 
-    def genuine_load(self) -> ForeignCommand:
+    def genuine_load(self) -> ToolCommand:
         """The database's own load generator."""
         raise TargetError(
             f"{self._trial.subject.target} has no vendor's load generator here", remedy="--load-generator scale"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.base.units import counted
-from scale_sweep.loadgen.foreign import ForeignCommand, ForeignResult
+from scale_sweep.loadgen.command_load import ToolCommand
+from scale_sweep.loadgen.readers import reader_of
 from scale_sweep.model.loads import LoadProgram
 from scale_sweep.model.planned import Trial
 from scale_sweep.server.targets import Address
@@ -18,11 +20,9 @@ from scale_sweep.server.targets.tdengine.config import client_folder, precision
 from scale_sweep.server.targets.tdengine.dialect import UNITS_PER_MS
 
 METHODS = {"stmt": "stmt", "sql": "taosc", "rest": "rest", "sml-line": "sml"}
-_SPENT = re.compile(r"Spent ([\d.]+) \(real ([\d.]+)\) seconds to insert rows: (\d+) with (\d+) thread")
-_DELAY = re.compile(r"insert delay, (.+)")
 
 
-def command(trial: Trial, address: Address, database: str, table: str) -> ForeignCommand:
+def command(trial: Trial, address: Address, database: str, table: str) -> ToolCommand:
     """Raises TargetError for what it cannot do."""
     if trial.load.rows is None:
         raise TargetError("taosBenchmark supports fixed work only", remedy="give --rows instead of --duration")
@@ -35,7 +35,7 @@ def command(trial: Trial, address: Address, database: str, table: str) -> Foreig
     folder = client_folder(address.data_dir)
     job, data = _job(trial, address, database, table), trial.work.data
     libraries = {"LD_LIBRARY_PATH": f"{address.home}/lib"}
-    return ForeignCommand(
+    return ToolCommand(
         program=LoadProgram(
             name=program.name,
             version=version_of((str(program), "-V"), r"(\d+\.\d+\.\d+[.\d]*)", environment=libraries),
@@ -44,9 +44,11 @@ def command(trial: Trial, address: Address, database: str, table: str) -> Foreig
             f"{counted(data.rows_per_request, 'row')} per request, insert mode {METHODS[trial.subject.method]}",
         ),
         argv=(str(program), "-f", f"{folder}/taosBenchmark.json"),
-        env=libraries,
+        env={**os.environ, **libraries},
         files={f"{folder}/taosBenchmark.json": json.dumps(job, indent=1)},
-        parse=parse,
+        reader=reader_of((program.name,)),
+        clients=trial.load.connections,
+        writes_rows=True,
     )
 
 
@@ -88,14 +90,3 @@ def _column(column: str) -> Mapping[str, object]:
     name, _, kind = column.partition(":")
     match = re.fullmatch(r"(\w+)\((\d+)\)", kind)
     return {"type": match.group(1), "len": int(match.group(2)), "name": name} if match else {"type": kind, "name": name}
-
-
-def parse(output: str) -> ForeignResult:
-    """Raises ValueError without the two result lines."""
-    spent, delay = _SPENT.search(output), _DELAY.search(output)
-    if spent is None:
-        raise ValueError("taosBenchmark said no 'Spent ... seconds to insert rows'")
-    delays = {k: float(v) for k, v in re.findall(r"(\w+): ([\d.]+)ms", delay.group(1))} if delay else {}
-    return ForeignResult(
-        rows=int(spent.group(3)), seconds=float(spent.group(1)), threads=int(spent.group(4)), delay_ms=delays
-    )

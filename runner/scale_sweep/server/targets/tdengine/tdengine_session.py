@@ -13,7 +13,7 @@ from scale_sweep.base.errors import TargetError
 from scale_sweep.base.units import counted
 from scale_sweep.experiment.work.sums import ALL, figures_of
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.loadgen.foreign import ForeignCommand
+from scale_sweep.loadgen.command_load import ToolCommand
 from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.loadgen.verbs import SQL_S, TABLES_S, Answer, create_tables, run_statements
 from scale_sweep.model.declared import Work
@@ -197,7 +197,7 @@ class TdengineSession(Session):
             "retries": str(RETRIES),
         }
 
-    def genuine_load(self) -> ForeignCommand:
+    def genuine_load(self) -> ToolCommand:
         return command(self._trial, self._address, DATABASE, TABLE)
 
     def commit_cycles(self) -> int | None:
