@@ -269,7 +269,14 @@ def _show_plan(prepared: Prepared, gate: GatePower | None) -> None:
     console.show_findings([finding for finding in prepared.findings if not finding.blocking])
 
 
-AXIS = Annotated[str, typer.Argument(metavar="|".join(commands()), help="The axis to sweep.")]
+ANY_SERVER = "command"  # in place of an axis: a file for any server
+AXIS = Annotated[
+    str,
+    typer.Argument(
+        metavar="|".join((*commands(), ANY_SERVER)),
+        help=f"The axis to sweep; {ANY_SERVER}: the cores of any server that a command starts.",
+    ),
+]
 TARGET = Annotated[str, typer.Option("--target", metavar="NAME", help="Database, as for scale sweep.")]
 
 
@@ -278,11 +285,14 @@ def init(axis: AXIS, target: TARGET = "auto") -> None:
     from scale_sweep.base.texts import not_one_of
     from scale_sweep.cli import console
     from scale_sweep.server.targets import TARGETS
-    from scale_sweep.sweep.file import first_file
+    from scale_sweep.sweep.file import first_command_file, first_file
 
+    if axis == ANY_SERVER:
+        console.show_bytes(first_command_file().encode())
+        return
     chosen = axis_of_command(axis)
     if chosen is None:
-        raise UsageError(f"axis {not_one_of(axis, commands())}")
+        raise UsageError(f"axis {not_one_of(axis, (*commands(), ANY_SERVER))}")
     known = ("auto", *TARGETS.names())
     for name in target.split(","):
         if name not in known:

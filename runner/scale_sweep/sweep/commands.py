@@ -73,6 +73,8 @@ def mistakes(values: Values, origins: Origins, flags: Mapping[str, str]) -> Iter
         yield "--server: missing; name the command that starts the server, or its --image"
     if values["target.name"] == AUTO and not is_any:
         yield "--load: of which server? Give --server CMD, --image IMAGE or --target NAME"
+    if origins["load.duration"] != "default" and not any("{seconds}" in word for word in values["load.command"]):
+        yield "--duration: the program of --load gets no {seconds}, and decides itself how long it runs"
     for key, origin in origins.items():
         if origin != "default" and of_our_load(key):
             yield f"{flags[key]}: is a setting of scale's own load; leave it out, or leave out --load"

@@ -13,7 +13,7 @@ from typing import Any
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.input_file import bundled, read_input_text, toml_document
 from scale_sweep.base.texts import did_you_mean, plain_text
-from scale_sweep.experiment.axes import Axis, all_axes
+from scale_sweep.experiment.axes import Axis, AxisFacts, all_axes
 from scale_sweep.experiment.setting import Setting, Takes
 from scale_sweep.experiment.setting.readers import OneOf
 from scale_sweep.model.declared import Sweep
@@ -181,6 +181,16 @@ _TABLES: Mapping[str, Mapping[str, Any]] = {
 }
 # What a first file shows besides the axis and the target; the rest is on the page of settings.
 _FIRST = ("workload.name", "workload.tables", "load.duration", "load.warmup", "method.replicates")
+_COMMANDS = {
+    "target.command": "redis-server --port {port} --dir {data} --save ''",
+    "load.command": "redis-benchmark -p {port} -t set -n 1000000 -c 50 -P 16",
+}
+_OF_COMMANDS = {
+    "target.ready": "log:Ready to accept connections",
+    "load.prepare": "redis-cli -p {port} set first 1",
+    "load.count": "redis-cli -p {port} dbsize",
+    "load.rate_from": "ops/s: ([0-9.]+)",
+}
 _WIDTH = 110
 
 
@@ -220,20 +230,31 @@ def _value(setting: Setting) -> dict[str, Any]:
 
 def first_file(axis: Axis, target: str) -> str:
     """A key in a comment has its default value."""
-    facts = axis.facts
+    others = {key: BY_KEY[key].default for key in _FIRST}
+    return _file(axis.facts, axis.facts.command, {"target.name": target}, others)
+
+
+def first_command_file() -> str:
+    """Of a server that a command starts, under a program as its load. A key in a comment is an example."""
+    others = {**_OF_COMMANDS, _FIRST[-1]: BY_KEY[_FIRST[-1]].default}
+    return _file(all_axes()[0].facts, "command", _COMMANDS, others)
+
+
+def _file(facts: AxisFacts, name: str, values: Mapping[str, str], others: Mapping[str, str]) -> str:
+    question = facts.question.replace("write rate", "rate of requests") if "load.command" in values else facts.question
     sections: dict[str, list[str]] = {}
-    for key, text in {**_of_example(facts.example), "target.name": target}.items():
+    for key, text in {**_of_example(facts.example), **values}.items():
         sections.setdefault(key.partition(".")[0], []).extend([*_comment(BY_KEY[key].help), _line(key, text)])
-    for key in _FIRST:
-        lines = [*_comment(BY_KEY[key].help), f"# {_line(key, BY_KEY[key].default)}"]
+    for key, text in others.items():
+        lines = [*_comment(BY_KEY[key].help), f"# {_line(key, text)}"]
         sections.setdefault(key.partition(".")[0], []).extend(lines)
     head = [
         f"#:schema {SCHEMA_FILE}",
         f"# For editors that check: scale schema > {SCHEMA_FILE}",
         "# scale plan FILE shows what it would do, scale sweep FILE does it. A flag replaces a key of the file.",
         "# docs/settings.md lists all keys.",
-        f"name = {json.dumps(facts.command)}",
-        f"question = {json.dumps(facts.question)}",
+        f"name = {json.dumps(name)}",
+        f"question = {json.dumps(question)}",
     ]
     return "\n".join([*head, *(line for name, lines in sections.items() for line in ("", f"[{name}]", *lines))]) + "\n"
 
