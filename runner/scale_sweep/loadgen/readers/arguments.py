@@ -32,17 +32,22 @@ def program_at(argv: Sequence[str]) -> int:
     while at < len(argv) and (before := _BEFORE.get(PurePath(argv[at]).name)):
         flags, words = before
         at += 1
-        while at < len(argv) and (argv[at].startswith("-") or "=" in argv[at] or words):
-            words -= not argv[at].startswith("-")
+        while at < len(argv):
+            is_flag, is_variable = argv[at].startswith("-"), "=" in argv[at]
+            if not (is_flag or is_variable or words):
+                break
+            words -= not (is_flag or is_variable)
             at += 2 if argv[at] in flags.split() else 1
     return at
 
 
 def with_progress(reader: Reader, argv: Sequence[str]) -> tuple[str, ...]:
-    """The arguments with those for progress, if the user asked for none."""
-    at = program_at(argv) + 1
-    has_progress = value_of(argv, reader.progress_flags) is not None or set(reader.progress_flags) & {*argv[at:]}
-    return (*argv,) if has_progress else (*argv[:at], *reader.progress_words, *argv[at:])
+    """The arguments with those for progress, if the program is the reader's and the user asked for none."""
+    at = program_at(argv)
+    before, own = argv[: at + 1], argv[at + 1 :]
+    is_its = any(PurePath(word).name in reader.programs for word in argv[at : at + 1])
+    has_progress = value_of(argv, reader.progress_flags) is not None or not {*reader.progress_flags}.isdisjoint(own)
+    return (*before, *reader.progress_words, *own) if is_its and not has_progress else (*argv,)
 
 
 def value_of(argv: Sequence[str], flags: Sequence[str]) -> str | None:
@@ -55,6 +60,6 @@ def value_of(argv: Sequence[str], flags: Sequence[str]) -> str | None:
                 value = own[at + 1]
             elif word.startswith(f"{flag}="):
                 value = word[len(flag) + 1 :]
-            elif len(flag) == 2 and word.startswith(flag) and len(word) > 2:
+            elif len(flag) == 2 and word.startswith(flag) and word[2:3].isdigit():
                 value = word[2:]
     return value

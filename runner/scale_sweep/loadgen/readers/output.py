@@ -7,17 +7,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from scale_sweep.loadgen.readers.reader import TIMES, Reader, ToolProgress, ToolResult
 
-_NUMBER = re.compile(r"([\d.]+(?:e[+-]?\d+)?)\s*([a-zA-Zµ]*)")
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([a-zA-Zµ]*)")
+_COLOURS = re.compile("\x1b\\[[\\d;]*m")
 _THOUSANDS = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 _MS = {"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "usec": 1e-3, "ms": 1.0, "msec": 1.0}
 _MS |= {"s": 1e3, "sec": 1e3, "secs": 1e3, "seconds": 1e3, "m": 60e3, "h": 3600e3}
+_UNITS = {
+    **dict.fromkeys(("rate", "count", "each", "errors"), _THOUSANDS),
+    **dict.fromkeys((*TIMES, "t", "seconds"), _MS),
+}
+_USUAL_UNITS = {**dict.fromkeys(TIMES, "ms"), "t": "s", "seconds": "s"}
 
 Values = Mapping[str, float]  # by the name of a group; times in ms
 
 
 def progress_of(reader: Reader, line: str) -> ToolProgress | None:
     """A line ends at a newline or at a carriage return."""
-    if not reader.progress or not (match := re.search(reader.progress, line)):
+    if not reader.progress or not (match := re.search(reader.progress, _plain(line))):
         return None
     values = _values(match)
     rate, count = values.get("rate"), values.get("count")
@@ -26,11 +32,13 @@ def progress_of(reader: Reader, line: str) -> ToolProgress | None:
 
 def result_of(reader: Reader, text: str) -> ToolResult | None:
     """None: there is no complete report in the output."""
+    text = _plain(text)
     formats = (list(re.finditer(pattern, text, re.MULTILINE)) for pattern in reader.result)
     reports = next((matches for matches in formats if matches), [])
     if not reports:
         return None
-    details = [match for pattern in reader.details for match in re.finditer(pattern, text, re.MULTILINE)]
+    report = text[reports[-1].start() :] if reader.repeated == "last" else text
+    details = [match for pattern in reader.details for match in re.finditer(pattern, report, re.MULTILINE)]
     whole = _WHOLES[reader.repeated]([_values(match) for match in reports])
     every = (*map(_values, details), whole)
     known = {name: value for values in every for name, value in values.items()}
@@ -51,6 +59,11 @@ def result_of(reader: Reader, text: str) -> ToolResult | None:
     )
 
 
+def _plain(text: str) -> str:
+    """The text without colours, as lines that end at newlines only."""
+    return _COLOURS.sub("", text).replace("\r", "\n")
+
+
 def _seconds(values: Values, name: str) -> float | None:
     return values[name] / 1e3 if name in values else None
 
@@ -62,8 +75,9 @@ def _errors(values: Sequence[Values]) -> int:
 def _in_turn(reports: Sequence[Values]) -> Values:
     """Tests one after another. Where they say no time, they did equally many things each."""
     summed = _summed(reports, ("count", "seconds", "errors"))
-    rates = [one["rate"] for one in reports if one.get("rate")]
-    return summed if "seconds" in summed else {**summed, "rate": len(rates) / sum(1 / rate for rate in rates)}
+    rates = [one.get("rate", 0) for one in reports]
+    rate = len(rates) / sum(1 / rate for rate in rates) if all(rates) else 0.0
+    return summed if "seconds" in summed else {**summed, "rate": rate}
 
 
 def _at_once(reports: Sequence[Values]) -> Values:
@@ -89,28 +103,26 @@ def _values(match: re.Match[str]) -> Values:
     values: dict[str, float] = {}
     for group, text in _groups(match):
         name, _, unit = group.partition("_")
+        amounts = _amounts(text, _UNITS.get(name, {}), unit or _USUAL_UNITS.get(name, ""))
         if name == "errors":
-            # A text that is no number, such as "aborted", is one error.
-            values[name] = values.get(name, 0) + (_amount(text, _THOUSANDS, "") if text[0].isdigit() else 1)
-        elif name in ("rate", "count"):
-            values[name] = _amount(text, _THOUSANDS, unit)
-        elif name in ("t", "seconds"):
-            values[name] = _amount(text, _MS, unit or "s")
-        elif name in TIMES:
-            values[name] = _amount(text, _MS, unit or "ms")
+            values[name] = values.get(name, 0) + (amounts[0] if amounts else 1)
+        elif name in _UNITS and amounts:
+            # A time may be 1m2.5s; of anything else the first number counts.
+            values[name] = values.get(name, 0) + (sum(amounts) if _UNITS[name] is _MS else amounts[0])
+    if "each" in values and "count" in values:
+        values["count"] *= values["each"]
     return values
 
 
 def _groups(match: re.Match[str]) -> Iterator[tuple[str, str]]:
     """The names and texts of the groups that matched. The name of `at` is that of its percentile."""
-    named = {name: text for name, text in match.groupdict().items() if text}
-    if not match.re.groupindex:
-        named = {"rate": match[1]}
-    percentile = "p" + f"{float(named.pop('percent', '0')):g}".replace(".", "")
-    for name, text in named.items():
-        yield name.replace("at", percentile) if name.split("_")[0] == "at" else name, text
+    groups = match.groupdict() if match.re.groupindex else {"rate": match[1]}
+    percentile = "p" + f"{float(groups.get('percent') or 0):g}".replace(".", "")
+    for name, text in groups.items():
+        if text:
+            yield name.replace("at", percentile) if name.split("_")[0] == "at" else name, text
 
 
-def _amount(text: str, units: Mapping[str, float], usual: str) -> float:
-    """1.2k is 1200, and of times 1m2.5s is 62500."""
-    return sum(float(number) * units.get(unit or usual, 1.0) for number, unit in _NUMBER.findall(text))
+def _amounts(text: str, units: Mapping[str, float], usual: str) -> list[float]:
+    numbers = _NUMBER.findall(text.replace(",", ""))
+    return [float(number) * units.get(unit, units.get(usual, 1.0)) for number, unit in numbers]

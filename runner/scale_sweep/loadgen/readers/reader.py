@@ -41,20 +41,20 @@ class ToolResult:
 class Reader:
     """A row. Its patterns are regular expressions; a named group is what it reads:
 
-    t, rate, count, seconds, errors, unit, those of TIMES; `percent` with `at` for the line of any percentile. A time
-    is in ms, `t` and `seconds` in seconds, unless the name ends in another unit (p99_us) or the text has its unit. Any
-    name that begins with errors_ adds to the errors, and one whose text is no number adds one. A pattern without names
-    reads the rate in its first group.
+    t, rate, count, seconds, errors, unit, those of TIMES; `each` multiplies the count, and `percent` with `at` is the
+    line of any percentile. A time is in ms, `t` and `seconds` in seconds, unless the name ends in another unit (p99_us)
+    or the text has its unit. Names like errors_read and rate_write are added. A text of `errors` that is no number is
+    one error. A pattern without names reads the rate in its first group.
     """
 
     name: str
     programs: tuple[str, ...]
     unit: str
     progress_words: tuple[str, ...] = ()  # arguments that make it print progress, right after the program
-    progress_flags: tuple[str, ...] = ()  # with one of them the user asked for progress already
+    progress_flags: tuple[str, ...] = ()  # with one of them the words are not added
     progress: str = ""
     result: tuple[str, ...]  # one for each format of the report: the first that matches counts
-    details: tuple[str, ...] = ()  # what a report may have besides
+    details: tuple[str, ...] = ()  # what may stand besides; with "last" after the beginning of `result`
     repeated: str = "last"  # of several matches of a result counts the last; "after": all, in turn; "beside": at once
     duration: tuple[str, ...] = ()
     clients: tuple[str, ...] = ()
@@ -73,6 +73,11 @@ def from_plain(plain: Mapping[str, Any]) -> Reader:
     """The row that `to_plain` stored."""
     fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()}
     return Reader(**fields)
+
+
+def written_out(pattern: str) -> str:
+    """A pattern of rows.toml as a regular expression."""
+    return re.sub(r"\{([a-z]\w*)\}", r"(?P<\1>\\d[\\w.]*)", pattern.replace("{any}", r"[\s\S]+?"))
 
 
 def pattern_reader(pattern: str) -> Reader:
