@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.interrupts import Stop, Stopped, deferred
+from scale_sweep.base.interrupts import Stop, deferred
 from scale_sweep.base.spawning import spawn
 from scale_sweep.loadgen.tool_lines import ToolLines
 from scale_sweep.loadgen.tool_output import ToolLine
@@ -69,22 +69,26 @@ class ToolProcess:
         return self._lines.kept
 
     def wait(self, stop: Stop, look: Callable[[], None]) -> None:
-        """Until it ends. A request to end reaches it too, and is not raised."""
-        signals, deadline = iter((signal.SIGTERM, signal.SIGKILL)), float("inf")
-        while not self._has_ended():
-            try:
+        """Until it ends. Requests to end wait in a deferred block of the caller: the tool gets the first one as Ctrl-C,
+        and a second one kills it."""
+        requests: list[None] = []
+        signals, deadline, heard = iter((signal.SIGTERM, signal.SIGKILL)), float("inf"), 0
+        with stop.waking(lambda: requests.append(None)):
+            while not self._has_ended():
                 self.adopt()
                 look()
                 stop.sleep(LOOK_S)
-            except Stopped:
-                if self.is_interrupted:
-                    self._send(signal.SIGKILL)
-                elif not _is_in_foreground():  # else the terminal sent Ctrl-C to all of its processes
-                    self._send(signal.SIGINT)
-                self.is_interrupted, deadline = True, time.monotonic() + END_S
-            if time.monotonic() > deadline:
-                self._send(next(signals, signal.SIGKILL))
-                deadline += END_S
+                count = len(requests) or int(stop.requested())
+                if count > heard:
+                    if heard:
+                        self._send(signal.SIGKILL)
+                    elif not _is_in_foreground():  # else the terminal sent Ctrl-C to all of its processes
+                        self._send(signal.SIGINT)
+                    heard, deadline = count, time.monotonic() + END_S
+                if time.monotonic() > deadline:
+                    self._send(next(signals, signal.SIGKILL))
+                    deadline += END_S
+        self.is_interrupted = bool(heard)
         self.adopt()
 
     def read_to_end(self) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from scale_sweep.base.interrupts import Stop
+from scale_sweep.base.interrupts import Stop, Stopped, deferred
 from scale_sweep.base.units import format_cpus
 from scale_sweep.loadgen.readers import Reader, program_at, value_of
 from scale_sweep.loadgen.tool_output import ToolLine, ToolRun, last_words
@@ -67,7 +67,14 @@ class WatchedLoad:
 
 
 def watch(judging: Judging, stop: Stop) -> WatchedLoad:
-    """Runs the tool to its end. Raises UsageError if it cannot be started."""
+    """Runs the tool to its end, also after a request to end. Raises UsageError if it cannot be started."""
+    watched = []
+    with contextlib.suppress(Stopped), deferred():
+        watched.append(_watched(judging, stop))
+    return watched[0]
+
+
+def _watched(judging: Judging, stop: Stop) -> WatchedLoad:
     taken: queue.SimpleQueue[Sample] = queue.SimpleQueue()
     others, begun = OtherPrograms(), datetime.datetime.now(datetime.UTC)
     tool = ToolProcess(judging.argv, judging.sink)
@@ -190,7 +197,7 @@ def plan_of(judging: Judging, watched: WatchedLoad) -> Plan:
         server_cpus=judging.server.cpus, generator_cpus=watched.load_cpus, quota_cores=judging.server.quota_cores
     )
     resources = on_cores(judging.server.quota_cores or float(len(judging.server.cpus)), placement)
-    base = resolve_sweep("clients", {"target.name": "command", "axis.clients": str(clients)})
+    base = resolve_sweep("clients", {"target.name": "null", "axis.clients": str(clients)})
     work = Work(data=base.work.data, operations=(Operation(name="command", unit="requests"),))
     load = replace(
         base.load,
@@ -207,7 +214,8 @@ def plan_of(judging: Judging, watched: WatchedLoad) -> Plan:
     )
     question = f"Is the rate of {watched.run.program.name} the server's?"
     sweep = replace(
-        base, name="judge", question=question, runtime="endpoint", method="command", work=work, load=load,
+        base, name="judge", target="command", question=question, runtime="endpoint", method="command", work=work,
+        load=load,
         replicates=1, drift_check=False,
     )  # fmt: skip
     trial = Trial(
