@@ -242,7 +242,7 @@ def acts_for_the_command_line(path: Path) -> Iterator[str]:
 
 
 def named_implementations(path: Path) -> Iterator[str]:
-    names = {name for registry in REGISTERED.values() for name in registry.names()}
+    names = {name for registry in REGISTERED.values() for name in registry.names()} - ORDINARY_WORDS
     for name, line in decided_by(nodes_of(path)[0]):
         if name in names - ORDINARY and not may_name(path, name):
             yield f"line {line}: {name!r}: ask for its facts or capabilities instead"
@@ -265,6 +265,7 @@ IMPORTERS = {"taosbenchmark": {"tdengine"}, "cli/load.py": {"tdengine"}}
 # What is registered under a name of its own, by the package that may hold it: the registry itself, or in it the
 # implementation's own module or package. The names of axes are ordinary words (cores, memory): see `decided_by_axis`.
 REGISTERED = {"server.targets": TARGETS, "server.runtimes": RUNTIMES}
+ORDINARY_WORDS = {"command"}  # of which a target has one as its name
 # A word that is a name there and means something else here; each with what it means.
 OTHER_MEANING = {
     "results.sqlexport": {"mariadb"},  # a database that takes an export
@@ -443,7 +444,7 @@ verify 650 5
 watch 2100 15
 """
 TEXTS = {".py", ".toml", ".json", ".csv", ".css", ".sql", ".txt"}
-SETTINGS_MAX, COLUMNS_MAX, METRICS_MAX = 94, 110, 70
+SETTINGS_MAX, COLUMNS_MAX, METRICS_MAX = 100, 110, 70
 
 
 def test_rooms_keep_their_budgets():

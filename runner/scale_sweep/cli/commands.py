@@ -31,7 +31,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "doctor": ("machine", "Show what this machine can do: CPUs, cgroups, Docker, databases, and missing packages."),
         "plan": ("sweeps", _PLAN),
         "sweep": ("sweeps", _SWEEP),
-        "init": ("sweeps", "Print a sweep file for an axis, with comments, to change and to run."),
+        "init": ("sweep_files", "Print a sweep file for an axis, with comments, to change and to run."),
         "watch": (
             "runs",
             "Watch a sweep that runs in another terminal of this machine; Ctrl-C ends the watching, not the sweep.",
@@ -75,7 +75,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "clean": ("machine", _CLEAN),
     },
     _OTHER: {
-        "schema": ("sweeps", "Print the JSON schema of sweep files, for editors that complete and check them."),
+        "schema": ("sweep_files", "Print the JSON schema of sweep files, for editors that complete and check them."),
         "observe": ("observing", _OBSERVE),
         "load": ("load", "Load a database as taosBenchmark or IoT-benchmark would, by its options or its file."),
     },

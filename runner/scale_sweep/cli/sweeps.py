@@ -32,7 +32,6 @@ from scale_sweep.cli.arguments import (
 )
 from scale_sweep.cli.running import announce, ask_format, end_if_failed, run_and_show, start_dashboards
 from scale_sweep.cli.sweep_help import Flags, SweepHelp, with_settings
-from scale_sweep.sweep.axis import axis_of_command, commands
 
 if TYPE_CHECKING:  # A command imports what it needs when it is called, because `--help` needs none of it.
     from scale_sweep.model.declared import Sweep
@@ -49,8 +48,6 @@ def register(app: typer.Typer) -> None:
     )
     app.command("resume", epilog="Example: scale resume last")(from_flags(resume))
     app.command("plan", cls=SweepHelp, epilog="Example: scale plan cpu --cores 1..all")(with_settings(plan))
-    app.command("init", epilog="Example: scale init cpu --target postgres > my.toml")(init)
-    app.command("schema", epilog="Example: scale schema > scale-sweep.schema.json")(schema)
 
 
 def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
@@ -123,7 +120,7 @@ class RepeatedFlags:
     ready: Annotated[Again, _again("--ready", "Its way to see that the server is ready")] = None
     load: Annotated[Again, _again("--load", "Its program that loads the server")] = None
     prepare: Annotated[Again, _again("--prepare", "Its command before the load")] = None
-    count: Annotated[Again, _again("--count", "Its command that counts what is stored")] = None
+    count: Annotated[Again, _again("--count", "Its command that counts stored things")] = None
 
     def by_flag(self) -> Mapping[str, Sequence[str]]:
         return {"--" + name.replace("_", "-"): values or () for name, values in vars(self).items()}
@@ -267,42 +264,3 @@ def _show_plan(prepared: Prepared, gate: GatePower | None) -> None:
     console.show_table("Server", *plan_views.set_rows(prepared))
     console.show_table(plan_views.settings_title(prepared.plan), *plan_views.setting_rows(prepared.plan.sweep))
     console.show_findings([finding for finding in prepared.findings if not finding.blocking])
-
-
-ANY_SERVER = "command"  # in place of an axis: a file for any server
-AXIS = Annotated[
-    str,
-    typer.Argument(
-        metavar="|".join((*commands(), ANY_SERVER)),
-        help=f"The axis to sweep; {ANY_SERVER}: the cores of any server that a command starts.",
-    ),
-]
-TARGET = Annotated[str, typer.Option("--target", metavar="NAME", help="Database, as for scale sweep.")]
-
-
-def init(axis: AXIS, target: TARGET = "auto") -> None:
-    """Print a sweep file for an axis, with comments, to change and to run."""
-    from scale_sweep.base.texts import not_one_of
-    from scale_sweep.cli import console
-    from scale_sweep.server.targets import TARGETS
-    from scale_sweep.sweep.file import first_command_file, first_file
-
-    if axis == ANY_SERVER:
-        console.show_bytes(first_command_file().encode())
-        return
-    chosen = axis_of_command(axis)
-    if chosen is None:
-        raise UsageError(f"axis {not_one_of(axis, (*commands(), ANY_SERVER))}")
-    known = ("auto", *TARGETS.names())
-    for name in target.split(","):
-        if name not in known:
-            raise UsageError(f"--target: {not_one_of(name, known)}")
-    console.show_bytes(first_file(chosen, target).encode())
-
-
-def schema() -> None:
-    """Print the JSON schema of sweep files, for editors that complete and check them."""
-    from scale_sweep.cli import console
-    from scale_sweep.sweep.file import sweep_schema
-
-    console.show_json(sweep_schema())

@@ -158,14 +158,14 @@ class CommandLoad:
             yield Phase(phase=MEASURE, monotonic_ns=now_ns)
 
     def _has_ended(self) -> bool:
-        """What it left in its session ends with it, before its number can be that of another process."""
+        """Then it also ends all that was left in the session, while no other process can have its number."""
         assert self._process is not None
         pid = self._process.pid
         if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             return False
         self._ended_ns = time.monotonic_ns()
         self._send(signal.SIGKILL)
-        _, status, used = os.wait4(pid, 0)
+        _, status, used = os.wait4(pid, os.WNOHANG)
         self._process.returncode = os.waitstatus_to_exitcode(status)
         self._cpu_s = used.ru_utime + used.ru_stime
         return True
@@ -217,7 +217,7 @@ class CommandLoad:
 
 
 def run_to_end(command: CommandLoad, limit_s: float, look: Callable[[], None]) -> str:
-    """What it printed. look: is called several times a second. Raises LoadError."""
+    """Its output. look: is called several times a second. Raises LoadError."""
     with command:
         for _ in command.lines(limit_s):
             look()

@@ -27,8 +27,8 @@ _DISK_REMEDY = "sweep disks, like --disks 1..2"
 
 
 def names_in(words: Sequence[str]) -> tuple[str, ...]:
-    found = (match[2] for word in words for match in _PLACEHOLDER.finditer(word))
-    return tuple(dict.fromkeys(name for name in found if name))
+    names = (match[2] for word in words for match in _PLACEHOLDER.finditer(word))
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
 def values_of(

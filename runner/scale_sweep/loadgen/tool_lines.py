@@ -36,7 +36,7 @@ class ToolLines:
         reader.start()
 
     def wait(self, seconds: float) -> None:
-        """What a program left in the background may keep its output open for longer."""
+        """Until the ends of the streams; a program in the background may keep them open for longer."""
         deadline = time.monotonic() + seconds
         for reader in self._readers:
             reader.join(max(0.0, deadline - time.monotonic()))

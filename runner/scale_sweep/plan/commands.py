@@ -10,6 +10,7 @@ from scale_sweep.loadgen.placeholders import SECONDS_WORD, names_in
 from scale_sweep.loadgen.readers import reader_of_load, with_progress
 from scale_sweep.model.declared import Origin, Sweep
 from scale_sweep.model.declared_parts import Load
+from scale_sweep.server.targets import Facts
 
 
 def as_tool(load: Load, origin: Mapping[str, Origin]) -> Load:
@@ -35,14 +36,25 @@ def as_tool(load: Load, origin: Mapping[str, Origin]) -> Load:
 
 
 def tool_sentence(sweep: Sweep) -> str:
-    """What of the program's run counts; "" for scale's own load."""
+    """The part of the program's run that counts; "" for scale's load."""
     load = sweep.load
     if load.command is None:
         return ""
     if reader_of_load(load.command) is None:
-        return f"no rate of {load.generator} is known, so no curve is fitted: --rate-from REGEX says where it prints it"
+        return f"the output of {load.generator} cannot be read: a rate needs --rate-from REGEX"
     if not load.warmup_s:
         return (
             f"the whole run of {load.generator} is the window: without {{seconds}}, or without a report of each second"
         )
     return ""
+
+
+def generator_mistakes(load: Load, facts: Facts) -> list[str]:
+    if load.command is not None:
+        return []
+    mistakes = []
+    if load.generator not in facts.load_generators:
+        mistakes.append(f"--load-generator: {facts.name} can be loaded by {', '.join(facts.load_generators)}")
+    if not load.is_ours and load.rows is None:
+        mistakes.append(f"--load-generator: {load.generator} supports fixed work only; give --rows")
+    return mistakes

@@ -16,7 +16,7 @@ from scale_sweep.experiment.work import offered_per_s, queries_of, stores
 from scale_sweep.model.declared import Origin, Sweep, Workload
 from scale_sweep.model.declared_parts import KnobRole, Load, Piece, Rule
 from scale_sweep.model.resources import ResourceRange
-from scale_sweep.plan.commands import as_tool
+from scale_sweep.plan.commands import as_tool, generator_mistakes
 from scale_sweep.plan.granted import amounts_by_level, granted_knobs, resource_range
 from scale_sweep.server.targets import Facts, Knob, columns_of
 from scale_sweep.sweep.server_settings import KNOB_NAMES, knob_flag
@@ -37,11 +37,7 @@ def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sw
     method = sweep.method or facts.methods[0]
     if method not in facts.methods:
         mistakes.append(f"--method of {facts.name}: {not_one_of(method, facts.methods)}")
-    is_command = sweep.load.command is not None
-    if not is_command and sweep.load.generator not in facts.load_generators:
-        mistakes.append(f"--load-generator: {facts.name} can be loaded by {', '.join(facts.load_generators)}")
-    if not sweep.load.is_ours and not is_command and sweep.load.rows is None:
-        mistakes.append(f"--load-generator: {sweep.load.generator} supports fixed work only; give --rows")
+    mistakes += generator_mistakes(sweep.load, facts)
     mistakes += check_variants(sweep, facts.methods)
     mistakes += _knob_mistakes(sweep, facts)
     mistakes += column_mistakes(sweep.work.data, facts)

@@ -9,8 +9,9 @@ from typing import Any
 from scale_sweep.experiment.work.operation import COMMAND
 from scale_sweep.model.declared import Operation, Origin
 from scale_sweep.model.declared_parts import LoadCommand
+from scale_sweep.server.targets import all_facts
 
-ANY_SERVER, AUTO = "command", "auto"  # names of targets
+AUTO = "auto"
 # What scale's own load has and another program's has not: keys of settings, or their sections.
 _OF_OUR_LOAD = (
     "workload. mix operation preload. method.cache method.confirm load.method load.rate load.arrival load.slo "
@@ -28,7 +29,7 @@ def target_of(values: Values) -> str:
     """The targets as the user named them; any server where only its command, its image or its address is named."""
     names = str(values["target.name"])
     is_any = values["target.command"] or (values["load.command"] and _has_place(values))
-    return ANY_SERVER if names == AUTO and is_any else names
+    return next(facts.name for facts in all_facts() if facts.by_command) if names == AUTO and is_any else names
 
 
 def _has_place(values: Values) -> bool:
@@ -56,20 +57,20 @@ def of_our_load(key: str) -> bool:
 
 def mistakes(values: Values, origins: Origins, flags: Mapping[str, str]) -> Iterator[str]:
     """flags: by key."""
-    is_any = target_of(values) == ANY_SERVER
-    varies = {"command"} & {*values["vary"]}
+    is_any = any(facts.by_command for facts in all_facts() if facts.name == target_of(values))
+    has_command = values["target.command"] or "command" in [*values["vary"]]
     if values["target.command"] and not is_any:
-        yield f"--server: starts a server that no target knows; leave out --target {values['target.name']}"
+        yield f"--server: names any server; leave out --target {values['target.name']}"
     if values["target.ready"] and not is_any:
         yield "--ready: is for a server that --server or --image names"
     if values["load.command"] is None:
         if is_any and origins["load.command"] == "default":
-            yield "--load: missing; scale's own load does not know this server, so name a program that loads it"
+            yield "--load: missing; name the program that loads this server"
         yield from (
             f"{flags[key]}: is for a sweep with --load CMD, which is missing" for key in _BESIDE_LOAD if values[key]
         )
         return
-    if is_any and not (values["target.command"] or varies or _has_place(values)):
+    if is_any and not (has_command or _has_place(values)):
         yield "--server: missing; name the command that starts the server, or its --image"
     if values["target.name"] == AUTO and not is_any:
         yield "--load: of which server? Give --server CMD, --image IMAGE or --target NAME"

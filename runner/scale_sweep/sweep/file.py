@@ -235,7 +235,7 @@ def first_file(axis: Axis, target: str) -> str:
 
 
 def first_command_file() -> str:
-    """Of a server that a command starts, under a program as its load. A key in a comment is an example."""
+    """For a server that a command starts and another program loads. A key in a comment is an example."""
     others = {**_OF_COMMANDS, _FIRST[-1]: BY_KEY[_FIRST[-1]].default}
     return _file(all_axes()[0].facts, "command", _COMMANDS, others)
 

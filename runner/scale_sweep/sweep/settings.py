@@ -95,13 +95,13 @@ workload.step_ms --step-ms MS count = 1
 load.method
 load.command* --load CMD command
     Another program as the load, like 'pgbench -c {clients} -j 2 -T {seconds}'. It may have {seconds} and what --server
-    may have. PGHOST and the like tell it how to reach a database. No shell reads it.
+    may have. PGHOST and similar variables have the address of a database. No shell reads it.
 load.prepare --prepare CMD command
     A command before the load of each trial, like 'pgbench -i -s 20'.
 load.count --count CMD command
     A command that prints how many things are stored. It runs before and after the load.
 load.rate_from --rate-from REGEX text
-    Where an unknown program of --load prints its rate: a regular expression with one group.
+    The rate in the output of an unknown program: a regular expression with one group.
 load.rows --rows N count
     Fixed work: rows in total, like 100M. Excludes --duration.
 load.rows_per_level --rows-per-level N count

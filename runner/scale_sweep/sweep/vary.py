@@ -102,5 +102,5 @@ def slug(variant: Mapping[str, str]) -> str:
 
 
 def _short(name: str, value: str) -> str:
-    """Of a long command the beginning, and a number that no other has."""
+    """The beginning of a long command, and a number that no other has."""
     return name if len(name) <= _NAME_MAX else f"{name[:_NAME_MAX]}_{zlib.crc32(value.encode()):08x}"

@@ -57,7 +57,8 @@ class TrialCommands:
         self._before = self._count(stop)
 
     def counted(self, stop: Stop) -> tuple[Counted | None, str]:
-        """What the load added: a count to compare where the program says how many rows it wrote, else a sentence."""
+        """The rows that the load added, to compare with those that its program reports, if these are rows; else a
+        sentence."""
         after = self._count(stop)
         if after is None or self._before is None:
             return None, ""
@@ -66,8 +67,10 @@ class TrialCommands:
         result = result_of(self._reader, printed) if self._reader is not None else None
         if result is not None and result.rows is not None:
             return Counted(rows=added), ""
-        said = f"{result.count:,.0f} {result.unit}" if result is not None and result.count is not None else "no number"
-        return None, f"--count: {added:,} more after the load than before it; {name} says {said}"
+        of_tool = "no number"
+        if result is not None and result.count is not None:
+            of_tool = f"{result.count:,.0f} {result.unit}"
+        return None, f"--count: {added:,} more after the load than before it; {name} reports {of_tool}"
 
     def _count(self, stop: Stop) -> int | None:
         if not self._command.count:
