@@ -35,6 +35,7 @@ from scale_sweep.model.loads import Interval, LoadProgram, LoadSummary
 STOP_S = 15.0
 LOOK_S, LINES_S = 0.02, 0.1
 KILL_S = 5.0
+SILENT_S = 2.0  # without a report of its seconds
 READ_S = 10.0  # after its end, for output that is still on its way
 LAST_LINES = 4
 
@@ -151,8 +152,13 @@ class CommandLoad:
             self.raw.append(line_text(line))
             if (interval := self._seconds.take(line, self._phase)) is not None:
                 yield interval
+                yield from self._begun(after_s=0.0)
+        yield from self._begun(after_s=SILENT_S)
+
+    def _begun(self, after_s: float) -> Iterator[Phase]:
+        """The window, with a second of the program where it reports them."""
         now_ns = time.monotonic_ns()
-        is_over = self._begins or now_ns - self._started_ns >= self._command.warmup_s * 1e9
+        is_over = self._begins or now_ns - self._started_ns >= (self._command.warmup_s + after_s) * 1e9
         if self._phase == WARMUP and is_over and not self._ended_ns:
             self._phase, self._measure_ns = MEASURE, now_ns
             yield Phase(phase=MEASURE, monotonic_ns=now_ns)

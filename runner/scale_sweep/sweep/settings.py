@@ -23,8 +23,7 @@ target.endpoint* --endpoint HOST:PORT address
     A server that already runs, which scale loads and observes, and never pins, configures or stops. Its password is
     SCALE_TARGET_PASSWORD of the environment, its user SCALE_TARGET_USER.
 target.command* --server CMD command
-    The command that starts any server. Its words may be {port}, {address}, {data}, {cores}, {memory_mb}, {clients},
-    {seed}, and {data1} of a disk sweep. No shell reads it.
+    The command that starts any server, like 'redis-server --port {port} --dir {data}' (docs/any-server.md).
 target.ready --ready HOW ready
     When a server of --server or --image is ready: log:REGEX, http:PATH or command:CMD. Default: its port answers.
 target.sslmode --sslmode MODE disable|allow|prefer|require|verify-ca|verify-full
@@ -94,8 +93,7 @@ workload.step_ms --step-ms MS count = 1
     Time between two rows of a table, in ms.
 load.method
 load.command* --load CMD command
-    Another program as the load, like 'pgbench -c {clients} -j 2 -T {seconds}'. It may have {seconds} and what --server
-    may have. PGHOST and similar variables have the address of a database. No shell reads it.
+    Another program as the load, like 'pgbench -c {clients} -j 2 -T {seconds}' (docs/any-server.md).
 load.prepare --prepare CMD command
     A command before the load of each trial, like 'pgbench -i -s 20'.
 load.count --count CMD command

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from scale_sweep.base.errors import LoadError, TargetError
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.loadgen.command_load import CommandLoad, ToolCommand, run_to_end
-from scale_sweep.loadgen.placeholders import filled, values_of
+from scale_sweep.loadgen.placeholders import CLIENTS_WORD, filled, names_in, values_of
 from scale_sweep.loadgen.readers import VARIABLE_ROLES, Reader, reader_of, reader_of_load, result_of, value_of
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
@@ -130,5 +130,5 @@ def program_of(command: LoadCommand, reader: Reader | None) -> LoadProgram:
         command=shown,
         rows=reader.unit,
         more_threads=reader.more_threads.format(threads=twice),
-        more_clients="a higher {clients}" if reader.more_clients else "",
+        more_clients="--connections" if CLIENTS_WORD in names_in(command.argv) else "",
     )
