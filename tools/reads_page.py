@@ -152,6 +152,7 @@ _VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
     "group_by_tag": (*_PARTS, {"function": "count"}),
     "aggregate_tag": (*_PARTS, {"fraction": "1", "bucket": "10m"}, {"function": "count"}),
 }
+_NAMES = [name for name in OPERATIONS.names() if operation_of(name).in_mix]
 
 
 def page() -> str:
@@ -181,7 +182,7 @@ def _fills() -> str:
 def _operations() -> list[str]:
     """The operations, and the targets that are not asked."""
     lines = ["## Operations", "| operation | answer | not asked of |", "|---|---|---|"]
-    for name in OPERATIONS.names():
+    for name in _NAMES:
         no = _names(facts for facts in _reply() if name != "write" and all(_reasons(facts, name)))
         lines.append(f"| `{name}` | {operation_of(name).title or 'rows are written'} | {no} |")
     return lines
@@ -201,7 +202,7 @@ def _functions() -> list[str]:
 def _parameters() -> list[str]:
     """The parameters below the operations that have them."""
     kinds: dict[tuple[str, str], list[str]] = {}
-    for name in OPERATIONS.names():
+    for name in _NAMES:
         for parameter, words in operation_of(name).parameters.items():
             kinds.setdefault((parameter, words), []).append(f"`{name}`")
     groups: dict[str, list[str]] = {}
@@ -219,7 +220,7 @@ def _shortened(names: Iterable[str]) -> list[str]:
     """The names; all operations of a family are one name with dots."""
     left = list(names)
     for family in ("range", "aggregate", "group_by_time"):
-        all_of_it = [f"`{n}`" for n in OPERATIONS.names() if n.startswith(family) and not n.endswith("_tag")]
+        all_of_it = [f"`{n}`" for n in _NAMES if n.startswith(family) and not n.endswith("_tag")]
         if len(all_of_it) > 1 and set(all_of_it) <= set(left):
             left[left.index(all_of_it[0])] = f"`{family}...`"
             left = [name for name in left if name not in all_of_it]
