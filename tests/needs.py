@@ -34,7 +34,6 @@ PACKAGES = {
     "mkfs.xfs": "xfsprogs",
     "perf": "linux-perf",
     "pgbench": "postgresql",
-    "pgbench": "postgresql-client",
     "prometheus": "prometheus",
     "promtool": "prometheus",
     "redis-benchmark": "redis-tools",
