@@ -85,6 +85,8 @@ def test_both_versions_of_cgroups(tmp_path, kind, controllers, files):
     read = subject_reader(Accounting(kind=kind, paths=dict.fromkeys(controllers, str(tmp_path))))
     known = SubjectSample(cpu_s_total=2.5, throttled_s_total=0.3, memory_bytes=4196)
     assert read() == replace(known, system_s_total=0.4, page_faults_total=77)
+    roots = Accounting(kind="processes", root_pids=(os.getpid(),), paths={"cpu": str(tmp_path)})
+    assert subject_reader(roots)().throttled_s_total == 0.3
     gone = {"unified": str(tmp_path / "gone")}
     assert subject_reader(Accounting(kind="cgroup2", paths=gone))() == NOTHING
 

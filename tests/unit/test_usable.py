@@ -7,7 +7,7 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.cli import doctor
-from scale_sweep.machine.host.host_facts import cpu_quota, memory_bytes, memory_left_bytes, read_host
+from scale_sweep.machine.host.host_facts import cpu_quota, memory_bytes, memory_left_bytes, quota_group, read_host
 from scale_sweep.machine.host.placement import cpu_order, server_cpus_max
 from scale_sweep.plan.granted import refuse_ungranted
 from scale_sweep.sweep.resolve import resolve_sweep
@@ -47,6 +47,12 @@ def test_the_least_quota_of_the_groups_counts(tmp_path, groups, files, quota):
     root = machine(tmp_path, groups, **files)
     assert cpu_quota(root) == quota
     assert read_host(root).cpu_quota == quota
+    assert bool(quota_group("self", root)) == (quota is not None)
+
+
+def test_the_group_of_the_least_quota(tmp_path):
+    root = machine(tmp_path, "0::/a/b\n", a__b__cpu_of_max="max 100000", a__cpu_of_max="50000 100000")
+    assert quota_group("self", root) == str(root / "sys/fs/cgroup/a")
 
 
 @pytest.mark.parametrize(

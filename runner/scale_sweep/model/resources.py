@@ -156,7 +156,7 @@ class ServerOrder:
 @dataclass(frozen=True, kw_only=True)
 class Accounting:
     """Where to read CPU time and memory. cgroup1: paths has "cpuacct", "memory" and possibly "cpu"; cgroup2: "unified";
-    processes: root_pids and their descendants."""
+    processes: root_pids and their descendants, and possibly "cpu", the group whose quota they have."""
 
     kind: Literal["cgroup1", "cgroup2", "processes"]
     paths: Mapping[str, str] = field(default_factory=dict)

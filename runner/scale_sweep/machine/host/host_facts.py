@@ -144,13 +144,20 @@ def _kinds(root: Path, ids: tuple[int, ...]) -> dict[int, int]:
 
 def cpu_quota(root: Path = Path("/"), of: str = "self") -> float | None:
     """CPUs that a process may keep busy at once; None without a quota. of: its number."""
-    quotas = []
+    return min((cores for cores, _ in _quotas(root, of)), default=None)
+
+
+def quota_group(of: str, root: Path = Path("/")) -> str:
+    """The folder of the control group with the smallest quota; "" without one."""
+    return str(min(_quotas(root, of), default=(0.0, ""))[1])
+
+
+def _quotas(root: Path, of: str) -> Iterator[tuple[float, Path]]:
     for group in _groups(root, "cpu", of):
         v1 = f"{text_of(group / 'cpu.cfs_quota_us')} {text_of(group / 'cpu.cfs_period_us')}"
         both = (text_of(group / "cpu.max") or v1).split()
         if len(both) == 2 and all(text.isdigit() for text in both):
-            quotas.append(int(both[0]) / int(both[1]))
-    return min(quotas, default=None)
+            yield int(both[0]) / int(both[1]), group
 
 
 def memory_bytes(root: Path = Path("/")) -> int:

@@ -33,7 +33,7 @@ def subject_reader(accounting: Accounting | None) -> Reader:
         return lambda: _cgroup2(accounting)
     if not accounting.root_pids:
         return lambda: ELSEWHERE
-    return ProcessTree(accounting.root_pids).read
+    return ProcessTree(accounting.root_pids, quota_group=accounting.paths.get("cpu", "")).read
 
 
 def _keys(text: str | None) -> dict[str, int]:
@@ -44,11 +44,10 @@ def _keys(text: str | None) -> dict[str, int]:
 def _cgroup1(accounting: Accounting) -> SubjectSample:
     usage_ns = proc_text(f"{accounting.paths['cpuacct']}/cpuacct.usage")
     cpu = _keys(proc_text(f"{accounting.paths['cpuacct']}/cpuacct.stat"))
-    throttled = _keys(proc_text(f"{accounting.paths['cpu']}/cpu.stat")) if "cpu" in accounting.paths else {}
     memory = _keys(proc_text(f"{accounting.paths['memory']}/memory.stat")) if "memory" in accounting.paths else {}
     return SubjectSample(
         cpu_s_total=int(usage_ns) / 1e9 if usage_ns else None,
-        throttled_s_total=throttled["throttled_time"] / 1e9 if "throttled_time" in throttled else None,
+        throttled_s_total=_throttled_s(accounting.paths.get("cpu", "")),
         memory_bytes=memory["total_rss"] + memory.get("total_shmem", 0) if "total_rss" in memory else None,
         system_s_total=cpu["system"] / TICKS_PER_S if "system" in cpu else None,
         page_faults_total=memory.get("total_pgfault"),
@@ -60,11 +59,19 @@ def _cgroup2(accounting: Accounting) -> SubjectSample:
     cpu, memory = _keys(proc_text(f"{folder}/cpu.stat")), _keys(proc_text(f"{folder}/memory.stat"))
     return SubjectSample(
         cpu_s_total=cpu["usage_usec"] / 1e6 if "usage_usec" in cpu else None,
-        throttled_s_total=cpu["throttled_usec"] / 1e6 if "throttled_usec" in cpu else None,
+        throttled_s_total=_throttled_s(folder),
         memory_bytes=memory["anon"] + memory.get("shmem", 0) if "anon" in memory else None,
         system_s_total=cpu["system_usec"] / 1e6 if "system_usec" in cpu else None,
         page_faults_total=memory.get("pgfault"),
     )
+
+
+def _throttled_s(folder: str) -> float | None:
+    """By the quota of a control group of either version; None if it has none."""
+    counts = _keys(proc_text(f"{folder}/cpu.stat")) if folder else {}
+    if "throttled_usec" in counts:
+        return counts["throttled_usec"] / 1e6
+    return counts["throttled_time"] / 1e9 if "throttled_time" in counts else None
 
 
 class _Use(NamedTuple):
@@ -81,9 +88,10 @@ class ProcessTree:
         root_pids: tuple[int, ...],
         proc: Path = Path("/proc"),
         adopted: Callable[[], Sequence[int]] = tuple,
+        quota_group: str = "",
     ) -> None:
-        """adopted: gives members whose parent ended."""
-        self._roots, self._proc, self._adopted = root_pids, proc, adopted
+        """adopted: gives members whose parent ended. quota_group: the folder of the group whose quota they have."""
+        self._roots, self._proc, self._adopted, self._quota_group = root_pids, proc, adopted, quota_group
         self.members: Sequence[int] = ()  # at the last reading
         self._seen: dict[int, _Use] = {}
         self._gone = _Use(0.0, 0.0, 0)
@@ -125,7 +133,7 @@ class ProcessTree:
         whole = _sum([self._gone, *now.values()])
         return SubjectSample(
             cpu_s_total=whole.cpu_s,
-            throttled_s_total=None,
+            throttled_s_total=_throttled_s(self._quota_group),
             memory_bytes=memory if now else None,
             system_s_total=whole.system_s,
             page_faults_total=whole.page_faults,

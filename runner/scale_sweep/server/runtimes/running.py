@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.machine.host.host_facts import cpu_quota
+from scale_sweep.machine.host.host_facts import cpu_quota, quota_group
 from scale_sweep.machine.sampling.processes import ProcessTree
 from scale_sweep.model.resources import Accounting
 from scale_sweep.server.runtimes.cgroup import Group
@@ -70,6 +70,8 @@ def _server(words: str, accounting: Accounting, pids: Callable[[], Sequence[int]
         folder = ""
     quota = cpu_quota(of=str(first)) if first else None
     is_limit = quota is not None and quota < len(cpus)
+    if is_limit and accounting.kind == "processes":
+        accounting = replace(accounting, paths={"cpu": quota_group(str(first))})
     return RunningServer(
         words=words,
         accounting=accounting,
