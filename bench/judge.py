@@ -1,6 +1,6 @@
 """Provokes limits beside `scale judge`, and counts how often it names the right one.
 
-    python bench/judge.py [--count N] [--only NAME] [--seed N] [--out FILE.csv]
+    python bench/judge.py [--count N] [--only NAME] [--seed N] [--rest S] [--out FILE.csv]
 
 CASES has what each run should show, written before it runs. Servers are on CPU 0, loads on CPU 1. On a machine where
 others run, OTHER_PROCESSES is the honest answer: look at the cores. Of a network in another namespace judge sees
@@ -40,6 +40,7 @@ from scale_sweep.model.resources import CORES, Amount, Placement, Resources
 from scale_sweep.server.runtimes.cgroup import Group, make_group
 
 LOAD_S, LOAD_WITH_STOP_S = 6, 8
+REST_PERCENT = 10.0
 TOOLS = {  # the command, and the rate in its output
     "pgbench": ("pgbench -h 127.0.0.1 -p {port} -U postgres -n -T {seconds} {flags} postgres", ""),
     "sysbench": (
@@ -251,6 +252,12 @@ def stop_for_a_while(case: Case, server: Server, judge: psutil.Process) -> None:
         time.sleep(2.0 if case.stops == "load" else 3.0)
 
 
+def wait_for_rest(seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and psutil.cpu_percent(interval=1.0) > REST_PERCENT:
+        pass
+
+
 class Servers(ExitStack):
     """Each when it is first asked for."""
 
@@ -297,6 +304,9 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=len(CASES), help="so many of the cases")
     parser.add_argument("--only", default="", help="cases with these words in their name")
     parser.add_argument("--seed", type=int, default=1, help="of their order")
+    parser.add_argument(
+        "--rest", type=float, default=0.0, help="seconds to wait, at most, for idle CPUs before each run"
+    )
     parser.add_argument("--out", type=Path, help="a CSV file of all rows")
     arguments = parser.parse_args()
     cases = [case for case in CASES if arguments.only in case.name]
@@ -306,6 +316,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name, Servers(Path(name)) as servers:
         for case in cases[: arguments.count]:
+            wait_for_rest(arguments.rest)
             row = row_of(case, judged(case, servers.named(case.server), Path(name)))
             rows.append(row)
             shown = {k: f"{v:.2f}" if isinstance(v, float) else v for k, v in row.items()}
