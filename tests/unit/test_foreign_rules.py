@@ -29,6 +29,7 @@ FULL = {"hot_generator_wanted": ("pgbench", 0.99), "hot_generator_queued": 0.0}
 QUEUED = {"hot_generator_wanted": ("pgbench", 0.98), "hot_generator_queued": 0.58}
 LOCKED = {"generator_waits": {"mutex: python": 0.7, "else": 0.1, "": 0.2}}
 NEIGHBOUR = {"taken": (TakenCpus(whose="the load generator's", cpus=2, others=0.9, stolen=0.0),)}
+BY_QUOTA = {"generator_throttled_s": 6.0, "hot_generator_wanted": ("pgbench", 0.6), "in_flight": 0.4}
 SHARED = {"shared_cpus": (0, 1)}
 KIND = BottleneckKind
 
@@ -42,9 +43,13 @@ KIND = BottleneckKind
         (FULL, {"generator_cpus": 1}, KIND.GENERATOR_CPU, "99 % of its CPU", "-j 4"),
         (FULL | {"generator_cpu_cores": 1.9}, {}, KIND.GENERATOR_CPU, "99 %", "more CPUs for the load, and -j 4"),
         (QUEUED, {}, KIND.GENERATOR_CPU, "ran 40 % and waited for a CPU 58 % of the time", "lift the quota"),
+        (BY_QUOTA, {}, KIND.GENERATOR_CPU, "a CPU quota held up pgbench 60 % of the time; the server used", "lift"),
+        (BY_QUOTA | NEIGHBOUR | QUEUED, {}, KIND.GENERATOR_CPU, "a CPU quota", "lift the quota"),
+        (BY_QUOTA | {"server_cpu_cores": 1.9}, {}, KIND.SERVER_CPU, "the server used 1.90", "more cores"),
+        ({"generator_throttled_s": 0.9, "in_flight": 0.85}, {}, KIND.CONNECTIONS, "8 clients waited", "-c 16"),
         (QUEUED | NEIGHBOUR, {}, KIND.OTHER_PROCESSES, "other processes used 0.90 cores of the load's CPUs", "stop"),
         ({"generator_cpu_cores": 1.85}, {}, KIND.GENERATOR_CPU, "pgbench used 92 % of its 2 CPUs", "more CPUs"),
-        (LOCKED, {}, KIND.GENERATOR_CPU, "for locks inside their program 70 % of the time", "several processes"),
+        (LOCKED, {}, KIND.GENERATOR_CPU, "for locks of their program 70 % of the time", "several processes"),
         (FULL | {"server_cpu_cores": 1.9}, {}, KIND.SERVER_CPU, "the server used 1.90 of 2 cores", "more cores"),
         (QUEUED | {"waits": {"lock: tuple": 0.8, "": 0.2}}, {}, KIND.LOCKS, "locks 80 %", ""),
         (QUEUED | {"disk_busy_percent": {"d1": 99.0}}, {}, KIND.DISK, "disk d1 was 99 % busy", ""),

@@ -129,12 +129,13 @@ def _program(judging: Judging) -> LoadProgram:
     name = os.path.basename(judging.argv[at if at < len(judging.argv) else 0])
     threads = value_of(judging.argv, reader.threads) if reader is not None else None
     count = int(threads) if threads and threads.isdigit() else 1
+    clients = 2 * judging.clients or "CLIENTS"
     return LoadProgram(
         name=name,
         command=judging.shown,
         rows=reader.unit if reader is not None else "",
         more_threads=reader.more_threads.format(threads=2 * count) if reader is not None else "",
-        more_clients=reader.more_clients.format(clients=2 * max(1, judging.clients)) if reader is not None else "",
+        more_clients=reader.more_clients.format(clients=clients) if reader is not None else "",
         pin=_apart(judging.server),
     )
 
@@ -185,7 +186,7 @@ def _linger(tool: ToolProcess, seconds: float, stop: Stop) -> tuple[str, ...]:
 
 
 def plan_of(judging: Judging, watched: WatchedLoad) -> Plan:
-    """One trial on the axis of clients."""
+    """One trial on the axis of clients, which grants none: the tool's user chose how many."""
     from scale_sweep.model.declared import Operation, Subject, Work
     from scale_sweep.model.declared_parts import LoadCommand
     from scale_sweep.model.planned import Plan, Trial
@@ -197,7 +198,7 @@ def plan_of(judging: Judging, watched: WatchedLoad) -> Plan:
         server_cpus=judging.server.cpus, generator_cpus=watched.load_cpus, quota_cores=judging.server.quota_cores
     )
     resources = on_cores(judging.server.quota_cores or float(len(judging.server.cpus)), placement)
-    base = resolve_sweep("clients", {"target.name": "null", "axis.clients": str(clients)})
+    base = resolve_sweep("clients", {"target.name": "null", "axis.clients": str(max(1, clients))})
     work = Work(data=base.work.data, operations=(Operation(name="command", unit="requests"),))
     load = replace(
         base.load,
@@ -222,7 +223,7 @@ def plan_of(judging: Judging, watched: WatchedLoad) -> Plan:
         trial_id=TRIAL,
         point_id=TRIAL,
         order=1,
-        level=clients,
+        level=max(1, clients),
         replicate=1,
         resources=resources,
         work=work,

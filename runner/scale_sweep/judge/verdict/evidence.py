@@ -131,6 +131,7 @@ class ResourceUse:
     cpus_stolen: Mapping[int, float] = field(default_factory=dict)
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)
     throttled_s: float | None = None
+    generator_throttled_s: float | None = None  # of a foreign load
     threads: Mapping[str, float] = field(default_factory=dict)  # the server's cores by thread name
     hot_thread: tuple[str, float] | None = None  # whose busiest thread used most, with its cores
     hot_thread_median: float | None = None  # of the others of that name that worked

@@ -13,6 +13,7 @@ OFFERED_MET: Final = 0.98  # share of the offered rate: the window's edges cut r
 CHANCE_SIGMAS: Final = 3.0  # standard deviations: fewer requests than this at random times are chance
 BACKLOG_GROWS: Final = 0.005  # share of the offered rate: as a trend over the window, which a queue at rest has not
 THROTTLED: Final = 0.01  # share of the time: less is one period of the kernel's quota at the window's edge
+LOAD_THROTTLED: Final = 0.1  # share of the time: a load that its quota holds up for less may be as slow by its server
 SHARED_TAKE: Final = 0.15  # share of the server's cores: below it, what the load generator takes is within the noise
 OTHERS_EXPLAIN: Final = 0.66  # share of the cores that the server lacks: two thirds are most of them
 OTHERS_CORES: Final = 0.1  # cores: less is the noise of a machine that does nothing else

@@ -33,7 +33,7 @@ def subject_reader(accounting: Accounting | None) -> Reader:
         return lambda: _cgroup2(accounting)
     if not accounting.root_pids:
         return lambda: ELSEWHERE
-    return ProcessTree(accounting.root_pids, quota_group=accounting.paths.get("cpu", "")).read
+    return ProcessTree(accounting.root_pids, quota_group=lambda _: accounting.paths.get("cpu", "")).read
 
 
 def _keys(text: str | None) -> dict[str, int]:
@@ -88,9 +88,10 @@ class ProcessTree:
         root_pids: tuple[int, ...],
         proc: Path = Path("/proc"),
         adopted: Callable[[], Sequence[int]] = tuple,
-        quota_group: str = "",
+        quota_group: Callable[[Sequence[int]], str] = lambda _: "",
     ) -> None:
-        """adopted: gives members whose parent ended. quota_group: the folder of the group whose quota they have."""
+        """adopted: gives members whose parent ended. quota_group: of members, the folder of the group whose quota they
+        have."""
         self._roots, self._proc, self._adopted, self._quota_group = root_pids, proc, adopted, quota_group
         self.members: Sequence[int] = ()  # at the last reading
         self._seen: dict[int, _Use] = {}
@@ -133,7 +134,7 @@ class ProcessTree:
         whole = _sum([self._gone, *now.values()])
         return SubjectSample(
             cpu_s_total=whole.cpu_s,
-            throttled_s_total=_throttled_s(self._quota_group),
+            throttled_s_total=_throttled_s(self._quota_group(self.members)),
             memory_bytes=memory if now else None,
             system_s_total=whole.system_s,
             page_faults_total=whole.page_faults,

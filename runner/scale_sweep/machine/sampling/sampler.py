@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from scale_sweep.machine.host.child_programs import CpuWorkReader
-from scale_sweep.machine.host.host_facts import kernel_bytes, text_of
+from scale_sweep.machine.host.host_facts import kernel_bytes, quota_group, text_of
 from scale_sweep.machine.sampling import machine
 from scale_sweep.machine.sampling.counters import CpuCounters
 from scale_sweep.machine.sampling.load_threads import LoadThreads, LoadUse
@@ -51,7 +51,7 @@ class Sampler:
         self._server, self._generator = subject_reader(server), subject_reader(generator)
         self._foreign: LoadThreads | None = None
         if is_foreign and generator is not None and generator.root_pids:
-            tree = ProcessTree(generator.root_pids, adopted=adopted)
+            tree = ProcessTree(generator.root_pids, adopted=adopted, quota_group=_youngests_group)
             self._generator, self._foreign = tree.read, LoadThreads(tree)
         self._disks = tuple(disks)
         self._period_s, self._on_sample, self._pids = 1.0 / hz, on_sample, pids
@@ -152,6 +152,11 @@ class Sampler:
             cpu_work=self._work.read(),
             energy_j_total=self._energy.read(),
         )
+
+
+def _youngests_group(pids: Sequence[int]) -> str:
+    """That of the last process: a script may have started it there."""
+    return quota_group(str(pids[-1])) if pids else ""
 
 
 ANY_PORT = 9  # nothing is sent to it

@@ -28,10 +28,15 @@ class BottleneckRule:
 _OVERRULES = (
     # Near its own ceiling the load generator limits the rate, even if the server is as busy.
     (BottleneckKind.GENERATOR_CEILING, load.generator_ceiling),
-    # A foreign load has no ceiling: its threads had no idle time while the server had some.
+    # A foreign load has no ceiling: its quota, or that its threads had no idle time while the server had some. Of two
+    # causes of these, who took its CPUs comes first.
+    (BottleneckKind.GENERATOR_CPU, foreign.full_quota),
+    (BottleneckKind.OTHER_PROCESSES, foreign.crowded),
     (BottleneckKind.GENERATOR_CPU, foreign.full_thread),
     (BottleneckKind.GENERATOR_CPU, foreign.full_cpus),
     (BottleneckKind.GENERATOR_CPU, foreign.own_locks),
+    # Whatever else is full: the number is that of both.
+    (BottleneckKind.SHARED_CPU, foreign.on_common_cpus),
     # Without idle time it was never faster than the server.
     (BottleneckKind.GENERATOR_CPU, load.generator_spent),
     (BottleneckKind.GENERATOR_CPU, load.host_generator_spent),
@@ -40,13 +45,10 @@ _OVERRULES = (
     # Response times must be the server's alone.
     (BottleneckKind.HYPERVISOR, machine.delayed_by_hypervisor),
     (BottleneckKind.OTHER_PROCESSES, machine.delayed_by_others),
-    (BottleneckKind.OTHER_PROCESSES, foreign.crowded),
     (BottleneckKind.GENERATOR_CPU, machine.busy_generator),
     # While it did not run, nobody asked the server: also below the offered rate, and in a closed loop.
     (BottleneckKind.GENERATOR_LATE, load.paused),
     (BottleneckKind.GENERATOR_LATE, machine.sent_late),
-    # Whatever else is full: the number is that of both.
-    (BottleneckKind.SHARED_CPU, foreign.on_common_cpus),
     # Nobody asked for more: no resource needs to be full.
     (BottleneckKind.OFFERED_RATE, load.offered_rate),
 )

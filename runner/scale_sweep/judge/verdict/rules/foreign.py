@@ -36,6 +36,15 @@ def full_thread(use: ResourceUse, resources: TrialResources) -> Explanation | No
     return _limited(f"{who} ({_thread(use, resources)}) {did}", remedy, use, resources)
 
 
+def full_quota(use: ResourceUse, resources: TrialResources) -> Explanation | None:
+    """Its threads may wait for the server in the time that the quota leaves, and look idle then."""
+    share = min(1.0, (use.generator_throttled_s or 0.0) / use.seconds) if use.seconds > 0 else 0.0
+    if share < limit.LOAD_THROTTLED or not has_room(use, resources):
+        return None
+    did = f"a CPU quota held up {resources.program} {100 * share:.0f} % of the time"
+    return _limited(did, "lift the quota of its cgroup", use, resources)
+
+
 def full_cpus(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     share = _all_cpus(use, resources)
     if share < limit.WANTED or not has_room(use, resources):
