@@ -2,9 +2,10 @@
 
     python bench/judge.py [--count N] [--only NAME] [--seed N] [--rest S] [--out FILE.csv]
 
-CASES has what each run should show, written before it runs. Servers are on CPU 0, loads on CPU 1. On a machine where
-others run, OTHER_PROCESSES is the honest answer: look at the cores. Of a network in another namespace judge sees
-nothing, so CONNECTIONS is as much as it can say there; of a row's lock in a database that it may not ask as well.
+CASES has what each run should show, written before it runs. Servers are on the first CPU, loads on the last. On
+a machine where others run, OTHER_PROCESSES is the honest answer: look at the cores. Of a network in another namespace
+judge sees nothing, so CONNECTIONS is as much as it can say there; of a row's lock in a database that it may not ask as
+well.
 Needs root, control groups of version 1, two CPUs, curl, iptables, and the tools with their servers: pgbench, sysbench,
 redis-benchmark, wrk, ab.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import json
 import os
 import random
@@ -34,12 +36,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runner"))
 
 from bench import judged_servers
-from bench.judged_servers import Server
+from bench.judged_servers import LOAD_CPU, SERVER_CPU, Server
 from scale_sweep.loadgen.readers import reader_of
 from scale_sweep.model.resources import CORES, Amount, Placement, Resources
 from scale_sweep.server.runtimes.cgroup import Group, make_group
 
-LOAD_S, LOAD_WITH_STOP_S = 6, 8
+LOAD_QUOTA, SERVER_QUOTA = 0.25, 0.4
+LOAD_S = 6  # 2 more where something is stopped
 REST_PERCENT = 10.0
 TOOLS = {  # the command, and the rate in its output
     "pgbench": ("pgbench -h 127.0.0.1 -p {port} -U postgres -n -T {seconds} {flags} postgres", ""),
@@ -78,12 +81,12 @@ Around = Callable[[Server], AbstractContextManager[tuple[str, ...]]]  # gives wh
 
 @contextmanager
 def apart(server: Server) -> Iterator[tuple[str, ...]]:
-    yield (*server.prefix, "taskset", "-c", "1")
+    yield (*server.prefix, "taskset", "-c", LOAD_CPU)
 
 
 @contextmanager
 def together(server: Server) -> Iterator[tuple[str, ...]]:
-    yield ("taskset", "-c", "0")
+    yield ("taskset", "-c", SERVER_CPU)
 
 
 @contextmanager
@@ -99,39 +102,59 @@ def limited(cores: float) -> Iterator[Group]:
 
 
 @contextmanager
-def limited_load(server: Server) -> Iterator[tuple[str, ...]]:
-    with limited(0.25) as group, apart(server) as words:
-        enter = "".join(f"echo $$ > {file}; " for file in group.procs_files)
-        yield ("/bin/sh", "-c", f'{enter}exec "$@"', "sh", *words)
-
-
-@contextmanager
 def limited_server(server: Server) -> Iterator[tuple[str, ...]]:
-    with limited(0.4) as group:
-        move(server, group.procs_files)
+    with limited(SERVER_QUOTA) as group:
+        move(server.processes(), group.procs_files)
         try:
             with apart(server) as words:
                 yield words
         finally:
-            move(server, tuple(str(Path(file).parents[1] / "cgroup.procs") for file in group.procs_files))
+            move(server.processes(), tuple(str(Path(file).parents[1] / "cgroup.procs") for file in group.procs_files))
 
 
-def move(server: Server, files: tuple[str, ...]) -> None:
-    for process in server.processes():
-        for file in files:
-            with suppress(ProcessLookupError):
-                Path(file).write_text(str(process.pid))
+def move(processes: list[psutil.Process], files: tuple[str, ...]) -> None:
+    for process, file in itertools.product(processes, files):
+        with suppress(ProcessLookupError):
+            Path(file).write_text(str(process.pid))
 
 
 @contextmanager
 def neighbour(server: Server) -> Iterator[tuple[str, ...]]:
-    busy = subprocess.Popen(["taskset", "-c", "0", sys.executable, "-c", "while True: pass"])
+    busy = subprocess.Popen(["taskset", "-c", SERVER_CPU, sys.executable, "-c", "while True: pass"])
     try:
         with apart(server) as words:
             yield words
     finally:
         busy.kill()
         busy.wait()
+
+
+def limited_load(server: Server, tools: list[psutil.Process]) -> None:
+    with limited(LOAD_QUOTA) as group:
+        move(tools, group.procs_files)
+        psutil.wait_procs(tools, timeout=60)
+
+
+def stopped_load(server: Server, tools: list[psutil.Process]) -> None:
+    stop(tools, 2.0)
+
+
+def stopped_server(server: Server, tools: list[psutil.Process]) -> None:
+    stop(server.processes(), 3.0)
+
+
+def stop(processes: list[psutil.Process], seconds: float) -> None:
+    """From the third second of the load on."""
+    time.sleep(2.5)
+    for sent in (signal.SIGSTOP, signal.SIGCONT):
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(sent)
+        time.sleep(seconds)
+
+
+def nothing(server: Server, tools: list[psutil.Process]) -> None:
+    pass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,12 +165,12 @@ class Case:
     flags: str
     limits: tuple[str, ...]  # each would be right
     around: Around = apart
-    stops: str = ""  # "load" for 2 s, "server" for 3 s
+    during: Callable[[Server, list[psutil.Process]], None] = nothing  # processes: of the tool
 
     @property
     def name(self) -> str:
-        how = f" {self.around.__name__}" if self.around is not apart else f" stopped {self.stops}" if self.stops else ""
-        return f"{self.group}: {self.tool} {self.flags.replace('http://127.0.0.1:{port}', '')}{how}"
+        how = [one.__name__ for one in (self.around, self.during) if one not in (apart, nothing)]
+        return " ".join((f"{self.group}:", self.tool, self.flags.replace(HTTP, ""), *how))
 
 
 HTTP, EVAL = "http://127.0.0.1:{port}", 'eval "local x=0 for i=1,%d do x=x+i end return x" 0'
@@ -197,13 +220,13 @@ EVERY, WAITS = " ".join(USUAL), ("CONNECTIONS",)
 CASES = (
     *(Case(group="server", server=USUAL[t][0], tool=t, flags=f, limits=("SERVER_CPU",)) for t in FULL for f in FULL[t]),
     *(Case(group="generator", server=s, tool=t, flags=f, limits=("GENERATOR_CPU",)) for t, (s, f) in SPENT.items()),
-    *all_of("generator", "GENERATOR_CPU", EVERY, around=limited_load),
-    *all_of("generator", "GENERATOR_LATE", EVERY, stops="load"),
+    *all_of("generator", "GENERATOR_CPU", EVERY, during=limited_load),
+    *all_of("generator", "GENERATOR_LATE", EVERY, during=stopped_load),
     *all_of("generator", "SHARED_CPU", EVERY, around=together),
     *all_of("other", "QUOTA THROTTLING", "pgbench sysbench redis-benchmark wrk", around=limited_server),
     *all_of("other", "OTHER_PROCESSES", "pgbench sysbench wrk", around=neighbour),
     *all_of("other", "CONNECTIONS", "pgbench sysbench redis-benchmark wrk ab", flags=2),
-    *all_of("other", "STALL", "pgbench sysbench redis-benchmark", stops="server"),
+    *all_of("other", "STALL", "pgbench sysbench redis-benchmark", during=stopped_server),
     Case(group="other", server="postgres", tool="pgbench", flags="-c 4 -f {folder}/sleep.sql", limits=WAITS),
     Case(group="other", server="redis", tool="redis-benchmark", flags="-c 4 blpop none 0.01", limits=WAITS),
     Case(group="other", server="postgres", tool="pgbench", flags="-c 8 -f {folder}/hot.sql", limits=("LOCKS", *WAITS)),
@@ -213,43 +236,42 @@ CASES = (
 )
 
 
-def judged(case: Case, server: Server, folder: Path) -> dict[str, object]:
+def judged(case: Case, server: Server, folder: Path, load_s: int = LOAD_S) -> dict[str, object]:
     """What `scale judge` says of it."""
     command, pattern = TOOLS[case.tool]
-    names = {"port": server.port, "folder": folder, "seconds": LOAD_WITH_STOP_S if case.stops else LOAD_S}
+    names = {
+        "port": server.port,
+        "folder": folder,
+        "seconds": load_s + (2 if case.during in (stopped_load, stopped_server) else 0),
+    }
 
     def words(many: int) -> list[str]:
         return shlex.split(command.format(**names, many=many, flags=case.flags.format(**names)))
 
     with case.around(server) as before:
-        many = 1000
+        many = 5000
         if "{many}" in command:
             done = subprocess.run([*before, *words(many)], capture_output=True, text=True)
-            many = int(names["seconds"] * float(re.findall(pattern, done.stdout)[-1]))
+            rate = float(re.findall(pattern, done.stdout)[-1])
+            many = int(rate * names["seconds"] * (LOAD_QUOTA if case.during is limited_load else 1))
         given = () if reader_of(words(many)) else ("--rate-from", pattern)
         scale = [str(Path(sys.executable).parent / "scale"), "judge", "--json", "--pid", str(server.process.pid)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         run = subprocess.Popen([*scale, *given, "--", *before, *words(many)], cwd=folder, **pipes)
-        if case.stops:
-            stop_for_a_while(case, server, psutil.Process(run.pid))
+        case.during(server, tools_of(case, psutil.Process(run.pid)))
         out, errors = run.communicate(timeout=120)
     if not out:
         raise SystemExit(f"{case.name}: {errors}")
     return json.loads(out)
 
 
-def stop_for_a_while(case: Case, server: Server, judge: psutil.Process) -> None:
-    """From the third second of the load on."""
-    deadline = time.monotonic() + 30
-    while not (tools := [p for p in judge.children(recursive=True) if p.name() == case.tool]):
-        assert time.monotonic() < deadline and judge.is_running(), case.name
-        time.sleep(0.1)
-    time.sleep(2.5)
-    for sent in (signal.SIGSTOP, signal.SIGCONT):
-        for process in tools if case.stops == "load" else server.processes():
-            with suppress(psutil.NoSuchProcess):
-                process.send_signal(sent)
-        time.sleep(2.0 if case.stops == "load" else 3.0)
+def tools_of(case: Case, judge: psutil.Process) -> list[psutil.Process]:
+    """Once they run; none if they have ended."""
+    while judge.is_running() and judge.status() != psutil.STATUS_ZOMBIE:
+        if tools := [p for p in judge.children(recursive=True) if p.name() == case.tool]:
+            return tools
+        time.sleep(0.05)
+    return []
 
 
 def wait_for_rest(seconds: float) -> None:

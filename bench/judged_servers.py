@@ -1,7 +1,8 @@
-"""Real servers on CPU 0 for bench/judge.py: PostgreSQL, MariaDB, Redis, nginx; behind a slow disk or network too."""
+"""Servers on one CPU for bench/judge.py: PostgreSQL, MariaDB, Redis, nginx, also behind a slow disk or network."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ from scale_sweep.server.runtimes.local import free_port
 from scale_sweep.server.targets import load_target
 from tests.loadgen.postgres_server import PostgresServer, home_with_tls
 
+SERVER_CPU, LOAD_CPU = (str(end(os.sched_getaffinity(0))) for end in (min, max))
 READY_S = 60.0
 SLOW_DISK_BYTES, SLOW_MBIT = 2**20, 10.0  # each second
 CAPS = Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")  # of control groups, version 1
@@ -50,7 +52,7 @@ class Server:
 def started(folder: Path, words: list[str], asked: list[str]) -> Iterator[psutil.Process]:
     """Until what asks it succeeds; ended at the end of the block."""
     with (folder / "log").open("ab") as log:
-        process = subprocess.Popen(["taskset", "-c", "0", *words], stdout=log, stderr=log, cwd=folder)
+        process = subprocess.Popen(["taskset", "-c", SERVER_CPU, *words], stdout=log, stderr=log, cwd=folder)
     try:
         deadline = time.monotonic() + READY_S
         while subprocess.run(asked, capture_output=True).returncode:
@@ -84,7 +86,7 @@ def postgres(folder: Path, is_slow: bool = False) -> Iterator[Server]:
             cleanup.callback(CAPS.write_text, f"{device} 0")
         made = Server(process=psutil.Process(server.process.pid), port=port)
         for process in made.processes():
-            process.cpu_affinity([0])
+            process.cpu_affinity([int(SERVER_CPU)])
         yield made
 
 
