@@ -331,6 +331,7 @@ def main() -> None:
     )
     parser.add_argument("--out", type=Path, help="a CSV file of all rows")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # all servers end
     cases = [case for case in CASES if arguments.only in case.name]
     random.Random(arguments.seed).shuffle(cases)
     rows: list[dict[str, object]] = []

@@ -243,3 +243,23 @@ def test_a_stopped_load_is_no_measurement_of_the_server():
     outcome = outcome_of_load(CLIENTS, TRIAL, TrialFacts(summary=SUMMARY, samples=tuple(stopped)))
     assert outcome.verdict.bottleneck.kind is KIND.GENERATOR_LATE
     assert outcome.verdict.kind is VerdictKind.GENERATOR_BOUND
+
+
+def test_without_progress_a_stall_is_seen_by_the_servers_cpu_use():
+    def facts(idle, load):
+        used = [0.0]
+        for t in range(1, 21):
+            used.append(used[-1] + (0.0 if t in idle else 1.2))
+        samples = [seen(t, server=used[t], **({} if t in idle else WAITING) | load) for t in range(21)]
+        return TrialFacts(summary=SUMMARY, samples=tuple(samples))
+
+    stalled = outcome_of_load(CLIENTS, TRIAL, facts((9, 10, 11), {}))
+    assert stalled.verdict.bottleneck.kind is KIND.STALL
+    assert "for 3.0 s: the server's threads did not run" in stalled.verdict.bottleneck.sentence
+    for idle, load in (
+        ((1, 2, 3), {}),
+        ((18, 19, 20), {}),
+        ((9, 10, 11), {"generator_wanted_cores": {"my_load": 0.9}}),
+    ):
+        found = outcome_of_load(CLIENTS, TRIAL, facts(idle, load))
+        assert found.verdict.bottleneck.kind is not KIND.STALL, idle

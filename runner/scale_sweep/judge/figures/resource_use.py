@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
+from statistics import median
 
 from scale_sweep.experiment.work import rate_of
 from scale_sweep.judge.figures.counts_per_second import RatedInterval, rate_per_s
@@ -13,6 +14,7 @@ from scale_sweep.judge.figures.disk_figures import own_ceilings
 from scale_sweep.judge.figures.taken import HostSeries, lateness, paused_s, stopped_s, taken_cpus, taken_on_hosts
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window import WorkTotals, measure_window
+from scale_sweep.judge.verdict import thresholds as limit
 from scale_sweep.judge.verdict.evidence import HostUse, LoadHalf, ResourceUse, TrialResources
 from scale_sweep.judge.verdict.rules.server import LOCKED, waited
 from scale_sweep.model.loads import LoadProgram, LoadSummary
@@ -80,7 +82,7 @@ def window_use(
     client = generator_cores(summary, use)
     hosts = HostSeries(facts.samples, facts.networks).uses(start_ns, end_ns)
     whole = _of_trial(trial, summary, use, rate=rate_per_s(summary, trial.work), client=client, hosts=hosts)
-    stall = longest_stall(intervals)
+    stall = longest_stall(_by_cpu(facts.samples, summary) if is_by_cpu(trial, facts) else intervals)
     meanwhile = measure_window(facts.samples, stall.start_ns, stall.end_ns) if stall else None
     return replace(
         whole,
@@ -226,6 +228,27 @@ def longest_stall(intervals: Sequence[RatedInterval]) -> Stall | None:
     still = [list(places) for is_still, places in runs if is_still]
     stalls = [_stall(intervals, places[0], places[-1] + 1) for places in still]
     return max(stalls, key=lambda stall: stall.end_ns - stall.start_ns, default=None)
+
+
+def _by_cpu(samples: Sequence[Sample], summary: LoadSummary) -> list[RatedInterval]:
+    """For a load that reports nothing each second: 1, or 0 in a second in which the load waited and the server used
+    nearly none of its usual CPU time. Before the first work and after the last, the load may have had nothing to do."""
+    inside = [s for s in samples if summary.window_start_ns <= s.monotonic_ns <= summary.window_end_ns]
+    cores = cpu_by_second(samples, summary)
+    least = limit.STALLED_SHARE * median(cores) if cores else 0.0
+    if least < limit.RAN_CORES or len(cores) != len(inside) - 1:
+        return []
+    waits = [max(s.generator_wanted_cores.values(), default=0.0) < limit.OTHERS_CORES for s in inside[1:]]
+    counts = [int(not (used < least and is_idle)) for used, is_idle in zip(cores, waits, strict=True)]
+    rated = [
+        RatedInterval(
+            monotonic_ns=s.monotonic_ns, t_s=0.0, phase="measure", unit="requests", rows=None, requests=count,
+            backlog=None, response_us_p99=None, response_us_max=None,
+        )
+        for s, count in zip(inside[1:], counts, strict=True)
+    ]  # fmt: skip
+    worked = [at for at, count in enumerate(counts) if count]
+    return rated[worked[0] : worked[-1] + 1] if worked else []
 
 
 def _stall(intervals: Sequence[RatedInterval], first: int, end: int) -> Stall:
