@@ -18,7 +18,6 @@ import itertools
 import json
 import os
 import random
-import re
 import shlex
 import signal
 import subprocess
@@ -41,6 +40,7 @@ from scale_sweep.loadgen.readers import reader_of
 from scale_sweep.model.resources import CORES, Amount, Placement, Resources
 from scale_sweep.server.runtimes.cgroup import Group, make_group
 
+RATE_S = 0.5  # of a load that does not end by time
 LOAD_QUOTA, SERVER_QUOTA = 0.25, 0.4
 LOAD_S = 6  # 2 more where something is stopped
 REST_PERCENT = 10.0
@@ -249,11 +249,8 @@ def judged(case: Case, server: Server, folder: Path, load_s: int = LOAD_S) -> di
         return shlex.split(command.format(**names, many=many, flags=case.flags.format(**names)))
 
     with case.around(server) as before:
-        many = 5000
-        if "{many}" in command:
-            done = subprocess.run([*before, *words(many)], capture_output=True, text=True)
-            rate = float(re.findall(pattern, done.stdout)[-1])
-            many = int(rate * names["seconds"] * (LOAD_QUOTA if case.during is limited_load else 1))
+        many = rate_of(before, words) * names["seconds"] if "{many}" in command else 0.0
+        many = max(1, round(many * (LOAD_QUOTA if case.during is limited_load else 1)))
         given = () if reader_of(words(many)) else ("--rate-from", pattern)
         scale = [str(Path(sys.executable).parent / "scale"), "judge", "--json", "--pid", str(server.process.pid)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
@@ -263,6 +260,16 @@ def judged(case: Case, server: Server, folder: Path, load_s: int = LOAD_S) -> di
     if not out:
         raise SystemExit(f"{case.name}: {errors}")
     return json.loads(out)
+
+
+def rate_of(before: tuple[str, ...], words: Callable[[int], list[str]]) -> float:
+    """Requests per second, of as many as take long enough to say so."""
+    many, took_s = 10, 0.0
+    while took_s < RATE_S:
+        many, began_s = many * 5, time.monotonic()
+        subprocess.run([*before, *words(many)], capture_output=True, timeout=60)
+        took_s = time.monotonic() - began_s
+    return many / took_s
 
 
 def tools_of(case: Case, judge: psutil.Process) -> list[psutil.Process]:
