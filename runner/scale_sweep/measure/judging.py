@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import os
 import queue
+import shlex
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -198,7 +199,7 @@ def plan_of(judging: Judging, watched: WatchedLoad) -> Plan:
         server_cpus=judging.server.cpus, generator_cpus=watched.load_cpus, quota_cores=judging.server.quota_cores
     )
     resources = on_cores(judging.server.quota_cores or float(len(judging.server.cpus)), placement)
-    base = resolve_sweep("clients", {"target.name": "null", "axis.clients": str(max(1, clients))})
+    base = resolve_sweep("clients", {"target.name": "null", "axis.clients": str(clients)})
     work = Work(data=base.work.data, operations=(Operation(name="command", unit="requests"),))
     load = replace(
         base.load,
@@ -211,7 +212,7 @@ def plan_of(judging: Judging, watched: WatchedLoad) -> Plan:
         may_discard=False,
         generator=watched.run.program.name,
         connections=watched.run.clients,
-        command=LoadCommand(argv=tuple(judging.shown.split()), rate_from=judging.rate_from),
+        command=LoadCommand(argv=tuple(shlex.split(judging.shown)), rate_from=judging.rate_from),
     )
     question = f"Is the rate of {watched.run.program.name} the server's?"
     sweep = replace(
@@ -223,7 +224,7 @@ def plan_of(judging: Judging, watched: WatchedLoad) -> Plan:
         trial_id=TRIAL,
         point_id=TRIAL,
         order=1,
-        level=max(1, clients),
+        level=clients,
         replicate=1,
         resources=resources,
         work=work,
