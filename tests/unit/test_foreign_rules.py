@@ -49,7 +49,7 @@ KIND = BottleneckKind
         ({"generator_throttled_s": 0.9, "in_flight": 0.85}, {}, KIND.CONNECTIONS, "8 clients waited", "-c 16"),
         (QUEUED | NEIGHBOUR, {}, KIND.OTHER_PROCESSES, "other processes used 0.90 cores of the load's CPUs", "stop"),
         ({"generator_cpu_cores": 1.85}, {}, KIND.GENERATOR_CPU, "pgbench used 92 % of its 2 CPUs", "more CPUs"),
-        (LOCKED, {}, KIND.GENERATOR_CPU, "for locks of their program 70 % of the time", "several processes"),
+        (LOCKED, {}, KIND.GENERATOR_CPU, "for locks inside their program 70 % of the time", "several processes"),
         (FULL | {"server_cpu_cores": 1.9}, {}, KIND.SERVER_CPU, "the server used 1.90 of 2 cores", "more cores"),
         (QUEUED | {"waits": {"lock: tuple": 0.8, "": 0.2}}, {}, KIND.LOCKS, "locks 80 %", ""),
         (QUEUED | {"disk_busy_percent": {"d1": 99.0}}, {}, KIND.DISK, "disk d1 was 99 % busy", ""),
