@@ -10,10 +10,11 @@ from typing import Annotated
 import typer
 
 from scale_sweep.base.errors import NotMeasuredError, UsageError
-from scale_sweep.cli.arguments import JSON, METRICS_PORT, NEW_RESULTS, NO_METRICS, WAIT_QUIET, YES, from_flags, quiet_s
+from scale_sweep.cli.arguments import JSON, NEW_RESULTS, from_flags, quiet_s
 from scale_sweep.cli.compared import MORE_BLOCKS, GateFlags, gate_of, judged
 from scale_sweep.cli.running import announce, end_if_failed, run_watched, say_if_lost
 from scale_sweep.cli.sweep_help import Flags, VariantsHelp, with_settings
+from scale_sweep.cli.sweep_request import METRICS_PORT, NO_METRICS, WAIT_QUIET, YES
 from scale_sweep.cli.sweeps import show_whole_plan
 from scale_sweep.sweep.ab import flags_of, looks_of, together
 from scale_sweep.sweep.resolve import resolve_sweep

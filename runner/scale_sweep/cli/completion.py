@@ -6,8 +6,6 @@ from pathlib import Path
 
 import typer
 
-from scale_sweep.sweep.axis import commands
-
 RUNS_MAX = 50  # the newest
 
 
@@ -62,6 +60,7 @@ def prices(incomplete: str) -> list[str]:
 
 
 def sweeps(incomplete: str) -> list[str]:
+    from scale_sweep.sweep.axis import commands
     from scale_sweep.sweep.file import bundled_sweeps
 
     return [

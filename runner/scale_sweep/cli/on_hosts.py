@@ -15,10 +15,11 @@ from typing import Any
 from scale_sweep.base.errors import EXIT_HOSTS_FAILED, EXIT_INTERRUPTED, HOSTS_COUNTED_MAX, ScaleError, UsageError
 from scale_sweep.base.units import counted
 from scale_sweep.cli import boards, compose, console
-from scale_sweep.cli.arguments import FleetFlags, SweepRequest, quiet_s
+from scale_sweep.cli.arguments import quiet_s
 from scale_sweep.cli.console.live import LinesView
 from scale_sweep.cli.running import announce, ask, has_failed, run_and_show, start_dashboards
 from scale_sweep.cli.sweep_help import Flags
+from scale_sweep.cli.sweep_request import FleetFlags, SweepRequest
 from scale_sweep.fleet.engine import FleetOrder, HereRun, Task, engine_of
 from scale_sweep.fleet.run import RunEnding, refuse_few, run_all, without_missing
 from scale_sweep.hosts import setup

@@ -13,25 +13,21 @@ import typer
 
 from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.base.units import counted
-from scale_sweep.cli.arguments import (
+from scale_sweep.cli.arguments import NEW_RESULTS, RESULTS, RUN, from_flags, quiet_s
+from scale_sweep.cli.running import announce, ask_format, end_if_failed, run_and_show, start_dashboards
+from scale_sweep.cli.sweep_help import Flags, SweepHelp, with_settings
+from scale_sweep.cli.sweep_request import (
     DASHBOARDS,
     METRICS_PORT,
-    NEW_RESULTS,
     NO_METRICS,
     RESULT_JSON,
-    RESULTS,
-    RUN,
     SKIP_UNAVAILABLE,
     WAIT_QUIET,
     WHAT,
     YES,
     FleetFlags,
     SweepRequest,
-    from_flags,
-    quiet_s,
 )
-from scale_sweep.cli.running import announce, ask_format, end_if_failed, run_and_show, start_dashboards
-from scale_sweep.cli.sweep_help import Flags, SweepHelp, with_settings
 
 if TYPE_CHECKING:  # A command imports what it needs when it is called, because `--help` needs none of it.
     from scale_sweep.model.declared import Sweep

@@ -21,7 +21,7 @@ from scale_sweep.loadgen.tool_lines import ToolLines
 from scale_sweep.loadgen.tool_output import ToolLine
 from scale_sweep.machine.sampling.processes import names, proc_text
 
-LOOK_S = 0.1
+LOOK_S, END_LOOK_S = 1.0, 0.1  # at its processes, and whether it ended
 END_S = 15.0  # after a request to end, before SIGTERM, and again before SIGKILL
 READ_S = 1.0  # after its end, for output that is on its way
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h
@@ -72,12 +72,14 @@ class ToolProcess:
         """Until it ends. Requests to end wait in a deferred block of the caller: the tool gets the first one as Ctrl-C,
         and a second one kills it."""
         requests: list[None] = []
-        signals, deadline, heard = iter((signal.SIGTERM, signal.SIGKILL)), float("inf"), 0
+        signals, deadline, heard, next_s = iter((signal.SIGTERM, signal.SIGKILL)), float("inf"), 0, 0.0
         with stop.waking(lambda: requests.append(None)):
             while not self._has_ended():
-                self.adopt()
-                look()
-                stop.sleep(LOOK_S)
+                if time.monotonic() >= next_s:
+                    self.adopt()
+                    look()
+                    next_s = time.monotonic() + LOOK_S
+                stop.sleep(END_LOOK_S)
                 count = len(requests) or int(stop.requested())
                 if count > heard:
                     if heard:

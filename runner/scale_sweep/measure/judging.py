@@ -17,6 +17,7 @@ from scale_sweep.base.units import format_cpus
 from scale_sweep.loadgen.readers import Reader, program_at, value_of
 from scale_sweep.loadgen.tool_output import ToolLine, ToolRun, last_words
 from scale_sweep.loadgen.tool_process import ToolProcess
+from scale_sweep.machine.sampling.processes import ProcessTree
 from scale_sweep.machine.sampling.programs import OtherPrograms
 from scale_sweep.machine.sampling.sampler import Sampler
 from scale_sweep.machine.sampling.waits import lock_waits
@@ -157,15 +158,10 @@ class _Affinity:
     """The CPUs that the tool may use, once it set them: `taskset` begins with all."""
 
     def __init__(self, tool: ToolProcess) -> None:
-        self._tool, self._next_s = tool, 0.0
+        self._tool = tool
         self.cpus: set[int] = set()
 
     def look(self) -> None:
-        if time.monotonic() < self._next_s:
-            return
-        self._next_s = time.monotonic() + 1.0
-        from scale_sweep.machine.sampling.processes import ProcessTree
-
         used = {}
         for pid in ProcessTree((self._tool.pid,)).pids():
             with contextlib.suppress(OSError):

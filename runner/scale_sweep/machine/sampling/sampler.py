@@ -19,7 +19,7 @@ from scale_sweep.machine.sampling.counters import CpuCounters
 from scale_sweep.machine.sampling.load_threads import LoadThreads, LoadUse
 from scale_sweep.machine.sampling.machine import EnergyReader
 from scale_sweep.machine.sampling.processes import ProcessTree, ThreadReader, subject_reader
-from scale_sweep.machine.sampling.waits import ASK_PERIOD_S, SPARING_S, WaitReader
+from scale_sweep.machine.sampling.waits import WaitReader
 from scale_sweep.model.resources import Accounting
 from scale_sweep.model.samples import DataDisk, HostSample, Sample, SamplerCost
 
@@ -58,8 +58,8 @@ class Sampler:
         self._threads, self._generator_threads = ThreadReader(), ThreadReader(has_switches=False)
         self._generator_pids = generator.root_pids if generator is not None and not self._foreign else ()
         self._cpus = tuple(cpus)
-        self._waits = WaitReader(waits, SPARING_S if self._foreign else ASK_PERIOD_S)
-        self._load_waits = WaitReader(self._foreign.waits if self._foreign else None, SPARING_S)
+        self._waits = WaitReader(waits, spares=self._foreign is not None)
+        self._load_waits = WaitReader(self._foreign.waits if self._foreign else None, spares=True)
         self._speeds = machine.network_speeds(network_bits_per_s)
         self._server_cpus, self._counters = tuple(server_cpus), CpuCounters(())
         self._work = CpuWorkReader(worked_cpus)

@@ -18,14 +18,17 @@ from scale_sweep.machine.sampling.processes import names, pool_name, proc_text
 ASK_PERIOD_S = 0.2
 SPARING_S = 0.5  # for a foreign load, whose threads are asked as well
 COST_PARTS = 100  # of the time until the next question: CPU time of the last one
+SPARING_PARTS = 1000
 ASK_END_S = 1.0  # for the current question; after that its thread is abandoned
 
 
 class WaitReader:
     """Counts from `start` to `stop`. ask: the number of connections that wait now, by what for."""
 
-    def __init__(self, ask: Callable[[], Mapping[str, int]] | None, period_s: float = ASK_PERIOD_S) -> None:
-        self._ask, self._period_s = ask, period_s
+    def __init__(self, ask: Callable[[], Mapping[str, int]] | None, *, spares: bool = False) -> None:
+        """spares: asks less often, and costs a tenth."""
+        self._ask = ask
+        self._period_s, self._parts = (SPARING_S, SPARING_PARTS) if spares else (ASK_PERIOD_S, COST_PARTS)
         self._stop = threading.Event()
         self._totals: Counter[str] = Counter()
         self._thread = threading.Thread(target=self._run, name="waits", daemon=True)
@@ -50,7 +53,7 @@ class WaitReader:
                 self._totals.update(self._ask())
             except Exception:  # the database's client may raise anything; the counts then end here
                 return
-            rest_s = max(self._period_s, COST_PARTS * (time.thread_time() - began_s))
+            rest_s = max(self._period_s, self._parts * (time.thread_time() - began_s))
 
 
 LOCKED = "mutex: "  # begins the name of what threads of a pool wait for
