@@ -136,16 +136,17 @@ def limited_load(server: Server, tools: list[psutil.Process]) -> None:
 
 
 def stopped_load(server: Server, tools: list[psutil.Process]) -> None:
-    stop(tools, 2.0)
+    stop(lambda: tools, 2.0)
 
 
 def stopped_server(server: Server, tools: list[psutil.Process]) -> None:
-    stop(server.processes(), 3.0)
+    stop(server.processes, 3.0)
 
 
-def stop(processes: list[psutil.Process], seconds: float) -> None:
+def stop(found: Callable[[], list[psutil.Process]], seconds: float) -> None:
     """From the third second of the load on."""
     time.sleep(2.5)
+    processes = found()
     for sent in (signal.SIGSTOP, signal.SIGCONT):
         for process in processes:
             with suppress(psutil.NoSuchProcess):
