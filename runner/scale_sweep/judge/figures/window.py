@@ -44,6 +44,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Res
         generator_cpu_cores=client,
         other_cpu_cores=others,
         stolen_cpu_cores=rate(lambda s: s.host_cpu_stolen_s_total),
+        server_queued_cores=rate(lambda s: s.thread_queued_s_total),
         throttled_s=grown(lambda s: s.server.throttled_s_total),
         generator_throttled_s=grown(lambda s: s.generator.throttled_s_total),
         disk_bytes=grown(lambda s: s.disk_written_bytes_total),

@@ -130,6 +130,7 @@ class ResourceUse:
     cpus: Mapping[int, float] = field(default_factory=dict)  # cpus, cpus_stolen: cores, by CPU
     cpus_stolen: Mapping[int, float] = field(default_factory=dict)
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)
+    server_queued_cores: float | None = None  # the sum of its threads that waited for a CPU, beside a foreign load
     throttled_s: float | None = None
     generator_throttled_s: float | None = None  # of a foreign load
     threads: Mapping[str, float] = field(default_factory=dict)  # the server's cores by thread name

@@ -155,6 +155,7 @@ class ThreadUse:
     peak_cores: Mapping[str, float]  # by name, of the busiest thread since the last reading
     median_cores: Mapping[str, float]  # by name, of the other threads that worked
     switches_total: Mapping[str, float]  # by whether a thread slept ("voluntary") or lost its CPU ("nonvoluntary")
+    queued_s_total: float | None  # in which they were runnable and did not run, together; None: not read
 
 
 class _Task(NamedTuple):
@@ -163,14 +164,16 @@ class _Task(NamedTuple):
     cpu_s: float
     when_s: float
     switches: Mapping[str, int]
+    queued_s: float
 
 
 class ThreadReader:
     """Keeps each thread's CPU time and its time of reading. has_switches: reads context switches too, at twice the
-    cost."""
+    cost; has_queues: their waits for a CPU."""
 
-    def __init__(self, proc: Path = Path("/proc"), *, has_switches: bool = True) -> None:
-        self._proc, self._has_switches = proc, has_switches
+    def __init__(self, proc: Path = Path("/proc"), *, has_switches: bool = True, has_queues: bool = False) -> None:
+        self._proc, self._has_switches, self._has_queues = proc, has_switches, has_queues
+        self._queued_s = 0.0
         self._before: dict[str, _Task] = {}
         self._switches: Counter[str] = Counter()
         self._ended: dict[str, float] = {}
@@ -184,6 +187,7 @@ class ThreadReader:
             before = self._before.get(task.number, task)
             if task.when_s > before.when_s:
                 uses.setdefault(task.pool, []).append((task.cpu_s - before.cpu_s) / (task.when_s - before.when_s))
+            self._queued_s += max(0.0, task.queued_s - before.queued_s)
             self._switches.update({kind: now - before.switches.get(kind, now) for kind, now in task.switches.items()})
         sums = self._sums(seen)
         self._before = seen
@@ -193,6 +197,7 @@ class ThreadReader:
             peak_cores={name: max(cores) for name, cores in worked.items() if cores},
             median_cores={name: median(sorted(cores)[:-1]) for name, cores in worked.items() if len(cores) > 1},
             switches_total={kind: float(count) for kind, count in self._switches.items()},
+            queued_s_total=self._queued_s if self._has_queues else None,
         )
 
     def _sums(self, seen: Mapping[str, _Task]) -> dict[str, float]:
@@ -221,6 +226,7 @@ class ThreadReader:
                     cpu_s=(int(fields[12]) + int(fields[13])) / TICKS_PER_S,
                     when_s=when_s,
                     switches=_switches(f"{folder}/{task}/status") if self._has_switches else {},
+                    queued_s=queued_s(f"{folder}/{task}") if self._has_queues else 0.0,
                 )
             )
         return tasks_read
@@ -229,6 +235,11 @@ class ThreadReader:
 def pool_name(thread: str) -> str:
     """A thread's name without the number at its end."""
     return thread.rstrip("0123456789:-_ ")
+
+
+def queued_s(thread: str) -> float:
+    """In which it was runnable and did not run, since it began; 0 if the kernel does not count it."""
+    return int(((proc_text(f"{thread}/schedstat") or "").split() or (0, 0))[1]) / 1e9
 
 
 def _switches(status: str) -> Mapping[str, int]:

@@ -55,7 +55,7 @@ class Sampler:
             self._generator, self._foreign = tree.read, LoadThreads(tree)
         self._disks = tuple(disks)
         self._period_s, self._on_sample, self._pids = 1.0 / hz, on_sample, pids
-        self._threads, self._generator_threads = ThreadReader(), ThreadReader(has_switches=False)
+        self._threads, self._generator_threads = ThreadReader(has_queues=is_foreign), ThreadReader(has_switches=False)
         self._generator_pids = generator.root_pids if generator is not None and not self._foreign else ()
         self._cpus = tuple(cpus)
         self._waits = WaitReader(waits, spares=self._foreign is not None)
@@ -133,6 +133,7 @@ class Sampler:
             thread_peak_cores=threads.peak_cores,
             thread_median_cores=threads.median_cores,
             thread_switches_total=threads.switches_total,
+            thread_queued_s_total=threads.queued_s_total,
             generator_peak_cores=load.peak_cores,
             generator_wanted_cores=load.wanted_cores,
             generator_queued_cores=load.queued_cores,

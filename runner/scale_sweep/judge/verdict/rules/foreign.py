@@ -100,8 +100,8 @@ def few_clients(use: ResourceUse, resources: TrialResources) -> Explanation | No
     share = used_share(use, resources)
     if not resources.is_foreign or use.in_flight is None or use.in_flight < 1.0 - limit.GENERATOR_ROOM:
         return None
-    if share is None or share >= limit.CORES_FULL:
-        return None
+    if share is None or share + (use.server_queued_cores or 0.0) / resources.cores >= limit.CORES_FULL:
+        return None  # the server had work for all of its time
     who = counted(resources.threads, "client") if resources.threads else "the clients"
     return Explanation(
         kind=BottleneckKind.CONNECTIONS,
