@@ -429,11 +429,11 @@ experiment 2900 20
 fleet 1000 7
 hosts 1500 8
 iotbenchmark 1350 8
-judge 3700 26
+judge 3740 26
 loadgen 2570 20
-machine 4350 32
+machine 4385 32
 measure 3000 19
-model 2400 15
+model 2405 15
 plan 3700 23
 report 7550 42
 results 2150 15
