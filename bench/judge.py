@@ -51,7 +51,7 @@ TOOLS = {  # the command, and the rate in its output
         r"transactions: +\d+ +\(([0-9.]+) per sec",
     ),
     "redis-benchmark": ("redis-benchmark -p {port} -n {many} {flags}", r"([0-9.]+) requests per second"),
-    "wrk": ("wrk -d{seconds}s -H Accept-Encoding:gzip {flags}", r"Requests/sec: +([0-9.]+)"),
+    "wrk": ("wrk -d{seconds}s -H 'Accept-Encoding: gzip' {flags}", r"Requests/sec: +([0-9.]+)"),
     "ab": ("ab -q -H Accept-Encoding:gzip -t {seconds} -n 100000000 {flags}", r"Requests per second: +([0-9.]+)"),
     "python": (f"{sys.executable} {{folder}}/threads.py {{port}} {{seconds}} {{flags}}", r"([0-9.]+) answers/s"),
 }

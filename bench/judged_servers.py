@@ -141,7 +141,7 @@ def nginx(folder: Path, prefix: tuple[str, ...] = ()) -> Iterator[Server]:
     port = free_port()
     folder.chmod(0o755)
     for kb in (4, 16, 64):
-        (folder / f"{kb}k").write_text("".join(f"line {n * n}\n" for n in range(64 * kb)))
+        (folder / f"{kb}k").write_text("".join(f"line {n * n}\n" for n in range(100 * kb)))
     (folder / "conf").write_text(NGINX.format(folder=folder, port=port))
     words = [*prefix, "nginx", "-p", f"{folder}/", "-c", "conf"]
     with started(folder, words, [*prefix, "curl", "-sf", f"http://127.0.0.1:{port}/small"]) as process:
