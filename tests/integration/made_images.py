@@ -54,6 +54,15 @@ def prometheus_image() -> str:
     return _image("scale-test/prometheus:debian", lambda image: image.take(inside, programs), ["ENV PATH=/usr/bin"])
 
 
+def redis_image() -> str:
+    """The name of an image that exposes its port and has its own command."""
+    program = Path(need("redis-server"))
+    changes = ["ENV PATH=/usr/bin", "EXPOSE 6379", 'CMD ["redis-server", "--protected-mode", "no", "--save", ""]']
+    return _image(
+        "scale-test/redis:debian", lambda image: image.take([("usr/bin/redis-server", program)], [program]), changes
+    )
+
+
 def grafana_image(home: Path) -> str:
     """The name of the image with the programs and pages of the directory."""
     inside = [(f"{GRAFANA_HOME[1:]}/{name}", home / name) for name in ("bin/grafana", "conf", "public")]

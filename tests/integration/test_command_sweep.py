@@ -11,6 +11,7 @@ import pytest
 
 from scale_sweep.machine.state.places import VARIABLE
 from tests.integration.cli import assert_measured, assert_nothing_left, run, start, waited_for
+from tests.integration.made_images import redis_image, require_docker
 from tests.needs import needs
 
 QUICK = "--replicates 1 --connections-check off --json".split()
@@ -52,7 +53,7 @@ def test_postgres_under_pgbench_has_a_warm_up_and_a_window(tmp_path, data_dir):
     assert m["requests_per_s"] > 10 and m["window_s"] == pytest.approx(2.0, abs=0.2)
     files = trial_files(tmp_path, document)
     assert "progress: 1.0 s" in files["loadgen.jsonl"]
-    assert document["trials"][0]["loaded_by"]["command"] == "pgbench -P 1 -c '{clients}' -j 1 -T '{seconds}'"
+    assert document["trials"][0]["loaded_by"]["command"] == "pgbench -P 1 -c {clients} -j 1 -T {seconds}"
     verified = run("verify", "last", cwd=tmp_path)
     assert verified.returncode == 0, verified.stdout
     assert_nothing_left(data_dir)
@@ -84,3 +85,21 @@ def test_an_interrupted_run_leaves_nothing_and_another_users_starts_nothing(tmp_
     refused = run("resume", "last", "-y", cwd=tmp_path, **{VARIABLE: str(tmp_path / "another")})
     assert refused.returncode == 2
     assert "was not begun here" in refused.stderr and "--server" in refused.stderr and "--load" in refused.stderr
+
+
+@pytest.mark.docker
+@needs("redis-benchmark")
+def test_an_image_starts_by_its_own_command_and_is_reached_at_its_address(tmp_path, data_dir):
+    require_docker()
+    load = (
+        "--load",
+        "redis-benchmark -h {address} -p {port} -t set -n 60000 -P 16",
+        *RATE,
+        "--data-dir",
+        str(data_dir),
+    )
+    done = run("sweep", "cpu", "--cores", "1", "--image", redis_image(), *load, *QUICK, cwd=tmp_path)
+    assert_measured(done)
+    (trial,) = json.loads(done.stdout)["trials"]
+    assert trial["measurement"]["requests_per_s"] > 1000 and trial["server"]["container"]
+    assert_nothing_left(data_dir)

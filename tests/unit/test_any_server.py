@@ -11,13 +11,14 @@ from scale_sweep.experiment.setting import readers
 from scale_sweep.loadgen.placeholders import filled, mistake, names_in, values_of
 from scale_sweep.model.declared_parts import LoadCommand
 from scale_sweep.plan.commands import as_tool, tool_sentence
+from scale_sweep.plan.extra_trials import check_of
 from scale_sweep.plan.preparing.own_runs import named, refuse_strange
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.server.targets import Address, load_target
 from scale_sweep.sweep.file import first_command_file
 from scale_sweep.sweep.resolve import resolve_sweep
 from scale_sweep.sweep.vary import slug
-from tests.unit.factories import make_sweep, make_trial
+from tests.unit.factories import KNOB_COLUMNS, make_sweep, make_trial
 from tests.unit.stored_runs import unpacked
 from tests.unit.test_words_when_needed import said
 
@@ -142,7 +143,7 @@ def test_commands_of_somebody_elses_run_start_nothing(tmp_path):
     )
     strange = replace(run, plan=replace(run.plan, trials=trials), results=())
     has = named(strange)
-    assert (has["--server"], has["--load"]) == (("serve me",), ("load '{port}'",))
+    assert (has["--server"], has["--load"]) == (("serve me",), ("load {port}",))
     assert (has["--prepare"], has["--count"]) == (("make x",), ("count",))
     with pytest.raises(UsageError, match="--server 'serve me'"):
         refuse_strange(strange, {"--load": has["--load"]})
@@ -151,3 +152,12 @@ def test_commands_of_somebody_elses_run_start_nothing(tmp_path):
 def test_two_long_commands_have_two_names():
     names = {slug({"command": "serve " * 40 + end}) for end in "ab"}
     assert len(names) == 2 and max(map(len, names)) < 80
+
+
+@pytest.mark.parametrize(("load", "connections"), [("sh -c {clients}", 16), ("sh -c 8", None)])
+def test_a_connections_check_needs_the_number_in_the_command(load, connections):
+    sweep = resolve_sweep("cpu", {"axis.cores": "1", **FLAGS, "load.command": load})
+    trial = make_trial(sweep, knobs={"connections": "8"})
+    check = check_of(trial, 1, KNOB_COLUMNS)
+    assert (check.load.connections if check else None) == connections
+    assert check is None or values_of(check)["clients"] == "16"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scale_sweep.experiment.work import OPERATIONS
+from scale_sweep.experiment.work import OPERATIONS, operation_of
 from tools.boards.over_levels import CHOSEN, RANGE, marked, over_n
 from tools.boards.panels import (
     RUN,
@@ -25,7 +25,8 @@ COLOURS = (
 
 def coloured() -> list[Json]:
     """Each kind of operation has its colour in all panels; a name of the user's own gets one from Grafana."""
-    return [override(name, color=fixed(colour)) for name, colour in zip(OPERATIONS.names(), COLOURS, strict=True)]
+    names = [name for name in OPERATIONS.names() if operation_of(name).in_mix]
+    return [override(name, color=fixed(colour)) for name, colour in zip(names, COLOURS, strict=True)]
 
 
 def requests(place: tuple[int, int, int, int]) -> Json:

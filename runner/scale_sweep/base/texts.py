@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -164,3 +165,8 @@ def age_years(month: str, now: str) -> float:
     """Years between two months. now: a date that begins as YYYY-MM. Raises ValueError."""
     (year, number), (this_year, this_number) = (map(int, text[:7].split("-")) for text in (month, now))
     return max(0.0, this_year - year + (this_number - number) / 12)
+
+
+def command_text(words: Sequence[str]) -> str:
+    """As a user types it; a shell leaves {port} as it is."""
+    return " ".join(word if re.fullmatch(r"(?:[\w@%+=:,./-]|\{\w+\})+", word) else shlex.quote(word) for word in words)

@@ -4,10 +4,10 @@ origins."""
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scale_sweep.base.texts import command_text
 from scale_sweep.base.units import format_cpus, format_levels, format_number
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.experiment.setting.readers import SHARED, rule_text
@@ -175,7 +175,7 @@ def setting_values(sweep: Sweep) -> dict[str, str]:
     command = load.command
     if command is None:
         return values
-    own = {name: shlex.join(getattr(command, field)) for name, field in _OF_COMMAND.items()}
+    own = {name: command_text(getattr(command, field)) for name, field in _OF_COMMAND.items()}
     none = {key: "" for key in values if of_our_load(key)}
     return {**values, **none, **own, "load.rate_from": command.rate_from}
 

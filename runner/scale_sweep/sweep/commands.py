@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from scale_sweep.base.texts import command_text
 from scale_sweep.experiment.work.operation import COMMAND
 from scale_sweep.model.declared import Operation, Origin
 from scale_sweep.model.declared_parts import LoadCommand
@@ -48,7 +48,7 @@ def load_command(values: Values) -> LoadCommand | None:
 
 
 def server_command(values: Values) -> dict[str, str]:
-    return {"command": shlex.join(values["target.command"] or ()), "ready": values["target.ready"] or ""}
+    return {"command": command_text(values["target.command"] or ()), "ready": values["target.ready"] or ""}
 
 
 def of_our_load(key: str) -> bool:

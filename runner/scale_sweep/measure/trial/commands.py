@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 
 from scale_sweep.base.errors import LoadError, TargetError
 from scale_sweep.base.interrupts import Stop
+from scale_sweep.base.texts import command_text
 from scale_sweep.loadgen.command_load import CommandLoad, ToolCommand, run_to_end
 from scale_sweep.loadgen.placeholders import CLIENTS_WORD, filled, names_in, values_of
 from scale_sweep.loadgen.readers import VARIABLE_ROLES, Reader, reader_of, reader_of_load, result_of, value_of
@@ -78,13 +78,13 @@ class TrialCommands:
         printed = self._run(self._command.count, COUNT_S, stop)
         numbers = re.findall(r"\d+", printed)
         if len(numbers) != 1:
-            raise LoadError(f"--count: {shlex.join(self._command.count)} prints no single number: {printed[:200]!r}")
+            raise LoadError(f"--count: {command_text(self._command.count)} prints no single number: {printed[:200]!r}")
         return int(numbers[0])
 
     def _run(self, words: Sequence[str], limit_s: float, stop: Stop) -> str:
         argv = filled(words, self._values)
         env = {**self._environment(self._reader), **self._environment(reader_of(argv))}
-        step = ToolCommand(program=LoadProgram(name=shlex.join(words)), argv=argv, env=env)
+        step = ToolCommand(program=LoadProgram(name=command_text(words)), argv=argv, env=env)
 
         def look() -> None:
             stop.look()
@@ -120,7 +120,7 @@ class TrialCommands:
 
 def program_of(command: LoadCommand, reader: Reader | None) -> LoadProgram:
     """For results: the command as it was named, without a password of the server."""
-    shown = shlex.join(command.argv)
+    shown = command_text(command.argv)
     if reader is None:
         return LoadProgram(name=os.path.basename(command.argv[0]), command=shown)
     threads = value_of(command.argv, reader.threads) or "1"

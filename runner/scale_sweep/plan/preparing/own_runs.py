@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any
 
 from scale_sweep.base.errors import StoreError, UsageError
+from scale_sweep.base.texts import command_text
 from scale_sweep.experiment.setting.readers import endpoint
 from scale_sweep.machine.state.runs import remember_run, remembers_run
 from scale_sweep.model.declared import Subject, Sweep
@@ -43,7 +44,7 @@ def named(run: StoredRun) -> Mapping[str, tuple[str, ...]]:
         "--text": texts,
         "--server": (subject.command for subject in subjects),
         "--ready": (subject.ready for subject in subjects),
-        **{f"--{flag}": (shlex.join(words) for words in commands) for flag, commands in _commands(run).items()},
+        **{f"--{flag}": (command_text(words) for words in commands) for flag, commands in _commands(run).items()},
     }
     once = {flag: tuple(dict.fromkeys(filter(None, values))) for flag, values in every.items()}
     return {flag: values for flag, values in once.items() if values}
