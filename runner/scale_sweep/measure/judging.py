@@ -210,9 +210,9 @@ def plan_of(judging: Judging, watched: WatchedLoad) -> Plan:
         connections=watched.run.clients,
         command=LoadCommand(argv=tuple(shlex.split(judging.shown)), rate_from=judging.rate_from),
     )
-    question = f"Is the rate of {watched.run.program.name} the server's?"
+    question = f"Is the rate of {watched.run.program.name} that of {judging.server.words}?"
     sweep = replace(
-        base, name="judge", target="command", question=question, runtime="endpoint", method="command", work=work,
+        base, name=f"judge {watched.run.program.name}", target="command", question=question, runtime="endpoint", method="command", work=work,
         load=load,
         replicates=1, drift_check=False,
     )  # fmt: skip
