@@ -61,8 +61,8 @@ class Case:
     network_mbit: float = 0.0  # of the link between load generator and server; 0: no such link
 
 
-HOT_ROW = """CREATE TABLE hot (n bigint); INSERT INTO hot VALUES (0);
-CREATE FUNCTION bump() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE hot SET n = n + 1; RETURN NULL; END $$;
+ON_REQUESTS = """CREATE TABLE hot (n bigint); INSERT INTO hot VALUES (0);
+CREATE FUNCTION bump() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ {body} $$;
 CREATE FUNCTION watch() RETURNS event_trigger LANGUAGE plpgsql AS $$ DECLARE made record; BEGIN
 FOR made IN SELECT * FROM pg_event_trigger_ddl_commands() WHERE object_identity = 'public.measurement' LOOP
 EXECUTE 'CREATE TRIGGER bump AFTER INSERT ON measurement FOR EACH STATEMENT EXECUTE FUNCTION bump()';
@@ -73,15 +73,20 @@ CREATE EVENT TRIGGER watch ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECU
 
 def hot_row_home(folder: str) -> str:
     """A PostgreSQL whose databases have a row that every statement of the load updates: each waits for the others."""
+    return home_with(folder, "hot-row", "BEGIN UPDATE hot SET n = n + 1; RETURN NULL; END")
+
+
+def home_with(folder: str, name: str, body: str) -> str:
+    """A PostgreSQL whose databases run this body after each statement of the load."""
     real = load_target("postgres").find("").home
-    home = Path(folder, "hot-row")
+    home = Path(folder, name)
     (home / "bin").mkdir(parents=True)
     for part in ("lib", "share"):
         (home / part).symlink_to(Path(real, part))
     for program in Path(real, "bin").iterdir():
         if program.name != "initdb":
             (home / "bin" / program.name).symlink_to(program)
-    (home / "hot.sql").write_text(" ".join(HOT_ROW.split()) + "\n")
+    (home / "hot.sql").write_text(" ".join(ON_REQUESTS.replace("{body}", body).split()) + "\n")
     made = f'{real}/bin/initdb "$@" && {real}/bin/postgres --single -D "$2" postgres < {home}/hot.sql >/dev/null'
     (home / "bin/initdb").write_text(f"#!/bin/sh\n{made}\n")
     (home / "bin/initdb").chmod(0o755)

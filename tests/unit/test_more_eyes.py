@@ -7,7 +7,7 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.judge.figures.resource_use import _others, longest_stall, window_use
+from scale_sweep.judge.figures.resource_use import longest_stall, others_on_its_cpus, window_use
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.judge.verdict.bottleneck import bottleneck_of
@@ -118,7 +118,7 @@ def test_a_neighbour_on_other_cpus_of_a_large_machine_takes_nothing_from_the_ser
     use = measure_window(samples, 0, 10**10)
     assert use.other_cpu_cores == pytest.approx(8.02)
     assert use.cpus[0] == pytest.approx(0.5)
-    own = _others(trial, use, 0.1)
+    own = others_on_its_cpus(trial, use, 0.1)
     assert own == pytest.approx(0.02)
     busy, two = replace(IDLE, server_cpu_cores=1.0, disk_busy_percent={"d1": 99.0}), replace(GIVEN, cores=2.0)
     hidden = bottleneck_of(replace(busy, other_cpu_cores=use.other_cpu_cores), two, CORES)

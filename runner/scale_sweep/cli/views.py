@@ -160,6 +160,8 @@ def _rejected(stored: StoredRun, out: Sequence[TrialResult]) -> list[str]:
 def _show_rest(stored: StoredRun) -> None:
     if stored.fit and (words := interval_words(stored.fit)):
         console.show_line(words, "dim")
+    if stored.fit and stored.fit.account and (words := stored.fit.account.sentence):
+        console.show_line(words)
     if has_objective(stored):
         searched = capacity_table(stored)
         console.show_table(searched.title, searched.headers, searched.rows)

@@ -212,8 +212,8 @@ def plan_of(judging: Judging, watched: WatchedLoad) -> Plan:
     )
     question = f"Is the rate of {watched.run.program.name} that of {judging.server.words}?"
     sweep = replace(
-        base, name=f"judge {watched.run.program.name}", target="command", question=question, runtime="endpoint", method="command", work=work,
-        load=load,
+        base, name=f"judge {watched.run.program.name}", target="command", question=question, runtime="endpoint",
+        method="command", work=work, load=load,
         replicates=1, drift_check=False,
     )  # fmt: skip
     trial = Trial(

@@ -85,7 +85,7 @@ def rate_alone_per_s(result: TrialResult) -> float | None:
     per_cpu_s, used, taken = rate_per_cpu_s(result), result.measurement.server_cpu_cores, taken_cores(result)
     if per_cpu_s is None or used is None or taken is None:
         return None
-    return per_cpu_s * (used + taken * used / (used + _shared_cores(result)))
+    return per_cpu_s * (used + taken * used / (used + load_take(result)))
 
 
 def taken_cores(result: TrialResult) -> float | None:
@@ -93,12 +93,16 @@ def taken_cores(result: TrialResult) -> float | None:
     m = result.measurement
     if m.server_cpu_cores is None:
         return None
-    lacked = max(0.0, result.trial.cores - m.server_cpu_cores - _shared_cores(result))
+    lacked = max(0.0, result.trial.cores - m.server_cpu_cores - load_take(result))
     return min(lacked, (m.other_cpu_cores or 0.0) + (m.stolen_cpu_cores or 0.0))
 
 
-def _shared_cores(result: TrialResult) -> float:
-    return (result.measurement.generator_cpu_cores or 0.0) if result.trial.placement.shared else 0.0
+def load_take(result: TrialResult) -> float:
+    """Cores that the load generator used of the server's CPUs, in proportion to the CPUs that it shares."""
+    placement, used = result.trial.placement, result.measurement.generator_cpu_cores
+    if not placement.shared or not placement.generator_cpus:
+        return 0.0
+    return (used or 0.0) * min(1.0, len(placement.shared) / len(placement.generator_cpus))
 
 
 OTHERS_WERE = "other programs on the server's machine, during the load: "

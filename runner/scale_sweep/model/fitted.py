@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from scale_sweep.model.account import Account
 from scale_sweep.model.measured import TrialResult
 from scale_sweep.model.observed import NoiseParts
 from scale_sweep.model.planned import Plan
@@ -202,6 +203,7 @@ class FitReport:
     breaks: tuple[KnownBreak, ...] = ()
     noise_parts: NoiseParts | None = None
     another_day: AnotherDay | None = None  # of short windows
+    account: Account | None = None  # of the loss against the first level
 
     @property
     def is_doubted(self) -> bool:

@@ -184,6 +184,13 @@ class Measurement:
     # rate_cv_percent to rate_halves_percent are at an equal speed, because only that was steady
     steady_at_equal_speed: bool | None = None
     server_cycles_per_miss: float | None = None
+    # server_queued_cores to server_waits: only if the samples have the first
+    server_queued_cores: float | None = None  # of its threads that could run and did not
+    server_taken_cores: float | None = None  # of its CPUs, by other programs and the hypervisor
+    server_cycles_per_s: float | None = None  # server_cycles_per_s, server_instructions_per_s: of its CPUs
+    server_instructions_per_s: float | None = None
+    disk_read_mb_per_s: float | None = None
+    server_waits: Mapping[str, float] = field(default_factory=dict)  # shares, by what connections or threads waited for
     requests_per_s: float | None = None  # without operations that have a rate of their own
     preload_rows: int | None = None
     preload_bytes_per_row: float | None = None

@@ -163,7 +163,7 @@ class Sample:
     generator_waits_total: Mapping[str, float] = field(default_factory=dict)  # as waits_total, of threads at work
     # "voluntary" (to sleep) and "nonvoluntary"
     thread_switches_total: Mapping[str, float] = field(default_factory=dict)
-    thread_queued_s_total: float | None = None  # in which the server's threads were runnable and did not run, together
+    thread_queued_s_total: float | None = None  # in which threads of the server could run and did not
     cpu_busy_s_total: Mapping[str, float] = field(default_factory=dict)  # cpu_busy_s_total, cpu_stolen_s_total: by CPU
     cpu_stolen_s_total: Mapping[str, float] = field(default_factory=dict)
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)  # of each CPU of both sides

@@ -13,6 +13,7 @@ from scale_sweep.judge.verdict.diagnose import new_pages_between
 from scale_sweep.judge.verdict.evidence import LoadHalf
 from scale_sweep.judge.verdict.thresholds import THROTTLED
 from scale_sweep.model.declared_parts import ERRORS
+from scale_sweep.model.derived import load_take
 from scale_sweep.model.fitted import StoredRun
 from scale_sweep.model.measured import TrialResult
 from scale_sweep.report.figures import axis_facts
@@ -74,20 +75,12 @@ def _listed(means: Mapping[float, float], form: str, unit: str = "") -> str:
 
 
 def _shared(results: Sequence[TrialResult], unit: str) -> str:
-    shares = _means(results, lambda r: _taken(r) / r.trial.cores)
+    shares = _means(results, lambda r: load_take(r) / r.trial.cores)
     on = {level: share for level, share in shares.items() if share > SHARED_CORES_MIN}
     if not on or len(on) == len(shares) and max(on.values()) - min(on.values()) < SHARED_CORES_MIN:
         return ""
     by_level = _listed({level: 100 * share for level, share in shares.items()}, ".0f", " %")
     return f"the load generator took a share of the server's CPUs that moves with the {unit}: {by_level}"
-
-
-def _taken(result: TrialResult) -> float:
-    placement = result.trial.placement
-    used = result.measurement.generator_cpu_cores
-    if not placement.shared or used is None:
-        return 0.0
-    return used * len(placement.shared) / len(placement.generator_cpus)
 
 
 def _moving(who: str, cores: Mapping[float, float], unit: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from scale_sweep.analysis.account.of_levels import account_of
 from scale_sweep.analysis.fit.curve import FitQuestions, fit_curve
 from scale_sweep.analysis.fit.rows import known_breaks
 from scale_sweep.analysis.fit.summaries import another_day
@@ -53,7 +54,8 @@ def fit_again(run: StoredRun) -> FitReport:
     agreement = agreement_words(agreement_of(observed), axis)
     fit = with_cpu_points(with_held(with_answer(fit, run), run), run)
     cautions = (*quick_words(run), *speed_cautions(run, fitted.field), *agreement, *fit.cautions)
-    return replace(fit, cautions=cautions, noise_parts=parts_of([observed]))
+    account = account_of(run.results, axis, fitted.field, run.timeseries)
+    return replace(fit, cautions=cautions, noise_parts=parts_of([observed]), account=account)
 
 
 def with_another_day(fit: FitReport, run: StoredRun) -> FitReport:

@@ -10,6 +10,7 @@ from scale_sweep.analysis.connections_check import sentences
 from scale_sweep.model.derived import verdict_words
 from scale_sweep.model.fitted import StoredRun
 from scale_sweep.report import run_facts
+from scale_sweep.report.account import account_part
 from scale_sweep.report.article import ARTICLE_HEADING, article_table, is_as_published
 from scale_sweep.report.bottlenecks import bottleneck_notes, bottlenecks_table, remedies
 from scale_sweep.report.cpu_time import cpu_table
@@ -61,6 +62,7 @@ def body_of(
     headline = replace(headline, cautions=unsaid(headline.cautions, above))
     sections = (
         Section("curve", "The curve", _curve(run, form)),
+        Section("account", "Why a part of the rate is missing", account_part(run, form)),
         Section("operations", "Each operation", operations_part(run, form)),
         Section("soak", "The rate over time", _soak(run, form)),
         *_published(run, form, reference),

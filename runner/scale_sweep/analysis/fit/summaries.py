@@ -41,9 +41,13 @@ class Speedup:
 
 def paired_speedups(levels: Floats, rates: Floats, blocks: Floats) -> Mapping[float, Speedup]:
     """By levels that blocks join to the first, directly or through others."""
+    return paired_differences(levels, np.log(rates), blocks)
+
+
+def paired_differences(levels: Floats, logs: Floats, blocks: Floats) -> Mapping[float, Speedup]:
+    """logs: of rates or of parts of them. Differences of parts add up to the difference of their sum."""
     if len(levels) == 0 or len(np.unique(blocks)) < 2:
         return {}
-    logs = np.log(rates)
     distinct, of_level = np.unique(levels, return_inverse=True)
     model = block_model(logs, of_level, (blocks[:, None] == np.unique(blocks)[None, :]).astype(float))
     if model.degrees < DEGREES_MIN:

@@ -32,6 +32,7 @@ class AxisFacts:
     standings: Mapping[BottleneckKind, Stand]  # one for every kind of bottleneck
     own_verdict: VerdictKind  # the verdict of a trial whose bottleneck is inside the server
     one_without: str = ""  # what to ask for if the runtime does not give the quantity; "": no level can be measured
+    account: str = ""  # its kind in scale_sweep/analysis/account/of_trial.py; "": there is none
     is_durable: bool = False  # the fitted rate and the figures of disks count to the end of flush and sync
     is_constant_elsewhere: bool = False  # a sweep of another axis may give one level of this one
     must_be_steady: bool = True  # else UNSTEADY; seconds before the rate settled may be left out

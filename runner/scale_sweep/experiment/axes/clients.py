@@ -19,6 +19,7 @@ _FACTS = AxisFacts(
     question="How does the write rate grow with clients?",
     example="scale sweep clients --clients 1..64:x2",
     missing="say how many clients to sweep, like 1..64:x2",
+    account="time",
     standings=standings(
         swept=(BottleneckKind.CONNECTIONS,),
         own=tuple(map(BottleneckKind, _OWN)),

@@ -29,6 +29,7 @@ _FACTS = AxisFacts(
     question="How does the write rate grow with cores?",
     example="scale sweep cpu --cores 1..all",
     missing="say which core counts to sweep, like 1..4 or 1..all",
+    account="cpu",
     # Cores that waited for memory were in use too: the rate counts for the level.
     standings=standings(
         swept=(BottleneckKind.SERVER_CPU, BottleneckKind.QUOTA, BottleneckKind.MEMORY_BANDWIDTH),

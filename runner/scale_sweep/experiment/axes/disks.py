@@ -64,6 +64,7 @@ _FACTS = AxisFacts(
     question="How does the write rate grow with disks?",
     example="scale sweep disk --disks 1..3 --dir /mnt/a,/mnt/b,/mnt/c",
     missing="say how many disks to sweep, like 1..3",
+    account="busy",
     is_durable=True,
     standings=standings(
         swept=(BottleneckKind.DISK,),

@@ -10,7 +10,14 @@ from scale_sweep.experiment.work import stores
 from scale_sweep.judge.figures.counts_per_second import divided, rated_intervals, requests_per_s, rows_per_s
 from scale_sweep.judge.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
 from scale_sweep.judge.figures.operations import milliseconds, operation_figures
-from scale_sweep.judge.figures.resource_use import cpu_by_second, generator_cores, in_flight, is_by_cpu
+from scale_sweep.judge.figures.resource_use import (
+    cpu_by_second,
+    generator_cores,
+    in_flight,
+    is_by_cpu,
+    others_on_its_cpus,
+    stolen_on_its_cpus,
+)
 from scale_sweep.judge.figures.taken import HostSeries, host_figures
 from scale_sweep.judge.figures.trial_facts import TrialFacts, whole_intervals
 from scale_sweep.judge.figures.window import WorkTotals, at_equal_speed, measure_window, rate_and_speed
@@ -74,6 +81,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         hot_thread_cores=use.hot_thread[1] if use.hot_thread else None,
         **_disks(facts, whole),
         **_processors(use, trial),
+        **_of_account(use, trial, s),
         data_gb=divided(facts.data_bytes, 1e9),
         joules_per_million_rows=divided(joules, s.rows_window) if s.rows_window and trial.work.writes else None,
         operations=operation_figures(s, facts.answers) if trial.work.counts_requests else {},
@@ -129,6 +137,21 @@ def _processors(use: ResourceUse, trial: Trial) -> dict[str, Any]:
     return {
         "server_switches_per_s": sum(use.switches_per_s.values()) if use.switches_per_s else None,
         "server_cpu_mhz": sum(mhz) / len(mhz) if mhz else None,
+    }
+
+
+def _of_account(use: ResourceUse, trial: Trial, summary: LoadSummary) -> dict[str, Any]:
+    """None of samples without waits for a CPU: older versions stored no such figures of the same raw files."""
+    if use.server_queued_cores is None:
+        return {"disk_read_mb_per_s": None}
+    server = set(trial.placement.server_cpus)
+    others = others_on_its_cpus(trial, use, (summary.cpu_window_s or 0.0) / summary.window_s)
+    is_known = server and server <= set(use.cpus) and others is not None
+    return {
+        "server_taken_cores": (others or 0.0) + (stolen_on_its_cpus(trial, use) or 0.0) if is_known else None,
+        "server_cycles_per_s": use.counters_per_s.get("cycles"),
+        "server_instructions_per_s": use.counters_per_s.get("instructions"),
+        "server_waits": use.waits,
     }
 
 

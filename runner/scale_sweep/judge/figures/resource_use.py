@@ -94,7 +94,7 @@ def window_use(
         stalled_s=stall.seconds if stall else None,
         stalled_cores=meanwhile.server_cpu_cores if meanwhile else None,
         stalled_cores_min=_least_cores(facts.samples, stall) if stall else None,
-        stalled_other_cores=_others(trial, meanwhile, meanwhile.generator_cpu_cores) if meanwhile else None,
+        stalled_other_cores=others_on_its_cpus(trial, meanwhile, meanwhile.generator_cpu_cores) if meanwhile else None,
         stalled_cpu_waiting_percent=meanwhile.cpu_waiting_percent if meanwhile else None,
     )
 
@@ -167,7 +167,7 @@ def second_uses(
     return uses
 
 
-def _others(trial: Trial, use: ResourceUse, client: float | None) -> float | None:
+def others_on_its_cpus(trial: Trial, use: ResourceUse, client: float | None) -> float | None:
     """On the server's CPUs if the kernel reports each. The load generator's part is subtracted in proportion to the
     CPUs that it shares."""
     placement = trial.placement
@@ -178,7 +178,7 @@ def _others(trial: Trial, use: ResourceUse, client: float | None) -> float | Non
     return max(0.0, busy - use.server_cpu_cores - taken)
 
 
-def _stolen(trial: Trial, use: ResourceUse) -> float | None:
+def stolen_on_its_cpus(trial: Trial, use: ResourceUse) -> float | None:
     placement = trial.placement
     if not set(placement.server_cpus) <= set(use.cpus_stolen):
         return use.stolen_cpu_cores
@@ -199,8 +199,8 @@ def _of_trial(
         use,
         rate_per_s=rate,
         generator_cpu_cores=client,
-        other_cpu_cores=_others(trial, use, client),
-        stolen_cpu_cores=_stolen(trial, use),
+        other_cpu_cores=others_on_its_cpus(trial, use, client),
+        stolen_cpu_cores=stolen_on_its_cpus(trial, use),
         taken=(*taken_cpus(trial, use, client), *taken_on_hosts(hosts)),
         throttled=use.throttled_s / use.seconds if use.throttled_s is not None and use.seconds > 0 else None,
         in_flight=in_flight_by_states(use) if use.hot_generator_wanted is not None else in_flight(summary),

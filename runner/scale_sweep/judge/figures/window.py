@@ -37,6 +37,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Res
         others = max(0.0, host - server - client)
     inside = [s for s in samples if start_ns <= s.monotonic_ns <= end_ns]
     hot = _hottest([s.thread_peak_cores for s in inside])
+    read = _disks(samples, rate, "read_bytes_total", 1e-6)
     cpus, counters = _rates(samples, rate, "cpu_busy_s_total"), _rates(samples, rate, "cpu_counters_total")
     return ResourceUse(
         seconds=seconds,
@@ -49,6 +50,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Res
         generator_throttled_s=grown(lambda s: s.generator.throttled_s_total),
         disk_bytes=grown(lambda s: s.disk_written_bytes_total),
         disk_write_mb_per_s=rate(lambda s: s.disk_written_bytes_total, 1e-6),
+        disk_read_mb_per_s=sum(read.values()) if read else None,
         disk_mb_per_s=_disks(samples, rate, "written_bytes_total", 1e-6),
         disk_busy_percent=_disks(samples, rate, "busy_s_total", 100.0),
         disk_queue=_disks(samples, rate, "queue_s_total", 1.0),

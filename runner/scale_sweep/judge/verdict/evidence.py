@@ -130,7 +130,6 @@ class ResourceUse:
     cpus: Mapping[int, float] = field(default_factory=dict)  # cpus, cpus_stolen: cores, by CPU
     cpus_stolen: Mapping[int, float] = field(default_factory=dict)
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)
-    server_queued_cores: float | None = None  # the sum of its threads that waited for a CPU, beside a foreign load
     throttled_s: float | None = None
     generator_throttled_s: float | None = None  # of a foreign load
     threads: Mapping[str, float] = field(default_factory=dict)  # the server's cores by thread name
@@ -146,6 +145,7 @@ class ResourceUse:
     waits: Mapping[str, float] = field(default_factory=dict)
     # of the server's threads, "voluntary" (to sleep) and "nonvoluntary"
     switches_per_s: Mapping[str, float] = field(default_factory=dict)
+    server_queued_cores: float | None = None  # of its threads that could run and did not
     counters_per_s: Mapping[str, float] = field(default_factory=dict)  # of the server's CPUs
     instructions_per_cycle: float | None = None
     server_cycles_per_miss: float | None = None  # of the last-level cache
@@ -153,6 +153,7 @@ class ResourceUse:
     network: Mapping[str, float] = field(default_factory=dict)
     disk_bytes: float | None = None
     disk_write_mb_per_s: float | None = None  # of all disks
+    disk_read_mb_per_s: float | None = None
     disk_mb_per_s: Mapping[str, float] = field(default_factory=dict)
     disk_busy_percent: Mapping[str, float] = field(default_factory=dict)
     disk_queue: Mapping[str, float] = field(default_factory=dict)  # mean requests in flight

@@ -155,7 +155,7 @@ class ThreadUse:
     peak_cores: Mapping[str, float]  # by name, of the busiest thread since the last reading
     median_cores: Mapping[str, float]  # by name, of the other threads that worked
     switches_total: Mapping[str, float]  # by whether a thread slept ("voluntary") or lost its CPU ("nonvoluntary")
-    queued_s_total: float | None  # in which they were runnable and did not run, together; None: not read
+    queued_s_total: float | None  # in which they could run and did not; None: the kernel does not count it
 
 
 class _Task(NamedTuple):
@@ -164,19 +164,19 @@ class _Task(NamedTuple):
     cpu_s: float
     when_s: float
     switches: Mapping[str, int]
-    queued_s: float
+    queued_s: float | None
 
 
 class ThreadReader:
-    """Keeps each thread's CPU time and its time of reading. has_switches: reads context switches too, at twice the
-    cost; has_queues: their waits for a CPU."""
+    """Keeps each thread's CPU time and its time of reading. has_switches: reads context switches and waits for a
+    CPU too, at twice the cost."""
 
-    def __init__(self, proc: Path = Path("/proc"), *, has_switches: bool = True, has_queues: bool = False) -> None:
-        self._proc, self._has_switches, self._has_queues = proc, has_switches, has_queues
-        self._queued_s = 0.0
+    def __init__(self, proc: Path = Path("/proc"), *, has_switches: bool = True) -> None:
+        self._proc, self._has_switches = proc, has_switches
         self._before: dict[str, _Task] = {}
         self._switches: Counter[str] = Counter()
         self._ended: dict[str, float] = {}
+        self._queued_s: float | None = None
 
     def read(self, pids: Sequence[int]) -> ThreadUse:
         """All threads of the processes. A thread that ends meanwhile is left out."""
@@ -187,8 +187,9 @@ class ThreadReader:
             before = self._before.get(task.number, task)
             if task.when_s > before.when_s:
                 uses.setdefault(task.pool, []).append((task.cpu_s - before.cpu_s) / (task.when_s - before.when_s))
-            self._queued_s += max(0.0, task.queued_s - before.queued_s)
             self._switches.update({kind: now - before.switches.get(kind, now) for kind, now in task.switches.items()})
+            if task.queued_s is not None:
+                self._queued_s = (self._queued_s or 0.0) + task.queued_s - (before.queued_s or 0.0)
         sums = self._sums(seen)
         self._before = seen
         worked = {name: [use for use in cores if use >= _PEAK_CORES_MIN] for name, cores in uses.items()}
@@ -197,7 +198,7 @@ class ThreadReader:
             peak_cores={name: max(cores) for name, cores in worked.items() if cores},
             median_cores={name: median(sorted(cores)[:-1]) for name, cores in worked.items() if len(cores) > 1},
             switches_total={kind: float(count) for kind, count in self._switches.items()},
-            queued_s_total=self._queued_s if self._has_queues else None,
+            queued_s_total=self._queued_s,
         )
 
     def _sums(self, seen: Mapping[str, _Task]) -> dict[str, float]:
@@ -226,7 +227,7 @@ class ThreadReader:
                     cpu_s=(int(fields[12]) + int(fields[13])) / TICKS_PER_S,
                     when_s=when_s,
                     switches=_switches(f"{folder}/{task}/status") if self._has_switches else {},
-                    queued_s=queued_s(f"{folder}/{task}") if self._has_queues else 0.0,
+                    queued_s=_queued_s(f"{folder}/{task}/schedstat") if self._has_switches else None,
                 )
             )
         return tasks_read
@@ -237,13 +238,14 @@ def pool_name(thread: str) -> str:
     return thread.rstrip("0123456789:-_ ")
 
 
-def queued_s(thread: str) -> float:
-    """In which it was runnable and did not run, since it began; 0 if the kernel does not count it."""
-    return int(((proc_text(f"{thread}/schedstat") or "").split() or (0, 0))[1]) / 1e9
-
-
 def _switches(status: str) -> Mapping[str, int]:
     return {kind: int(count) for kind, count in _SWITCHES.findall(proc_text(status) or "")}
+
+
+def _queued_s(schedstat: str) -> float | None:
+    """The second of its numbers is in ns; None without such a file."""
+    numbers = (proc_text(schedstat) or "").split()
+    return int(numbers[1]) / 1e9 if len(numbers) == 3 else None
 
 
 _BYTES = 8192  # more than any file that is read here has, except a list of children

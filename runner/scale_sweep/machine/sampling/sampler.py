@@ -55,7 +55,7 @@ class Sampler:
             self._generator, self._foreign = tree.read, LoadThreads(tree)
         self._disks = tuple(disks)
         self._period_s, self._on_sample, self._pids = 1.0 / hz, on_sample, pids
-        self._threads, self._generator_threads = ThreadReader(has_queues=is_foreign), ThreadReader(has_switches=False)
+        self._threads, self._generator_threads = ThreadReader(), ThreadReader(has_switches=False)
         self._generator_pids = generator.root_pids if generator is not None and not self._foreign else ()
         self._cpus = tuple(cpus)
         self._waits = WaitReader(waits, spares=self._foreign is not None)

@@ -18,7 +18,7 @@ from scale_sweep.model.samples import DiskFigures, Sample
 from scale_sweep.results.store.codec import plain
 from scale_sweep.sweep.vary import label
 
-_BY_NAME = ("disks", "hosts", "cpu_mhz", "operations", "steps")  # figures of each of them
+_BY_NAME = ("disks", "hosts", "cpu_mhz", "operations", "steps", "server_waits")  # figures of each of them
 _MEASURED = tuple(name for name in Measurement.__dataclass_fields__ if name not in _BY_NAME)
 DISKS_MAX = 8  # in columns
 _Cell = Callable[[TrialResult], Any]
@@ -40,6 +40,7 @@ _AFTER: Mapping[str, _Cell] = {
     "reasons": lambda r: "; ".join(r.verdict.reasons),
     "bottleneck": lambda r: r.verdict.bottleneck.kind.value if r.verdict.bottleneck else None,
     "bottleneck_shares": lambda r: _shares(r.verdict.bottleneck),
+    "server_waits": lambda r: _waits(r.measurement.server_waits),
     "server_cpus": lambda r: _spaced(r.trial.placement.server_cpus),
     "generator_cpus": lambda r: _spaced(r.trial.placement.generator_cpus),
     "shared_cpus": lambda r: _spaced(r.trial.placement.shared),
@@ -107,6 +108,10 @@ def _cell(value: Any) -> Any:
 
 def _shares(bottleneck: Bottleneck | None) -> str | None:
     return " ".join(f"{kind}={share:.0f}%" for kind, share in bottleneck.shares.items()) if bottleneck else None
+
+
+def _waits(shares: Mapping[str, float]) -> str | None:
+    return "; ".join(f"{name or 'running'}={100 * share:.1f}%" for name, share in shares.items()) or None
 
 
 def _spaced(cpus: Iterable[int]) -> str:

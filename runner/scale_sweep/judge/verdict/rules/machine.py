@@ -113,7 +113,8 @@ def _explained_by_others(use: ResourceUse, resources: TrialResources) -> bool:
         or max(use.other_cpu_cores or 0.0, use.stolen_cpu_cores or 0.0) < limit.OTHERS_CORES
     ):
         return False
-    if use.server_queued_cores is not None and use.server_queued_cores < limit.OTHERS_CORES:
+    queued = use.server_queued_cores if resources.is_foreign else None
+    if queued is not None and queued < limit.OTHERS_CORES:
         return False  # it did not wait for them
     lacks = resources.cores - use.server_cpu_cores - (use.generator_cpu_cores or 0.0 if resources.shared_cpus else 0.0)
     return use.taken_cores >= limit.OTHERS_EXPLAIN * lacks

@@ -1,0 +1,1 @@
+"""Where the missing part of the rate went: an exact account of each level's efficiency."""
