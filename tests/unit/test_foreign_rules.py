@@ -31,6 +31,7 @@ LOCKED = {"generator_waits": {"mutex: python": 0.7, "else": 0.1, "": 0.2}}
 NEIGHBOUR = {"taken": (TakenCpus(whose="the load generator's", cpus=2, others=0.9, stolen=0.0),)}
 BY_QUOTA = {"generator_throttled_s": 6.0, "hot_generator_wanted": ("pgbench", 0.6), "in_flight": 0.4}
 OTHERS = {"other_cpu_cores": 1.3, "in_flight": 0.85}
+DISK_WAITS = {"io_waiting_percent": 70.0, "in_flight": 0.85}
 SHARED = {"shared_cpus": (0, 1)}
 KIND = BottleneckKind
 
@@ -69,6 +70,9 @@ KIND = BottleneckKind
         ),
         (OTHERS | {"server_queued_cores": 0.4}, {}, KIND.OTHER_PROCESSES, "on this machine used 1.30 cores", "stop"),
         (OTHERS | {"server_queued_cores": 0.04}, {}, KIND.CONNECTIONS, "8 clients waited", "-c 16"),
+        (DISK_WAITS, {}, KIND.DISK, "something waited for I/O 70 % of the time", ""),
+        ({"server_disk_waits": 0.8}, {}, KIND.DISK, "some thread of the server waited for a disk 80 % of the time", ""),
+        (DISK_WAITS | {"server_disk_waits": 0.1}, {}, KIND.CONNECTIONS, "8 clients waited", "-c 16"),
         ({"in_flight": 0.85, "server_queued_cores": 1.3}, {}, KIND.UNKNOWN, "no measured", ""),
         ({}, {}, KIND.UNKNOWN, "no measured quantity explains it", ""),
     ],

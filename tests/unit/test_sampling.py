@@ -217,3 +217,20 @@ def test_clock_rates_are_those_of_cpufreq_else_of_cpuinfo(tmp_path):
         (folder / "scaling_cur_freq").write_text(f"{khz}\n")
     assert machine.cpu_mhz((0, 1), tmp_path) == {"0": 2100.0, "1": 3000.0}
     assert machine.cpu_mhz((), tmp_path) == {}
+
+
+def test_what_threads_wait_for(tmp_path):
+    """A disk, now, and a CPU, together since the first reading."""
+
+    def written(states, queued_ns):
+        for number, state in enumerate(states):
+            folder = tmp_path / "7/task" / str(number)
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "stat").write_text(f"{number} (server {number}) {state} {' '.join('0' * 40)}")
+            (folder / "schedstat").write_text(f"5 {queued_ns} 9\n")
+        return reader.read((7,))
+
+    reader = ThreadReader(tmp_path, has_queues=True)
+    first, then = written("RSD", 10**9), written("DSD", 3 * 10**9)
+    assert (first.disk_waits, first.queued_s_total, then.disk_waits, then.queued_s_total) == (1, 0.0, 2, 6.0)
+    assert ThreadReader(tmp_path).read((7,)).queued_s_total is None

@@ -164,6 +164,7 @@ class Sample:
     # "voluntary" (to sleep) and "nonvoluntary"
     thread_switches_total: Mapping[str, float] = field(default_factory=dict)
     thread_queued_s_total: float | None = None  # in which threads of the server could run and did not
+    thread_disk_waits: int | None = None  # threads of the server that wait for a disk now
     cpu_busy_s_total: Mapping[str, float] = field(default_factory=dict)  # cpu_busy_s_total, cpu_stolen_s_total: by CPU
     cpu_stolen_s_total: Mapping[str, float] = field(default_factory=dict)
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)  # of each CPU of both sides

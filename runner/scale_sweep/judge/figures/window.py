@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from statistics import fmean
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -136,7 +137,8 @@ def _rates(
 
 
 def _wanted(inside: Sequence[Sample]) -> Mapping[str, Any]:
-    """Fields about the threads of a foreign load, between each two samples; none for an own load."""
+    """Fields about the threads of a foreign load, and of the server beside it, between each two samples; none for an
+    own load."""
     parts = [(n, n.monotonic_ns - o.monotonic_ns) for o, n in pairwise(inside) if n.generator_threads is not None]
     if not parts:
         return {}
@@ -145,8 +147,10 @@ def _wanted(inside: Sequence[Sample]) -> Mapping[str, Any]:
     for sample, ns in parts:
         for name, cores in sample.generator_wanted_cores.items():
             wanted[name] += cores * ns / whole
+    disk = [bool(s.thread_disk_waits) for s, _ in parts if s.thread_disk_waits is not None]
     name, cores = max(wanted.items(), key=lambda item: item[1], default=("", 0.0))
     return {
+        "server_disk_waits": fmean(disk) if disk else None,
         "hot_generator_wanted": (name, cores),
         "hot_generator_queued": sum(s.generator_queued_cores.get(name, 0.0) * ns / whole for s, ns in parts),
         "generator_threads": sum((s.generator_threads or 0) * ns / whole for s, ns in parts),

@@ -130,6 +130,7 @@ class ResourceUse:
     cpus: Mapping[int, float] = field(default_factory=dict)  # cpus, cpus_stolen: cores, by CPU
     cpus_stolen: Mapping[int, float] = field(default_factory=dict)
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)
+    server_disk_waits: float | None = None  # share of the samples in which some thread of it waited for a disk
     throttled_s: float | None = None
     generator_throttled_s: float | None = None  # of a foreign load
     threads: Mapping[str, float] = field(default_factory=dict)  # the server's cores by thread name

@@ -38,6 +38,7 @@ HOT_CORES: Final = 0.80  # of one core, the mean of its busiest second after sec
 DISK_FULL_PERCENT: Final = 80.0  # percent of what the disk takes without a database: fio writes in larger pieces
 DISK_BUSY_PERCENT: Final = 90.0  # percent of the time with requests in flight: where no ceiling was measured
 IO_WAITING_PERCENT: Final = 50.0  # percent of the time in which some task waited: any one task counts, so half of it
+SERVER_DISK_WAITS: Final = 0.5  # share of the samples in which some thread of the server waited for a disk: as above
 MEMORY_WAITING_PERCENT: Final = 10.0  # percent of the time: reclaim slows a server long before it waits for half of it
 
 # Are the response times of an open loop the server's?

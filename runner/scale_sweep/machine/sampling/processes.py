@@ -156,11 +156,13 @@ class ThreadUse:
     median_cores: Mapping[str, float]  # by name, of the other threads that worked
     switches_total: Mapping[str, float]  # by whether a thread slept ("voluntary") or lost its CPU ("nonvoluntary")
     queued_s_total: float | None  # in which they could run and did not; None: the kernel does not count it
+    disk_waits: int  # threads that wait for a disk now
 
 
 class _Task(NamedTuple):
     number: str
     pool: str  # its name without the number
+    state: str
     cpu_s: float
     when_s: float
     switches: Mapping[str, int]
@@ -199,6 +201,7 @@ class ThreadReader:
             median_cores={name: median(sorted(cores)[:-1]) for name, cores in worked.items() if len(cores) > 1},
             switches_total={kind: float(count) for kind, count in self._switches.items()},
             queued_s_total=self._queued_s,
+            disk_waits=sum(task.state == "D" for task in seen.values()),
         )
 
     def _sums(self, seen: Mapping[str, _Task]) -> dict[str, float]:
@@ -224,6 +227,7 @@ class ThreadReader:
                 _Task(
                     number=task,
                     pool=pool_name(stat[begin + 1 : end]),
+                    state=fields[1],
                     cpu_s=(int(fields[12]) + int(fields[13])) / TICKS_PER_S,
                     when_s=when_s,
                     switches=_switches(f"{folder}/{task}/status") if self._has_switches else {},

@@ -133,6 +133,7 @@ class Sampler:
             thread_peak_cores=threads.peak_cores,
             thread_median_cores=threads.median_cores,
             thread_switches_total=threads.switches_total,
+            thread_disk_waits=threads.disk_waits if self._pids else None,
             thread_queued_s_total=threads.queued_s_total,
             generator_peak_cores=load.peak_cores,
             generator_wanted_cores=load.wanted_cores,

@@ -248,6 +248,9 @@ def held_up(use: ResourceUse, resources: TrialResources) -> str:
     """How a disk made the server wait, in words; "" if none did."""
     if full := full_disk(use, resources):
         return full
+    if resources.is_foreign and use.server_disk_waits is not None:  # the kernel's figure has the waits of all programs
+        often = f"some thread of the server waited for a disk {100 * use.server_disk_waits:.0f} % of the time"
+        return often if use.server_disk_waits >= limit.SERVER_DISK_WAITS else ""
     if use.io_waiting_percent is not None and use.io_waiting_percent >= limit.IO_WAITING_PERCENT:
         return f"something waited for I/O {use.io_waiting_percent:.0f} % of the time"
     return ""
