@@ -42,6 +42,7 @@ server.targets: base.input_file base.spawning machine.* experiment.work loadgen
 sweep: base.input_file capacity machine.host experiment.* server.*
 judge.figures: capacity experiment.* loadgen judge.verdict
 judge.verdict: experiment.axes
+analysis.account: experiment.axes analysis.confidence analysis.fit analysis.observations
 analysis.compare: sweep analysis.confidence analysis.noise analysis.observations
 analysis.confirmation: capacity sweep analysis.confidence analysis.observations
 analysis.later_trials: analysis.confirmation analysis.connections_check
@@ -421,7 +422,7 @@ def test_each_test_file_has_a_name_of_its_own():
 BUDGETS = """
 (root) 150 3
 agent 700 7
-analysis 6850 41
+analysis 7300 45
 base 1070 9
 capacity 350 3
 cli 5075 31
@@ -429,13 +430,13 @@ experiment 2955 20
 fleet 1000 7
 hosts 1500 8
 iotbenchmark 1350 8
-judge 4075 28
+judge 4115 28
 loadgen 3180 21
-machine 4530 33
+machine 4535 33
 measure 3385 21
-model 2420 15
+model 2495 16
 plan 3820 25
-report 7550 42
+report 7670 43
 results 2150 15
 server 13730 105
 sweep 1720 12
@@ -444,7 +445,7 @@ verify 650 5
 watch 2100 15
 """
 TEXTS = {".py", ".toml", ".json", ".csv", ".css", ".sql", ".txt"}
-SETTINGS_MAX, COLUMNS_MAX, METRICS_MAX = 100, 110, 70
+SETTINGS_MAX, COLUMNS_MAX, METRICS_MAX = 100, 116, 70
 
 
 def test_rooms_keep_their_budgets():
