@@ -230,7 +230,7 @@ def test_what_threads_wait_for(tmp_path):
             (folder / "schedstat").write_text(f"5 {queued_ns} 9\n")
         return reader.read((7,))
 
-    reader = ThreadReader(tmp_path, has_queues=True)
+    reader = ThreadReader(tmp_path)
     first, then = written("RSD", 10**9), written("DSD", 3 * 10**9)
     assert (first.disk_waits, first.queued_s_total, then.disk_waits, then.queued_s_total) == (1, 0.0, 2, 6.0)
     assert ThreadReader(tmp_path).read((7,)).queued_s_total is None

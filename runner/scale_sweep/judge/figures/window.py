@@ -38,7 +38,6 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Res
         others = max(0.0, host - server - client)
     inside = [s for s in samples if start_ns <= s.monotonic_ns <= end_ns]
     hot = _hottest([s.thread_peak_cores for s in inside])
-    read = _disks(samples, rate, "read_bytes_total", 1e-6)
     cpus, counters = _rates(samples, rate, "cpu_busy_s_total"), _rates(samples, rate, "cpu_counters_total")
     return ResourceUse(
         seconds=seconds,
@@ -51,10 +50,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Res
         generator_throttled_s=grown(lambda s: s.generator.throttled_s_total),
         disk_bytes=grown(lambda s: s.disk_written_bytes_total),
         disk_write_mb_per_s=rate(lambda s: s.disk_written_bytes_total, 1e-6),
-        disk_read_mb_per_s=sum(read.values()) if read else None,
-        disk_mb_per_s=_disks(samples, rate, "written_bytes_total", 1e-6),
-        disk_busy_percent=_disks(samples, rate, "busy_s_total", 100.0),
-        disk_queue=_disks(samples, rate, "queue_s_total", 1.0),
+        **_of_disks(samples, rate),
         memory_used_bytes_max=max((s.server.memory_bytes for s in inside if s.server.memory_bytes), default=None),
         memory_available_bytes_min=min(
             (s.memory_available_bytes for s in inside if s.memory_available_bytes), default=None
@@ -89,6 +85,16 @@ def _clock_rates(inside: Sequence[Sample]) -> Mapping[str, float]:
         for cpu, mhz in sample.cpu_mhz.items():
             seen.setdefault(cpu, []).append(mhz)
     return {cpu: sum(values) / len(values) for cpu, values in seen.items()}
+
+
+def _of_disks(samples: Sequence[Sample], rate: Callable[..., float | None]) -> dict[str, Any]:
+    read = _disks(samples, rate, "read_bytes_total", 1e-6)
+    return {
+        "disk_read_mb_per_s": sum(read.values()) if read else None,
+        "disk_mb_per_s": _disks(samples, rate, "written_bytes_total", 1e-6),
+        "disk_busy_percent": _disks(samples, rate, "busy_s_total", 100.0),
+        "disk_queue": _disks(samples, rate, "queue_s_total", 1.0),
+    }
 
 
 def _disks(samples: Sequence[Sample], rate: Callable[..., float | None], figure: str, scale: float) -> dict[str, float]:
