@@ -233,4 +233,3 @@ def test_what_threads_wait_for(tmp_path):
     reader = ThreadReader(tmp_path)
     first, then = written("RSD", 10**9), written("DSD", 3 * 10**9)
     assert (first.disk_waits, first.queued_s_total, then.disk_waits, then.queued_s_total) == (1, 0.0, 2, 6.0)
-    assert ThreadReader(tmp_path).read((7,)).queued_s_total is None
