@@ -56,7 +56,7 @@ TOOLS = {  # the command, and the rate in its output
     "python": (f"{sys.executable} {{folder}}/threads.py {{port}} {{seconds}} {{flags}}", r"([0-9.]+) answers/s"),
 }
 FILES = {
-    "set.sql": "".join(f"\\set x{n} random(1, 100000)\n" for n in range(200)) + "SELECT 1;\n",
+    "set.sql": "".join(f"\\set x{n} random(1, 100000)\n" for n in range(600)) + "SELECT 1;\n",
     "sum.sql": "SELECT sum(abalance) FROM pgbench_accounts WHERE aid < 2000;\n",
     "sleep.sql": "SELECT pg_sleep(0.01);\n",
     "hot.sql": "BEGIN;\nUPDATE hot SET n = n + 1;\nSELECT pg_sleep(0.02);\nEND;\n",
@@ -205,7 +205,7 @@ SPENT = {  # that make more work for their one thread than for the server
     "pgbench": ("postgres", "-c 8 -j 1 -f {folder}/set.sql"),
     "sysbench": ("mariadb", "--threads=2 {folder}/busy.lua"),
     "wrk": ("nginx", f"-t1 -c16 -s {{folder}}/slow.lua {HTTP}/small"),
-    "ab": ("nginx", f"-k -c 50 {HTTP}/small"),
+    "redis-benchmark": ("redis", "-c 200 get none"),  # nginx needs more CPU than ab
     "python": ("nginx", "8"),
 }
 
