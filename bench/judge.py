@@ -193,10 +193,10 @@ FULL = {  # loads that make more work than one CPU does
     )
     + ("--threads=4 --table-size=20000 select_random_ranges",),
     "redis-benchmark": (
-        f"-c 16 {EVAL % 2000}",
-        f"-c 50 {EVAL % 500}",
+        f"-c 16 {EVAL % 50000}",
+        f"-c 50 {EVAL % 20000}",
         "-c 20 bitcount big",
-        "-c 20 lindex list 10000",
+        "-c 20 lpos list 20000",
     ),
     "wrk": (f"-t1 -c8 {HTTP}/16k", f"-t1 -c64 {HTTP}/4k", f"-t2 -c32 {HTTP}/64k", f"-t1 -c16 {HTTP}/64k"),
     "ab": (f"-k -c 8 {HTTP}/16k", f"-k -c 32 {HTTP}/64k", f"-c 16 {HTTP}/16k", f"-k -c 100 {HTTP}/16k"),
