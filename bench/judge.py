@@ -120,7 +120,7 @@ def move(processes: list[psutil.Process], files: tuple[str, ...]) -> None:
 
 @contextmanager
 def neighbour(server: Server) -> Iterator[tuple[str, ...]]:
-    busy = subprocess.Popen(["taskset", "-c", SERVER_CPU, sys.executable, "-c", "while True: pass"])
+    busy = subprocess.Popen(["taskset", "-c", SERVER_CPU, sys.executable, "-I", "-c", "while True: pass"])
     try:
         with apart(server) as words:
             yield words

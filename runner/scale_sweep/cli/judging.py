@@ -65,7 +65,7 @@ class JudgeRequest:
 
 
 def judge(request: JudgeRequest) -> None:
-    """Run a load command as you type it, watch it and the server, and show whether its number is the server's."""
+    """Run a load command, like pgbench, and show whether its number is the server's or the load's."""
     from scale_sweep.base.interrupts import current
     from scale_sweep.cli import console
     from scale_sweep.measure import judging
