@@ -11,9 +11,11 @@ from scale_sweep.loadgen.readers.reader import Reader
 _BEFORE: dict[str, tuple[str, int]] = {
     "chrt": ("-T -P -D", 1),
     "env": ("-u --unset -C --chdir", 0),
+    "ip": ("", 3),  # ip netns exec NAME
     "ionice": ("-c -n --class --classdata", 0),
     "nice": ("-n --adjustment", 0),
     "nohup": ("", 0),
+    "nsenter": ("-t -S -G", 0),
     "numactl": ("-C -N -m -i -p", 0),
     "python": ("-W -X", 0),
     "python3": ("-W -X", 0),
