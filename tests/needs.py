@@ -41,6 +41,7 @@ PACKAGES = {
     "openssl": "openssl",
     "sshd": "openssh-server",
     "victoria-metrics": "victoria-metrics",
+    "wrk": "wrk",
 }
 RIGHTS: dict[str, tuple[Callable[[], bool], str]] = {
     "root": (lambda: os.geteuid() == 0, "only root may do what this test does"),

@@ -4,6 +4,7 @@
 import os
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from scale_sweep.cli.commands import COMMANDS, load_command
 from scale_sweep.experiment.axes import all_axes
 from scale_sweep.sweep.file import bundled_sweeps
+from tests.needs import need
 from tests.unit.stored_runs import unpacked
 from tests.unit.test_tls import make_authority
 from tests.unit.whole_commands import run
@@ -46,6 +48,7 @@ def examples() -> list[str]:
     return [line for line in lines if not PLACEHOLDER.search(line) and "…" not in line and not ELSEWHERE.search(line)]
 
 
+MISSING_PROGRAM = re.compile(r"there is no program (\S+)")
 EXAMPLES = examples()
 
 
@@ -78,6 +81,9 @@ def planned(line: str) -> list[str]:
 @pytest.mark.parametrize("line", [line for line in EXAMPLES if PLANNED.match(line)])
 def test_a_sweep_can_be_planned(line, folder):
     ended = run(*planned(line), cwd=folder)
+    missing = MISSING_PROGRAM.search(ended.stderr) if ended.code == 2 else None
+    if missing is not None and shutil.which(missing[1]) is None:
+        need(missing[1])  # skips or fails
     assert ended.code == 0 or (ended.code == 3 and OWN_THINGS.search(line)), ended.stderr
 
 
