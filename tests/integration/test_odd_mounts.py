@@ -140,7 +140,7 @@ def left_free(disk: Path, kilobytes: int) -> Path:
     return filling
 
 
-@pytest.mark.parametrize("kilobytes", [28, 48, 96])
+@pytest.mark.parametrize("kilobytes", [36, 48, 96])
 def test_a_full_disk_is_said_and_the_run_goes_on_when_there_is_room(small_disk, kilobytes):
     filling = left_free(small_disk, kilobytes)
     done = run("sweep", "cpu", *QUICK, "--results", "r", cwd=small_disk)
