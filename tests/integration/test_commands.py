@@ -100,7 +100,7 @@ CPU = ("cpu", "--cores", "1", "--target", "null", "--quick")
 WIDE = ",".join(f"c{i}:binary(60000)" for i in range(50))
 READS = {"mix": "write=2,range=1", "preload.rows": "100k"}
 LONG = ",".join(f"c{i}:binary(9000)" for i in range(99))
-METHODS = [(facts.name, method) for facts in all_facts() for method in facts.methods]
+METHODS = [(facts.name, method) for facts in all_facts() if not facts.by_command for method in facts.methods]
 
 
 @pytest.mark.parametrize(
