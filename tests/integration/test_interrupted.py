@@ -231,7 +231,7 @@ def sweep(tmp_path, data_dir):
     process.communicate(timeout=60)
 
 
-def test_a_run_has_one_writer_and_the_second_is_refused(sweep, tmp_path):
+def test_a_run_has_one_writer_and_the_second_is_refused(sweep, tmp_path, data_dir, only_cleaner):
     files = {path: path.read_bytes() for path in tmp_path.glob("r/**/*") if path.is_file()}
     assert status(tmp_path) == "running"
     for words in (("resume", "last"), ("report", "last")):
@@ -252,3 +252,5 @@ def test_a_run_has_one_writer_and_the_second_is_refused(sweep, tmp_path):
     assert all(trials(tmp_path)[path] == content for path, content in done.items())
     assert len(trials(tmp_path)) == 3
     assert status(tmp_path) == "complete"
+    assert run("clean", "--data-dir", str(data_dir), cwd=tmp_path).returncode == 0  # after the kill
+    assert_nothing_left(data_dir)
