@@ -142,7 +142,7 @@ def test_what_the_command_leaves_in_the_background_is_counted_and_named(idle_ser
     number = int(re.search(r"left (\d+)", done.stderr)[1])
     try:
         assert told["left_behind"] == [f"sleep (pid {number})"]
-        assert told["measurement"]["generator_cpu_cores"] > 0.2, "what it left behind loaded too"
+        assert told["measurement"]["generator_cpu_cores"] > 0.05, "what it left behind loaded too"
     finally:
         os.kill(number, signal.SIGKILL)
 
