@@ -9,6 +9,7 @@ import pytest
 
 from scale_sweep.base import registry
 from scale_sweep.base.errors import UsageError
+from scale_sweep.cli.judging import masked
 from scale_sweep.loadgen import readers
 from scale_sweep.loadgen.readers import (
     Reader,
@@ -281,3 +282,9 @@ def test_a_package_adds_a_row(monkeypatch):
 def test_an_unknown_row_is_refused_with_the_list():
     with pytest.raises(UsageError, match="'wrkk' is not one of pgbench, .*; did you mean wrk?"):
         reader_named("wrkk")
+
+
+def test_passwords_of_short_flags_are_not_shown():
+    for words in (["redis-benchmark", "-a", "s3cret", "-n", "9"], ["mysqlslap", "-ps3cret", "-n", "9"]):
+        shown = masked(words, reader_of(words))
+        assert "s3cret" not in " ".join(shown) and shown[-2:] == ["-n", "9"]

@@ -425,13 +425,13 @@ agent 700 7
 analysis 7300 45
 base 1070 9
 capacity 350 3
-cli 5075 31
+cli 5085 31
 experiment 2955 20
 fleet 1000 7
 hosts 1500 8
 iotbenchmark 1350 8
 judge 4115 28
-loadgen 3180 21
+loadgen 3190 21
 machine 4535 33
 measure 3385 21
 model 2495 16

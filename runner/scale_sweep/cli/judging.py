@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ from scale_sweep.base.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageE
 from scale_sweep.cli.arguments import JSON, NEW_RESULTS, from_flags, read_flag
 
 if TYPE_CHECKING:
+    from scale_sweep.loadgen.readers import Reader
     from scale_sweep.measure.judging import Judging, WatchedLoad
     from scale_sweep.model.fitted import StoredRun
     from scale_sweep.model.measured import TrialResult
@@ -107,7 +109,7 @@ def _judging_of(request: JudgeRequest) -> Judging:
     argv = with_progress(reader, request.command) if reader is not None else tuple(request.command)
     return Judging(
         argv=tuple(argv),
-        shown=shlex.join(masked(argv)),
+        shown=shlex.join(masked(argv, reader)),
         reader=reader,
         rate_from=request.rate_from,
         server=server,
@@ -125,18 +127,20 @@ def _refuse_missing(program: str) -> None:
         raise UsageError(f"{program}: there is no such program", remedy="name one that is installed, after --")
 
 
-def masked(argv: list[str] | tuple[str, ...]) -> list[str]:
+def masked(argv: Sequence[str], reader: Reader | None) -> list[str]:
     """Without passwords that flags and addresses hold."""
-    shown, hides = [], False
+    shown, hides, short = [], False, reader.secrets if reader is not None else ()
     for word in argv:
         flag = _SECRET.match(word)
-        if hides and not word.startswith("-"):
+        if word[:2] in short:
+            shown.append(word[:2] + (HIDDEN if word[2:] else ""))
+        elif hides and not word.startswith("-"):
             shown.append(HIDDEN)
         elif flag and flag[2]:
             shown.append(f"{flag[1]}={HIDDEN}")
         else:
             shown.append(_IN_ADDRESS.sub(rf"\1:{HIDDEN}@", word))
-        hides = flag is not None and not flag[2]
+        hides = (flag is not None and not flag[2]) or word in short
     return shown
 
 
@@ -168,7 +172,7 @@ def _stored(request: JudgeRequest, load: Judging, watched: WatchedLoad) -> Store
     own_runs.remember(name, plan, {})
     manifest: dict[str, Any] = {
         **identity(),
-        "command": masked(sys.argv),
+        "command": masked(sys.argv, load.reader),
         "created_utc": watched.begun.isoformat(timespec="seconds"),
         "host": asdict(read_host()),
         "choice": load.server.words,
@@ -242,10 +246,10 @@ def _rate(watched: WatchedLoad, result: TrialResult) -> str:
     rate = result.measurement.requests_per_s
     if rate is None:
         return "" if watched.run.reader else "not known: give --rate-from REGEX, which finds it in the output"
-    unit = watched.run.program.rows or "things"
-    return (
-        f"{format_rate(rate)} {unit}/s by {watched.run.program.name}, over {result.measurement.window_s or 0.0:.0f} s"
-    )
+    program, m = watched.run.program, result.measurement
+    times = {"p50": m.response_ms_p50, "p95": m.response_ms_p95, "p99": m.response_ms_p99}
+    known = "".join(f", {name} {value:.3g} ms" for name, value in times.items() if value is not None)
+    return f"{format_rate(rate)} {program.rows or 'things'}/s by {program.name}, over {m.window_s or 0.0:.0f} s{known}"
 
 
 def _cores(cores: float | None) -> str:

@@ -60,6 +60,7 @@ class Reader:
     clients: tuple[str, ...] = ()
     threads: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()  # in the order of VARIABLE_ROLES, "" where there is none
+    secrets: tuple[str, ...] = ()  # flags whose value is a password
     more_threads: str = ""  # the remedy in the tool's words, with {threads}
     more_clients: str = ""  # with {clients}
 
