@@ -50,7 +50,7 @@ def test_pgbench_is_read_by_its_row_and_the_run_is_one_like_any_other(tmp_path):
     (tps,) = re.findall(r"^tps = (\d+)\.", done.stdout, re.MULTILINE)
     assert re.search(r"^rate +[\d.]+ (k )?transactions/s by pgbench, over 6 s", done.stdout, re.MULTILINE), done.stdout
     assert " of 1 core, on CPUs" in done.stdout
-    assert done.stderr.count("progress: ") >= 5, "-P 1 was added"
+    assert done.stderr.count("progress: ") >= 3, "-P 1 was added; a busy machine skips some"
     (run_folder,) = (tmp_path / "results").iterdir()
     stored = json.loads((run_folder / "trials/judge/trial.json").read_text())["measurement"]
     assert stored["requests_per_s"] == pytest.approx(int(tps), rel=0.001)
