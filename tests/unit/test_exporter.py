@@ -219,10 +219,6 @@ def test_values_are_the_trials():
     counted = [o.value for o in without_drift(observations(RUN.results, "rows_per_s")) if o.level == 1 and not o.mark]
     curve = ("curve_rows_per_second", "curve_speedup_ratio")
     assert values(state, *curve, level="1") == pytest.approx([sum(counted) / len(counted), 1.0])
-    missing = value(state, "curve_lost_ratio", level="2", part="missing")
-    assert missing == pytest.approx(1 - value(state, "curve_efficiency_ratio", level="2"), abs=5e-3)
-    mains = ("CPU time that the server did not use", "more CPU time a row")
-    assert sum(value(state, "curve_lost_ratio", level="2", part=part) for part in mains) == pytest.approx(missing)
     figures = ("scale_trial_rows_per_second", "scale_curve_rows_per_second")
     targets = [dict(labels)["target"] for name, labels in served(state) if name in figures]
     assert len(targets) > len(RUN.plan.sweep.levels) and set(targets) == {RUN.plan.sweep.target}

@@ -249,33 +249,6 @@ def levels() -> Json:
     )
 
 
-def lost() -> Json:
-    """The parts of the missing rate: a row each, a column for each level."""
-    known = f'last_over_time(scale_curve_lost_ratio{{run="$run",{CHOSEN}}}{RANGE})'
-    return panel(
-        "table",
-        About(
-            title="Parts of the loss",
-            sentence="Of the rate at an efficiency of 100 %, by the trials that count so far: what is missing, its two main "
-            "parts, and their parts. Intervals are in the report.",
-            place=(0, 0, 24, 8),
-            unit="percentunit",
-        ),
-        [target("A", f"max by (level, part) ({known})", table=True)],
-        {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
-        custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50},
-        noValue="trials of two levels must count first",
-        decimals=1,
-        transformations=[
-            {
-                "id": "groupingToMatrix",
-                "options": {"columnField": "level", "rowField": "part", "valueField": "Value", "emptyValue": "null"},
-            },
-            {"id": "organize", "options": {"renameByName": {"part\\level": "Part, at n ="}}},
-        ],
-    )
-
-
 def parameters() -> Json:
     """Of the chosen model."""
 
@@ -325,9 +298,8 @@ def scaling() -> Json:
             efficiency(),
             levels(),
             parameters(),
-            *below("Why a part of the rate is missing", 17, [lost()]),
-            *below("Databases and variants", 26, targets.panels()),
-            *below("Operations of a mix", 52, operations.by_levels()),
+            *below("Databases and variants", 17, targets.panels()),
+            *below("Operations of a mix", 43, operations.by_levels()),
         ],
         [SWEEP_VARIABLE, RUN_VARIABLE, TARGETS, OTHER, VARIANTS, {**AXIS, "hide": 2}, {**UNIT, "hide": 2}],
         time_from="now-1h",

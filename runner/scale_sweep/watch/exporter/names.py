@@ -153,8 +153,6 @@ METRICS: tuple[Metric, ...] = (
        "Throughput divided by that of the first level"),
     _m("curve", "curve_efficiency_ratio", "gauge", "level target variant",
        "Speedup divided by the ratio of the levels"),
-    _m("curve", "curve_lost_ratio", "gauge", "level part target variant",
-       "Part of the ideal rate that is missing, and its causes", "trials of two levels count"),
     _m("curve", "curve_fitted_rows_per_second", "gauge", "level target variant",
        "The chosen model at every level of the plan", "a model is chosen (at least three levels)"),
     _m("curve", "curve_fitted_requests_per_second", "gauge", "level target variant",

@@ -220,8 +220,6 @@ def _curve(state: LiveState) -> Iterator[Point]:
             yield "curve_valid_trials", at, float(point.n)
             yield "curve_speedup_ratio", at, point.speedup
             yield "curve_efficiency_ratio", at, point.efficiency
-        for level, part, ratio in curve.lost:
-            yield "curve_lost_ratio", (format_number(level), part, *of), ratio
         for level, value in curve.fitted.items():
             yield f"curve_fitted_{unit}_per_second", (format_number(level), *of), value
         model = next((m for m in curve.fit.models if m.model == curve.fit.chosen), None)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scale_sweep.analysis.account.of_levels import account_of
-from scale_sweep.analysis.account.words import words_of
 from scale_sweep.analysis.fit.curve import fit_curve, value_at
 from scale_sweep.analysis.fit.rows import known_breaks
 from scale_sweep.analysis.fit.words import Terms
@@ -15,7 +13,6 @@ from scale_sweep.analysis.noise.drift_test import without_drift
 from scale_sweep.analysis.observations import observations
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of
-from scale_sweep.model.account import Account
 from scale_sweep.model.fitted import FitReport
 from scale_sweep.model.measured import TrialResult
 from scale_sweep.model.planned import Trial
@@ -80,7 +77,6 @@ class LiveCurve:
     target: str
     fit: FitReport
     fitted: Mapping[float, float]
-    lost: Sequence[tuple[float, str, float]]  # level, part, ratio: by whole windows, so user code and kernel are one
 
 
 def curves(state: LiveState) -> tuple[LiveCurve, ...]:
@@ -99,17 +95,5 @@ def curves(state: LiveState) -> tuple[LiveCurve, ...]:
             values = {level: value_at(fit, level) for level in levels}
             known = {level: value for level, value in values.items() if value is not None}
             target = results[0].trial.subject.target
-            lost = _lost(
-                account_of(results, axis, rate.field, {}), "request" if state.plan.sweep.work.counts_requests else "row"
-            )
-            made.append(LiveCurve(variant=variant, target=target, fit=fit, fitted=known, lost=lost))
+            made.append(LiveCurve(variant=variant, target=target, fit=fit, fitted=known))
     return tuple(made)
-
-
-def _lost(account: Account | None, unit: str) -> list[tuple[float, str, float]]:
-    made = []
-    for one in account.levels if account is not None else ():
-        for part in (one.missing, *one.parts):
-            within = f"{words_of([part.of], unit)}: " if part.of else ""
-            made.append((one.level, f"{within}{words_of(part.names, unit)}", part.percent / 100))
-    return made
