@@ -63,6 +63,10 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "exports",
             "Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, HdrHistogram, SQL.",
         ),
+        "import": (
+            "carried",
+            "Store a run that `scale export --redacted` wrote elsewhere, after it was verified.",
+        ),
         "size": ("size", _SIZE),
         "fit": ("fit", "Fit the curve of any data: a CSV file with a level and a rate in each row."),
     },

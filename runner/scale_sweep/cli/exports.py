@@ -58,6 +58,15 @@ class ExportRequest:
         ExportTable,
         typer.Option(help="points: a row for each trial; timeseries: a row for each tick; histograms: for --hlog."),
     ] = ExportTable.POINTS
+    redacted: Annotated[
+        bool,
+        typer.Option(
+            "--redacted", help="Write the whole run as one archive for `scale import`, without names, paths and logs."
+        ),
+    ] = False
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --redacted: the archive. [default: RUN.tar.gz]")
+    ] = None
     results: RESULTS = Path("results")
 
 
@@ -82,13 +91,20 @@ def export(request: ExportRequest) -> None:
     ]
     if request.what is ExportTable.HISTOGRAMS and (wanted or request.hlog is None):
         raise UsageError("--what histograms: is written as an HdrHistogram log, no table", remedy="give --hlog FILE")
-    if not wanted and request.openmetrics is None and request.sql is None and request.hlog is None:
-        formats_words = "--csv, --json, --parquet, --openmetrics or --hlog FILE, or --sql URL"
+    if request.out is not None and not request.redacted:
+        raise UsageError("--out: is the file of --redacted", remedy="give --redacted, or leave it out")
+    others = (request.openmetrics, request.sql, request.hlog)
+    if not (wanted or request.redacted) and all(one is None for one in others):
+        formats_words = "--csv, --json, --parquet, --openmetrics or --hlog FILE, --sql URL, or --redacted"
         raise UsageError("scale export needs a format", remedy=f"give {formats_words}")
     for chosen, extra, flag in ((request.parquet, "parquet", "--parquet"), (request.sql, "sql", "--sql")):
         if chosen is not None:
             require_extra(extra, flag)
     run = find_run(request.results, request.run)
+    if request.redacted:
+        from scale_sweep.cli.carried import export_redacted
+
+        export_redacted(run, request.out)
     stored = read_run(run)
     if request.hlog is not None:
         from scale_sweep.results.histogram_log import histogram_log
