@@ -27,7 +27,7 @@ from scale_sweep.report.fitted import interval_words
 from scale_sweep.report.forms import Headline, Tile, valid_tile, valid_words
 from scale_sweep.report.load_words import work_words
 from scale_sweep.report.operations import cautions_of_answers, mixes_words
-from scale_sweep.report.run_facts import cautions_of, created, redacted_words, server_name, settings_words
+from scale_sweep.report.run_facts import cautions_of, created, server_name, settings_words
 from scale_sweep.report.several_curves import SubjectCurve, curves
 from scale_sweep.report.shared_values import joined_cautions
 from scale_sweep.report.table import marked, mean
@@ -45,12 +45,8 @@ def title_of(run: StoredRun, fit: FitReport) -> str:
 def eyebrow_of(run: StoredRun) -> str:
     """The small line above the heading."""
     sweep = run.plan.sweep
-    parts = (sweep.name, server_name(run), work_words(run), sweep.runtime, settings_words(run), *_origin(run))
+    parts = (sweep.name, server_name(run), work_words(run), sweep.runtime, settings_words(run), created(run))
     return " · ".join(part for part in parts if part)
-
-
-def _origin(run: StoredRun) -> tuple[str, str]:
-    return created(run), redacted_words(run).partition(":")[0]
 
 
 def headline_of(run: StoredRun) -> Headline:
@@ -139,7 +135,7 @@ _NAMED = 4  # curves that a heading names; of more it has the range
 def headline_of_variants(run: StoredRun, fits: Mapping[str, FitReport]) -> Headline:
     """fits: by the names of the variants, for people."""
     sweep, measured = run.plan.sweep, curves(run)
-    above = " · ".join(filter(None, (sweep.name, sweep.runtime, *_origin(run))))
+    above = " · ".join(filter(None, (sweep.name, sweep.runtime, created(run))))
     tiles = [tile for curve in measured if (tile := _tile(run, curve))]
     return Headline(
         title=_title(run, measured),
@@ -184,7 +180,7 @@ def headline_of_ab(run: StoredRun, fits: Mapping[str, FitReport]) -> Headline:
     about = [f"{name}: {words}" for name, words in (("A", comparison.run_a), ("B", comparison.run_b))]
     return Headline(
         title=title_of_comparison(comparison, sweep.name),
-        above=" · ".join(filter(None, (sweep.name, sweep.target, sweep.runtime, *_origin(run)))),
+        above=" · ".join(filter(None, (sweep.name, sweep.target, sweep.runtime, created(run)))),
         question=sweep.question,
         answer=(comparison.sentence, *about, valid_words(sides)),
         tiles=(*tiles_of_comparison(comparison), valid_tile(run.results, len(run.plan.trials))),

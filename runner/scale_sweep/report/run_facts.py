@@ -45,12 +45,6 @@ def created(run: StoredRun) -> str:
     return f"{text[:16].replace('T', ' ')} UTC" if len(text) >= 16 else text
 
 
-def redacted_words(run: StoredRun) -> str:
-    """Of a run that `scale import` stored; "" for one that was measured here."""
-    count = sum(value for value in _part(run.manifest, "redacted").values() if isinstance(value, int))
-    return f"imported, redacted: {counted(count, 'text')} replaced or left out" if "redacted" in run.manifest else ""
-
-
 def server_name(run: StoredRun) -> str:
     versions = {r.trial.subject.target: r.effective.get("server_version", "") for r in run.results}
     if not any(versions.values()):
@@ -121,7 +115,6 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
         ("Took", format_seconds(sum(r.wall_s for r in run.results))),
         ("Tool", " ".join(filter(None, ("scale", version, _text(run.manifest.get("commit"))[:12])))),
         ("Begun", created(run)),
-        ("Origin", redacted_words(run)),
         ("Tags", " ".join(f"{k}={v}" for k, v in sweep.tags.items())),
     ]
     return tuple((label, value) for label, value in facts if value)
