@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from scale_sweep.base.errors import UsageError
+from scale_sweep.loadgen.readers import pattern_reader, reader_of, to_plain
 from scale_sweep.results.store.codec import to_json
 from scale_sweep.results.store.files import digest, sums_text
 from scale_sweep.results.store.reader import done_of, read_plan, read_result, read_run
@@ -371,6 +373,44 @@ def test_a_link_to_an_archive_a_folder_and_nothing_are_refused(archive, tmp_path
     for name, code in (("link.tar.gz", 6), (".", 2), ("absent.tar.gz", 2)):
         done = command("import", name, cwd=tmp_path)
         assert done.code == code and len(done.stderr.splitlines()) <= 2, done.stderr
+
+
+def test_values_that_no_sweep_makes_are_refused(archive, tmp_path):
+    """Digests, names and types are right."""
+    change = edited(f"{TRIAL}/facts.json", b'"tool": ""', b'"tool": "{\\"reader\\": {\\"programs\\": [1]}}"')
+    done = command("import", str(rewritten(archive, tmp_path / "a.tar.gz", change)), cwd=tmp_path)
+    assert done.code == 2 and "--rate-from" in done.stderr
+
+    def change(files):
+        files["plan.json"] = files["plan.json"].replace(b'"target": "postgres"', b'"target": "kestreldb"')
+        with_digests(files)
+
+    done = command("import", str(rewritten(archive, tmp_path / "b.tar.gz", change)), cwd=tmp_path)
+    assert done.code == 2 and "another package" in done.stderr
+    change = edited("manifest.json", b'"disks": [', b'"disks": [7, ')
+    done = command("import", str(rewritten(archive, tmp_path / "c.tar.gz", change)), cwd=tmp_path)
+    assert done.code in (0, 6) and "Traceback" not in done.stderr
+
+
+PGBENCH = reader_of(("pgbench",))
+
+
+def test_of_another_program_s_output_the_reader_s_words_and_the_numbers_stay():
+    program = {"name": "pgbench", "command": "pgbench -h kestrel -U kestrel"}
+    stored = json.dumps({"reader": to_plain(PGBENCH), "program": program, "started_ns": 5})
+    text, words = redact.tool_of(stored, redact.Redaction())
+    assert "kestrel" not in text and json.loads(text)["reader"]["name"] == "pgbench"
+    lines = {
+        "progress: 1.0 s, 546.0 tps, lat 7.002 ms, 0 failed": "progress: 1.0 s, 546.0 tps, x 7.002 ms, 0 failed",
+        "connection to server at kestrel (10.77.0.1), port 5432": "x x x x x (x), x 5432",
+        "tps = 337.157857 (without /home/kestrel)": "tps = 337.157857 (without x)",
+    }
+    for line, wanted in lines.items():
+        assert redact.of_tool({"monotonic_ns": 7, "text": line}, words) == {"monotonic_ns": 7, "text": wanted}
+    own = json.dumps({"reader": to_plain(pattern_reader("kestrel ([0-9]+)")), "program": program})
+    for odd in (own, "[]", "{", '{"reader": {"programs": []}}'):
+        with pytest.raises(UsageError, match="--rate-from"):
+            redact.tool_of(odd, redact.Redaction())
 
 
 def test_runs_that_cannot_be_redacted_are_refused(tmp_path):

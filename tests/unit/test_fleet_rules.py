@@ -160,7 +160,7 @@ def test_a_sweep_is_the_same_on_a_command_line(tmp_path):
     assert words == ("cpu", "--cores=1,2", "--quick", "--tag=a=b", "--tag=c=d", "--order-seed=7")
     file = tmp_path / "mine.toml"
     file.write_text("[axis]\n")
-    assert files_of(order({}, str(file))) == {"mine.toml": "[axis]\n"}
+    assert files_of(str(file)) == {"mine.toml": "[axis]\n"}
     assert words_of(order({}, str(file)), TWO_CPUS)[0] == "mine.toml"
 
 

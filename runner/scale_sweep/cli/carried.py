@@ -1,24 +1,29 @@
-"""`scale export --redacted` and `scale import`: a run as one file that names nobody, and back."""
+"""A run as one file that names nobody, and back: the work of `scale export --redacted` and `scale import`."""
 
 from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Any
 
-import typer
-
-from scale_sweep.base.errors import StoreError, UsageError
+from scale_sweep.base.errors import ScaleError, StoreError, UsageError
 from scale_sweep.base.units import counted
-from scale_sweep.cli.arguments import NEW_RESULTS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from scale_sweep.results.store.stored import Folder
-    from scale_sweep.verify.digests import Verification
+from scale_sweep.cli import console
+from scale_sweep.judge.figures.trial_facts import TrialFacts
+from scale_sweep.measure.executing import execute
+from scale_sweep.results.store import run_lock
+from scale_sweep.results.store.codec import from_json
+from scale_sweep.results.store.files import SUMS, RunFiles, read_sums
+from scale_sweep.results.store.outside import bundled_tables, write_outside
+from scale_sweep.results.store.reader import read_manifest, read_plan, read_results
+from scale_sweep.results.store.stored import Folder, digest_of, names_of, new_folder, read_bytes, read_text
+from scale_sweep.results.store.writer import RunWriter
+from scale_sweep.verify.archive import GET_AGAIN, packed, unpacked
+from scale_sweep.verify.digests import Verification
+from scale_sweep.verify.redact import FIELD, Redaction, redacted, refuse_unknown, tool_of
+from scale_sweep.verify.run import verify_run
 
 _MADE = ("fit", "report")  # begin the names of files that the receiver makes anew
 _FILES = re.compile(
@@ -27,19 +32,8 @@ _FILES = re.compile(
 )
 
 
-def register(app: typer.Typer) -> None:
-    app.command("import", epilog="Example: scale import 20260102T030405Z-cores-postgres-1a2b3c.tar.gz")(import_run)
-
-
 def export_redacted(run: Folder, out: Path | None) -> None:
     """Raises UsageError or StoreError for a run that cannot be redacted."""
-    from scale_sweep.cli import console
-    from scale_sweep.results.store.files import SUMS, RunFiles
-    from scale_sweep.results.store.outside import write_outside
-    from scale_sweep.results.store.stored import digest_of, names_of, new_folder
-    from scale_sweep.verify.archive import packed
-    from scale_sweep.verify.redact import FIELD, redacted
-
     with tempfile.TemporaryDirectory(prefix="scale-redacted-") as place:
         copy = new_folder(Path(place, "run"))
         manifest = redacted(run, copy)
@@ -51,8 +45,7 @@ def export_redacted(run: Folder, out: Path | None) -> None:
             (copy / made).unlink()
             files.forget(made)
         files.write_sums()
-        file = out or Path(f"{name}.tar.gz")
-        content = packed(copy.path, name)
+        file, content = out or Path(f"{name}.tar.gz"), packed(copy.path, name)
         write_outside(file, content)
     console.show_line(str(file))
     trials = counted(checked.trials, "trial")
@@ -60,44 +53,18 @@ def export_redacted(run: Folder, out: Path | None) -> None:
     console.say("replaced or left out: " + ", ".join(f"{count} {field}" for field, count in manifest[FIELD].items()))
 
 
-def _completed(run: Folder, manifest: Mapping[str, Any]) -> Verification:
-    """With the tables, the fit and the reports, made here. Raises StoreError if it disagrees with its raw files."""
-    from scale_sweep.measure.executing import execute
-    from scale_sweep.results.store.reader import read_plan, read_results
-    from scale_sweep.results.store.run_lock import FIELD, RunLock
-    from scale_sweep.results.store.writer import RunWriter
-    from scale_sweep.verify.run import verify_run
-
-    plan = read_plan(run)
-    known = {name: value for name, value in manifest.items() if name != "schema"}
-    writer = RunWriter(RunLock(run), plan, known, read_results(run, plan))
-    execute.report(writer)
-    writer.update_manifest(**{FIELD: None})
-    checked = verify_run(run)
-    if not checked.agrees:
-        first = checked.disagreements[0]
-        raise StoreError(f"{manifest['run']} does not agree with its raw files: {first.file}: {first.sentence}")
-    return checked
-
-
-def import_run(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `scale export --redacted` wrote.")],
-    results: NEW_RESULTS = Path("results"),
-) -> None:
-    """Store a run that `scale export --redacted` wrote elsewhere, after it was verified.
-
-    Nothing of it is executed, and it cannot be resumed.
-    """
-    from scale_sweep.cli import console
-    from scale_sweep.results.store.reader import read_manifest
-    from scale_sweep.results.store.stored import Folder, read_bytes
-    from scale_sweep.verify.archive import unpacked
-
+def import_redacted(file: Path, results: Path) -> None:
+    """Raises UsageError or StoreError for another file."""
     checked: list[Verification] = []
 
     def accept(run: Folder) -> None:
-        _refuse_others(run, file)
-        checked.append(_completed(run, read_manifest(run)))
+        try:
+            _refuse_others(run, file)
+            checked.append(_completed(run, read_manifest(run)))
+        except ScaleError:
+            raise
+        except Exception as error:  # values that no sweep makes
+            raise StoreError(f"{file}: its run cannot be verified: {error}", remedy=GET_AGAIN) from None
 
     try:
         content = read_bytes(Folder(file.parent), file.name)
@@ -109,16 +76,28 @@ def import_run(
     )
 
 
-def _refuse_others(run: Folder, file: Path) -> None:
-    """Raises StoreError for files and names that no export has."""
-    from scale_sweep.results.store.files import SUMS, read_sums
-    from scale_sweep.results.store.outside import bundled_tables
-    from scale_sweep.results.store.reader import read_manifest, read_plan
-    from scale_sweep.results.store.stored import names_of
-    from scale_sweep.verify.redact import FIELD
+def _completed(run: Folder, manifest: Mapping[str, Any]) -> Verification:
+    """With the tables, the fit and the reports, made here. Raises StoreError if it disagrees with its raw files."""
+    plan = read_plan(run)
+    known = {name: value for name, value in manifest.items() if name != "schema"}
+    writer = RunWriter(run_lock.RunLock(run), plan, known, read_results(run, plan))
+    execute.report(writer)
+    writer.update_manifest(**{run_lock.FIELD: None})
+    checked = verify_run(run)
+    if not checked.agrees:
+        first = checked.disagreements[0]
+        words = f"{manifest.get('run')} does not agree with its raw files: {first.file}: {first.sentence}"
+        raise StoreError(words, remedy="give another run")
+    return checked
 
-    manifest, plan = read_manifest(run), read_plan(run)
+
+def _refuse_others(run: Folder, file: Path) -> None:
+    """Raises StoreError or UsageError for files, names and expressions that no export has."""
+    manifest, plan, names = read_manifest(run), read_plan(run), list(names_of(run))
     listed = {SUMS, *(read_sums(run) or ())}
-    odd = [name for name in names_of(run) if name not in listed or not _FILES.fullmatch(name)]
+    odd = [name for name in names if name not in listed or not _FILES.fullmatch(name)]
     if odd or not isinstance(manifest.get(FIELD), dict) or plan.sweep.reference not in ("", *bundled_tables()):
         raise StoreError(f"{file}: scale export --redacted did not make it", remedy="export the run with it")
+    refuse_unknown(plan, str(file))
+    for name in (name for name in names if name.endswith("facts.json")):
+        tool_of(from_json(read_text(run, name), TrialFacts, run / name).tool, Redaction())

@@ -1,4 +1,4 @@
-"""`scale export`: a run in other programs' formats; `scale site`: the stored runs as a static site."""
+"""`scale export`: a run in other formats; `scale import`: one from elsewhere; `scale site`: runs as a static site."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.base.registry import require_extra
 from scale_sweep.base.units import counted
-from scale_sweep.cli.arguments import RESULTS, RUN, from_flags
+from scale_sweep.cli.arguments import NEW_RESULTS, RESULTS, RUN, from_flags
 
 if TYPE_CHECKING:
     from scale_sweep.model.fitted import StoredRun
@@ -31,6 +31,7 @@ class ExportTable(StrEnum):
 
 def register(app: typer.Typer) -> None:
     app.command("export", epilog="Example: scale export last --what timeseries --csv seconds.csv")(from_flags(export))
+    app.command("import", epilog="Example: scale import 20260102T030405Z-cores-postgres-1a2b3c.tar.gz")(import_run)
     app.command("site", epilog="Example: scale site results --out public")(site)
 
 
@@ -134,6 +135,19 @@ def _write(file: Path, content: bytes, what: str) -> None:
     else:
         write_outside(file, content)
         console.say(f"{what} in {file}")
+
+
+def import_run(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `scale export --redacted` wrote.")],
+    results: NEW_RESULTS = Path("results"),
+) -> None:
+    """Store a run that `scale export --redacted` wrote elsewhere, after it was verified.
+
+    Nothing of it is executed, and it cannot be resumed.
+    """
+    from scale_sweep.cli.carried import import_redacted
+
+    import_redacted(file, results)
 
 
 MARK = ".scale-site"  # a folder with this file was made here, and its pages may be replaced

@@ -166,7 +166,7 @@ class ClusterFleet:
         return [self._task(order, number) for number in range(len(self.hosts))]
 
     def _task(self, order: FleetOrder, number: int) -> ClusterTask:
-        host, worker, files = self.hosts[number], self._workers[number], files_of(order)
+        host, worker, files = self.hosts[number], self._workers[number], files_of(order.what)
         words = words_of(order, host.host)
         answer = json.loads(self._answer(self._submitted(worker, on_worker.planned, words, files), PLAN_S))
         announced = _announced(answer, host.name)

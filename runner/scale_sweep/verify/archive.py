@@ -25,6 +25,7 @@ from scale_sweep.results.store.stored import (
 )
 from scale_sweep.verify.digests import check_digests
 
+GET_AGAIN = "nothing of it was kept; get it once more"
 RUN_BYTES_MAX = 2**30  # of all files of a run
 _PARTS_MAX = 4  # RUN/trials/TRIAL/FILE
 _HEADERS_MAX = 2 * 512 * ENTRIES_MAX
@@ -93,7 +94,7 @@ def _too_large(source: str) -> StoreError:
 
 
 def _refused(source: str, why: str) -> StoreError:
-    return StoreError(f"{source}: {why}", remedy="nothing of it was kept; get it once more")
+    return StoreError(f"{source}: {why}", remedy=GET_AGAIN)
 
 
 def _write_run(archive: tarfile.TarFile, there: Folder, folder: str, source: str) -> str:

@@ -13,6 +13,8 @@ from typing import Any
 from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.judge import method
 from scale_sweep.judge.figures.trial_facts import STEP_LINES
+from scale_sweep.loadgen.readers import from_plain as from_row
+from scale_sweep.loadgen.readers import reader_of
 from scale_sweep.model.declared import COLUMN_TYPES
 from scale_sweep.model.measured import TrialResult
 from scale_sweep.model.planned import Plan
@@ -70,6 +72,7 @@ _SHAPES = (
     re.compile(r"()(\S+)( (?:sent|received))"),
 )
 _JOINED = {"origin": ".", "trial_id": "-", "point_id": "-", "trial_ceilings": "-"}  # several words in one text
+_WORD = r"[^\W\d_]+"
 _ADDED = re.compile(r"r\d+|[\d.]+")
 
 
@@ -154,9 +157,7 @@ def redacted(run: Folder, into: Folder) -> dict[str, Any]:
     if document["sweep"]["reference"] not in bundled_tables():
         document["sweep"]["reference"] = ""
     made = from_plain(document, Plan, into / PLAN)
-    words = {made.sweep.axis, *(word for t in made.trials for word in (t.subject.target, t.subject.runtime))}
-    if not words | {one.kind_name for t in made.trials for one in t.work.operations} <= known_texts():
-        raise UsageError(f"{run} has a target, an axis or an operation of another package", remedy="export it as --csv")
+    refuse_unknown(made, str(run))
     write(into, PLAN, to_json(made).encode())
     for trial, copy in zip(plan.trials, made.trials, strict=True):
         if is_there(run, done_of(trial)):
@@ -164,6 +165,13 @@ def redacted(run: Folder, into: Folder) -> dict[str, Any]:
             _trial(run, folder_of(trial), into, made, folder_of(copy), redaction)
     kept = redaction.value({name: manifest[name] for name in _KEPT if name in manifest})
     return {**kept, "sweep": as_json(made.sweep), "status": status, FIELD: dict(sorted((+redaction.replaced).items()))}
+
+
+def refuse_unknown(plan: Plan, run: str) -> None:
+    """Raises UsageError for parts of another package, whose names only it knows."""
+    words = {plan.sweep.axis, *(word for t in plan.trials for word in (t.subject.target, t.subject.runtime))}
+    if not words | {one.kind_name for t in plan.trials for one in t.work.operations} <= known_texts():
+        raise UsageError(f"{run} has a target, an axis or an operation of another package", remedy="export it as --csv")
 
 
 def _trial(run: Folder, folder: str, into: Folder, plan: Plan, copy: str, redaction: Redaction) -> None:
@@ -180,16 +188,44 @@ def _trial(run: Folder, folder: str, into: Folder, plan: Plan, copy: str, redact
     if old["verdict"]["kind"] != new["verdict"]["kind"] or any(not figure.endswith("why") for figure in figures):
         raise StoreError(
             f"{run / folder} cannot be redacted: its raw files without their texts give other figures",
-            remedy="scale verify RUN says whether they were changed; scale export RUN --csv FILE writes the table",
+            remedy="scale verify RUN names changed files; scale export RUN --csv FILE writes the table",
         )
 
 
 def _raw(run: Folder, folder: str, redaction: Redaction) -> Iterator[tuple[str, str]]:
     facts = parsed(read_text(run, f"{folder}/facts.json"), run / folder / "facts.json")
-    yield "facts.json", json.dumps(redaction.value(facts), indent=1, ensure_ascii=False)
+    tool, words = tool_of(facts.get("tool", ""), redaction)
+    yield "facts.json", json.dumps({**redaction.value(facts), "tool": tool}, indent=1, ensure_ascii=False)
     yield "server.log", ""
     redaction.replaced["lines of server.log"] += sum(1 for _ in lines_of(run, f"{folder}/server.log"))
     steps = (STEP_LINES.format(number) for number, _ in enumerate(facts.get("step_rates") or (), 1))
     for name in ("loadgen.jsonl", "samples.jsonl", *steps):
-        lines = (redaction.value(parsed(line, run / folder / name)) for line in lines_of(run, f"{folder}/{name}"))
-        yield name, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        lines = (parsed(line, run / folder / name) for line in lines_of(run, f"{folder}/{name}"))
+        is_tool = bool(tool) and name == "loadgen.jsonl"
+        made = (of_tool(line, words) if is_tool else redaction.value(line) for line in lines)
+        yield name, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in made)
+
+
+def tool_of(text: str, redaction: Redaction) -> tuple[str, frozenset[str]]:
+    """How the output of another program is read, and the words that its reader looks for. Raises UsageError."""
+    if not text:
+        return "", frozenset()
+    try:
+        tool = json.loads(text)
+        reader = tool["reader"] or {}
+        is_ours = not reader or reader_of(reader["programs"]) == from_row(reader)
+    except (ValueError, TypeError, KeyError, IndexError):
+        is_ours = False
+    if not is_ours:
+        raise UsageError(
+            "a trial's rate is read by an expression of its user (--rate-from)", remedy="export it as --csv"
+        )
+    patterns = (reader.get("progress", ""), *reader.get("result", ()), *reader.get("details", ()))
+    made = {name: redaction.value(value, name) for name, value in tool.items() if name != "reader"}
+    return json.dumps({**made, "reader": reader or None}), frozenset(re.findall(_WORD, str(patterns)))
+
+
+def of_tool(line: dict[str, Any], words: frozenset[str]) -> dict[str, Any]:
+    """Numbers and the words of its reader."""
+    text = re.sub(r"[^\s(),:;=%]+", lambda m: m[0] if m[0] in words or _STAY.fullmatch(m[0]) else "x", line["text"])
+    return {"monotonic_ns": line["monotonic_ns"], "text": text}
