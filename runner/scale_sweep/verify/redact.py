@@ -18,7 +18,7 @@ from scale_sweep.loadgen.readers import reader_of
 from scale_sweep.model.declared import COLUMN_TYPES
 from scale_sweep.model.measured import TrialResult
 from scale_sweep.model.planned import Plan
-from scale_sweep.results.identity import PACKAGE
+from scale_sweep.results.identity import sources
 from scale_sweep.results.store.codec import from_plain, parsed, to_json
 from scale_sweep.results.store.outside import bundled_tables
 from scale_sweep.results.store.reader import done_of, folder_of, read_manifest, read_plan
@@ -79,14 +79,14 @@ _ADDED = re.compile(r"r\d+|[\d.]+")
 @functools.cache
 def known_texts() -> frozenset[str]:
     """The texts and names in the source of the tool, without paths."""
-    found = {"performance", "powersave", "schedutil", "ondemand", "x86_64", "aarch64"}
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    texts = {"performance", "powersave", "schedutil", "ondemand", "x86_64", "aarch64"}
+    for _, content in sources():
+        for node in ast.walk(ast.parse(content)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found.add(node.value)
+                texts.add(node.value)
             elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                found.add(node.target.id)
-    return frozenset(text for text in found if not text.startswith(("/", "~", ".")))
+                texts.add(node.target.id)
+    return frozenset(text for text in texts if not text.startswith(("/", "~", ".")))
 
 
 class Redaction:
@@ -97,7 +97,7 @@ class Redaction:
         self.replaced: Counter[str] = Counter()  # different texts, by field
 
     def value(self, value: Any, field: str = "") -> Any:
-        """Of a JSON value; field: the nearest name above it that is the tool's own."""
+        """A JSON value. field: the nearest name above it that is the tool's own."""
         if isinstance(value, dict):
             return dict(self._entry(key, inner, field) for key, inner in value.items())
         if isinstance(value, list):
