@@ -437,4 +437,5 @@ def test_texts_of_the_tool_stay_and_paths_and_addresses_never_do():
     gone = {"note": "/var/lib/scale", "sentence": "10.0.0.5", "kernel": "6.1.0-21-kestrel", "hostname": "postgres"}
     assert list(made.value(gone).values()) == ["redacted-1", "redacted-2", "6.1.0", "redacted-3"]
     assert made.value({"note": "/var/lib/scale"}) == {"note": "redacted-1"}
-    assert +made.replaced == {"note": 1, "sentence": 1, "kernel": 1, "hostname": 1}
+    assert made.value({"version": "10.77.0.1"}) == {"version": "redacted-4"}
+    assert +made.replaced == {"note": 1, "sentence": 1, "kernel": 1, "hostname": 1, "version": 1}

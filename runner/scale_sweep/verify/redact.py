@@ -51,7 +51,7 @@ _STAY = re.compile(
 _CPU = r"Intel\(R\)|AMD|Ampere|AWS|ARM|Xeon\(R\)|EPYC|Core\(TM\)|Ryzen|Threadripper|PRO|Platinum|Gold|Silver|Bronze"
 _CPU += r"|Altra|Max|Graviton\d?|Neoverse-[NVE]\d|CPU|@|Processor|\d+-Core|i[3579]-\d+\w?|\w?\d{3,5}\w{0,3}|v\d"
 _SUM, _RANGES = r"-|nan|[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?", r"\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*"
-_VERSION = r"\d{1,4}(?:\.\d{1,5}){0,3}"
+_VERSION = r"(?!(?:10|127|172|192)\.\d+\.\d+\.\d)\d{1,4}(?:\.\d{1,5}){0,3}"
 _SYSTEM = r"(?:Debian GNU/Linux|Ubuntu|Fedora Linux|Rocky Linux|AlmaLinux|Amazon Linux|Red Hat Enterprise Linux)"
 # By field, what stays of its text; the rest of it is left out.
 _BEGINNINGS = {
