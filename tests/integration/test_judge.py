@@ -1,6 +1,5 @@
 """`scale judge` before load commands as their users type them, beside servers that run already."""
 
-import csv
 import json
 import os
 import re
@@ -88,9 +87,9 @@ def test_a_proof_disturbs_the_cpus_of_server_and_load_and_is_verified(idle_serve
     apart = CPUS[0] != CPUS[-1]
     disturbed = {"cpu", "load"} if apart else {"cpu"}
     folder = tmp_path / told["path"] / "trials/judge"
-    rows = list(csv.DictReader((folder / "disturbances.csv").read_text().splitlines()))
+    rows = [json.loads(line) for line in (folder / "disturbances.jsonl").read_text().splitlines()]
     assert {row["resource"] for row in rows} == disturbed | {""}
-    taken = {name: [float(r["taken_s"]) for r in rows if r["resource"] == name] for name in disturbed}
+    taken = {name: [row["taken_s"] for row in rows if row["resource"] == name] for name in disturbed}
     assert all(seconds > 0 for name in disturbed for seconds in taken[name])
     assert {one["resource"] for one in told["proof"]["proof"]["elasticities"]} <= disturbed
     assert told["is_the_servers"] is not True or "load" not in told["proof"]["proof"]["causes"]
