@@ -101,14 +101,11 @@ static void lock(struct simulated *s)
         pthread_mutex_consistent(&s->lock);
 }
 
-uint64_t simulated_request(struct simulated *s, uint64_t rows)
+/* Brings the counts up to date. Returns the server that is free first. */
+static uint64_t *count(struct simulated *s, uint64_t elapsed)
 {
     const struct settings *set = &s->settings;
-    lock(s);
-    const uint64_t now = clock_now_ns();
-    if (!s->origin_ns)
-        s->origin_ns = now;
-    const uint64_t elapsed = now - s->origin_ns, came = worked_ns(set, elapsed);
+    const uint64_t came = worked_ns(set, elapsed);
     uint64_t *first = s->free_ns, ahead = 0;
     for (uint64_t *other = s->free_ns; other < s->free_ns + set->servers; other++) {
         first = *other < *first ? other : first;
@@ -117,6 +114,25 @@ uint64_t simulated_request(struct simulated *s, uint64_t rows)
     /* What it waits for the lock is not work, and which part is ahead is not known. */
     s->counts.busy_ns = s->given_ns - (set->lock_ns ? 0 : ahead);
     s->counts.throttled_ns = set->quota_milli ? elapsed - came : 0;
+    return first;
+}
+
+void simulated_answered(struct simulated *s)
+{
+    lock(s);
+    count(s, clock_now_ns() - s->origin_ns);
+    pthread_mutex_unlock(&s->lock);
+}
+
+uint64_t simulated_request(struct simulated *s, uint64_t rows)
+{
+    const struct settings *set = &s->settings;
+    lock(s);
+    const uint64_t now = clock_now_ns();
+    if (!s->origin_ns)
+        s->origin_ns = now;
+    const uint64_t elapsed = now - s->origin_ns, came = worked_ns(set, elapsed);
+    uint64_t *first = count(s, elapsed);
     s->counts.rows += rows;
     s->counts.requests++;
     const uint64_t service = draw_service_ns(s, elapsed, now);

@@ -15,7 +15,7 @@ enum { SIMULATED_SERVERS_MAX = 1024 };
 struct simulated;
 
 struct simulated_counts { /* in the byte order of the machine */
-    uint64_t busy_ns;      /* of all servers, until the last request came */
+    uint64_t busy_ns;      /* of all servers, until a request or an answer came last */
     uint64_t throttled_ns; /* in which a quota stopped all */
     uint64_t waited_ns;    /* of all servers, for the lock */
     uint64_t rows, requests;
@@ -32,6 +32,9 @@ bool simulated_open(const struct spec *spec, struct simulated **made, char *why,
 
 /* From any thread; returns when it is answered, by CLOCK_MONOTONIC. */
 uint64_t simulated_request(struct simulated *simulated, uint64_t rows);
+
+/* When the answer of a request has come: counts the work until now. */
+void simulated_answered(struct simulated *simulated);
 
 void simulated_close(struct simulated *simulated); /* NULL is allowed */
 

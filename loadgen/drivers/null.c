@@ -150,6 +150,8 @@ static enum outcome pretend(struct connection *c, uint64_t rows, uint64_t deadli
         return fault_late(fault, "null_latency_us is longer");
     if (d->simulated && !deadline_sleep_until(deadline_ns, simulated_request(d->simulated, rows)))
         return fault_late(fault, "the simulated server has not served it");
+    if (d->simulated)
+        simulated_answered(d->simulated);
     if (d->fatal_after && c->requests > d->fatal_after) {
         fault_set(fault, FAULT_SERVER, "NULL_FATAL", "null_fatal_after reached");
         return OUTCOME_FATAL;

@@ -72,6 +72,7 @@ class Plan:
     notes: tuple[str, ...]
     seconds_estimated: float
     knobs: tuple[KnobColumn, ...] = ()  # in the order of columns and headings
+    is_simulated: bool = False  # its servers are no database's: every output says so
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,6 +55,7 @@ def refuse_two_places(request: RequestedServer) -> None:
         ServerSource.ENDPOINT: "--endpoint" if request.endpoint else "",
         ServerSource.IMAGE: "--image" if request.image else "--version" if request.version else "",
         ServerSource.INSTALLATION: "--home" if request.home and not runs else "",
+        ServerSource.SIMULATION: "",
     }
     flags = [flag or (f"--runtime {request.runtime}" if source is wanted else "") for source, flag in flag_of.items()]
     flags = [flag for flag in flags if flag]
@@ -204,6 +205,7 @@ def _fits(request: RequestedServer, source: ServerSource) -> bool:
     if request.endpoint:
         return source is ServerSource.ENDPOINT
     named = {ServerSource.IMAGE: request.image or request.version, ServerSource.INSTALLATION: request.home}
+    named[ServerSource.SIMULATION] = ""
     return source in named and not any(named[other] for other in named if other is not source)
 
 
