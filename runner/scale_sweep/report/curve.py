@@ -49,6 +49,7 @@ def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
     keys, keys_height = legend(items, width, 8, 14)
     frame = _frame(run, fit, drawn, width, height, keys_height)
     remark = " to the end of flush and sync" if fit.rate == "durable_rows_per_s" else ""
+    remark += ", simulated" if run.plan.is_simulated else ""
     levels = [r.trial.level for r in run.on_curve]
     inner = [
         keys,

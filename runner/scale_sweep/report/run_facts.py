@@ -179,7 +179,8 @@ def effective_settings(run: StoredRun) -> tuple[tuple[str, str], ...]:
 
 def cautions_of(run: StoredRun, cautions: Sequence[str]) -> tuple[str, ...]:
     confounds, fixed_here = (c.sentence for c in run.plan.confounds), (*_loading_words(run), *quota_words(run))
-    sentences = (*confounds, *slow_changes(run), *cautions, *fixed_here, *run.plan.notes, *old_servers(run))
+    first = run.plan.notes[:1] if run.plan.is_simulated else ()
+    sentences = (*first, *confounds, *slow_changes(run), *cautions, *fixed_here, *run.plan.notes, *old_servers(run))
     return tuple(dict.fromkeys(sentences))
 
 

@@ -117,12 +117,13 @@ def _soak_picture(soak: Soak) -> str:
 
 def _published(run: StoredRun, form: Form, reference: Reference | None) -> Sequence[Section]:
     shown = run.on_curve and not is_of_reads(reference) and (reference is not None or is_as_published(run))
+    heading = f"Simulated: {ARTICLE_HEADING[0].lower()}{ARTICLE_HEADING[1:]}" if run.plan.is_simulated else ARTICLE_HEADING
     both = compare(run, reference) if reference else None
     rates = reference_table(run, reference) if reference else None
     beside = [form.table(table, dense=True) for table in ((rates,) if rates else reads_tables(run, reference))]
     plot = form.on_page(lambda: _small(speedup_svg(run, both)) if both is not None else "")
     return (
-        Section("article", ARTICLE_HEADING, form.table(article_table(run)) if shown else ""),
+        Section("article", heading, form.table(article_table(run)) if shown else ""),
         Section("published", "Published and ours", form.joined(*beside, plot) if beside else ""),
     )
 

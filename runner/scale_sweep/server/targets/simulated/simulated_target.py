@@ -18,7 +18,7 @@ _COUNTS = struct.Struct("=4Q")  # of `struct simulated_counts` in loadgen/simula
 
 class SimulatedSession(Session):
     def version(self) -> str:
-        return "simulated 1"
+        return "simulated (no database)"
 
     def load_spec(self) -> Mapping[str, str]:
         """Without the servers where there is no place for them: the load generator's own ceiling has none."""
