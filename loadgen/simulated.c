@@ -111,7 +111,7 @@ static uint64_t *count(struct simulated *s, uint64_t elapsed)
         first = *other < *first ? other : first;
         ahead += *other > came ? *other - came : 0;
     }
-    /* What it waits for the lock is not work, and which part is ahead is not known. */
+    /* Waiting for the lock is no work, and how much of it is ahead is not known. */
     s->counts.busy_ns = s->given_ns - (set->lock_ns ? 0 : ahead);
     s->counts.throttled_ns = set->quota_milli ? elapsed - came : 0;
     return first;

@@ -15,9 +15,9 @@ enum { SIMULATED_SERVERS_MAX = 1024 };
 struct simulated;
 
 struct simulated_counts { /* in the byte order of the machine */
-    uint64_t busy_ns;      /* of all servers, until a request or an answer came last */
-    uint64_t throttled_ns; /* in which a quota stopped all */
-    uint64_t waited_ns;    /* of all servers, for the lock */
+    uint64_t busy_ns;      /* time of service, until a request or an answer came last */
+    uint64_t throttled_ns; /* time in which a quota stopped all servers */
+    uint64_t waited_ns;    /* time in which servers wait for the lock */
     uint64_t rows, requests;
 };
 

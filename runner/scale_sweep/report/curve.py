@@ -49,11 +49,10 @@ def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
     keys, keys_height = legend(items, width, 8, 14)
     frame = _frame(run, fit, drawn, width, height, keys_height)
     remark = " to the end of flush and sync" if fit.rate == "durable_rows_per_s" else ""
-    remark += ", simulated" if run.plan.is_simulated else ""
     levels = [r.trial.level for r in run.on_curve]
     inner = [
         keys,
-        rate_axes(frame, levels, axis_facts(run).label, run.plan.sweep.work.rate_words, remark),
+        rate_axes(frame, levels, axis_facts(run).label, run.plan.rate_words, remark),
         clipped(frame, _lines(frame, fit, model) + line(frame, ceiling_points(run), "limit")),
         _limits(frame, fit),
         *_marks(frame, drawn, fit),

@@ -40,11 +40,9 @@ _REMEDY = "scale list shows what the runs are"
 
 def check_comparable(runs: Sequence[StoredRun]) -> None:
     """Raises UsageError for runs of different axes or units, and for simulated ones beside others."""
-    if len({run.plan.is_simulated for run in runs}) > 1:
-        raise UsageError("a simulated run is compared with simulated ones only", remedy=_REMEDY)
     if len({run.plan.sweep.axis for run in runs}) > 1:
         raise UsageError("the runs do not sweep the same axis", remedy=_REMEDY)
-    units = sorted({run.plan.sweep.work.rate_words for run in runs})
+    units = sorted({run.plan.rate_words for run in runs})
     if len(units) > 1:
         raise UsageError(f"the rates of the runs have different units: {' and '.join(units)}", remedy=_REMEDY)
 

@@ -73,7 +73,7 @@ _COUNTS = struct.Struct("=QQ")  # `struct simulated_counts` of loadgen/simulated
 
 
 def _counts(path: str) -> SubjectSample:
-    """Of a simulated server. Its first request makes the file."""
+    """Zeros before the first request, which makes the file of a simulated server."""
     try:
         with open(path, "rb") as file:
             busy_ns, throttled_ns = _COUNTS.unpack(file.read(_COUNTS.size))

@@ -126,6 +126,7 @@ class Sampler:
                 memory_available_bytes=None,
                 psi_some_s_total={},
                 thread_cpu_s_total={},
+                waits_total=self._waits.totals(),
             )
         threads = self._threads.read(self._pids() if self._pids else ())
         generator = self._generator()

@@ -1,7 +1,7 @@
 """Laws of simulated servers: how fast each of them is at a level, and what changes with time. Pure.
 
-Every server is busy all the time under a full load, as a core that spins, waits for memory or loses its share is; only a
-lock, a quota and a pause leave it idle.
+Under a full load every server is busy all the time, like a core that spins or waits for memory. Only a lock, a quota
+and a pause leave it idle.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "noise": Parameter(default="0.5", least=0, most=20, help="percent, standard deviation of a trial's speed"),
     "alpha": Parameter(default="0.02", least=0, most=1, help="contention of usl"),
     "beta": Parameter(default="0.0001", least=0, most=1, help="coherency of usl"),
-    "smt": Parameter(default="0.25", least=0, most=1, help="of a core, what its second thread adds"),
+    "smt": Parameter(default="0.25", least=0, most=1, help="of a core, added by its second thread"),
     "numa": Parameter(default="0.15", least=0, most=0.95, help="of the speed, lost on more than one node"),
     "lock": Parameter(default="0.05", least=0.001, most=1, help="of the service, under the lock"),
     "most": Parameter(default="16", least=0.1, most=SERVERS_MAX, help="servers of bandwidth, plateau and quota"),
@@ -49,7 +49,7 @@ PAUSE_EVERY_MS = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """What a law may depend on."""
+    """Facts on which a law may depend."""
 
     servers: int
     siblings: int  # of them, second threads of their cores
@@ -148,7 +148,9 @@ def mistake_of(knobs: Mapping[str, str]) -> tuple[str, str]:
         wrong = any(not 0.01 <= speed <= 100 for speed in speeds_of(knobs).values())
     except ValueError:
         wrong = True
-    return ("speeds", f"{knobs['speeds']!r} is not like 1:0.8/2:0.9 with speeds from 0.01 to 100") if wrong else ("", "")
+    return (
+        ("speeds", f"{knobs['speeds']!r} is not like 1:0.8/2:0.9 with speeds from 0.01 to 100") if wrong else ("", "")
+    )
 
 
 def laws_of(knobs: Mapping[str, str]) -> tuple[str, ...]:
@@ -180,7 +182,7 @@ def options_of(trial: Trial) -> dict[str, str]:
     whole = {"null_servers": at.servers, "null_service_us": values["service_us"] / speed}
     if placement.quota_cores is not None:
         whole["null_quota_milli"] = 1000 * placement.quota_cores
-    for name in laws:
-        whole |= CHANGES.get(name, lambda at: {})(at)
+    for name in filter(CHANGES.__contains__, laws):
+        whole |= CHANGES[name](at)
     numbers = {name: str(max(1, round(value))) for name, value in whole.items()}
     return {**numbers, "null_law": "exponential" if "exponential" in laws else "constant"}

@@ -1,4 +1,4 @@
-"""What is known of the simulated server without asking it."""
+"""Facts of the simulated server: its knobs and their defaults."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ FACTS = Facts(
     rows_per_request=100,
     rows_per_core_s=20_000,
     has_files=False,
+    wait_events=True,
     overhead_s=0.5,
     warmup_s=(1.0, 10.0),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +14,13 @@ from scale_sweep.server.targets.records import Counted, Installation, Surroundin
 from scale_sweep.server.targets.simulated.laws import mistake_of, options_of
 
 _FILE = "servers"
-_COUNTS = struct.Struct("=4Q")  # of `struct simulated_counts` in loadgen/simulated.h, up to the rows
+_COUNTS = struct.Struct("=4Q")  # of `struct simulated_counts` in loadgen/simulated.h: busy, throttled, waited, rows
+_LOCK = "lock: that of the law"
 
 
 class SimulatedSession(Session):
+    _before = (0, 0)  # busy and waited at the last question
+
     def version(self) -> str:
         return "simulated (no database)"
 
@@ -30,11 +34,24 @@ class SimulatedSession(Session):
         return options_of(self._trial)
 
     def count(self) -> Counted | None:
+        return Counted(rows=self._counts()[3])
+
+    def wait_events(self) -> Mapping[str, int]:
+        """As many as the servers that waited for the lock since the last question."""
+        busy, _, waited, _ = self._counts()
+        worked, lost = busy - self._before[0], waited - self._before[1]
+        self._before = busy, waited
+        servers = math.ceil(self._trial.cores)
+        waiting = round(servers * lost / (worked + lost)) if worked + lost > 0 else 0
+        return {_LOCK: waiting, "": servers - waiting} if waiting else {"": servers}
+
+    def _counts(self) -> tuple[int, ...]:
+        """Zeros before the first request, which makes the file."""
         try:
             with open(Path(self._address.data_dir, _FILE), "rb") as file:
-                return Counted(rows=_COUNTS.unpack(file.read(_COUNTS.size))[3])
+                return _COUNTS.unpack(file.read(_COUNTS.size))
         except (OSError, struct.error):
-            return None
+            return (0, 0, 0, 0)
 
 
 class SimulatedTarget(Target):
