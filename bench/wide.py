@@ -121,7 +121,7 @@ def _of_fit(case: Case, fit: Mapping[str, Any]) -> list[str]:
     chosen = next((one for one in fit["models"] if one["model"] == fit["chosen"]), None)
     if not case.figures and not case.parameters and chosen is None and fit["verdict"] not in case.shapes:
         wrong.append("no model is chosen")
-    found = {p["name"]: p["value"] for p in chosen["parameters"]} if chosen and case.parameters else {}
+    found = {name: one["value"] for name, one in chosen["parameters"].items()} if chosen and case.parameters else {}
     pairs = [(name, found.get(name), truth) for name, truth in case.parameters.items()]
     pairs += [(name, (fit.get(name) or {}).get("value"), truth) for name, truth in case.figures.items()]
     wrong += [
