@@ -111,8 +111,10 @@ static uint64_t *count(struct simulated *s, uint64_t elapsed)
         first = *other < *first ? other : first;
         ahead += *other > came ? *other - came : 0;
     }
-    /* Waiting for the lock is no work, and how much of it is ahead is not known. */
-    s->counts.busy_ns = s->given_ns - (set->lock_ns ? 0 : ahead);
+    /* Waiting for the lock is no work; of the time ahead it has the share that it has of all. */
+    const double work = (double)s->given_ns / (double)(s->given_ns + s->counts.waited_ns + 1);
+    s->counts.busy_ns =
+        s->given_ns - (s->counts.waited_ns ? (uint64_t)(work * (double)ahead) : ahead);
     s->counts.throttled_ns = set->quota_milli ? elapsed - came : 0;
     return first;
 }

@@ -72,7 +72,8 @@ def machine_facts(run: StoredRun) -> tuple[Fact, ...]:
         ("Image", _text(server.get("image_digest")) or run.plan.sweep.image),
         ("Chosen because", _text(run.manifest.get("choice"))),
     ]
-    return tuple((label, value) for label, value in facts if value)
+    here = ("cgroup", "Disks", "Limit of the disk") if run.plan.is_simulated else ()  # of the load's machine
+    return tuple((label, value) for label, value in facts if value and label not in here)
 
 
 def _as_user(run: StoredRun) -> str:
