@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, replace
 
 from scale_sweep.analysis.account.words import percent_words, words_of
-from scale_sweep.base.units import format_number, with_interval
+from scale_sweep.base.units import counted, format_number, with_interval
 from scale_sweep.model.account import Account, LevelAccount, LossPart
 from scale_sweep.model.fitted import StoredRun
 from scale_sweep.report.figures import axis_facts, fit_of
@@ -111,7 +111,7 @@ def _figure(run: StoredRun, account: Account) -> str:
     step = math.ceil(len(account.levels) / _DRAWN_MAX)
     some = replace(account, levels=account.levels[::-1][::step][::-1])
     wide, narrow = (account_svg(run, some, width) for width in (940, 400))
-    caption = "" if step == 1 else f"{len(some.levels)} of {len(account.levels)} levels; the table has all of them. "
+    caption = "" if step == 1 else f"{len(some.levels)} of {counted(len(account.levels), 'level')}; the table has all of them. "
     caption += "Upper bars: the main parts. Lower bars: their parts. Left of 0: gains. Grey: the interval holds 0."
     rows: list[tuple[object, ...]] = [(run.plan.sweep.axis, "of", "part", "percent", "low", "high", "origin")]
     rows += [
