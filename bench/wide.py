@@ -189,10 +189,12 @@ def plan(given: argparse.Namespace) -> None:
         machine.write_text("cores = 96\nthreads = 2\nnodes = 2\n", encoding="utf-8")
         words = ["plan", "cpu", "--cores", "1..192", "--target", "simulated", "--machine", str(machine)]
         for _ in range(3):
-            began = time.monotonic()
+            began, before = time.monotonic(), os.times()
             subprocess.run([sys.executable, "-P", "-m", "scale_sweep", *words], env=environment(), check=True,
                            stdout=subprocess.DEVNULL)  # fmt: skip
-            print(f"scale {' '.join(words[:-2])}: {time.monotonic() - began:.2f} s", flush=True)
+            wall_s, after = time.monotonic() - began, os.times()
+            cpu_s = sum(after[2:4]) - sum(before[2:4])  # of the child
+            print(f"scale {' '.join(words[:-2])}: {wall_s:.2f} s, {cpu_s:.2f} s of CPU", flush=True)
 
 
 def main() -> None:

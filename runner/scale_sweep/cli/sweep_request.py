@@ -72,7 +72,9 @@ class SweepRequest:
     wait_quiet: WAIT_QUIET = None
     machine: Annotated[
         Path | None,
-        typer.Option("--machine", metavar="FILE", help="With --target simulated: the machine that this file describes."),
+        typer.Option(
+            "--machine", metavar="FILE", help="With --target simulated: the machine that this file describes."
+        ),
     ] = None
     hosts: HOSTS = None
     insecure_network: Annotated[

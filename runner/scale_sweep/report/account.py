@@ -111,7 +111,11 @@ def _figure(run: StoredRun, account: Account) -> str:
     step = math.ceil(len(account.levels) / _DRAWN_MAX)
     some = replace(account, levels=account.levels[::-1][::step][::-1])
     wide, narrow = (account_svg(run, some, width) for width in (940, 400))
-    caption = "" if step == 1 else f"{len(some.levels)} of {counted(len(account.levels), 'level')}; the table has all of them. "
+    caption = (
+        ""
+        if step == 1
+        else f"{len(some.levels)} of {counted(len(account.levels), 'level')}; the table has all of them. "
+    )
     caption += "Upper bars: the main parts. Lower bars: their parts. Left of 0: gains. Grey: the interval holds 0."
     rows: list[tuple[object, ...]] = [(run.plan.sweep.axis, "of", "part", "percent", "low", "high", "origin")]
     rows += [

@@ -184,6 +184,8 @@ def _refuse_pair(request: RequestedServer, facts: Facts) -> None:
             f"--endpoint: a {facts.name} server that already runs is not swept; {facts.name} runs as {runs_as}",
             remedy="leave out --endpoint: a server is started for each trial",
         )
+    if request.home and ServerSource.SIMULATION in facts.runs_from:
+        raise UsageError(f"--home: {facts.name} has no installation; it runs as {runs_as}", remedy="leave out --home")
     if (request.image or request.version) and ServerSource.IMAGE not in facts.runs_from:
         flag = "--image" if request.image else "--version"
         sentence = f"{flag}: {facts.name} does not run from an image; it runs as {runs_as}"

@@ -62,7 +62,11 @@ class SimulatedTarget(Target):
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
         name, why = mistake_of(trial.knobs)
-        return (wrong_input(f"--knob {name}", why, "docs/loadgen.md lists the laws"),) if why else ()
+        return (
+            (wrong_input(f"--knob {name}", why, "docs/databases.md lists the laws and their parameters"),)
+            if why
+            else ()
+        )
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         return ServerSpec(argv=(), counts=f"{site.data_dir}/{_FILE}")
