@@ -432,11 +432,11 @@ hosts 1500 8
 iotbenchmark 1350 8
 judge 4115 28
 loadgen 3190 21
-machine 4560 33
+machine 4570 33
 measure 3395 21
 model 2505 16
 plan 3885 25
-report 7675 43
+report 7715 43
 results 2150 15
 server 14090 110
 sweep 1720 12
