@@ -46,6 +46,8 @@ static const struct key keys[] = {
     {"statements", KIND_TEXT, AT(statements), NULL, 0, 0, NULL},
     {"operations", KIND_TEXT, AT(operations), "write", 0, 0, NULL},
     {"rows_present", KIND_WHOLE, AT(rows_present), "0", 0, 1e15, NULL},
+    {"held", KIND_WHOLE, AT(held), "0", 0, 1e6, NULL},
+    {"held_s", KIND_TEXT, AT(held_s), NULL, 0, 0, NULL},
     {"first_row", KIND_TEXT, AT(first_row), NULL, 0, 0, NULL},
     {"read_seed", KIND_WHOLE, AT(read_seed), "0", 0, 9e15, NULL},
     {"check_every", KIND_WHOLE, AT(check_every), "1000", 0, 1e15, NULL},

@@ -35,6 +35,7 @@ struct spec {
     const char *columns, *tags, *tag_groups, *tag_prefix, *operations, *rows_of, *items, *values;
     const char *sums_of;
     const char *decimals, *trace, *sample_file, *tags_file, *first_row;
+    const char *held_s;
     uint64_t tables, partitions, threads, first_worker, workers_total;
     uint64_t rows_per_request, requests_per_table, interlace_rows;
     uint64_t partial_columns, partial_from;
@@ -45,6 +46,7 @@ struct spec {
     uint64_t sending; /* enum sending */
     uint64_t sums_decimal, sums_distinct;
     uint64_t rows_present, read_seed, check_every, rounds, trace_every, trace_max;
+    uint64_t held;         /* see held.h */
     uint64_t arrival_seed; /* 0: as seed */
     double check_per_s;
     double duration_s, warmup_s, rate, interval_s, step_ms, null_ratio, disorder_ratio;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "first_row.h"
+#include "held.h"
 #include "schema.h"
 #include "spec.h"
 
@@ -91,6 +92,7 @@ static void check_load(const struct spec *spec, struct mistakes *mistakes)
     if (spec->interlace_rows > spec->rows_per_request)
         mistake_add(mistakes, "interlace_rows", "is more than rows_per_request");
     first_row_check(spec, mistakes);
+    held_check(spec, mistakes);
     if (spec->arrival == ARRIVAL_POISSON && spec->rate <= 0)
         mistake_add(mistakes, "arrival", "poisson needs a rate");
     if (spec->partial_from > 0 && spec->partial_columns == 0)

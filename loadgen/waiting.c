@@ -2,6 +2,7 @@
 #include "waiting.h"
 
 #include "clock.h"
+#include "held.h"
 #include "window.h"
 
 enum { SLEEP_SLICE_NS = 50000000 };
@@ -30,6 +31,16 @@ static uint64_t wait_round(struct worker *w, uint64_t now_ns, uint64_t end_ns)
     return now_ns;
 }
 
+/* Until the worker may send again, if its spec holds it back now. */
+static uint64_t wait_held(struct worker *w, uint64_t now_ns)
+{
+    const uint64_t start_ns = window_start(w->load);
+    if (!w->load->spec->held || now_ns < start_ns)
+        return now_ns;
+    const uint64_t until_ns = held_until_ns(w->load->spec, w->number, now_ns - start_ns);
+    return until_ns ? waiting_until(w, start_ns + until_ns) : now_ns;
+}
+
 bool waiting_turn(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns)
 {
     const uint64_t end = window_end(w->load);
@@ -41,7 +52,7 @@ bool waiting_turn(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns)
         const uint64_t could_ns = w->free_ns > *intended_ns ? w->free_ns : *intended_ns;
         w->late_ns = *now_ns > could_ns ? *now_ns - could_ns : 0;
     } else {
-        *intended_ns = *now_ns = wait_round(w, *now_ns, end);
+        *intended_ns = *now_ns = wait_round(w, wait_held(w, *now_ns), end);
     }
     if (worker_stopped(w))
         w->ending = ENDING_STOPPED;

@@ -1,5 +1,6 @@
 """`scale judge` before load commands as their users type them, beside servers that run already."""
 
+import csv
 import json
 import os
 import re
@@ -61,6 +62,67 @@ def test_pgbench_is_read_by_its_row_and_the_run_is_one_like_any_other(tmp_path):
     log = run_folder / "trials/judge/loadgen.jsonl"
     log.write_text(log.read_text().replace(f"tps = {tps}", f"tps = {int(tps) + 1000}"))
     assert run("verify", "last", cwd=tmp_path).returncode != 0, "verify reads the tool's output again"
+
+
+SLOWED = """#!{python}
+import sys, time
+count, begun = 0, time.monotonic()
+for second in range(1, 24):
+    done = 0
+    while time.monotonic() < begun + second:
+        for _ in range(1000): pass
+        done += 1
+    count += done
+    print(f"progress: {{second}}.0 s, {{done}}.0 tps, lat 1.0 ms stddev 0.1, 0 failed", file=sys.stderr, flush=True)
+print(f"transaction type: loop\\nnumber of transactions actually processed: {{count}}")
+print(f"tps = {{count / 23}} (without initial connection time)")
+"""
+
+
+def test_a_proof_disturbs_the_cpus_of_server_and_load_and_is_verified(idle_server, tmp_path):
+    """The load is a loop that prints its progress as pgbench does: for as long as one block of disturbances."""
+    (loop := tmp_path / "pgbench").write_text(SLOWED.format(python=sys.executable))
+    loop.chmod(0o755)
+    done, told = judged(idle_server, tmp_path, *ON_LAST, str(loop), options=("--prove",))
+    assert (done.returncode in (0, 10), told["verdict"]) == (True, None), done.stderr
+    apart = CPUS[0] != CPUS[-1]
+    disturbed = {"cpu", "load"} if apart else {"cpu"}
+    folder = tmp_path / told["path"] / "trials/judge"
+    rows = list(csv.DictReader((folder / "disturbances.csv").read_text().splitlines()))
+    assert {row["resource"] for row in rows} == disturbed | {""}
+    taken = {name: [float(r["taken_s"]) for r in rows if r["resource"] == name] for name in disturbed}
+    assert all(seconds > 0 for name in disturbed for seconds in taken[name])
+    assert {one["resource"] for one in told["proof"]["proof"]["elasticities"]} <= disturbed
+    assert told["is_the_servers"] is not True or "load" not in told["proof"]["proof"]["causes"]
+    assert told["left_behind"] == []
+    assert run("verify", "last", cwd=tmp_path).returncode == 0
+    assert "Proof of the bottleneck" in (tmp_path / told["path"] / "report.html").read_text()
+    assert not [p for p in psutil.process_iter(["cmdline"]) if "busy_work" in " ".join(p.info["cmdline"] or ())]
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "said"),
+    [
+        (("true",), (), "--prove: scale cannot read the command's rate while it runs"),
+        (("pgbench", "-T", "20"), (), "--prove: a load of 20 s is too short"),
+        (("pgbench", "-T", "70"), ("--disk", "/proc"), "--prove --disk /proc: "),
+    ],
+)
+def test_a_proof_that_is_not_possible_is_refused_before_the_load(idle_server, tmp_path, command, options, said):
+    if command[0] == "pgbench":
+        need("pgbench")
+    done = run("judge", "--pid", str(idle_server.pid), "--prove", *options, "--", *command, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert not list(tmp_path.glob("results/*"))
+
+
+def test_results_that_cannot_be_written_are_found_before_the_load(idle_server, tmp_path):
+    (taken := tmp_path / "taken").write_text("")
+    (made, command) = tmp_path / "made", ("touch", str(tmp_path / "made"))
+    done = run("judge", "--pid", str(idle_server.pid), "--results", str(taken), "--", *command, cwd=tmp_path)
+    assert done.returncode != 0 and str(taken) in done.stderr
+    assert not made.exists()
 
 
 def test_a_command_that_scale_does_not_know_gives_its_rate_by_a_pattern_or_none(idle_server, tmp_path):

@@ -99,6 +99,12 @@ RUNS = "x -1 1,2 0:6 0:6:1, 0:5:1 1:5:1 0:3:1,4:2:1 0:7:1 0:6:x 0:6:999999999999
 TAGS = "tags=groupid:int,tag_0:binary(2)\ntag_prefix=v\ntag_groups="
 TABLES: list[Mistake] = [
     *(("null", f"tables=6\nfirst_row={runs}", "first_row", "") for runs in RUNS),
+    *(
+        ("null", f"threads=2\nheld=1\nheld_s={times}", "held_s", "START-END")
+        for times in ("1", "2-1", "1-2,1-3", "1-2,")
+    ),
+    ("null", "threads=2\nheld=2\nheld_s=1-2", "held", "a worker that is not held"),
+    ("null", "threads=2\nheld_s=1-2", "held", "needs held_s"),
     ("null", "tables=6\nrows=100\nfirst_row=5", "first_row", "cannot be joined with rows"),
     ("null", TAGS + "tag_0", "tag_groups", "'tag_0' needs a number of 1..1000000000, as tag_0:50"),
     ("null", TAGS + "tag_0:0", "tag_groups", "'tag_0' needs a number"),

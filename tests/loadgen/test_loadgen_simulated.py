@@ -13,7 +13,7 @@ import pytest
 from test_loadgen_trace import records_of
 
 MS, US = 1_000_000, 1000
-SOURCES = ("simulated.c", "spec.c", "spec_check.c", "mistakes.c", "first_row.c")
+SOURCES = ("simulated.c", "spec.c", "spec_check.c", "mistakes.c", "first_row.c", "held.c")
 
 
 @pytest.fixture(scope="module")

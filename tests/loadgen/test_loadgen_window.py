@@ -47,6 +47,14 @@ def test_the_window_ends_with_the_rows_or_with_the_time(load):
     assert summary["rows_acked"] < 1000
 
 
+def test_held_workers_send_nothing_in_their_times(load):
+    """Each row of a held worker was sent before its time, or after."""
+    held = load(duration_s=1.5, warmup_s=0.2, interval_s=0.5, threads=2, tables=2, held=1, held_s="0.5-1.0", **SLOW)
+    assert held.summary["outcome"] == "ok"
+    own = [worker["rows"] for worker in held.summary["workers"]]
+    assert 0 < own[1] < own[0]
+
+
 def test_all_rows_gone_before_the_window_is_an_empty_window(load):
     summary = load(rows=10, warmup_s=5, **SLOW).summary
     assert (summary["rows_acked"], summary["rows_window"]) == (10, 0)

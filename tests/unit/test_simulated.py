@@ -146,6 +146,8 @@ def test_only_a_simulated_server_is_on_another_machine(tmp_path):
     skip_without_loadgen()
     refused = run("sweep", "cpu", "--cores", "1", "--target", "null", "--machine", str(TWO_SOCKETS), cwd=tmp_path)
     assert refused.code == 2 and "--machine: a sweep measures this machine" in refused.stderr
+    refused = run(*PLAN, "--cores", "1,2", "--prove", cwd=tmp_path)
+    assert refused.code == 2 and "--prove: a simulated server has no CPUs to disturb" in refused.stderr
     planned = run(*PLAN, "--cores", "1,128", cwd=tmp_path)
     assert planned.code == 0, planned.stderr
     assert "0-127" in planned.stdout and "simulates the machine two-sockets" in planned.stdout

@@ -25,11 +25,12 @@ def achieved(result: TrialResult) -> float | None:
 NO_RATE = "VALID without a rate"
 CHECK = "connections check"  # its knobs differ from its level's
 PROFILE = "profiled"  # perf slows it down
+PROOF = "disturbed"  # on purpose, for a proof
 SENTINEL = "sentinel"  # its window is longer than those of its level
 CONFIRM = "confirmation"  # its rate was offered
 OPEN_LOOP = "open loop"  # its rate was offered, and is not a capacity
 SHORT_STEPS = "search with short steps"  # they show what held for so long, and no capacity
-_OF_ROLE = {"check": CHECK, "profile": PROFILE, "confirm": CONFIRM, "sentinel": SENTINEL}
+_OF_ROLE = {"check": CHECK, "profile": PROFILE, "proof": PROOF, "confirm": CONFIRM, "sentinel": SENTINEL}
 _OF_NO_WINDOW = ("durable_rows_per_s", "capacity_per_s")
 SECONDS_MIN = 4  # of a window with figures of its seconds
 PERCENT_MOST = 1e6  # a stored file may hold any number; nothing is known of a window that varied more

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -18,9 +19,8 @@ from scale_sweep.cli.arguments import JSON, NEW_RESULTS, from_flags, read_flag
 
 if TYPE_CHECKING:
     from scale_sweep.loadgen.readers import Reader
-    from scale_sweep.measure.judging import Judging, WatchedLoad
+    from scale_sweep.measure.judging.watching import Judging, WatchedLoad
     from scale_sweep.model.fitted import StoredRun
-    from scale_sweep.model.measured import TrialResult
     from scale_sweep.model.samples import DataDisk
     from scale_sweep.server.runtimes.running import RunningServer
 
@@ -60,6 +60,14 @@ class JudgeRequest:
     linger: Annotated[
         str, typer.Option(help="Longest wait for processes that the command left in the background.", metavar="TIME")
     ] = "10s"
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove",
+            help="Make the CPUs of server and load busier for some seconds, and prove which limits: 1 minute. "
+            "Also the disk of --disk DIR.",
+        ),
+    ] = False
     hz: Annotated[float, typer.Option("--sample-hz", help="Samples per second, 0.1 to 10.", metavar="HZ")] = 1.0
     results: NEW_RESULTS = Path("results")
     hosts: Annotated[str, typer.Option(hidden=True)] = ""
@@ -70,20 +78,21 @@ def judge(request: JudgeRequest) -> None:
     """Run a load command, like pgbench, and show whether its number is the server's or the load's."""
     from scale_sweep.base.interrupts import current
     from scale_sweep.cli import console
-    from scale_sweep.measure import judging
+    from scale_sweep.measure.judging.watching import watch
 
     load = _judging_of(request)
     console.say(f"{load.shown}; the server is {load.server.words}")
-    watched = judging.watch(load, current())
+    watched = watch(load, current())
+    from scale_sweep.cli import judged  # now: it needs three times the memory
+
     run = _stored(request, load, watched)
-    result = run.results[0]
     if request.as_json:
-        console.show_json(_document(run, load, watched, result))
+        console.show_json(judged.document(run, load, watched))
     else:
-        _show(run, load, watched, result)
+        judged.show(run, load, watched)
     if watched.is_interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)
-    if not result.verdict.kind.is_fitted:
+    if not judged.is_the_servers(run):
         raise typer.Exit(EXIT_TRIALS_FAILED)
 
 
@@ -91,7 +100,8 @@ def _judging_of(request: JudgeRequest) -> Judging:
     """Raises UsageError before anything is started."""
     from scale_sweep.base.units import parse_seconds
     from scale_sweep.loadgen.readers import pattern_reader, reader_of, with_progress
-    from scale_sweep.measure.judging import Judging
+    from scale_sweep.measure.judging.watching import Judging
+    from scale_sweep.results.store.stored import own_folder
     from scale_sweep.server.runtimes.running import find_server
 
     if request.hosts:
@@ -106,6 +116,11 @@ def _judging_of(request: JudgeRequest) -> Judging:
     if not server.cpus:
         raise UsageError(f"the server has ended: {server.words}")
     _refuse_missing(request.command[0])
+    own_folder(request.results, makes=True)
+    if not os.access(request.results, os.W_OK | os.X_OK):
+        raise UsageError(f"--results {request.results}: is not writable", remedy="give another directory")
+    if request.prove:
+        _refuse_proof(request, reader)
     argv = with_progress(reader, request.command) if reader is not None else tuple(request.command)
     return Judging(
         argv=tuple(argv),
@@ -117,7 +132,27 @@ def _judging_of(request: JudgeRequest) -> Judging:
         hz=request.hz,
         linger_s=linger_s,
         sink=2 if request.as_json else 1,
+        proves=request.prove,
+        disturbed_folder=str(request.disk.resolve()) if request.prove and request.disk is not None else "",
     )
+
+
+def _refuse_proof(request: JudgeRequest, reader: Reader | None) -> None:
+    from scale_sweep.base.units import parse_seconds
+    from scale_sweep.loadgen.readers import value_of
+    from scale_sweep.machine.host.disturbing import disk_obstacle
+    from scale_sweep.measure.judging.judged_proof import WHOLE_S
+
+    if reader is None or not reader.progress:
+        remedy = "use a tool with progress by the second, like pgbench or sysbench"
+        raise UsageError("--prove: scale cannot read the command's rate while it runs", remedy=remedy)
+    length = value_of(request.command, reader.duration)
+    with contextlib.suppress(ValueError):
+        if length and parse_seconds(length if length[-1].isalpha() else f"{length}s") < WHOLE_S:
+            remedy = f"give {reader.duration[0]} {WHOLE_S:.0f} or more"
+            raise UsageError(f"--prove: a load of {length} s is too short", remedy=remedy)
+    if request.disk is not None and (why := disk_obstacle(str(request.disk.resolve()))):
+        raise UsageError(f"--prove --disk {request.disk}: {why}", remedy="leave --disk out")
 
 
 def _refuse_missing(program: str) -> None:
@@ -159,14 +194,14 @@ def _disks(named: Path | None, server: RunningServer) -> tuple[DataDisk, ...]:
 def _stored(request: JudgeRequest, load: Judging, watched: WatchedLoad) -> StoredRun:
     from scale_sweep.cli import compose
     from scale_sweep.machine.host.host_facts import read_host
-    from scale_sweep.measure import judging
+    from scale_sweep.measure.judging.storing import plan_of, store
     from scale_sweep.plan.preparing import own_runs
     from scale_sweep.results.identity import identity
     from scale_sweep.results.store.run_lock import RunLock
     from scale_sweep.results.store.stored import new_folder
     from scale_sweep.results.store.writer import RunWriter
 
-    plan = judging.plan_of(load, watched)
+    plan = plan_of(load, watched)
     tool = re.sub(r"[^a-z0-9]+", "-", watched.run.program.name.lower()).strip("-") or "command"
     name = compose.stamped(f"judge-{tool}")
     own_runs.remember(name, plan, {})
@@ -184,73 +219,4 @@ def _stored(request: JudgeRequest, load: Judging, watched: WatchedLoad) -> Store
         "status": "running",
     }
     writer = RunWriter(RunLock(new_folder(request.results / name)), plan, manifest)
-    return judging.store(load, watched, plan, writer)
-
-
-def _document(run: StoredRun, load: Judging, watched: WatchedLoad, result: TrialResult) -> dict[str, Any]:
-    m = result.measurement
-    return {
-        "schema": 1,
-        "path": run.path,
-        "command": load.shown,
-        "server": load.server.words,
-        "verdict": result.verdict.kind,
-        "is_the_servers": result.verdict.kind.is_fitted,
-        "rate_per_s": m.requests_per_s,
-        "unit": watched.run.program.rows,
-        "bottleneck": asdict(result.verdict.bottleneck) if result.verdict.bottleneck else None,
-        "reasons": list(result.verdict.reasons),
-        "code": watched.run.code,
-        "left_behind": list(watched.left_behind),
-        "measurement": asdict(m),
-    }
-
-
-def _show(run: StoredRun, load: Judging, watched: WatchedLoad, result: TrialResult) -> None:
-    from scale_sweep.base.units import counted, format_cpus
-    from scale_sweep.cli import console
-
-    m, verdict, bottleneck = result.measurement, result.verdict, result.verdict.bottleneck
-    server, cpus = format_cpus(load.server.cpus), format_cpus(watched.load_cpus)
-    rows = [
-        ("rate", _rate(watched, result)),
-        ("verdict", f"{verdict.kind.value}: {_meaning(result)}"),
-        ("limit", f"{bottleneck.kind.value}: {bottleneck.sentence}" if bottleneck else ""),
-        ("because", "; ".join(_other_reasons(result)[:2])),
-        ("to do", bottleneck.remedy if bottleneck else ""),
-        ("server", f"{_cores(m.server_cpu_cores)} of {counted(result.trial.cores, 'core')}, on CPUs {server}"),
-        ("load", f"{_cores(m.generator_cpu_cores)} of {counted(len(watched.load_cpus), 'CPU')} ({cpus})"),
-        ("not known", "how many rows are stored; how long requests waited before they were sent"),
-        ("still runs", ", ".join(watched.left_behind)),
-        ("report", f"{run.path}/report.html"),
-    ]
-    for name, text in rows:
-        if text:
-            console.show_line(f"{name:<10} {text}")
-
-
-def _other_reasons(result: TrialResult) -> list[str]:
-    limit = result.verdict.bottleneck.sentence if result.verdict.bottleneck else ""
-    return [reason for reason in result.verdict.reasons if not limit or limit not in reason]
-
-
-def _meaning(result: TrialResult) -> str:
-    if result.verdict.kind.is_fitted:
-        return "the number is the server's" if result.measurement.requests_per_s is not None else "the server's limit"
-    return "the number is not the server's"
-
-
-def _rate(watched: WatchedLoad, result: TrialResult) -> str:
-    from scale_sweep.base.units import format_rate
-
-    rate = result.measurement.requests_per_s
-    if rate is None:
-        return "" if watched.run.reader else "not known: give --rate-from REGEX, which finds it in the output"
-    program, m = watched.run.program, result.measurement
-    times = {"p50": m.response_ms_p50, "p95": m.response_ms_p95, "p99": m.response_ms_p99}
-    known = "".join(f", {name} {value:.3g} ms" for name, value in times.items() if value is not None)
-    return f"{format_rate(rate)} {program.rows or 'things'}/s by {program.name}, over {m.window_s or 0.0:.0f} s{known}"
-
-
-def _cores(cores: float | None) -> str:
-    return "not read" if cores is None else f"{cores:.2f}"
+    return store(load, watched, plan, writer)

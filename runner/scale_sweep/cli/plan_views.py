@@ -228,6 +228,7 @@ def _method_values(sweep: Sweep) -> dict[str, str]:
         "method.replicates_max": str(sweep.replicates_max) if sweep.until_ci_percent else "",
         "method.drift_check": "long" if sweep.sentinel else "on" if sweep.drift_check else "off",
         **{f"method.{n}": "on" if getattr(sweep, n) else "" for n in ("ablation", "profile", "equal_durability")},
+        "method.prove": ",".join(sweep.prove),
         "method.connections_check": "on" if sweep.connections_check else "off",
         "method.confirm": ("on" if sweep.confirms else "off") if sweep.load.objective is not None else "",
         "method.seed": str(sweep.seed),

@@ -6,6 +6,7 @@ import inspect
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
+from itertools import zip_longest
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -32,6 +33,7 @@ class SweepHelp(PlainCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Answers a request for help before the flags are read."""
+        args = [self._with_bare(word, following) for word, following in zip_longest(args, args[1:], fillvalue="")]
         at = next((i for i, word in enumerate(args) if self._asks(ctx, word)), None)
         if at is None or ctx.resilient_parsing:
             rest: list[str] = super().parse_args(ctx, args)
@@ -43,6 +45,12 @@ class SweepHelp(PlainCommand):
             swept, section = axis_of_command(section), "" if axis_of_command(section) else section
         typer.echo(self._help(ctx, swept, "all" if flag == ALL else section.lower()))
         raise typer.Exit
+
+    @staticmethod
+    def _with_bare(word: str, following: str) -> str:
+        """A flag that needs no value, with the value that it then has."""
+        bare = next((s.bare for s in SETTINGS if s.bare and s.flag == word), "")
+        return f"{word}={bare}" if bare and (not following or following.startswith("-")) else word
 
     def get_help_option(self, ctx: Any) -> Any:
         option: Any = super().get_help_option(ctx)

@@ -27,6 +27,7 @@ from scale_sweep.report.fitted import asked_table, interval_words
 from scale_sweep.report.headlines import headline_of, headline_of_variants
 from scale_sweep.report.noise import noise_of, noise_sentences
 from scale_sweep.report.offered_rates import capacity_table, has_objective, is_open_loop, response_table
+from scale_sweep.report.proof import proof_sentences
 from scale_sweep.report.several import comparison_table
 from scale_sweep.report.several_curves import labels_of
 from scale_sweep.report.table import Table
@@ -132,6 +133,8 @@ def _show_results(stored: StoredRun, *, is_whole: bool) -> int:
     _show_table(title, table, is_whole=is_whole)
     headline = headline_of(fitted) if is_single else headline_of_variants(stored, _fits(stored))
     console.show_line(headline.answer[0] if is_single else headline.title, "bold")
+    for words in proof_sentences(fitted) if is_single else ():
+        console.show_line(words)
     out = [r for r in stored.on_curve if not r.verdict.kind.is_fitted]
     is_minor = {r.verdict.kind for r in out} <= {VerdictKind.UNSTEADY} and len(out) < _MINOR * len(stored.on_curve)
     rejected, cautions = _rejected(stored, out), headline.cautions

@@ -68,6 +68,10 @@ class ToolProcess:
     def lines(self) -> tuple[ToolLine, ...]:
         return self._lines.kept
 
+    def disown(self, pids: frozenset[int]) -> None:
+        """Children of this process that the tool did not leave behind."""
+        self._not_its |= pids
+
     def wait(self, stop: Stop, look: Callable[[], None]) -> None:
         """Until it ends. Requests to end wait in a deferred block of the caller: the tool gets the first one as Ctrl-C,
         and a second one kills it."""

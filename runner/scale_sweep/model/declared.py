@@ -211,6 +211,7 @@ class Sweep:
     connections_check: bool = False
     confirms: bool = False
     profile: bool = False
+    prove: tuple[str, ...] = ()  # resources; empty: none
     predict: tuple[float, ...] = ()  # levels whose rate is predicted
     need: tuple[float, ...] = ()  # rates whose level is predicted
     order_seed: int | None = None  # of the trials; None: seed

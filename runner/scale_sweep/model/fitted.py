@@ -11,6 +11,7 @@ from scale_sweep.model.account import Account
 from scale_sweep.model.measured import TrialResult
 from scale_sweep.model.observed import NoiseParts
 from scale_sweep.model.planned import Plan
+from scale_sweep.model.proof import Disturbance, LevelProof
 
 REACH = 2.0  # predictions go up to this times the last level, and down to the first level divided by it
 _WIDE = 0.5  # of the rate
@@ -204,6 +205,7 @@ class FitReport:
     noise_parts: NoiseParts | None = None
     another_day: AnotherDay | None = None  # of short windows
     account: Account | None = None  # of the loss against the first level
+    proofs: tuple[LevelProof, ...] = ()
 
     @property
     def is_doubted(self) -> bool:
@@ -227,6 +229,7 @@ class StoredRun:
     timeseries: Mapping[str, tuple[tuple[float, Mapping[str, float | None]], ...]]
     fit: FitReport | None = None
     profiles: Mapping[str, str] = field(default_factory=dict)  # folded stacks, by trial
+    disturbances: Mapping[str, tuple[Disturbance, ...]] = field(default_factory=dict)  # of proofs, by trial
 
     @cached_property
     def on_curve(self) -> tuple[TrialResult, ...]:

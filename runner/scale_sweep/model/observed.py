@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["point", "drift_check", "ablation", "check", "profile", "confirm", "sentinel"]
+Role = Literal["point", "drift_check", "ablation", "check", "profile", "proof", "confirm", "sentinel"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,10 +31,11 @@ class Trial:
     seed: int
     block: int = 0  # run one after the other, in random order
     # point: of the curve; drift_check: the first trial again; ablation: with the knobs of knobs_of_level; check: twice
-    # the connections; confirm: one rate near the capacity that was found
+    # the connections; confirm: one rate near the capacity that was found; proof: some resources are made busier
     role: Role = "point"
     knobs_of_level: float | None = None
     settings: str = DEFAULTS  # that the server starts from; knobs go before it
+    disturbed: tuple[str, ...] = ()  # resources that the load of a proof finds busier for some seconds
 
     @property
     def cores(self) -> float:

@@ -32,6 +32,7 @@ from scale_sweep.plan.granted import (
 )
 from scale_sweep.plan.notes import confounds, cpu_confounds, cpu_notes, notes
 from scale_sweep.plan.planner import TRIALS_OF_A_VARIANT, abba, in_order
+from scale_sweep.plan.proofs import proof_notes, proofs_of
 from scale_sweep.plan.replicates import replicates_in_time, warmup_in_time, with_replicates, with_warmup
 from scale_sweep.plan.summary import preload_seconds, seconds
 from scale_sweep.server.targets import Facts, columns_of
@@ -136,7 +137,7 @@ def _plan_arms(sweep: Sweep, host: Host, planned: Sequence[PlannedArm]) -> Plan:
         sweep=sweep,
         trials=tuple(trials),
         confounds=(*confounds(sweep, list(map(_moving, arms)), set_by_level), *cpu_confounds(sweep, trials)),
-        notes=(*notes(sweep, trials, facts_of), *cpu_notes(sweep, trials, host)),
+        notes=(*notes(sweep, trials, facts_of), *cpu_notes(sweep, trials, host), *proof_notes(sweep, trials)),
         seconds_estimated=sum(seconds(sweep, trial, facts_of[trial.subject.target]) for trial in trials)
         + sum(preload_seconds(trial, facts_of[trial.subject.target]) for trial in makers(trials).values()),
         knobs=declared,
@@ -182,6 +183,7 @@ def _trials(sweep: Sweep, arms: Sequence[_Arm], declared: Sequence[KnobColumn]) 
         trials += in_order(block, len(trials))
     trials += sentinels_of(trials) if sweep.sentinel and not load_axis(sweep.axis).is_durable else ()
     trials += at_ends(trials, "profile") if sweep.profile else ()
+    trials += proofs_of(sweep, trials)
     return [*trials, *(drift_check_of(trials) if sweep.drift_check else ())]
 
 

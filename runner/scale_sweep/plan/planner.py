@@ -14,7 +14,7 @@ from scale_sweep.model.measured import TrialResult
 from scale_sweep.model.planned import Plan, Trial
 from scale_sweep.sweep.vary import VARIANT
 
-LAST = ("sentinel", "drift_check", "profile")  # roles that come after everything else
+LAST = ("sentinel", "drift_check", "profile", "proof")  # roles that come after everything else
 TRIALS_OF_A_VARIANT = 2  # in a block
 
 

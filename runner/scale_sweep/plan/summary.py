@@ -53,6 +53,8 @@ def plan_sentence(plan: Plan) -> str:
     sentinels = sum(t.role == "sentinel" for t in plan.trials)
     extra += f" + {sentinels} longer" if sentinels else ""
     extra += " + 2 profiled" if sweep.profile else ""
+    proofs = sum(t.role == "proof" for t in plan.trials)
+    extra += f" + {counted(proofs, 'proof')}" if proofs else ""
     times = f"{counted(sweep.replicates, 'replicate')}{extra}"
     if sweep.variants_ab:
         many, times = "", f"{counted(sweep.replicates // TRIALS_OF_A_VARIANT, 'block')} of A B B A"

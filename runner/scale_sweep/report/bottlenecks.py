@@ -9,7 +9,8 @@ from scale_sweep.base.texts import alike
 from scale_sweep.base.units import counted, format_number
 from scale_sweep.model.fitted import StoredRun
 from scale_sweep.model.measured import BottleneckKind, TrialResult, VerdictKind
-from scale_sweep.report.figures import axis_name, levels_of
+from scale_sweep.model.proof import RESOURCES
+from scale_sweep.report.figures import axis_name, fit_of, levels_of
 from scale_sweep.report.table import ABSENT, Table
 
 NAMES = {
@@ -72,12 +73,16 @@ def bottleneck_notes(run: StoredRun) -> tuple[str, ...]:
 def _row(run: StoredRun, level: float) -> tuple[str, ...]:
     trials = [r for r in run.on_curve if r.trial.level == level and r.verdict.bottleneck is not None]
     kinds = Counter(r.verdict.bottleneck.kind for r in trials if r.verdict.bottleneck)
+    proved = next((one for one in fit_of(run).proofs if one.level == level and one.differs), None)
     if not kinds:
         return format_number(level), ABSENT, ABSENT, ABSENT, ABSENT
     kind, count = kinds.most_common(1)[0]
     of_kind = [r.verdict.bottleneck for r in trials if r.verdict.bottleneck and r.verdict.bottleneck.kind is kind]
     _, figures = alike(one.sentence for one in of_kind)[0]
     name = NAMES[kind] + (f" ({count} of {counted(len(trials), 'trial')})" if count < len(trials) else "")
+    if proved is not None:
+        name = f"{', '.join(RESOURCES[cause] for cause in proved.proof.causes) or 'inside the server'} (by proof)"
+        return format_number(level), name, _shares(trials), f"by the rules, {NAMES[kind]}: {figures}", ABSENT
     return format_number(level), name, _shares(trials), figures, of_kind[0].remedy or ABSENT
 
 

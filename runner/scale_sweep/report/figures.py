@@ -15,6 +15,7 @@ from scale_sweep.analysis.noise.drift_test import without_drift
 from scale_sweep.analysis.noise.parts import parts_of
 from scale_sweep.analysis.noise.spread import with_intervals
 from scale_sweep.analysis.observations import observations
+from scale_sweep.analysis.proved import proofs_of_run
 from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.experiment.axes import AxisFacts, load_axis
 from scale_sweep.experiment.work import Rate, rate_of, rates_of
@@ -57,7 +58,9 @@ def fit_again(run: StoredRun) -> FitReport:
     account = account_of(run.results, axis, fitted.field, run.timeseries)
     if run.plan.is_simulated:
         fit, cautions = replace(fit, sentence=f"Simulated: {fit.sentence}"), (*run.plan.notes[:1], *cautions)
-    return replace(fit, cautions=cautions, noise_parts=parts_of([observed]), account=account)
+    column = "requests_per_s" if sweep.work.counts_requests else "rows_per_s"
+    proofs = proofs_of_run(run, axis, column, fit.points)
+    return replace(fit, cautions=cautions, noise_parts=parts_of([observed]), account=account, proofs=proofs)
 
 
 def with_another_day(fit: FitReport, run: StoredRun) -> FitReport:

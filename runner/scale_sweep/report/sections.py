@@ -26,6 +26,7 @@ from scale_sweep.report.markup import escape, meaning_of
 from scale_sweep.report.noise import ablations_table, noise_of, noise_sentences
 from scale_sweep.report.offered_rates import offered_tables
 from scale_sweep.report.operations import operations_part
+from scale_sweep.report.proof import proof_part
 from scale_sweep.report.reference import Reference, compare, reference_table, speedup_svg
 from scale_sweep.report.reference_reads import is_of_reads, reads_tables
 from scale_sweep.report.replicates import parts_table
@@ -67,6 +68,7 @@ def body_of(
         Section("soak", "The rate over time", _soak(run, form)),
         *_published(run, form, reference),
         Section("bottleneck", "Bottlenecks", _bottleneck(run, form)),
+        Section("proof", "Proof of the bottleneck", proof_part(run, form)),
         Section("disks", "Each disk", _disks(run, form)),
         Section("trials", "Every trial and its verdict", _trials(run, form)),
         Section("seconds", "Second by second", form.on_page(lambda: trials_html(run))),

@@ -37,6 +37,7 @@ _DECIDED = {
     "method.until_ci": "--until-ci",
     "method.drift_check": "--drift-check",
     "method.ablation": "--ablation",
+    "method.prove": "--prove",
 }
 REFUSED = (*_DECIDED, "vary")  # keys of settings that are not accepted
 _NO_SETTING = "name question origin tags variants_ab replicates replicates_max drift_check sentinel vary".split()

@@ -17,7 +17,7 @@ from scale_sweep.model.declared_parts import Load, Objective, Rule
 from scale_sweep.server.targets import all_facts
 from scale_sweep.server.targets.certificates import OF_SYSTEM, VERIFYING
 from scale_sweep.sweep import axis as axes
-from scale_sweep.sweep import commands, window
+from scale_sweep.sweep import commands, proving, window
 from scale_sweep.sweep.axis import refuse_too_many
 from scale_sweep.sweep.file import read_sweep_file, sweep_path
 from scale_sweep.sweep.named_workloads import NAMED
@@ -44,6 +44,7 @@ def resolve_sweep(what: str, flags: Mapping[str, str | list[str]], host: Host | 
     swept = axes.swept_axis(what, texts.text)
     mistakes += axes.mistakes(swept, what, texts.text, values, texts.origin)
     mistakes += _conflicts(texts, values)
+    mistakes += proving.mistakes(values, texts.origin)
     mistakes += window.mistakes(values, texts.origin, len(values[swept.key] or ()))
     mistakes += commands.mistakes(values, texts.origin, FLAGS)
     if mistakes:
@@ -207,7 +208,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
         need=v["report.need"] or (),
         tags=v["tags"],
         origin=dict(texts.origin),
-        **_method(values, len(v[swept.key])),
+        **_method(values, len(v[swept.key]), swept),
         **swept.fields(values),
     )
 
@@ -223,7 +224,7 @@ def _knobs(v: Mapping[str, Any]) -> dict[str, Rule]:
     return {**{name: rule for name, rule in rules.items() if rule is not None}, **v["knobs.other"]}
 
 
-def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
+def _method(v: Mapping[str, Any], levels: int, swept: Axis) -> dict[str, Any]:
     """Drift checks are planned if replicates cannot separate drift."""
     replicates = 1 if v["load.soak"] is not None else int(v["method.replicates"])
     many = levels > 1 and replicates > 1
@@ -237,5 +238,6 @@ def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
         "until_ci_percent": v["method.until_ci"],
         **{name: bool(v[f"method.{name}"]) for name in ("ablation", "profile", "equal_durability")},
         "connections_check": v["method.connections_check"] == "on" and v["load.slo"] is None,
+        "prove": (v["method.prove"] or swept.facts.proves) if v["method.prove"] is not None else (),
         "confirms": v["method.confirm"] == "on" and v["load.slo"] is not None,
     }

@@ -157,6 +157,10 @@ method.ablation --ablation switch
     If a rule changes a knob, also measure the level after the change with the old knobs.
 method.profile --profile switch
     Repeat a trial of the lowest and of the highest level with perf, and show which functions use more CPU.
+method.prove --prove RESOURCES?auto resources
+    Prove the bottleneck: repeat a trial of the lowest and of the highest level, and make some resources busier for some
+    seconds: cpu (the server's), load (the load generator's CPUs), disk, clients, like cpu,disk. Without RESOURCES: the
+    two that matter most on the axis (docs/why.md).
 method.equal_durability --equal-durability switch
     Every target answers a request when its rows are fsynced, if it has a setting for that. --knob overrides it.
 method.connections_check --connections-check on|off = on

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,17 @@ from scale_sweep.base.errors import LoadError, StoreError
 from scale_sweep.base.units import part_of
 from scale_sweep.model.declared import Sweep
 from scale_sweep.model.fitted import StoredRun
-from scale_sweep.model.planned import Plan
+from scale_sweep.model.planned import Plan, Trial
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.codec import from_plain
-from scale_sweep.results.store.reader import done_of, read_manifest, read_plan, read_result, series_from_text
+from scale_sweep.results.store.reader import (
+    done_of,
+    extra_files,
+    read_manifest,
+    read_plan,
+    read_result,
+    series_from_text,
+)
 from scale_sweep.results.store.run_lock import status_of
 from scale_sweep.results.store.stored import Folder, is_there
 from scale_sweep.verify.derived import check_derived
@@ -47,6 +55,7 @@ def verify_run(run: Folder | Path) -> Verification:
         return _without_plan(run, digests, error)
     status = status_of(run, manifest)
     again, disagreements, notes = _trials(run, plan, status)
+    profiles, disturbances = _extra_files(run, [a.result.trial for a in again], disagreements)
     disagreements += _manifest(run, manifest, plan)
     made = StoredRun(
         path=str(run),
@@ -54,6 +63,8 @@ def verify_run(run: Folder | Path) -> Verification:
         plan=plan,
         results=with_later_trials(plan, [a.result for a in again]),
         timeseries={a.result.trial.trial_id: series_from_text(a.series) for a in again},
+        profiles=profiles,
+        disturbances=disturbances,
     )
     derived = check_derived(run, made, {a.result.trial.trial_id: a for a in again})
     notes += _versions(manifest)
@@ -75,6 +86,14 @@ def verify_run(run: Folder | Path) -> Verification:
         disagreements=(*altered, *disagreements, *remade),
         notes=(*digests.notes, *notes, *derived.notes, NOT_COMPARED),
     )
+
+
+def _extra_files(run: Folder, trials: Sequence[Trial], disagreements: list[Disagreement]) -> Any:
+    try:
+        return extra_files(run, trials)
+    except StoreError as error:
+        disagreements.append(unread(run, "trials", error))
+        return {}, {}
 
 
 def _without_plan(run: Folder, digests: DigestCheck, error: StoreError) -> Verification:

@@ -41,6 +41,8 @@ class AxisFacts:
     published_columns: tuple[str, ...] = ("connections", "rows", "disk_io", "available_memory", "cpu")
     published_note: str = ""  # how our rates differ in kind from published ones
     console_columns: tuple[str, ...] = ("disk_write",)
+    proves: tuple[str, ...] = ("cpu", "load")  # that --prove disturbs unless it names others
+    swept_resource: str = ""  # of these, which a level gives more of
     usual_keys: tuple[str, ...] = ()  # of every sweep, in the short help of this axis
 
     def count(self, level: str) -> str:

@@ -26,6 +26,8 @@ _FACTS = AxisFacts(
         remedies={BottleneckKind.CONNECTIONS: _MORE_CLIENTS},
     ),
     own_verdict=VerdictKind.VALID,
+    proves=("clients", "cpu"),
+    swept_resource="clients",
     published_columns=("partitions", "rows", "disk_io", "available_memory", "cpu"),
     usual_keys=tuple(
         "target.memory load.slo workload.tables workload.rows_per_request load.method knobs.partitions".split()

@@ -38,6 +38,7 @@ _FACTS = AxisFacts(
     own_verdict=VerdictKind.RESOURCE_NOT_SATURATED,
     one_without="give the one number of cores that it has, like --cores 8",
     is_constant_elsewhere=True,
+    swept_resource="cpu",
     published_level="CPU cores",
     published_columns=("partitions", "connections", "rows", "disk_io", "available_memory", "cpu"),
     usual_keys=("target.memory", "load.slo", "cpus.server", "cpus.generator", "knobs.partitions", "knobs.connections"),

@@ -75,6 +75,8 @@ _FACTS = AxisFacts(
     must_be_steady=False,
     published_columns=("commit_threads", "rows", "durable_rows", "cpu", "disk_io"),
     published_note="ours: to the end of flush and sync; the published rates are acknowledged rows",
+    proves=("disk", "cpu"),
+    swept_resource="disk",
     console_columns=("disk_total", "disk_shares", "disk_of_ceiling"),
     usual_keys=("knobs.connections", "knobs.commit_threads"),
 )

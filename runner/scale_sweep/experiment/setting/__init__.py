@@ -29,6 +29,7 @@ class Setting:
     help: str
     metavar: str = "TEXT"
     takes: Takes = Takes.VALUE
+    bare: str = ""  # the value of a flag without one; "": it needs one
     usual: bool = False  # in the short help of every axis, or of the axis that has it
 
     @property
@@ -49,6 +50,7 @@ def setting(
 _READERS: Mapping[str, Callable[[str], object]] = {
     "text": str,
     "switch": readers.switch,
+    "resources": readers.resources,
     "number": parse_count,
     "count": readers.at_least(1, parse_count),
     "count_or_0": readers.at_least(0, parse_count),
@@ -88,7 +90,8 @@ def settings_of(
 ) -> Iterator[Setting]:
     """From a table in text: `key --flag METAVAR reader = default`, and below it the help.
 
-    A key with * is usual, a reader with + reads a flag that can be repeated. A reader is a name, words between |, which
+    A key with * is usual, a reader with + reads a flag that can be repeated, METAVAR?WORD means WORD without a value. A
+    reader is a name, words between |, which
     are the only values, or LOW..HIGH. Only a key: the setting is one of `named`. own: more readers.
     """
     known = {**_READERS, **(own or {})}
@@ -111,7 +114,8 @@ def settings_of(
             read=read,
             default=default,
             help=" ".join(map(str.strip, lines)),
-            metavar="TEXT" if name == "switch" else metavar,
+            metavar="TEXT" if name == "switch" else metavar.partition("?")[0],
+            bare=metavar.partition("?")[2],
             takes=Takes.NOTHING if name == "switch" else Takes.VALUES if rest[-1].endswith("+") else Takes.VALUE,
             usual=key.endswith("*"),
         )

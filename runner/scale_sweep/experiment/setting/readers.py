@@ -18,6 +18,7 @@ from scale_sweep.base.units import (
     parse_seconds,
 )
 from scale_sweep.model.declared_parts import Piece, Rule
+from scale_sweep.model.proof import RESOURCES
 
 RAM_BYTES_MIN = 256 * 2**20
 MEMORY_BYTES_MIN = 16 * 2**20
@@ -230,6 +231,17 @@ def paths(text: str) -> tuple[str, ...]:
     if doubled:
         raise ValueError(f"{doubled[0]} is named twice")
     return absolute
+
+
+def resources(text: str) -> tuple[str, ...]:
+    """Empty: those of the axis."""
+    if text == "auto":
+        return ()
+    names = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    for name in names:
+        if name not in RESOURCES:
+            raise ValueError(not_one_of(name, tuple(RESOURCES)))
+    return names
 
 
 def switch(text: str) -> bool:

@@ -10,6 +10,7 @@ from scale_sweep.experiment.axes import AxisFacts
 from scale_sweep.experiment.work import miscounted, stores
 from scale_sweep.experiment.work.sums import wrong_rows
 from scale_sweep.judge.figures.counts_per_second import RatedInterval, rated_intervals
+from scale_sweep.judge.figures.disturbed import verdict_of_disturbed
 from scale_sweep.judge.figures.littles_law import contradiction, occupied_of
 from scale_sweep.judge.figures.measurement import commits_in_window, measurement
 from scale_sweep.judge.figures.operations import hidden, offered_of
@@ -128,4 +129,5 @@ class Outcome:
 
 def outcome_of_load(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outcome:
     measured = measurement(trial, facts)
-    return Outcome(measurement=measured, verdict=diagnose(evidence(trial, facts, measured), axis))
+    verdict = diagnose(evidence(trial, facts, measured), axis)
+    return Outcome(measurement=measured, verdict=verdict_of_disturbed(verdict) if trial.disturbed else verdict)

@@ -33,6 +33,11 @@ class LineChild:
         self._process: subprocess.Popen[bytes] | None = None
         self._rest = b""
 
+    @property
+    def pid(self) -> int:
+        """0: it does not run."""
+        return self._process.pid if self._process is not None else 0
+
     def start(self) -> None:
         pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
         with contextlib.suppress(OSError):

@@ -21,6 +21,7 @@ from scale_sweep.loadgen.remote import GeneratorStopped
 from scale_sweep.machine.sampling.sampler import HostReader, Sampler
 from scale_sweep.machine.sampling.waits import lock_waits
 from scale_sweep.measure.trial.disks import SYNC_S, Growth, refuse_full, sync_disks
+from scale_sweep.measure.trial.disturbances import TrialDisturbing
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached, prove_pinning
 from scale_sweep.measure.trial.stages import LoadSeen
@@ -77,12 +78,15 @@ class Loading:
         self._is_looked_at = False
         self._growth = Growth(order.trial.load, order.disks)
         self.stacks = StackRecorder() if order.trial.role == "profile" else None
+        self.disturbing = TrialDisturbing(order) if order.trial.disturbed else None
 
     def events(self, *, flushes: bool = True) -> Iterator[Event]:
         """flushes: after the load; else `flush` does that later. Raises LoadError, TargetError or Stopped; the load has
         then ended."""
         self._sync(SYNC_S)
         try:
+            if self.disturbing is not None:
+                self.disturbing.start()
             self._load.start()
             failure = yield from self._sampled(flushes=flushes)
             new = yield from self._drained()
@@ -94,6 +98,8 @@ class Loading:
                 self._load.stop()
                 if self.stacks is not None:
                     self.stacks.close()
+                if self.disturbing is not None:
+                    self.disturbing.stop()
         if failure is not None:
             raise failure
         self._refuse_full(new)
@@ -167,6 +173,8 @@ class Loading:
                 self._commits_before = self._commits()
                 if self.stacks is not None:  # now: perf knows no files of a process that is forked while it records
                     self.stacks.start(self._server.pids, self._order.trial.placement.generator_cpus)
+                if self.disturbing is not None:
+                    self.disturbing.begin(line.monotonic_ns)
             elif isinstance(line, Phase) and self._measure_start_ns is not None:
                 self._look_at_the_end()
             elif isinstance(line, Interval) and self._measure_start_ns is None:

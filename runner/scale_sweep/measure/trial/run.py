@@ -10,6 +10,7 @@ from typing import Any
 
 from scale_sweep.base.errors import ScaleError
 from scale_sweep.base.interrupts import Stop, undone
+from scale_sweep.judge.figures.disturbed import DISTURBANCES, disturbances_text
 from scale_sweep.judge.figures.tool_facts import tool_facts
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window_bounds import with_summary
@@ -26,6 +27,7 @@ from scale_sweep.measure.trial.answers import checked_before
 from scale_sweep.measure.trial.answers_within import checked_within
 from scale_sweep.measure.trial.commands import TrialCommands
 from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement
+from scale_sweep.measure.trial.disturbances import held_lines
 from scale_sweep.measure.trial.loading import HostSamples, Loading, no_hosts
 from scale_sweep.measure.trial.loads import LoadMaker, Searching, load_of, trace_folder, traced
 from scale_sweep.measure.trial.order import TrialOrder
@@ -196,7 +198,9 @@ class _RunningTrial:
         if self._commands is not None:
             return {}
         texts = texts_of(self._trial, self._target.facts)
-        whole_spec = trial_spec(self._trial, {**reached.session.load_spec(), **query_lines(texts)})
+        whole_spec = trial_spec(self._trial, {**reached.session.load_spec(), **query_lines(texts)}) | held_lines(
+            self._trial
+        )
         spec = kept_by(self._order.program, whole_spec)
         yield self._artifact("spec", specs_text(group_specs(spec, self._trial.work)))
         if texts:
@@ -223,6 +227,10 @@ class _RunningTrial:
                 self._add(**vars(loaded))
                 self._facts = self._with_load(load)
         self._answers_within(reached, spec, load)
+        if loading.disturbing is not None:
+            yield self._artifact(DISTURBANCES, disturbances_text(loading.disturbing.rows))
+            if loading.disturbing.trouble:
+                yield Noted(trial_id=self._trial.trial_id, sentence=loading.disturbing.trouble)
         if loading.stacks is not None:
             yield self._artifact(FOLDED, loading.stacks.folded)
             if loading.stacks.trouble:

@@ -70,6 +70,7 @@ def preflight(
         *machine_findings.few_open_files(plan.trials),
         *machine_findings.port_free(plan.sweep.port),
         *machine_findings.profiling(plan.sweep.profile),
+        *machine_findings.proving(plan, data_dir, in_memory=in_memory),
         *machine_findings.interfaces(plan.sweep.network_bits_per_s),
         *(f for choice, trials in subjects if not choice.missing for f in _of_server(choice, trials)),
         *machine_findings.beside(),

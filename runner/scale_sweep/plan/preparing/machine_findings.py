@@ -11,6 +11,7 @@ from pathlib import Path
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.experiment.work import takes_fixed_work
 from scale_sweep.machine.host.block_devices import RamDirectory, shortage
+from scale_sweep.machine.host.disturbing import disk_obstacle
 from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.machine.host.processes import OPEN_FILES_REMEDY, USED_SHARE, open_files_limit, other_cores
 from scale_sweep.machine.sampling.programs import OtherPrograms
@@ -105,6 +106,16 @@ def few_open_files(trials: Iterable[Trial]) -> list[Finding]:
 def profiling(wanted: bool) -> list[Finding]:
     obstacle = profile_obstacle() if wanted else None
     return [] if obstacle is None else [stop("--profile", obstacle.sentence, obstacle.remedy)]
+
+
+def proving(plan: Plan, data_dir: Path, *, in_memory: bool) -> list[Finding]:
+    """Disks that the sweep prepares can be disturbed."""
+    if plan.sweep.disks is not None or not any("disk" in trial.disturbed for trial in plan.trials):
+        return []
+    why = "the data is in memory, not on a disk" if in_memory else disk_obstacle(str(existing(data_dir)))
+    remedy = "leave out disk, or give a --data-dir on a disk"
+    refusal = Finding(blocking=True, subject="--prove disk", sentence=why, remedy=remedy, is_input=True)
+    return [refusal] if why else []
 
 
 def interfaces(names: Iterable[str], net: Path = Path("/sys/class/net")) -> list[Finding]:

@@ -93,6 +93,8 @@ def is_simulated(sweep: Sweep) -> bool:
 def machine_of(sweep: Sweep, results: Path, find: Find, described: Host | None = None) -> ThisMachine:
     """That of a sweep. described: one that is not here. Raises UsageError for one whose server would be here."""
     if is_simulated(sweep):
+        if sweep.prove:
+            raise UsageError("--prove: a simulated server has no CPUs to disturb", remedy="leave it out")
         return SimulatedMachine(results, find, described or read_host())
     if described is not None:
         raise UsageError(

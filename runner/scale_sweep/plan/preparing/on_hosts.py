@@ -49,6 +49,7 @@ def refuse_elsewhere(sweep: Sweep) -> None:
         "--endpoint: the server runs already; --hosts starts one": sweep.endpoint,
         "--disk-placement stripe: an array is not made on another host yet": sweep.disk_placement == "stripe",
         "--trace: requests are not kept on another host yet": sweep.load.trace_every,
+        "--prove: the agents of hosts do not disturb a server yet": sweep.prove,
         "--load: another program makes no load on several hosts": sweep.load.command is not None,
         "--load-generator: only scale's own makes a load on several hosts": not sweep.load.is_ours,
         "--generator-cpus: name them in the inventory (scale_cpus)": sweep.generator_cpus or sweep.shares_cpus,

@@ -7,16 +7,18 @@ import io
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from scale_sweep.analysis.later_trials import with_later_trials
 from scale_sweep.base.errors import StoreError, UsageError
+from scale_sweep.judge.figures.disturbed import DISTURBANCES
 from scale_sweep.model.events import FOLDED, CeilingsMeasured, Event, PlanGrew, TrialFinished
 from scale_sweep.model.fitted import FitReport, StoredRun
 from scale_sweep.model.measured import TrialResult, VerdictKind
 from scale_sweep.model.planned import Plan, Trial
+from scale_sweep.model.proof import Disturbance
 from scale_sweep.model.samples import DiskCeiling, Sample
 from scale_sweep.results.store.codec import document_of, from_json, from_plain, strict_loads
 from scale_sweep.results.store.events import JOURNAL, read_line
@@ -127,6 +129,7 @@ def read_run(run: Folder | Path) -> StoredRun:
     results = read_results(run, plan)
     ended = [trial for trial in plan.trials if is_there(run, done_of(trial))]
     series = {trial.trial_id: _series(run, f"{folder_of(trial)}/series.csv") for trial in ended}
+    profiles, disturbances = extra_files(run, ended)
     return StoredRun(
         path=str(run),
         manifest=manifest,
@@ -134,8 +137,21 @@ def read_run(run: Folder | Path) -> StoredRun:
         results=with_later_trials(plan, results),
         timeseries=series,
         fit=from_plain(read_fit(run, FIT), FitReport, run / FIT) if is_there(run, FIT) else None,
-        profiles={name: read_text(run, file) for name in series if is_there(run, file := f"trials/{name}/{FOLDED}")},
+        profiles=profiles,
+        disturbances=disturbances,
     )
+
+
+def extra_files(run: Folder, trials: Sequence[Trial]) -> tuple[dict[str, str], dict[str, tuple[Disturbance, ...]]]:
+    """By trial: the stacks of the profiled ones, the disturbances of proofs. Raises StoreError."""
+    profiles, disturbances = {}, {}
+    for trial in trials:
+        if is_there(run, name := f"{folder_of(trial)}/{FOLDED}"):
+            profiles[trial.trial_id] = read_text(run, name)
+        if is_there(run, name := f"{folder_of(trial)}/{DISTURBANCES}"):
+            rows = (from_json(line, Disturbance, run / name) for line in lines_of(run, name))
+            disturbances[trial.trial_id] = tuple(rows)
+    return profiles, disturbances
 
 
 def read_fit(run: Folder, name: str) -> dict[str, Any]:

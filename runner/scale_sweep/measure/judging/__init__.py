@@ -1,0 +1,1 @@
+"""`scale judge`: a load tool and a server that run already."""
