@@ -10,6 +10,7 @@ import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from scale_sweep.model.planned import Trial
 
@@ -17,32 +18,30 @@ US_MAX = 3_600_000_000
 SERVERS_MAX = 1024  # of the load generator
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameter:
+class Parameter(NamedTuple):
     default: str
     least: float
     most: float
-    help: str
 
 
 PARAMETERS: Mapping[str, Parameter] = {
-    "service_us": Parameter(default="5000", least=1, most=US_MAX, help="of a request, by one server at full speed"),
-    "noise": Parameter(default="0.5", least=0, most=20, help="percent, standard deviation of a trial's speed"),
-    "alpha": Parameter(default="0.02", least=0, most=1, help="contention of usl"),
-    "beta": Parameter(default="0.0001", least=0, most=1, help="coherency of usl"),
-    "smt": Parameter(default="0.25", least=0, most=1, help="of a core, added by its second thread"),
-    "numa": Parameter(default="0.15", least=0, most=0.95, help="of the speed, lost on more than one node"),
-    "lock": Parameter(default="0.05", least=0.001, most=1, help="of the service, under the lock"),
-    "most": Parameter(default="16", least=0.1, most=SERVERS_MAX, help="servers of bandwidth, plateau and quota"),
-    "fall": Parameter(default="0.01", least=0, most=1, help="of the plateau, lost by each server after 1.5 x most"),
-    "per_partition": Parameter(default="1", least=0.01, most=SERVERS_MAX, help="servers that one partition needs"),
-    "cold": Parameter(default="0.5", least=0.01, most=1, help="of full speed, at the begin of warmup"),
-    "cold_s": Parameter(default="4", least=0.001, most=3600, help="until full speed"),
-    "drift": Parameter(default="0.05", least=0, most=0.5, help="of full speed, above and below it"),
-    "drift_s": Parameter(default="600", least=0.001, most=3600, help="of a whole wave"),
-    "pause_s": Parameter(default="0.5", least=0.001, most=9, help="of each pause, every 10 s"),
-    "slow": Parameter(default="0.7", least=0.01, most=1, help="of full speed, in the slow state"),
-    "state_s": Parameter(default="20", least=0.001, most=3600, help="of a state at least"),
+    "service_us": Parameter("5000", 1, US_MAX),  # of a request, by one server at full speed
+    "noise": Parameter("0.5", 0, 20),  # percent, standard deviation of a trial's speed
+    "alpha": Parameter("0.02", 0, 1),  # contention of usl
+    "beta": Parameter("0.0001", 0, 1),  # coherency of usl
+    "smt": Parameter("0.25", 0, 1),  # of a core, added by its second thread
+    "numa": Parameter("0.15", 0, 0.95),  # of the speed, lost on more than one node
+    "lock": Parameter("0.05", 0.001, 1),  # of the service, under the lock
+    "most": Parameter("16", 0.1, SERVERS_MAX),  # servers of bandwidth, plateau and quota
+    "fall": Parameter("0.01", 0, 1),  # of the plateau, lost by each server after 1.5 x most
+    "per_partition": Parameter("1", 0.01, SERVERS_MAX),  # servers that one partition needs
+    "cold": Parameter("0.5", 0.01, 1),  # of full speed, at the begin of warmup
+    "cold_s": Parameter("4", 0.001, 3600),  # until full speed
+    "drift": Parameter("0.05", 0, 0.5),  # of full speed, above and below it
+    "drift_s": Parameter("600", 0.001, 3600),  # of a whole wave
+    "pause_s": Parameter("0.5", 0.001, 9),  # of each pause, every 10 s
+    "slow": Parameter("0.7", 0.01, 1),  # of full speed, in the slow state
+    "state_s": Parameter("20", 0.001, 3600),  # of a state at least
 }
 PAUSE_EVERY_MS = 10_000
 
