@@ -18,10 +18,11 @@ from scale_sweep.base.interrupts import Stop, Stopped
 from scale_sweep.fleet import on_worker
 from scale_sweep.fleet.cluster import refuse_open
 from scale_sweep.fleet.engine import ENGINES, FleetHost, FleetOrder, engine_of
-from scale_sweep.fleet.on_worker import clean_environment, packed, unpacked
+from scale_sweep.fleet.on_worker import clean_environment
 from scale_sweep.fleet.run import Turn, files_of, refuse_few, run_all, without_missing, words_of
 from scale_sweep.hosts.inventory import HostEntry, Inventory, by_server
 from scale_sweep.machine.host.host_facts import read_host
+from scale_sweep.verify.archive import packed, unpacked
 from tests.offenders import assert_none
 from tests.unit import stored_runs
 from tests.unit.factories import make_sweep
@@ -159,7 +160,7 @@ def test_a_sweep_is_the_same_on_a_command_line(tmp_path):
     assert words == ("cpu", "--cores=1,2", "--quick", "--tag=a=b", "--tag=c=d", "--order-seed=7")
     file = tmp_path / "mine.toml"
     file.write_text("[axis]\n")
-    assert files_of(order({}, str(file))) == {"mine.toml": "[axis]\n"}
+    assert files_of(str(file)) == {"mine.toml": "[axis]\n"}
     assert words_of(order({}, str(file)), TWO_CPUS)[0] == "mine.toml"
 
 

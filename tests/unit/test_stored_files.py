@@ -130,9 +130,12 @@ def test_a_manifest_that_is_a_fifo_or_has_a_key_of_another_kind_is_refused(tmp_p
 
 
 # Packages that read or change runs, and the files in them that open something else: a lock of a directory, the journal
-# of a trial that this process runs, files that a user names.
+# of a trial that this process runs, files that a user names, an archive in memory.
 OF_RUNS = "results verify watch/exporter analysis/compare report watch/live".split()
-OTHERS = {f"results/store/{name}.py" for name in ("stored", "run_lock", "events", "outside")} | {"results/identity.py"}
+OTHERS = {f"results/store/{name}.py" for name in ("stored", "run_lock", "events", "outside")} | {
+    "results/identity.py",
+    "verify/archive.py",
+}
 OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "fdopen", "loadtxt", "genfromtxt"}
 
 

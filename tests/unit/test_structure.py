@@ -427,9 +427,9 @@ agent 700 7
 analysis 7700 47
 base 1070 9
 capacity 350 3
-cli 5190 32
+cli 5425 34
 experiment 2980 20
-fleet 1000 7
+fleet 945 7
 hosts 1500 8
 iotbenchmark 1350 8
 judge 4140 29
@@ -443,7 +443,7 @@ results 2170 15
 server 14090 110
 sweep 1755 13
 taosbenchmark 3400 19
-verify 675 5
+verify 1010 7
 watch 2100 15
 """
 TEXTS = {".py", ".toml", ".json", ".csv", ".css", ".sql", ".txt"}

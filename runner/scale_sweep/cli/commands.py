@@ -41,6 +41,10 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "judging",
             "Run a load command, like pgbench, and show whether its number is the server's or the load's.",
         ),
+        "kit": (
+            "kit",
+            "Write a script and a page to carry to another machine, which make one redacted file to send back.",
+        ),
         "ab": (
             "ab",
             "Measure two variants in turn on this machine, in blocks of A B B A, and test whether B is slower.",
@@ -63,6 +67,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "exports",
             "Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, HdrHistogram, SQL.",
         ),
+        "import": ("exports", "Store a run that `scale export --redacted` wrote elsewhere, after it was verified."),
         "size": ("size", _SIZE),
         "fit": ("fit", "Fit the curve of any data: a CSV file with a level and a rate in each row."),
     },

@@ -1,4 +1,4 @@
-"""`scale export`: a run in other programs' formats; `scale site`: the stored runs as a static site."""
+"""`scale export`: a run in other formats; `scale import`: one from elsewhere; `scale site`: runs as a static site."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.base.registry import require_extra
 from scale_sweep.base.units import counted
-from scale_sweep.cli.arguments import RESULTS, RUN, from_flags
+from scale_sweep.cli.arguments import NEW_RESULTS, RESULTS, RUN, from_flags
 
 if TYPE_CHECKING:
     from scale_sweep.model.fitted import StoredRun
@@ -31,6 +31,7 @@ class ExportTable(StrEnum):
 
 def register(app: typer.Typer) -> None:
     app.command("export", epilog="Example: scale export last --what timeseries --csv seconds.csv")(from_flags(export))
+    app.command("import", epilog="Example: scale import 20260102T030405Z-cores-postgres-1a2b3c.tar.gz")(import_run)
     app.command("site", epilog="Example: scale site results --out public")(site)
 
 
@@ -58,6 +59,15 @@ class ExportRequest:
         ExportTable,
         typer.Option(help="points: a row for each trial; timeseries: a row for each tick; histograms: for --hlog."),
     ] = ExportTable.POINTS
+    redacted: Annotated[
+        bool,
+        typer.Option(
+            "--redacted", help="Write the whole run as one archive for `scale import`, without names, paths and logs."
+        ),
+    ] = False
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --redacted: the archive. [default: RUN.tar.gz]")
+    ] = None
     results: RESULTS = Path("results")
 
 
@@ -82,13 +92,20 @@ def export(request: ExportRequest) -> None:
     ]
     if request.what is ExportTable.HISTOGRAMS and (wanted or request.hlog is None):
         raise UsageError("--what histograms: is written as an HdrHistogram log, no table", remedy="give --hlog FILE")
-    if not wanted and request.openmetrics is None and request.sql is None and request.hlog is None:
-        formats_words = "--csv, --json, --parquet, --openmetrics or --hlog FILE, or --sql URL"
+    if request.out is not None and not request.redacted:
+        raise UsageError("--out: is the file of --redacted", remedy="give --redacted, or leave it out")
+    others = (request.openmetrics, request.sql, request.hlog)
+    if not (wanted or request.redacted) and all(one is None for one in others):
+        formats_words = "--csv, --json, --parquet, --openmetrics or --hlog FILE, --sql URL, or --redacted"
         raise UsageError("scale export needs a format", remedy=f"give {formats_words}")
     for chosen, extra, flag in ((request.parquet, "parquet", "--parquet"), (request.sql, "sql", "--sql")):
         if chosen is not None:
             require_extra(extra, flag)
     run = find_run(request.results, request.run)
+    if request.redacted:
+        from scale_sweep.cli.carried import export_redacted
+
+        export_redacted(run, request.out)
     stored = read_run(run)
     if request.hlog is not None:
         from scale_sweep.results.histogram_log import histogram_log
@@ -118,6 +135,19 @@ def _write(file: Path, content: bytes, what: str) -> None:
     else:
         write_outside(file, content)
         console.say(f"{what} in {file}")
+
+
+def import_run(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `scale export --redacted` wrote.")],
+    results: NEW_RESULTS = Path("results"),
+) -> None:
+    """Store a run that `scale export --redacted` wrote elsewhere, after it was verified.
+
+    Nothing of it is executed, and it cannot be resumed.
+    """
+    from scale_sweep.cli.carried import import_redacted
+
+    import_redacted(file, results)
 
 
 MARK = ".scale-site"  # a folder with this file was made here, and its pages may be replaced

@@ -30,7 +30,6 @@ def init(what: AXIS, target: TARGET = "auto") -> None:
     """Print a sweep file for an axis, with comments, to change and to run."""
     from scale_sweep.base.texts import not_one_of
     from scale_sweep.cli import console
-    from scale_sweep.server.targets import TARGETS
     from scale_sweep.sweep.file import first_command_file, first_file
 
     if what == ANY_SERVER:
@@ -39,11 +38,19 @@ def init(what: AXIS, target: TARGET = "auto") -> None:
     chosen = axis_of_command(what)
     if chosen is None:
         raise UsageError(f"axis {not_one_of(what, (*commands(), ANY_SERVER))}")
+    refuse_unknown(target)
+    console.show_bytes(first_file(chosen, target).encode())
+
+
+def refuse_unknown(targets: str) -> None:
+    """targets: as in --target. Raises UsageError."""
+    from scale_sweep.base.texts import not_one_of
+    from scale_sweep.server.targets import TARGETS
+
     known = ("auto", *TARGETS.names())
-    for name in target.split(","):
+    for name in targets.split(","):
         if name not in known:
             raise UsageError(f"--target: {not_one_of(name, known)}")
-    console.show_bytes(first_file(chosen, target).encode())
 
 
 def schema() -> None:

@@ -161,6 +161,8 @@ def resume(request: ResumeRequest, confirmed: RepeatedFlags) -> None:
     wait_s = quiet_s(request.wait_quiet)
     held = RunLock(find_run(request.results, request.run, own_folder))
     stored = read_run(held.run)
+    if "redacted" in stored.manifest:
+        raise UsageError(f"{request.run}: an imported run cannot be continued", remedy="measure again: scale sweep")
     missing = len(stored.plan.trials) - len(stored.results)
     if not missing and is_finished(held.run):  # nothing changes, nor a fingerprint that was published
         console.say(f"all trials are done; scale report {request.run} makes the fit and the reports again")

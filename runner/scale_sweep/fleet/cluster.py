@@ -18,13 +18,13 @@ from scale_sweep.base.errors import PreflightError, ProvisionError, UsageError
 from scale_sweep.base.registry import require_extra
 from scale_sweep.fleet import on_worker
 from scale_sweep.fleet.engine import Announced, FleetHost, FleetOrder, Say
-from scale_sweep.fleet.on_worker import unpacked
 from scale_sweep.fleet.run import files_of, words_of
 from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.model.planned import Finding, Plan
 from scale_sweep.plan.summary import plan_sentence
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.codec import from_plain
+from scale_sweep.verify.archive import unpacked
 
 FLAG = "--cluster"
 CONNECT_S = 10.0
@@ -166,7 +166,7 @@ class ClusterFleet:
         return [self._task(order, number) for number in range(len(self.hosts))]
 
     def _task(self, order: FleetOrder, number: int) -> ClusterTask:
-        host, worker, files = self.hosts[number], self._workers[number], files_of(order)
+        host, worker, files = self.hosts[number], self._workers[number], files_of(order.what)
         words = words_of(order, host.host)
         answer = json.loads(self._answer(self._submitted(worker, on_worker.planned, words, files), PLAN_S))
         announced = _announced(answer, host.name)

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
-import secrets
 import subprocess
 import sys
-import tarfile
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from scale_sweep.base.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, StoreError
+from scale_sweep.base.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED
 from scale_sweep.base.spawning import run_within
 from scale_sweep.machine.host.host_facts import read_host
 from scale_sweep.machine.host.processes import machine_identity
 from scale_sweep.machine.state.places import folder
 from scale_sweep.results.identity import identity
-from scale_sweep.results.store.stored import Folder, is_there, make_folder, own_folder, remove_folder, subfolder, write
-from scale_sweep.verify.digests import check_digests
+from scale_sweep.verify.archive import packed
 
 LEASE_S = 60.0
 BEAT_S = 5.0  # between renewals
@@ -186,58 +182,3 @@ def _written(files: Mapping[str, str]) -> Iterator[Path]:
 
 def _ended(code: int, words: str) -> bytes:
     return json.dumps({"code": code, "words": words}).encode()
-
-
-RUN_BYTES_MAX = 2**30  # of all files of a run
-
-
-def packed(run: Path) -> bytes:
-    content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode="w:gz", compresslevel=3) as archive:
-        archive.add(run, arcname=run.name)
-    return content.getvalue()
-
-
-def unpacked(content: bytes, results: Path, host: str) -> Path:
-    """Writes the run into the directory of runs, when all of it is right. Raises StoreError that names the host."""
-    there, arriving = own_folder(results, makes=True), f".arriving-{secrets.token_hex(3)}"
-    try:
-        try:
-            with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
-                name = _run_name(archive, host)
-                make_folder(there, f"{arriving}/{name}")
-                _write_run(archive, there, arriving)
-        except (tarfile.TarError, EOFError, OSError, ValueError) as error:  # ValueError: a NUL in a name
-            raise StoreError(f"{host}: its run did not arrive: {error}") from None
-        if wrong := check_digests(subfolder(there, f"{arriving}/{name}")).disagreements:
-            raise StoreError(f"{host}: its run did not arrive whole: {wrong[0].file} {wrong[0].sentence}")
-        if is_there(there, name):
-            raise StoreError(f"{host}: {results / name} exists already")
-        os.rename(f"{arriving}/{name}", name, src_dir_fd=there.fd, dst_dir_fd=there.fd)
-    finally:
-        remove_folder(there, arriving)
-    return results / name
-
-
-def _run_name(archive: tarfile.TarFile, host: str) -> str:
-    """The only folder at the top. Raises StoreError."""
-    members = archive.getmembers()
-    tops = {PurePosixPath(member.name).parts[0] for member in members if PurePosixPath(member.name).parts}
-    plain = all(
-        (member.isreg() or member.isdir()) and ".." not in PurePosixPath(member.name).parts for member in members
-    )
-    if len(tops) != 1 or not plain or tops & {"/", "..", "."}:
-        raise StoreError(f"{host}: its answer is not the archive of a run")
-    if sum(member.size for member in members) > RUN_BYTES_MAX:
-        raise StoreError(f"{host}: its run has more than {RUN_BYTES_MAX:,} bytes")
-    return tops.pop()
-
-
-def _write_run(archive: tarfile.TarFile, there: Folder, folder: str) -> None:
-    """Its files, with permissions of new ones. Python 3.11.2 of Debian 12 has no filter of `extractall`."""
-    for member in archive.getmembers():
-        name = f"{folder}/{PurePosixPath(member.name)}"
-        make_folder(there, name if member.isdir() else name.rpartition("/")[0])
-        content = archive.extractfile(member)  # None of a folder
-        if content is not None:
-            write(there, name, content.read())

@@ -172,8 +172,13 @@ def words_of(order: FleetOrder, host: Host) -> tuple[str, ...]:
     """Without the place of its results."""
     sweep = order.resolve(host)
     own = {axis_of(sweep.axis).key: format_levels(sweep.levels), "method.order_seed": str(sweep.seed_of_order)}
-    words = [Path(order.what).name if os.path.isfile(order.what) else order.what]
-    for key, value in {**order.flags, **own}.items():
+    return flag_words(order.what, {**order.flags, **own})
+
+
+def flag_words(what: str, flags: Mapping[str, str | list[str]]) -> tuple[str, ...]:
+    """flags: by key. A sweep file is in the folder of the sweep."""
+    words = [Path(what).name if os.path.isfile(what) else what]
+    for key, value in flags.items():
         setting = BY_KEY[key]
         if setting.switch:
             words.append(setting.flag)
@@ -182,8 +187,8 @@ def words_of(order: FleetOrder, host: Host) -> tuple[str, ...]:
     return tuple(words)
 
 
-def files_of(order: FleetOrder) -> Mapping[str, str]:
+def files_of(what: str) -> Mapping[str, str]:
     """By its name, if the sweep is in a file here. Raises UsageError."""
-    if not os.path.isfile(order.what):
+    if not os.path.isfile(what):
         return {}
-    return {Path(order.what).name: read_input_text(Path(order.what), "the sweep file", BYTES_MAX)}
+    return {Path(what).name: read_input_text(Path(what), "the sweep file", BYTES_MAX)}

@@ -40,9 +40,9 @@ def command_of(run: StoredRun) -> str:
 
 
 def created(run: StoredRun) -> str:
-    """ "2026-01-02 03:04 UTC"."""
-    text = _text(run.manifest.get("created_utc"))
-    return f"{text[:16].replace('T', ' ')} UTC" if len(text) >= 16 else text
+    """ "2026-01-02 03:04 UTC", and whether `scale import` stored the run."""
+    text, origin = _text(run.manifest.get("created_utc")), " · imported, redacted" * ("redacted" in run.manifest)
+    return (f"{text[:16].replace('T', ' ')} UTC" if len(text) >= 16 else text) + origin
 
 
 def server_name(run: StoredRun) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from scale_sweep import __version__
@@ -29,11 +30,17 @@ def commit() -> str:
         return ""
 
 
+def sources() -> Iterator[tuple[str, bytes]]:
+    """The package's Python files by name."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield str(path.relative_to(PACKAGE)), path.read_bytes()
+
+
 @functools.cache
 def code_digest() -> str:
     """SHA-256 over names and contents of the package's Python files, cut to 16 digits."""
     digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        digest.update(f"{path.relative_to(PACKAGE)}\0".encode())
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    for name, content in sources():
+        digest.update(f"{name}\0".encode())
+        digest.update(hashlib.sha256(content).digest())
     return digest.hexdigest()[:DIGITS]
