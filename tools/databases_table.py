@@ -25,7 +25,7 @@ HEADS = ("target", "methods, the default first", "reads", "disks", "running", "i
 def table() -> str:
     """The table as Markdown. Raises KeyError for a target that the list lacks."""
     tried = tomllib.loads(TRIED.read_text(encoding="utf-8"))
-    shown = [facts for facts in all_facts() if facts.stores_rows and not facts.by_command]
+    shown = [facts for facts in all_facts() if facts.stores_rows and not (facts.by_command or facts.is_simulated)]
     rows = [HEADS, tuple("---" for _ in HEADS), *(_cells(facts, tried[facts.name]) for facts in shown)]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 

@@ -2,7 +2,7 @@
  * at none, unless one of its own keys asks for more:
  *   null_latency_us=N   sleeps so long in each request, as a server would (not beyond the deadline)
  *   null_fail_every=N   every Nth request of a connection is an ERROR
- *   null_servers=N, null_service_us=N, null_law=LAW, null_stall_us=N, null_stall_every_ms=N
+ *   null_servers=N, null_service_us=N, null_law=LAW and the others of SIMULATED_OPTIONS
  *                       a simulated server answers: see ../simulated.h
  *   null_answer_rows=N  rows of an answer, 1 by default
  *   null_fatal_after=N  the request after N of a connection is FATAL
@@ -141,14 +141,17 @@ static enum outcome null_connect(struct driver *driver, uint32_t worker,
     return OUTCOME_OK;
 }
 
-static enum outcome pretend(struct connection *c, uint64_t deadline_ns, struct fault *fault)
+static enum outcome pretend(struct connection *c, uint64_t rows, uint64_t deadline_ns,
+                            struct fault *fault)
 {
     const struct driver *d = c->driver;
     c->requests++;
     if (d->latency_us && !deadline_sleep_us(deadline_ns, d->latency_us))
         return fault_late(fault, "null_latency_us is longer");
-    if (d->simulated && !deadline_sleep_until(deadline_ns, simulated_request(d->simulated)))
+    if (d->simulated && !deadline_sleep_until(deadline_ns, simulated_request(d->simulated, rows)))
         return fault_late(fault, "the simulated server has not served it");
+    if (d->simulated)
+        simulated_answered(d->simulated);
     if (d->fatal_after && c->requests > d->fatal_after) {
         fault_set(fault, FAULT_SERVER, "NULL_FATAL", "null_fatal_after reached");
         return OUTCOME_FATAL;
@@ -161,7 +164,7 @@ static enum outcome pretend(struct connection *c, uint64_t deadline_ns, struct f
 static enum outcome null_send(struct connection *c, const struct batch *batch, uint64_t deadline_ns,
                               uint64_t *rows_acked, struct fault *fault)
 {
-    const enum outcome outcome = pretend(c, deadline_ns, fault);
+    const enum outcome outcome = pretend(c, batch->rows, deadline_ns, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
     for (uint32_t s = 0; c->dump && s < batch->slice_count; s++)
@@ -206,7 +209,7 @@ static enum outcome null_ask(struct connection *c, uint32_t operation,
 {
     const struct driver *d = c->driver;
     const uint32_t count = c->parameters[operation];
-    const enum outcome outcome = pretend(c, deadline_ns, fault);
+    const enum outcome outcome = pretend(c, 0, deadline_ns, fault);
     if (outcome == OUTCOME_OK && c->dump)
         dump_ask(c->dump, operation, parameters, count);
     answer->rows = d->answer_rows;

@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     if (!simulated_open(&spec, &simulated, why, sizeof why) || !simulated)
         return fprintf(stderr, "%s\n", simulated ? why : "no simulated server"), 1;
     while (scanf("%" SCNu64, &now_ns) == 1)
-        printf("%" PRIu64 "\n", simulated_request(simulated));
+        printf("%" PRIu64 "\n", simulated_request(simulated, 10));
     simulated_close(simulated);
     return 0;
 }

@@ -166,6 +166,8 @@ NULL_DRIVER: list[Mistake] = [
     ("null", "null_service_us=1e3", "null_service_us", "'1e3' is not a whole number"),
     ("null", "null_servers=2", "null_service_us", "the servers of null_servers"),
     ("null", "null_law=constant", "null_service_us", "the servers of null_servers and null_law"),
+    ("null", "null_shared=/x", "null_service_us", "the servers of null_servers and null_law"),
+    ("null", "null_quota_milli=1\nnull_service_us=1\nnull_stall_us=1", "null_quota_milli", "its stops replace those"),
     ("null", "null_stall_us=5", "null_stall_every_ms", "null_stall_us needs it"),
     ("null", "null_stall_every_ms=5", "null_stall_us", "null_stall_every_ms needs it"),
     ("null", "null_stall_us=5000\nnull_stall_every_ms=5", "null_stall_us", "a stop must be shorter"),

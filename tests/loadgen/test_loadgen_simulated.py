@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import statistics
+import struct
 import subprocess
 from itertools import pairwise
 
@@ -12,7 +13,7 @@ import pytest
 from test_loadgen_trace import records_of
 
 MS, US = 1_000_000, 1000
-SOURCES = ("simulated.c", "spec.c", "spec_check.c", "mistakes.c", "first_row.c")
+SOURCES = ("simulated.c", "spec.c", "spec_check.c", "mistakes.c", "first_row.c", "held.c")
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +90,94 @@ def test_the_exponential_law_has_its_mean_and_its_tail(answers):
     mean = statistics.mean(drawn)
     neighbours = statistics.mean((a - mean) * (b - mean) for a, b in pairwise(drawn)) / statistics.variance(drawn)
     assert abs(neighbours) < 0.02, "one draw does not show the next"
+
+
+def test_the_end_of_each_service_needs_the_lock(answers):
+    """Four servers of 4 ms, of which 2 ms are under the lock: no more than one request each 2 ms."""
+    times = arrivals(2000, MS)
+    free, lock_free, expected = [0] * 4, 0, []
+    for came in times:
+        first = free.index(min(free))
+        lock_free = max(max(free[first], came) + 2 * MS, lock_free) + 2 * MS
+        free[first] = lock_free
+        expected.append(lock_free)
+    got = answers(times, null_servers=4, null_service_us=4000, null_lock_us=2000)
+    assert got == expected
+    assert got[-1] - times[0] > 2000 * 2 * MS
+
+
+def test_a_quota_stops_all_servers_for_the_rest_of_each_tenth_of_a_second(answers):
+    quota = {"null_servers": 4, "null_quota_milli": 1500, "null_service_us": 1000}
+    stops = {"null_servers": 4, "null_stall_us": 62_500, "null_stall_every_ms": 100, "null_service_us": 1000}
+    times = arrivals(2000, MS)
+    assert answers(times, **quota) == answers(times, **stops)
+    enough = {**quota, "null_quota_milli": 4000}
+    assert answers(times, **enough) == answers(times, null_servers=4, null_service_us=1000)
+
+
+def alone(answers, seconds: list[float], **keys: object) -> list[float]:
+    """The time of each service in ms, of requests that do not wait."""
+    times = [round(second * 1000 * MS) for second in seconds]
+    return [(end - came) / MS for end, came in zip(answers(times, **keys), times, strict=True)]
+
+
+def test_a_cold_server_reaches_full_speed_in_a_line(answers):
+    served = alone(answers, [1, 2, 3, 4, 5, 9], null_service_us=1000, null_warm_ms=4000, null_warm_percent=50)
+    assert served == pytest.approx([1 / 0.5, 1 / 0.625, 1 / 0.75, 1 / 0.875, 1, 1], rel=1e-4)
+
+
+def test_drift_is_a_wave_around_full_speed(answers):
+    served = alone(answers, [40, 50, 60, 70, 80], null_service_us=1000, null_drift_ms=40_000, null_drift_percent=20)
+    assert served == pytest.approx([1, 1 / 1.2, 1, 1 / 0.8, 1], rel=1e-4)
+
+
+def test_a_server_has_two_states_each_for_a_while(answers):
+    keys = {"null_service_us": 1000, "null_states_ms": 10_000, "null_states_percent": 50}
+    stretches = [alone(answers, [10 * n + 1, 10 * n + 5, 10 * n + 9], **keys) for n in range(1, 60)]
+    assert all(stretch in ([1, 1, 1], [2, 2, 2]) for stretch in stretches)
+    slow = sum(stretch == [2, 2, 2] for stretch in stretches)
+    assert 15 < slow < 45
+    assert [alone(answers, [10 * n + 1], seed=2, **keys)[0] for n in range(1, 60)] != [s[0] for s in stretches]
+
+
+COUNTS = struct.Struct("=5Q")  # of simulated.h
+SLOW = {"null_servers": 2, "null_service_us": 4000}
+
+
+def test_processes_share_the_servers_of_a_file(answers, tmp_path):
+    path = tmp_path / "servers"
+    first = answers([1000 * MS, 1000 * MS, 1000 * MS], null_shared=path, **SLOW)
+    assert first == [1004 * MS, 1004 * MS, 1008 * MS]
+    assert answers([1000 * MS, 1020 * MS], null_shared=path, **SLOW) == [1008 * MS, 1024 * MS]
+    assert COUNTS.unpack(path.read_bytes()[: COUNTS.size]) == (16 * MS, 0, 0, 50, 5)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_counts_are_those_of_now_and_not_of_what_is_ahead(answers, tmp_path):
+    answers([1000 * MS] * 6 + [1001 * MS], null_shared=tmp_path / "a", **SLOW)
+    assert COUNTS.unpack((tmp_path / "a").read_bytes()[: COUNTS.size])[0] == 2 * MS
+    answers([1000 * MS] * 3, null_shared=tmp_path / "b", null_lock_us=3000, **SLOW)
+    assert COUNTS.unpack((tmp_path / "b").read_bytes()[: COUNTS.size])[2] == 5 * MS
+
+
+@pytest.mark.parametrize("content", [b"", b"1234", None])
+def test_a_file_of_another_server_is_refused(run, tmp_path, content):
+    path, spec = tmp_path / "servers", {"driver": "null", "rows": 10, "null_shared": tmp_path / "servers"}
+    if content is None:
+        run({**spec, "null_service_us": 1000, "null_servers": 4})
+    else:
+        path.write_bytes(content)
+    outcome = run({**spec, "null_service_us": 1000, "null_servers": 5})
+    assert outcome.code == (0 if content == b"" else 2)
+    assert content == b"" or "is not the file of such a server" in outcome.stderr
+
+
+def test_a_load_counts_its_rows_in_the_file(load, tmp_path):
+    spec = {"threads": 8, "tables": 8, "rows_per_request": 10, "duration_s": 0.5, "null_shared": tmp_path / "servers"}
+    summary = load(**spec, null_servers=2, null_service_us=20_000).summary
+    busy_ns, _, _, rows, requests = COUNTS.unpack((tmp_path / "servers").read_bytes()[: COUNTS.size])
+    assert (rows, requests) == (summary["rows_acked"], summary["requests"])
+    assert busy_ns == pytest.approx(20 * MS * requests, abs=40 * MS)
 
 
 def test_the_seed_alone_decides_the_draws(answers):

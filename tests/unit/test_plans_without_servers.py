@@ -35,7 +35,7 @@ def test_a_shipped_sweep_is_planned_for_a_large_machine_without_servers(path, tm
     done = plan(path, tmp_path, *needed(path, tmp_path), "--machine", str(SWEEPS / "machines/one-socket.toml"))
     assert done.code == 0, done.stderr
     assert "Trials" in done.stdout and "assumed rate" in done.stdout
-    assert done.stderr.count("plan assumes") == 1
+    assert done.stderr.count("plan assumes") == (path.stem != "article-rehearsal")  # nothing of it is assumed
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -42,11 +42,12 @@ def test_an_axis_asks_for_what_the_runtime_can(wording):
 
 def test_what_a_runtime_needs_follows_from_what_it_can():
     sources = {name: load_runtime(name).CAN.source for name in RUNTIMES.names()}
-    known = (ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT)
-    assert sources == dict(zip(("process", "docker", "endpoint"), known, strict=True))
+    known = (ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT, ServerSource.SIMULATION)
+    assert sources == dict(zip(("process", "docker", "endpoint", "simulated"), known, strict=True))
     assert runtimes_of(load_facts("tdengine")) == ("docker", "process", "endpoint")
     assert runtimes_of(load_facts("postgres")) == ("process", "docker", "endpoint")
     assert runtimes_of(load_facts("null")) == ("process",)
+    assert runtimes_of(load_facts("simulated")) == ("simulated",)
 
 
 def test_what_cannot_be_had_is_refused_before_a_server_is_searched(tmp_path):

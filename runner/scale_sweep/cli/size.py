@@ -144,7 +144,7 @@ def _comparable(runs: list[StoredRun], prices: PriceList | None) -> None:
                 f"--prices: {run.path} is a sweep of {axis}, which no machine of a price list has",
                 remedy=f"leave out --prices, or give a run of {' or '.join(PRICED)}",
             )
-    units = {run.plan.sweep.work.rate_words for run in runs}  # of disks it counts to the end of the flush
+    units = {run.plan.rate_words for run in runs}  # of disks it counts to the end of the flush
     if len(units) > 1:
         raise UsageError(f"--run: the runs count {' and '.join(sorted(units))}, and --need is one of them")
 

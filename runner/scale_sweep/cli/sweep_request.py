@@ -70,7 +70,12 @@ class SweepRequest:
     with_dashboards: DASHBOARDS = False
     skip_unavailable: SKIP_UNAVAILABLE = False
     wait_quiet: WAIT_QUIET = None
-    machine: Annotated[Path | None, typer.Option(hidden=True)] = None
+    machine: Annotated[
+        Path | None,
+        typer.Option(
+            "--machine", metavar="FILE", help="With --target simulated: the machine that this file describes."
+        ),
+    ] = None
     hosts: HOSTS = None
     insecure_network: Annotated[
         bool, typer.Option("--insecure-network", help="With --hosts: also a database without a password.")

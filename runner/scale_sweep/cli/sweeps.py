@@ -30,6 +30,7 @@ from scale_sweep.cli.sweep_request import (
 )
 
 if TYPE_CHECKING:  # A command imports what it needs when it is called, because `--help` needs none of it.
+    from scale_sweep.machine.host.host_facts import Host
     from scale_sweep.model.declared import Sweep
     from scale_sweep.model.fitted import StoredRun
     from scale_sweep.plan.power import GatePower
@@ -49,14 +50,10 @@ def register(app: typer.Typer) -> None:
 def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
     """Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."""
     from scale_sweep.cli import compose
-    from scale_sweep.machine.host.host_facts import read_host
     from scale_sweep.plan.preparing.prepared import prepare
-    from scale_sweep.sweep.resolve import resolve_sweep
 
-    if request.machine is not None:
-        raise UsageError(
-            "--machine: a sweep measures this machine", remedy="scale plan --machine FILE plans for another one"
-        )
+    if request.machine is not None and (fleet.is_wanted or request.hosts is not None):
+        raise UsageError("--machine: describes one machine, and the servers are on others", remedy="leave it out")
     if request.skip_unavailable and (fleet.is_wanted or request.hosts is not None):
         raise UsageError(
             "--skip-unavailable: looks at this machine, and the servers are elsewhere", remedy="leave it out"
@@ -73,13 +70,28 @@ def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
 
         on_hosts.sweep(flags, request, request.hosts)
         return
-    resolved = resolve_sweep(request.what, flags, read_host())
-    prepared = prepare(_available(resolved, request.skip_unavailable), request.results)
+    resolved, described = _resolved(request.what, flags, request.machine)
+    available = _available(resolved, request.skip_unavailable)
+    prepared = prepare(available, request.results, described=described if request.machine is not None else None)
     prepared = replace(prepared, wait_quiet_s=wait_s)
     begin = announce(prepared, request.yes)
     start_dashboards(request.with_dashboards, request.metrics_port, request.no_metrics)
     writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
     run_and_show(prepared, writer, begin, request.as_json, 0 if request.no_metrics else request.metrics_port)
+
+
+def _resolved(what: str, flags: Flags, machine: Path | None) -> tuple[Sweep, Host]:
+    """With the machine whose levels it has: the server's alone, if only the load is here."""
+    from scale_sweep.machine.host.host_facts import read_host
+    from scale_sweep.machine.host.machine_file import read_machine
+    from scale_sweep.plan.preparing.machines import is_simulated, without_load
+    from scale_sweep.sweep.resolve import resolve_sweep
+
+    host = read_host() if machine is None else read_machine(machine)
+    resolved = resolve_sweep(what, flags, host)
+    if not is_simulated(resolved):
+        return resolved, host
+    return resolve_sweep(what, flags, without_load(host)), without_load(host)
 
 
 def _available(sweep: Sweep, skips: bool) -> Sweep:
@@ -209,16 +221,15 @@ def plan(
     It needs no server: one that is not installed is assumed, and the plan names it. The exit code is 3 if the sweep
     could not start for another reason.
     """
-    from scale_sweep.machine.host.host_facts import read_host
-    from scale_sweep.machine.host.machine_file import read_machine
+    from scale_sweep.plan.preparing.machines import is_simulated
     from scale_sweep.plan.preparing.prepared import prepare_elsewhere, prepare_plan
-    from scale_sweep.sweep.resolve import resolve_sweep
 
-    if machine is None:
-        prepared = prepare_plan(_available(resolve_sweep(what, flags, read_host()), skip_unavailable), results)
+    resolved, host = _resolved(what, flags, machine)
+    described = host if machine is not None else None
+    if described is None or is_simulated(resolved):
+        prepared = prepare_plan(_available(resolved, skip_unavailable), results, described)
     else:
-        host = read_machine(machine)
-        prepared = prepare_elsewhere(resolve_sweep(what, flags, host), host, results)
+        prepared = prepare_elsewhere(resolved, host, results)
     show_whole_plan(prepared, as_json=as_json)
 
 

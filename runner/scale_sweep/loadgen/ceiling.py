@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -78,7 +79,8 @@ def measure_ceiling(program: str, key: CeilingKey, elsewhere: Elsewhere | None =
 
 def _measured(program: str, key: CeilingKey, elsewhere: Elsewhere | None, hosts: int) -> float:
     specs = split_spec(dict(key.spec), key.threads_per_process, time.monotonic_ns(), least=hosts)
-    with LoadProcesses(program, specs, key.cpus, secret="", elsewhere=elsewhere) as load:
+    cpus = key.cpus or tuple(sorted(os.sched_getaffinity(0)))  # empty: the server is not on this machine
+    with LoadProcesses(program, specs, cpus, secret="", elsewhere=elsewhere) as load:
         for _ in load.lines(LIMIT_S):
             pass
         summary = load.summary()

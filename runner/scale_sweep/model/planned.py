@@ -73,6 +73,11 @@ class Plan:
     notes: tuple[str, ...]
     seconds_estimated: float
     knobs: tuple[KnobColumn, ...] = ()  # in the order of columns and headings
+    is_simulated: bool = False  # its servers are no database's: every output says so
+
+    @property
+    def rate_words(self) -> str:
+        return f"{'simulated ' if self.is_simulated else ''}{self.sweep.work.rate_words}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -84,6 +84,7 @@ class ServerSource(StrEnum):
     INSTALLATION = "installation"
     IMAGE = "image"
     ENDPOINT = "endpoint"
+    SIMULATION = "simulation"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +135,7 @@ class ServerSpec:
     files: Mapping[str, str] = field(default_factory=dict)
     ports: tuple[int, ...] = ()  # all TCP ports that it listens on
     image: str = ""
+    counts: str = ""  # of a simulated server: the file in which it counts its work
     hostname: str = ""
     needs_root: str = ""  # why it runs as root where `scale` does
     log_paths: tuple[str, ...] = ()  # besides standard output
@@ -156,9 +158,10 @@ class ServerOrder:
 @dataclass(frozen=True, kw_only=True)
 class Accounting:
     """Where to read CPU time and memory. cgroup1: paths has "cpuacct", "memory" and possibly "cpu"; cgroup2: "unified";
-    processes: root_pids and their descendants, and possibly "cpu", the group whose quota they have."""
+    processes: root_pids and their descendants, and possibly "cpu", the group whose quota they have; counts: the file
+    "counts", in which a simulated server counts its work."""
 
-    kind: Literal["cgroup1", "cgroup2", "processes"]
+    kind: Literal["cgroup1", "cgroup2", "processes", "counts"]
     paths: Mapping[str, str] = field(default_factory=dict)
     root_pids: tuple[int, ...] = ()
 

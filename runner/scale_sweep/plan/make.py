@@ -141,6 +141,7 @@ def _plan_arms(sweep: Sweep, host: Host, planned: Sequence[PlannedArm]) -> Plan:
         seconds_estimated=sum(seconds(sweep, trial, facts_of[trial.subject.target]) for trial in trials)
         + sum(preload_seconds(trial, facts_of[trial.subject.target]) for trial in makers(trials).values()),
         knobs=declared,
+        is_simulated=any(arm.facts.is_simulated for arm in planned),
     )
 
 

@@ -116,6 +116,8 @@ def cpu_confounds(sweep: Sweep, trials: Sequence[Trial]) -> Iterator[Confound]:
 
 def notes(sweep: Sweep, trials: Sequence[Trial], facts_of: Mapping[str, Facts]) -> Iterator[str]:
     """Sentences about what the plan could not avoid. facts_of: by target."""
+    if any(facts.is_simulated for facts in facts_of.values()):
+        yield "simulated: no database and no CPUs of a server were measured; the rates follow the law of --knob law"
     yield from _unanswered(trials, facts_of)
     if sweep.equal_durability:
         for name, facts in facts_of.items():

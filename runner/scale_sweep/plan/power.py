@@ -39,6 +39,7 @@ CONTENTION = 0.03  # of the simulated curve
 DRAWS = 9
 _SAMPLES = 200  # of each fit's bootstrap
 _SEED = 20260812
+_LEVELS_MOST = 24  # of the simulated curve
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,11 +247,14 @@ def prediction_percent(
     """The ends of the fit's 95 % interval of X(at), in percent of the predicted rate; the median of simulated runs.
     std: of one trial's ln X. None if most fits have no interval."""
     chance, unit = np.random.default_rng(seed), min(*levels, 1.0)
+    ordered = sorted(set(levels))
+    some = ordered[:: math.ceil(len(ordered) / _LEVELS_MOST)]  # as many trials of fewer levels, which take less time
+    std *= math.sqrt(len(some) / len(ordered))
     ends = []
     for _ in range(draws):
         drawn = [
             (level, level / (1 + CONTENTION * (level / unit - 1)) * math.exp(error))
-            for level in sorted(set(levels))
+            for level in some
             for error in chance.normal(0, std, replicates)
         ]
         fit = fit_rows(drawn, Terms(axis="levels"), questions=FitQuestions(predict=(at,)), samples=_SAMPLES)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 from scale_sweep.analysis.account.words import percent_words, words_of
-from scale_sweep.base.units import format_number, with_interval
+from scale_sweep.base.units import counted, format_number, with_interval
 from scale_sweep.model.account import Account, LevelAccount, LossPart
 from scale_sweep.model.fitted import StoredRun
 from scale_sweep.report.figures import axis_facts, fit_of
@@ -23,6 +24,7 @@ _ABOUT = (
     "Joined parts are known only as their sum. The parts of waiting are shares of the connections' time: an estimate."
 )
 _DEPTH_MAX = 2
+_COLUMNS_MAX, _DRAWN_MAX = 14, 13  # of a table; levels of the picture
 
 
 def account_part(run: StoredRun, form: Form) -> str:
@@ -62,7 +64,17 @@ def parts_table(run: StoredRun, account: Account) -> Table:
         notes.append(f"Not measured: {words_of(account.not_measured, unit, '; ')}.")
     headers = ("Part", *(f"% at {_at(run, one.level)}" for one in account.levels), "Origin")
     words = (0, len(headers) - 1)
-    return Table(title="Parts of the loss", headers=headers, rows=tuple(rows), notes=tuple(notes), words=words)
+    return _readable(
+        Table(title="Parts of the loss", headers=headers, rows=tuple(rows), notes=tuple(notes), words=words)
+    )
+
+
+def _readable(table: Table) -> Table:
+    """With a row for each level, if columns would be too many."""
+    if len(table.headers) <= _COLUMNS_MAX:
+        return table
+    first, *rows = zip(table.headers, *table.rows, strict=True)
+    return replace(table, headers=("Level", *first[1:]), rows=tuple(rows), words=(0,))
 
 
 def _ordered(account: Account, of: str = "", depth: int = 0) -> Iterator[tuple[int, LossPart]]:
@@ -85,7 +97,8 @@ def unit_table(run: StoredRun, account: Account) -> Table:
     rows = tuple((words_of([name], ""), *(_cell(one, name) for one in account.levels)) for name in names)
     headers = ("Figure", *(_at(run, one.level) for one in account.levels))
     note = f"×: the ratio to {_at(run, account.first or 0)}, with its 95 % interval."
-    return Table(title="Figures for each row", headers=headers, rows=rows, notes=(note,) if rows else (), words=(0,))
+    table = Table(title="Figures for each row", headers=headers, rows=rows, notes=(note,) if rows else (), words=(0,))
+    return _readable(table)
 
 
 def _cell(one: LevelAccount, name: str) -> str:
@@ -95,8 +108,15 @@ def _cell(one: LevelAccount, name: str) -> str:
 
 
 def _figure(run: StoredRun, account: Account) -> str:
-    wide, narrow = (account_svg(run, account, width) for width in (940, 400))
-    caption = "Upper bars: the main parts. Lower bars: their parts. Left of 0: gains. Grey: the interval holds 0."
+    step = math.ceil(len(account.levels) / _DRAWN_MAX)
+    some = replace(account, levels=account.levels[::-1][::step][::-1])
+    wide, narrow = (account_svg(run, some, width) for width in (940, 400))
+    caption = (
+        ""
+        if step == 1
+        else f"{len(some.levels)} of {counted(len(account.levels), 'level')}; the table has all of them. "
+    )
+    caption += "Upper bars: the main parts. Lower bars: their parts. Left of 0: gains. Grey: the interval holds 0."
     rows: list[tuple[object, ...]] = [(run.plan.sweep.axis, "of", "part", "percent", "low", "high", "origin")]
     rows += [
         (one.level, part.of, part.key, part.percent, part.low, part.high, part.origin)

@@ -24,7 +24,10 @@ from scale_sweep.report.figures import (
 from scale_sweep.report.level_tables import Column, disk_words, mean_of, range_notes
 from scale_sweep.report.table import MARK, Table, fixed, marked, short
 
-ARTICLE_HEADING = 'In the columns of the article "Testing TDengine\'s Vertical Scalability"'
+
+def article_heading(run: StoredRun) -> str:
+    begin = "Simulated, in" if run.plan.is_simulated else "In"
+    return f'{begin} the columns of the article "Testing TDengine\'s Vertical Scalability"'
 
 
 def is_as_published(run: StoredRun) -> bool:

@@ -34,6 +34,8 @@ from scale_sweep.report.trials import key_of
 
 _STEPS = 120  # of a drawn curve
 _BESIDE = 16.0  # the marks of the trials stand right of the bar of their interval
+_MARK = 4.5  # the size of a trial's mark
+_ROOM = 46.0  # of a level with its trials
 _BAR_TALLER = 1.5  # of its mean; a longer bar is cut
 _IDEAL_TALLER = 2.2  # the ideal line may make the plot this much taller than the data; beyond that it is cut
 
@@ -52,7 +54,7 @@ def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
     levels = [r.trial.level for r in run.on_curve]
     inner = [
         keys,
-        rate_axes(frame, levels, axis_facts(run).label, run.plan.sweep.work.rate_words, remark),
+        rate_axes(frame, levels, axis_facts(run).label, run.plan.rate_words, remark),
         clipped(frame, _lines(frame, fit, model) + line(frame, ceiling_points(run), "limit")),
         _limits(frame, fit),
         *_marks(frame, drawn, fit),
@@ -149,26 +151,39 @@ def _limits(frame: Frame, fit: FitReport) -> str:
 
 
 def _marks(frame: Frame, drawn: Sequence[TrialResult], fit: FitReport) -> list[str]:
-    """Replicates are side by side, so that none hides another."""
-    parts = [_mean(frame, p) for p in fit.points]
+    """Replicates are side by side, so that none hides another; closer together where levels are."""
+    levels = sorted({r.trial.level for r in drawn} | {p.level for p in fit.points})
+    sizes = {level: _size(frame, levels, level) for level in levels}
+    parts = [_mean(frame, p, sizes[p.level]) for p in fit.points]
     with_bar = {p.level for p in fit.points if p.mean_low is not None}
     for r in drawn:
         peers = sorted(o.trial.replicate for o in drawn if o.trial.level == r.trial.level)
         apart = min(9.0, 30.0 / max(len(peers), 1))
         at = peers.index(r.trial.replicate)
         shift = _BESIDE + apart * at if r.trial.level in with_bar else apart * (at - (len(peers) - 1) / 2)
-        x, y = frame.x(r.trial.level) + shift, frame.y(rate_of_trial(r, fit.rate) or 0.0)
-        parts.append(marker(x, y, r.verdict.kind, _title(r, fit), key=key_of(r)))
+        size = sizes[r.trial.level]
+        x, y = frame.x(r.trial.level) + size * shift, frame.y(rate_of_trial(r, fit.rate) or 0.0)
+        parts.append(marker(x, y, r.verdict.kind, _title(r, fit), _MARK * size**0.5, key_of(r)))
     return parts
 
 
-def _mean(frame: Frame, p: PointSummary) -> str:
+def _size(frame: Frame, levels: Sequence[float], level: float) -> float:
+    """At most 1, by the room up to the next level."""
+    next_one = next((n for n in levels if n > level), None)
+    room = frame.x(next_one) - frame.x(level) if next_one is not None else _ROOM
+    if next_one is None and len(levels) > 1:
+        room = frame.x(levels[-1]) - frame.x(levels[-2])
+    return min(1.0, room / _ROOM)
+
+
+def _mean(frame: Frame, p: PointSummary, size: float) -> str:
     x, y = frame.x(p.level), frame.y(p.rate_mean)
-    mean = f'<line x1="{x - 11:.1f}" x2="{x + 11:.1f}" y1="{y:.1f}" y2="{y:.1f}" class="mean"/>'
+    half, end = 11 * size, 5 * size
+    mean = f'<line x1="{x - half:.1f}" x2="{x + half:.1f}" y1="{y:.1f}" y2="{y:.1f}" class="mean"/>'
     if p.mean_low is None or p.mean_high is None:
         return mean
     low, high = frame.y(max(p.mean_low, frame.y_min)), frame.y(min(p.mean_high, frame.y_max))
-    bar = f"M{x - 5:.1f},{low:.1f}h10M{x - 5:.1f},{high:.1f}h10M{x:.1f},{low:.1f}V{high:.1f}"
+    bar = f"M{x - end:.1f},{low:.1f}h{2 * end:.3g}M{x - end:.1f},{high:.1f}h{2 * end:.3g}M{x:.1f},{low:.1f}V{high:.1f}"
     title = f"mean {format_rate(p.rate_mean)}, 95 % interval {format_rate(p.mean_low)} to {format_rate(p.mean_high)}"
     return f'{mean}<path d="{bar}" class="interval"><title>{title}</title></path>'
 

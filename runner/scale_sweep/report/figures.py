@@ -56,6 +56,8 @@ def fit_again(run: StoredRun) -> FitReport:
     fit = with_cpu_points(with_held(with_answer(fit, run), run), run)
     cautions = (*quick_words(run), *speed_cautions(run, fitted.field), *agreement, *fit.cautions)
     account = account_of(run.results, axis, fitted.field, run.timeseries)
+    if run.plan.is_simulated:
+        fit, cautions = replace(fit, sentence=f"Simulated: {fit.sentence}"), (*run.plan.notes[:1], *cautions)
     column = "requests_per_s" if sweep.work.counts_requests else "rows_per_s"
     proofs = proofs_of_run(run, axis, column, fit.points)
     return replace(fit, cautions=cautions, noise_parts=parts_of([observed]), account=account, proofs=proofs)

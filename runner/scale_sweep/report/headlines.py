@@ -66,7 +66,7 @@ def _rate_tiles(run: StoredRun, fit: FitReport) -> list[Tile]:
     if not fit.points:
         return []
     first, last, best = fit.points[0], fit.points[-1], max(fit.points, key=lambda p: p.rate_mean)
-    objective, unit = run.plan.sweep.load.objective, run.plan.sweep.work.rate_words
+    objective, unit = run.plan.sweep.load.objective, run.plan.rate_words
     unit += f" that hold {objective.words}" if objective is not None else ""
     tiles = [_rate_tile(run, best, f"{unit} at best, at {format_number(best.level)}")] if best is not last else []
     tiles.append(_rate_tile(run, last, f"{unit} at {axis_facts(run).count(format_number(last.level))}"))

@@ -121,7 +121,7 @@ def reference_table(run: StoredRun, reference: Reference) -> Table | None:
     headers = (
         axis_name(run),
         f"Published {run.plan.sweep.work.rate_words}",
-        f"Ours {run.plan.sweep.work.rate_words}",
+        f"Ours {run.plan.rate_words}",
         "Published speedup",
         "Ours speedup",
         "Published efficiency (%)",

@@ -72,7 +72,8 @@ def machine_facts(run: StoredRun) -> tuple[Fact, ...]:
         ("Image", _text(server.get("image_digest")) or run.plan.sweep.image),
         ("Chosen because", _text(run.manifest.get("choice"))),
     ]
-    return tuple((label, value) for label, value in facts if value)
+    here = ("cgroup", "Disks", "Limit of the disk") if run.plan.is_simulated else ()  # of the load's machine
+    return tuple((label, value) for label, value in facts if value and label not in here)
 
 
 def _as_user(run: StoredRun) -> str:
@@ -179,7 +180,8 @@ def effective_settings(run: StoredRun) -> tuple[tuple[str, str], ...]:
 
 def cautions_of(run: StoredRun, cautions: Sequence[str]) -> tuple[str, ...]:
     confounds, fixed_here = (c.sentence for c in run.plan.confounds), (*_loading_words(run), *quota_words(run))
-    sentences = (*confounds, *slow_changes(run), *cautions, *fixed_here, *run.plan.notes, *old_servers(run))
+    first = run.plan.notes[:1] if run.plan.is_simulated else ()
+    sentences = (*first, *confounds, *slow_changes(run), *cautions, *fixed_here, *run.plan.notes, *old_servers(run))
     return tuple(dict.fromkeys(sentences))
 
 

@@ -11,7 +11,7 @@ from scale_sweep.model.derived import verdict_words
 from scale_sweep.model.fitted import StoredRun
 from scale_sweep.report import run_facts
 from scale_sweep.report.account import account_part
-from scale_sweep.report.article import ARTICLE_HEADING, article_table, is_as_published
+from scale_sweep.report.article import article_heading, article_table, is_as_published
 from scale_sweep.report.bottlenecks import bottleneck_notes, bottlenecks_table, remedies
 from scale_sweep.report.cpu_time import cpu_table
 from scale_sweep.report.curve import caption, curve_rows, curve_svg, with_fit
@@ -124,7 +124,7 @@ def _published(run: StoredRun, form: Form, reference: Reference | None) -> Seque
     beside = [form.table(table, dense=True) for table in ((rates,) if rates else reads_tables(run, reference))]
     plot = form.on_page(lambda: _small(speedup_svg(run, both)) if both is not None else "")
     return (
-        Section("article", ARTICLE_HEADING, form.table(article_table(run)) if shown else ""),
+        Section("article", article_heading(run), form.table(article_table(run)) if shown else ""),
         Section("published", "Published and ours", form.joined(*beside, plot) if beside else ""),
     )
 

@@ -39,10 +39,10 @@ _REMEDY = "scale list shows what the runs are"
 
 
 def check_comparable(runs: Sequence[StoredRun]) -> None:
-    """Raises UsageError for runs of different axes or units."""
+    """Raises UsageError for runs of different axes or units, and for simulated ones beside others."""
     if len({run.plan.sweep.axis for run in runs}) > 1:
         raise UsageError("the runs do not sweep the same axis", remedy=_REMEDY)
-    units = sorted({run.plan.sweep.work.rate_words for run in runs})
+    units = sorted({run.plan.rate_words for run in runs})
     if len(units) > 1:
         raise UsageError(f"the rates of the runs have different units: {' and '.join(units)}", remedy=_REMEDY)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Sequence
 
@@ -76,13 +77,18 @@ def _threads(cpus: Iterable[Cpu]) -> dict[int, int]:
     return numbers
 
 
+@functools.lru_cache(maxsize=4)
+def topology(host: Host) -> Topology:
+    return Topology(host)
+
+
 CORES_EACH = 8  # physical cores of the machine for each one that the load generator keeps
 FEW_CORES = 2  # physical cores of a machine on which server and load generator share, if the server asks for all
 
 
 def cpu_order(host: Host) -> tuple[int, ...]:
     """The usable CPUs as a server gets them: first threads of node 0, of node 1, ..., then the second threads."""
-    return Topology(host).order
+    return topology(host).order
 
 
 def server_cpus_max(
@@ -90,7 +96,7 @@ def server_cpus_max(
 ) -> int:
     """How many CPUs the server may have beside the load generator. server_cpus, generator_cpus: named by the user.
     shares: the load generator runs on the server's."""
-    top = Topology(host)
+    top = topology(host)
     if server_cpus:
         return len(server_cpus)
     if not host.makes_load or shares:
@@ -113,7 +119,7 @@ def place(
 ) -> Placement:
     """The CPUs of a level. cores_max: of the largest level. server_cpus, generator_cpus, shares: as
     `server_cpus_max`."""
-    top = Topology(host)
+    top = topology(host)
     most, count = math.ceil(cores_max), math.ceil(cores)
     if not host.makes_load or shares:
         alone = _for_the_server(top, server_cpus, ())[:count]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import struct
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +32,8 @@ def subject_reader(accounting: Accounting | None) -> Reader:
         return lambda: _cgroup1(accounting)
     if accounting.kind == "cgroup2":
         return lambda: _cgroup2(accounting)
+    if accounting.kind == "counts":
+        return lambda: _counts(accounting.paths["counts"])
     if not accounting.root_pids:
         return lambda: ELSEWHERE
     return ProcessTree(accounting.root_pids, quota_group=lambda _: accounting.paths.get("cpu", "")).read
@@ -64,6 +67,19 @@ def _cgroup2(accounting: Accounting) -> SubjectSample:
         system_s_total=cpu["system_usec"] / 1e6 if "system_usec" in cpu else None,
         page_faults_total=memory.get("pgfault"),
     )
+
+
+_COUNTS = struct.Struct("=QQ")  # `struct simulated_counts` of loadgen/simulated.h begins with these
+
+
+def _counts(path: str) -> SubjectSample:
+    """Zeros before the first request, which makes the file of a simulated server."""
+    try:
+        with open(path, "rb") as file:
+            busy_ns, throttled_ns = _COUNTS.unpack(file.read(_COUNTS.size))
+    except (OSError, struct.error):
+        busy_ns = throttled_ns = 0
+    return SubjectSample(cpu_s_total=busy_ns / 1e9, throttled_s_total=throttled_ns / 1e9, memory_bytes=None)
 
 
 def _throttled_s(folder: str) -> float | None:

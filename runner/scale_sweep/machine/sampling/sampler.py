@@ -49,6 +49,7 @@ class Sampler:
         """is_foreign: another program makes the load, whose tree of processes is read with all of its threads.
         adopted: gives those of its processes whose parent ended."""
         self._server, self._generator = subject_reader(server), subject_reader(generator)
+        self._is_simulated = server is not None and server.kind == "counts"
         self._foreign: LoadThreads | None = None
         if is_foreign and generator is not None and generator.root_pids:
             tree = ProcessTree(generator.root_pids, adopted=adopted, quota_group=_youngests_group)
@@ -115,8 +116,18 @@ class Sampler:
         self._cpu_s, self._wall_s = time.thread_time(), time.monotonic() - start
 
     def take(self) -> Sample:
-        """One sample, now."""
+        """One sample, now. The machine's own figures are not those of a simulated server."""
         now = time.monotonic_ns()
+        if self._is_simulated:
+            return Sample(
+                monotonic_ns=now,
+                server=self._server(),
+                generator=self._generator(),
+                memory_available_bytes=None,
+                psi_some_s_total={},
+                thread_cpu_s_total={},
+                waits_total=self._waits.totals(),
+            )
         threads = self._threads.read(self._pids() if self._pids else ())
         generator = self._generator()
         own = self._generator_threads.read(self._generator_pids)

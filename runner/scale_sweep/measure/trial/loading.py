@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -17,7 +18,7 @@ from scale_sweep.judge.figures.window_bounds import warmup_is_enough, window_is_
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.protocol import Phase
 from scale_sweep.loadgen.remote import GeneratorStopped
-from scale_sweep.machine.sampling.sampler import Sampler
+from scale_sweep.machine.sampling.sampler import HostReader, Sampler
 from scale_sweep.machine.sampling.waits import lock_waits
 from scale_sweep.measure.trial.disks import SYNC_S, Growth, refuse_full, sync_disks
 from scale_sweep.measure.trial.disturbances import TrialDisturbing
@@ -28,7 +29,7 @@ from scale_sweep.measure.trial.waiting import answer_within, ask, flush_s
 from scale_sweep.model.events import Event, IntervalSeen, Noted, PhaseEntered, SampleTaken
 from scale_sweep.model.loads import Interval
 from scale_sweep.model.planned import Trial
-from scale_sweep.model.resources import Accounting
+from scale_sweep.model.resources import LOOPBACK, Accounting
 from scale_sweep.model.samples import HostSample, Sample
 from scale_sweep.server.runtimes.stacks import StackRecorder
 from scale_sweep.server.targets import Facts
@@ -49,6 +50,12 @@ def no_hosts() -> Mapping[str, HostSample]:
     return {}
 
 
+def load_here() -> HostSamples:
+    """Samples of this machine as a load host: the server is on none."""
+    reader = HostReader(LOOPBACK, sorted(os.sched_getaffinity(0)))
+    return lambda: {"this machine": reader.read()}
+
+
 class Loading:
     """Iterate `events` to its end or failure; `loaded` then has everything. hosts: gives the newest sample of each."""
 
@@ -57,7 +64,7 @@ class Loading:
     ) -> None:
         self._order, self._trial_id, self._load = order, order.trial.trial_id, load
         self._reached, self._server, self._session = reached, reached.server, reached.session
-        self._stop, self._facts, self._hosts = stop, facts, hosts
+        self._stop, self._facts, self._hosts = stop, facts, load_here() if facts.is_simulated else hosts
         self._sampler: Sampler | None = None
         self._taken: queue.SimpleQueue[Sample] = queue.SimpleQueue()
         self._samples: list[Sample] = []
@@ -118,14 +125,14 @@ class Loading:
         self._sampler = Sampler(
             server=self._server.accounting(),
             generator=Accounting(kind="processes", root_pids=tuple(self._load.pids)),
-            disks=self._order.disks,
+            disks=() if self._facts.is_simulated else self._order.disks,
             hz=self._order.sample_hz,
             network_bits_per_s=self._order.network_bits_per_s,
             on_sample=self._taken.put,
             pids=self._server.pids if self._facts.thread_names else None,
-            cpus=tuple(sorted({*placement.server_cpus, *placement.generator_cpus})),
-            server_cpus=placement.server_cpus,
-            worked_cpus=_worked_cpus(trial),
+            cpus=() if self._facts.is_simulated else tuple(sorted({*placement.server_cpus, *placement.generator_cpus})),
+            server_cpus=() if self._facts.is_simulated else placement.server_cpus,
+            worked_cpus=() if self._facts.is_simulated else _worked_cpus(trial),
             # A database that reports none of its connections' waits: waits of its threads.
             waits=self._session.wait_events if self._facts.wait_events else lambda: lock_waits(self._server.pids()),
             is_foreign=not trial.load.is_ours,

@@ -62,7 +62,9 @@ def rows_summed(
     """None if nothing was written, or is stored. spent_s: the trial's time bounds that of the comparison. Raises
     LoadError or TargetError."""
     trial, begun, results = order.trial, time.monotonic(), list[TableSums]()
-    if summary is None or not trial.load.is_ours or not stores(trial.work) or not facts.stores_rows:
+    if summary is None or not trial.load.is_ours or not stores(trial.work):
+        return None
+    if facts.is_simulated or not facts.stores_rows:
         return None
     tables = trial.work.data.tables
     if why := _unknown(trial, facts, summary):

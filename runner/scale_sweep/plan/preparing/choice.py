@@ -55,6 +55,7 @@ def refuse_two_places(request: RequestedServer) -> None:
         ServerSource.ENDPOINT: "--endpoint" if request.endpoint else "",
         ServerSource.IMAGE: "--image" if request.image else "--version" if request.version else "",
         ServerSource.INSTALLATION: "--home" if request.home and not runs else "",
+        ServerSource.SIMULATION: "",
     }
     flags = [flag or (f"--runtime {request.runtime}" if source is wanted else "") for source, flag in flag_of.items()]
     flags = [flag for flag in flags if flag]
@@ -183,6 +184,8 @@ def _refuse_pair(request: RequestedServer, facts: Facts) -> None:
             f"--endpoint: a {facts.name} server that already runs is not swept; {facts.name} runs as {runs_as}",
             remedy="leave out --endpoint: a server is started for each trial",
         )
+    if request.home and ServerSource.SIMULATION in facts.runs_from:
+        raise UsageError(f"--home: {facts.name} has no installation; it runs as {runs_as}", remedy="leave out --home")
     if (request.image or request.version) and ServerSource.IMAGE not in facts.runs_from:
         flag = "--image" if request.image else "--version"
         sentence = f"{flag}: {facts.name} does not run from an image; it runs as {runs_as}"
@@ -204,6 +207,7 @@ def _fits(request: RequestedServer, source: ServerSource) -> bool:
     if request.endpoint:
         return source is ServerSource.ENDPOINT
     named = {ServerSource.IMAGE: request.image or request.version, ServerSource.INSTALLATION: request.home}
+    named[ServerSource.SIMULATION] = ""
     return source in named and not any(named[other] for other in named if other is not source)
 
 

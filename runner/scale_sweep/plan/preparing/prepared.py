@@ -47,7 +47,7 @@ from scale_sweep.plan.preparing.data_place import with_data, with_unseen_disk
 from scale_sweep.plan.preparing.earlier_runs import noise_of
 from scale_sweep.plan.preparing.findings import ordered
 from scale_sweep.plan.preparing.machine_findings import dear_pages
-from scale_sweep.plan.preparing.machines import OtherMachine, PlannedMachine, ThisMachine
+from scale_sweep.plan.preparing.machines import OtherMachine, PlannedMachine, machine_of
 from scale_sweep.plan.preparing.refusals import refuse_same_server, refuse_unused_settings, refuse_wrong_specs
 from scale_sweep.plan.target_defaults import (
     Requested,
@@ -57,6 +57,7 @@ from scale_sweep.plan.target_defaults import (
     with_enough_tables,
     with_equal_connections,
 )
+from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.outside import read_reference
 from scale_sweep.sweep.ab import as_one, variants_of, words
 from scale_sweep.sweep.vary import VARIANT, as_varied
@@ -82,26 +83,32 @@ class Prepared:
         return self.choices[subject_key(subject)]
 
 
-def prepare(sweep: Sweep, results: Path, find: Find = choose) -> Prepared:
-    here = ThisMachine(results, find)
+def prepare(sweep: Sweep, results: Path, find: Find = choose, described: Host | None = None) -> Prepared:
+    """described: the machine of simulated servers, if it is not this one."""
+    here = machine_of(sweep, results, find, described)
     refuse_ungranted(sweep, here.host)
-    return prepare_for(sweep, results, here)
+    prepared = prepare_for(sweep, results, here)
+    return prepared if described is None else replace(prepared, elsewhere=_machine_words("simulates", here.host))
 
 
-def prepare_plan(sweep: Sweep, results: Path) -> Prepared:
+def prepare_plan(sweep: Sweep, results: Path, described: Host | None = None) -> Prepared:
     """It assumes the servers that this machine lacks."""
-    return prepare(sweep, results, choose_or_assume)
+    return prepare(sweep, results, choose_or_assume, described)
 
 
 def prepare_elsewhere(sweep: Sweep, host: Host, results: Path) -> Prepared:
+    refuse_ungranted(sweep, host)
+    words = _machine_words("planned for", host)
+    return replace(prepare_for(sweep, results, OtherMachine(host)), elsewhere=words)
+
+
+def _machine_words(verb: str, host: Host) -> str:
     top = Topology(host)
-    sentence = (
-        f"planned for the machine {host.hostname} ({host.cpu_model}): {counted(len(top.order), 'CPU')}, "
+    return (
+        f"{verb} the machine {host.hostname} ({host.cpu_model}): {counted(len(top.order), 'CPU')}, "
         f"{counted(len(top.cores), 'core')}, {counted(top.domain_count, 'L3 domain')}, "
         f"{counted(len({cpu.node for cpu in host.cpus}), 'NUMA node')}, {format_bytes(host.memory_bytes)}"
     )
-    refuse_ungranted(sweep, host)
-    return replace(prepare_for(sweep, results, OtherMachine(host)), elsewhere=sentence)
 
 
 def prepare_for(
@@ -200,7 +207,8 @@ def _with_findings(
 
 
 def prepare_again(stored: StoredRun, results: Path) -> Prepared:
-    return prepare_again_for(stored, results, ThisMachine(results, choose), "machine")
+    described = from_plain(stored.manifest["host"], Host, Path(stored.path)) if stored.plan.is_simulated else None
+    return prepare_again_for(stored, results, machine_of(stored.plan.sweep, results, choose, described), "machine")
 
 
 def prepare_again_for(stored: StoredRun, results: Path, machine: PlannedMachine, what: str) -> Prepared:
@@ -226,7 +234,7 @@ def _request_again(subject: Subject) -> Subject:
 
 def prepare_ab(a: Sweep, b: Sweep, looks: Sequence[int], results: Path) -> Prepared:
     """looks: numbers of blocks after which the run may end."""
-    here = ThisMachine(results, choose)
+    here = machine_of(a, results, choose)
     noise = noise_of(results, here.host, chosen_arms(a)[0])
     if a.detect_percent is not None:
         if len(looks) > 1:

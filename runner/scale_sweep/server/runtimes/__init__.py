@@ -21,10 +21,13 @@ class Capabilities:
     is_local: bool  # its servers, with files and processes, are on this machine
     owns_server: bool  # it starts a server for each trial; else it loads somebody else's
     has_images: bool  # of servers and client libraries (`copy_out`)
+    simulates: bool = False  # its servers are not here: they only count their work
     why_not: Mapping[str, str] = field(default_factory=dict)  # a clause, by quantity
 
     @property
     def source(self) -> ServerSource:
+        if self.simulates:
+            return ServerSource.SIMULATION
         if not self.owns_server:
             return ServerSource.ENDPOINT
         return ServerSource.IMAGE if self.has_images else ServerSource.INSTALLATION
@@ -103,6 +106,7 @@ RUNTIMES = Registry(
         "process": "scale_sweep.server.runtimes.process",
         "docker": "scale_sweep.server.runtimes.docker",
         "endpoint": "scale_sweep.server.runtimes.endpoint",
+        "simulated": "scale_sweep.server.runtimes.simulated",
     },
 )
 

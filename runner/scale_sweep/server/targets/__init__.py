@@ -44,6 +44,7 @@ TARGETS = Registry(
     {
         "tdengine": "scale_sweep.server.targets.tdengine.tdengine_facts:FACTS",
         "null": "scale_sweep.server.targets.null:FACTS",
+        "simulated": "scale_sweep.server.targets.simulated.simulated_facts:FACTS",
         "influxdb": "scale_sweep.server.targets.influxdb.influxdb_facts:FACTS",
         "influxdb2": "scale_sweep.server.targets.influxdb.influxdb_facts:FACTS_V2",
         "victoriametrics": "scale_sweep.server.targets.victoriametrics.victoriametrics_facts:FACTS",

@@ -66,6 +66,7 @@ class Facts:
     writes_warmup_s: tuple[float, float] | None = None  # of a load that writes rows, if it differs
     ready_s: float = 60.0  # the longest start, on the least CPU of a level
     needs_root: str = ""  # why its server runs as root if `scale` does, as a clause; "": it does not
+    is_simulated: bool = False  # no database: its trials are marked, and compared with none of a database
     by_command: bool = False  # a command or an image names its server, which --load must load
     has_files: bool = True  # in its directory
     stores_rows: bool = True  # else a sweep measures the load generator, and no trial need be VALID
