@@ -440,7 +440,7 @@ model 2610 17
 plan 3975 26
 report 7795 44
 results 2170 15
-server 14090 110
+server 14160 111
 sweep 1755 13
 taosbenchmark 3400 19
 verify 1010 7
