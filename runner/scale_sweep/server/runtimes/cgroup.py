@@ -13,6 +13,7 @@ from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.units import format_bytes
 from scale_sweep.machine.host.host_facts import cgroup_version
 from scale_sweep.model.resources import CORES, MEMORY, Accounting, Resources
+from scale_sweep.server.runtimes.controllers import enable_controllers
 
 PERIOD_US = 100_000
 _BASE = Path("/sys/fs/cgroup")
@@ -83,15 +84,15 @@ def _make_v1(name: str) -> Group:
 
 def _make_v2(name: str) -> Group:
     path = _BASE / name
-    there, enabled = (
-        (_BASE / f"cgroup.{file}").read_text(encoding="utf-8").split() for file in ("controllers", "subtree_control")
-    )
-    missing = [f"+{c}" for c in ("cpu", "memory") if c in there and c not in enabled]
-    if missing:
-        (_BASE / "cgroup.subtree_control").write_text(" ".join(missing), encoding="utf-8")
     path.mkdir(exist_ok=True)
-    keep_disk_limits(_BASE, path)
-    return Group(version="v2", paths={"unified": str(path)})
+    group = Group(version="v2", paths={"unified": str(path)})
+    try:
+        enable_controllers(_BASE)
+        keep_disk_limits(_BASE, path)
+    except OSError:
+        group.remove()
+        raise
+    return group
 
 
 def keep_disk_limits(base: Path, path: Path, own: Path = Path("/proc/self/cgroup")) -> None:
