@@ -72,6 +72,15 @@ def test_a_plan_names_the_commands_and_none_of_the_settings_of_our_load(tmp_path
     assert "workload." not in plan.stdout and "load.rate " not in plan.stdout and "load.slo" not in plan.stdout
 
 
+@pytest.mark.parametrize("words", ["script.py --load", "-m http.server"])
+def test_what_python_runs_need_not_be_a_program(words, tmp_path):
+    (tmp_path / "script.py").touch(0o644)
+    from tests.unit.whole_commands import run
+
+    plan = run(*HERE, "--server", f"python3 {words}", "--load", f"nice python3 {words}", cwd=tmp_path)
+    assert plan.code == 0, plan.stderr
+
+
 def test_placeholders_are_filled_and_braces_stay():
     trial = make_trial(make_sweep(), knobs={"connections": "8"}, disks=2)
     values = values_of(trial, "127.0.0.1", 7000, "/d", ("/a", "/b"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.loadgen.placeholders import mistake, values_of
@@ -45,7 +46,8 @@ def _commands(trial: Trial) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _refuse_missing(flag: str, words: Sequence[str]) -> None:
-    programs = [words[0], *words[program_at(words) :][:1]]
-    for program in programs:
+    at = program_at(words)
+    is_script = any(PurePath(word).name.startswith("python") for word in words[:at])  # or `-m MODULE`: no program
+    for program in (words[0], *(() if is_script else words[at : at + 1])):
         if "{" not in program and shutil.which(program) is None:
             raise UsageError(f"{flag}: there is no program {program}", remedy="install it, or give its path")
