@@ -7,6 +7,7 @@ import os
 import pytest
 
 from scale_sweep.server.runtimes import controllers
+from scale_sweep.server.runtimes.cgroup import Group, pin
 
 STARTS = 'while [ "$1" != setpriv ]; do shift; done; echo "cpu memory" >{base}/cgroup.subtree_control; exec "$@"'
 
@@ -38,6 +39,26 @@ def test_one_idle_unit_keeps_them_until_this_process_ends(base):
     finally:
         keeper.kill()
         keeper.wait()
+
+
+@pytest.mark.parametrize("enabled", ["memory", "cpuset memory"])
+def test_cpuset_stays_as_it_is(base, enabled):
+    (base / "cgroup.subtree_control").write_text(enabled)
+    systemd_run(base, f'echo "$@" >{{base}}/asked; {STARTS}')
+    controllers.enable_controllers(base)
+    keeper = controllers._keep(base)
+    keeper.kill()
+    keeper.wait()
+    assert ("cpuset" in (base / "asked").read_text()) == ("cpuset" in enabled)
+
+
+def test_with_cpuset_a_group_has_the_cpus_of_its_server(tmp_path):
+    group = Group(version="v2", paths={"unified": str(tmp_path)})
+    pin(group, (0, 2, 3))
+    assert not list(tmp_path.iterdir())  # the controller is off
+    (tmp_path / "cpuset.cpus").touch()
+    pin(group, (0, 2, 3))
+    assert (tmp_path / "cpuset.cpus").read_text() == "0,2-3"
 
 
 def test_without_such_a_unit_no_limit_is_promised(base):

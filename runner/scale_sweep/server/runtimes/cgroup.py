@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from scale_sweep.base.errors import ProvisionError
-from scale_sweep.base.units import format_bytes
+from scale_sweep.base.units import format_bytes, format_cpus
 from scale_sweep.machine.host.host_facts import cgroup_version
 from scale_sweep.model.resources import CORES, MEMORY, Accounting, Resources
 from scale_sweep.server.runtimes.controllers import enable_controllers
@@ -59,6 +59,7 @@ def make_group(name: str, resources: Resources) -> Group | None:
             try:
                 for quantity, amount in limits.items():
                     LIMITS[quantity](group, amount)
+                pin(group, resources.placement.server_cpus)
             except (OSError, ProvisionError):
                 group.remove()
                 raise
@@ -119,6 +120,13 @@ def limit_cores(group: Group, cores: float) -> None:
         Path(group.paths["cpu"], "cpu.cfs_quota_us").write_text(str(quota_us), encoding="utf-8")
         return
     Path(group.paths["unified"], "cpu.max").write_text(f"{quota_us} {PERIOD_US}", encoding="utf-8")
+
+
+def pin(group: Group, cpus: Sequence[int]) -> None:
+    """On v2 with the controller cpuset, older kernels give a process that joins a group all CPUs of the group."""
+    path = Path(group.paths.get("unified", "/nowhere"), "cpuset.cpus")
+    if cpus and path.exists():
+        path.write_text(format_cpus(tuple(cpus)), encoding="utf-8")
 
 
 def limit_memory(group: Group, size_bytes: float) -> None:

@@ -15,9 +15,8 @@ NEEDED = ("cpu", "memory")
 LOOK_S = 0.05
 KEPT_WITHIN_S = 30.0
 _SYSTEMD = Path("/run/systemd/system")  # there if systemd is the first process
-# Without cpuset: on older kernels, switching it on makes all processes forget the CPUs that `taskset` gave them.
-_KEEPER = ("systemd-run", "--scope", "--quiet", "--collect", "--no-ask-password", "--property=Delegate=cpu io memory",
-           "setpriv", "--pdeathsig", "KILL", "sleep", "infinity")  # fmt: skip
+_SCOPE = ("systemd-run", "--scope", "--quiet", "--collect", "--no-ask-password")
+_IDLE = ("setpriv", "--pdeathsig", "KILL", "sleep", "infinity")
 
 
 def enable_controllers(base: Path) -> None:
@@ -29,8 +28,12 @@ def enable_controllers(base: Path) -> None:
 
 
 def _missing(base: Path) -> list[str]:
-    there, enabled = ((base / f"cgroup.{of}").read_text(encoding="utf-8") for of in ("controllers", "subtree_control"))
-    return [name for name in NEEDED if name in there.split() and name not in enabled.split()]
+    there = (base / "cgroup.controllers").read_text(encoding="utf-8").split()
+    return [name for name in NEEDED if name in there and name not in _enabled(base)]
+
+
+def _enabled(base: Path) -> list[str]:
+    return (base / "cgroup.subtree_control").read_text(encoding="utf-8").split()
 
 
 @functools.cache
@@ -38,7 +41,14 @@ def _keep(base: Path) -> subprocess.Popen[bytes]:
     """An idle unit that needs them, until this process ends. Without it, whenever a unit starts, systemd switches off
     the controllers that no unit needs, and limits of other groups are gone. Raises OSError."""
     quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
-    keeper = spawn(_KEEPER, sorted(os.sched_getaffinity(0)), **quiet, start_new_session=True)  # Ctrl-C is not for it
+    # To switch cpuset on or off makes all processes forget the CPUs that `taskset` gave them, on older kernels.
+    names = ("cpu", "io", "memory", *({"cpuset"} & set(_enabled(base))))
+    keeper = spawn(
+        (*_SCOPE, f"--property=Delegate={' '.join(names)}", *_IDLE),
+        sorted(os.sched_getaffinity(0)),
+        **quiet,
+        start_new_session=True,
+    )  # Ctrl-C is not for it
     deadline = time.monotonic() + KEPT_WITHIN_S
     while keeper.poll() is None and time.monotonic() < deadline:
         if Path(f"/proc/{keeper.pid}/comm").read_text(encoding="utf-8") == "sleep\n" and not _missing(base):
@@ -46,4 +56,4 @@ def _keep(base: Path) -> subprocess.Popen[bytes]:
         time.sleep(LOOK_S)
     keeper.kill()
     keeper.wait(timeout=KEPT_WITHIN_S)
-    raise OSError(errno.EPERM, "systemd starts no scope", _KEEPER[0])
+    raise OSError(errno.EPERM, "systemd starts no scope", _SCOPE[0])
