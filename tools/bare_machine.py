@@ -171,16 +171,20 @@ def system(suite: str) -> Path:
     archive = CACHE / f"{suite}+{'+'.join(packages())}.tar"
     if not archive.exists():
         print(f"{suite}: making a minimal Debian with {' '.join(packages())} ...", flush=True)
-        uris = subprocess.check_output(["apt-get", "indextargets", "--format", "$(REPO_URI)"], text=True).split()
-        mirror = next(uri for uri in uris if uri.rstrip("/").endswith("/debian"))
-        settings = subprocess.check_output(["apt-config", "dump"], text=True).splitlines()
-        kept = [f"--aptopt={line}" for line in settings if line.startswith(("Acquire::Check-", "Acquire::http"))]
         part = archive.with_suffix(".part.tar")
-        made = ["mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", *kept]
-        made += [f"--include={','.join(packages())}", suite, str(part), mirror]
-        subprocess.run(made, check=True)
+        debian(suite, packages(), part)
         part.rename(archive)
     return archive
+
+
+def debian(suite: str, names: Sequence[str], archive: Path) -> None:
+    """A minimal one with these packages."""
+    uris = subprocess.check_output(["apt-get", "indextargets", "--format", "$(REPO_URI)"], text=True).split()
+    mirror = next(uri for uri in uris if uri.rstrip("/").endswith("/debian"))
+    settings = subprocess.check_output(["apt-config", "dump"], text=True).splitlines()
+    kept = [f"--aptopt={line}" for line in settings if line.startswith(("Acquire::Check-", "Acquire::http"))]
+    made = ["mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", *kept]
+    subprocess.run([*made, f"--include={','.join(names)}", suite, str(archive), mirror], check=True)
 
 
 def run(case: Case, number: int, index: str, given: argparse.Namespace) -> int:
