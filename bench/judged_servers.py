@@ -91,11 +91,11 @@ def postgres(folder: Path, is_slow: bool = False) -> Iterator[Server]:
 
 
 @contextmanager
-def mounted(place: Path, folder: Path) -> Iterator[str]:
+def mounted(place: Path, folder: Path, size: int = 600 * 2**20) -> Iterator[str]:
     """The same files on a loop device; its number."""
     image, before = folder / "image", folder / "before"
     with image.open("wb") as file:
-        file.truncate(600 * 2**20)
+        file.truncate(size)
     subprocess.run(["mkfs.ext4", "-q", image], check=True)
     device = subprocess.run(["losetup", "--show", "-f", image], check=True, capture_output=True, text=True).stdout
     try:

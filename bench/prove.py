@@ -3,7 +3,7 @@
     python bench/prove.py [--times 4] [--only CAUSE] [--next]
 
 The first CPU is the server's, the last one the load's. Each row was written before the first run: one core full; WAL
-fsync on a disk that is capped at 2 MiB/s; one row that every request updates and holds for a while (none of the
+fsync on a disk that is capped at 400 writes/s; one row that every request updates and holds for a while (none of the
 disturbed resources); a load that computes longer than the server, by `scale judge`; two connections for an idle server.
 --next: sweeps of one and two cores, for the rate at two as it was predicted at one. Needs root, control groups of
 version 1, pgbench and two CPUs.
@@ -32,11 +32,12 @@ from scale_sweep.model.proof import LevelProof
 from scale_sweep.results.store.reader import read_run
 
 SCALE = os.environ.get("SCALE_COMMAND", f"{sys.executable} -P -m scale_sweep").split()
-DISK_BYTES = 2 * 2**20  # each second
+CAPPED = CAPS.with_name("blkio.throttle.write_iops_device")
+DISK_WRITES = 400  # each second: a cap in bytes would be that of the pages that the kernel writes back
 SWEEP = (
     "sweep cpu --target postgres --runtime process --quick --replicates 1 --connections-check off --no-metrics --yes"
 )
-HELD = "BEGIN UPDATE hot SET n = n + 1; PERFORM pg_sleep(0.002); RETURN NULL; END"
+HELD = "BEGIN UPDATE hot SET n = n + 1; PERFORM pg_sleep(0.02); RETURN NULL; END"
 Words = Sequence[str]
 
 
@@ -48,9 +49,9 @@ def on_memory(folder: Path) -> Iterator[Words]:
 @contextmanager
 def on_capped_disk(folder: Path) -> Iterator[Words]:
     (place := folder / "disk").mkdir()
-    with judged_servers.mounted(place, folder) as device:
+    with judged_servers.mounted(place, folder, 4 * 2**30) as device:
         place.chmod(0o755)
-        CAPS.write_text(f"{device} {DISK_BYTES}")
+        CAPPED.write_text(f"{device} {DISK_WRITES}")
         try:
             yield (
                 "--cores",
@@ -63,7 +64,7 @@ def on_capped_disk(folder: Path) -> Iterator[Words]:
                 "10",
             )
         finally:
-            CAPS.write_text(f"{device} 0")
+            CAPPED.write_text(f"{device} 0")
 
 
 @contextmanager
