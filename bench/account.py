@@ -50,6 +50,7 @@ class Case:
     what: str
     part: str
     trigger: str = ""
+    always: str = ""  # statements after each request of both loads
     words: tuple[str, ...] = ONE
     before: tuple[str, ...] = ()  # of the first load
     more: tuple[str, ...] = ()
@@ -75,7 +76,12 @@ CASES = (
         words=(*ONE, *SMALL),
         trigger="LOOP EXIT WHEN pg_try_advisory_xact_lock(1); END LOOP; FOR i IN 1..20000 LOOP NULL; END LOOP;",
     ),
-    Case(what="a neighbour that fills the memory bandwidth", part="user", hogs=((STREAM, 1),)),
+    Case(
+        what="a neighbour that fills the memory bandwidth, beside a server that reads memory",
+        part="user",
+        always="PERFORM sum(length(x)) FROM (SELECT repeat(md5(g::text), 300000) x FROM generate_series(1, 4) g) wide;",
+        hogs=((STREAM, 1),),
+    ),
     Case(
         what="zeros read from the kernel",
         part="system",
@@ -113,7 +119,6 @@ CASES = (
     Case(
         what="delayed commits",
         part="waiting",
-        words=(*ONE, *SMALL),
         more=("--knob", "commit_delay=20000", "--knob", "commit_siblings=0", *SYNC),
         before=ASYNC,
     ),
@@ -144,11 +149,12 @@ CASES = (
 )
 
 
-def home_of(case: Case, folder: str) -> tuple[str, ...]:
-    """The flag of a PostgreSQL whose loads run the trigger."""
-    if not case.trigger:
+def home_of(case: Case, statements: str, folder: str) -> tuple[str, ...]:
+    """The flag of a PostgreSQL whose loads run the statements in a trigger."""
+    if not statements:
         return ()
-    body = f"DECLARE i int; BEGIN {case.trigger} RETURN NULL; END"
+    os.mkdir(folder, 0o755)
+    body = f"DECLARE i int; BEGIN {statements} RETURN NULL; END"
     return ("--home", home_with(folder, case.what.replace(" ", "-").replace(":", "").replace(",", ""), body))
 
 
@@ -216,9 +222,10 @@ def as_point(run: StoredRun, level: float, replicate: int) -> TrialResult:
 def account(case: Case, arguments: argparse.Namespace, folder: Path) -> LevelAccount | None:
     results, series = [], {}
     length = ("--duration", f"{arguments.seconds}s", "--warmup", "2s", "--data-dir", arguments.data_dir)
-    home = home_of(case, str(folder))
+    both = enumerate((case.always, case.trigger or case.always))
+    plain, lossy = (home_of(case, statements, f"{folder}/home-{at}") for at, statements in both)
     for replicate in range(1, arguments.replicates + 1):
-        for level, words in ((1.0, case.before), (2.0, (*case.more, *home))):
+        for level, words in ((1.0, (*case.before, *plain)), (2.0, (*case.more, *lossy))):
             has_loss = level > 1
             (place := folder / f"{level:g}-{replicate}").mkdir()
             place.chmod(0o755)
