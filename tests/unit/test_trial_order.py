@@ -178,7 +178,7 @@ class WatchedServer:
     """Nothing that could be looked at, and the samples that are taken of it."""
 
     sampling = SimpleNamespace(
-        thread_names=True, wait_events=True
+        thread_names=True, wait_events=True, is_simulated=False
     )  # each sample begins with the question for the processes
     asked = 0
 

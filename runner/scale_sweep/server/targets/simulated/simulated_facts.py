@@ -23,6 +23,7 @@ FACTS = Facts(
     methods=("discard",),
     runs_from=(ServerSource.SIMULATION,),
     is_simulated=True,
+    acknowledged="nowhere, since nothing is stored",
     remark="no database; every output is marked simulated",
     knobs=(
         Knob(name="partitions", role=KnobRole.PARTITIONS, kind="count", column="partitions", default="1"),
