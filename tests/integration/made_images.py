@@ -85,7 +85,8 @@ class _Archive:
 
     def take(self, inside: Iterable[tuple[str, Path]], programs: Sequence[Path]) -> None:
         """Files and directories by their places, and the libraries of these programs."""
-        for place, source in (*inside, *((one, Path(one)) for one in _libraries(programs))):
+        each = {**{one: Path(one) for one in _libraries(programs)}, **dict(inside)}  # an engine takes no place twice
+        for place, source in each.items():
             self.tar.add(source.resolve(), place.lstrip("/"), filter=_readable)
 
     def put(self, place: str, kind: bytes = tarfile.REGTYPE, mode: int = 0o644, text: str = "", to: str = "") -> None:

@@ -108,7 +108,7 @@ def test_its_run_is_shown_and_verified_where_the_package_is_not(swept):
     assert finished.returncode == 0 and "all trials are done" in finished.stderr
     shutil.rmtree(next(swept[0].glob("results/*/trials/*")))
     resumed = run("resume", "last", cwd=swept[0])
-    assert resumed.returncode == 2 and "'nice' is not one of" in resumed.stderr
+    assert resumed.returncode == 2 and "'example' is not one of" in resumed.stderr
 
 
 def test_an_axis_of_another_package_is_swept_along(installed, data_dir, tmp_path):
