@@ -116,11 +116,12 @@ def _judging_of(request: JudgeRequest) -> Judging:
     if not server.cpus:
         raise UsageError(f"the server has ended: {server.words}")
     _refuse_missing(request.command[0])
+    if request.prove:
+        _refuse_proof(request, reader)
+    disks = _disks(request.disk, server)
     own_folder(request.results, makes=True)
     if not os.access(request.results, os.W_OK | os.X_OK):
         raise UsageError(f"--results {request.results}: is not writable", remedy="give another directory")
-    if request.prove:
-        _refuse_proof(request, reader)
     argv = with_progress(reader, request.command) if reader is not None else tuple(request.command)
     return Judging(
         argv=tuple(argv),
@@ -128,7 +129,7 @@ def _judging_of(request: JudgeRequest) -> Judging:
         reader=reader,
         rate_from=request.rate_from,
         server=server,
-        disks=_disks(request.disk, server),
+        disks=disks,
         hz=request.hz,
         linger_s=linger_s,
         sink=2 if request.as_json else 1,
