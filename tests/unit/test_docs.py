@@ -157,6 +157,14 @@ def leads_nowhere(path: Path, target: str, anchor: str) -> bool:
     return not page.exists() or (has_headings and anchor not in slugs(page.read_text(encoding="utf-8")))
 
 
+def test_a_page_of_the_site_links_only_to_pages_of_the_site():
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    left_out = set(re.findall(r"^  /(\S+)$", site, re.MULTILINE))
+    assert left_out <= set(DOCS) and left_out
+    links = ((name, target) for name in set(DOCS) - left_out for target, _ in LINK.findall(DOCS[name]))
+    assert_none(f"{name} links to {target}" for name, target in links if target in left_out)
+
+
 COMMAND = "scale sweep cpu --results /elsewhere -y --target questdb,victoriametrics,postgres --cores 1..2".split()
 
 
