@@ -162,6 +162,34 @@ def test_without_room_for_a_begin_another_directory_is_asked_for(small_disk, kil
     assert "--results DIR" in done.stderr
 
 
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """The archive of a run, and the folder of its results."""
+    place = tmp_path_factory.mktemp("exported")
+    assert run("sweep", "cpu", *QUICK, "--results", "r", cwd=place).returncode == 0
+    done = run("export", "last", "--redacted", "--out", "run.tar.gz", "--results", "r", cwd=place)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "kit cpu --target null --out {disk}/kit",
+        "export last --redacted --out {disk}/again.tar.gz --results {exported}/r",
+        "import {exported}/run.tar.gz --results {disk}/r",
+    ],
+)
+def test_a_full_disk_keeps_nothing_of_what_is_carried(small_disk, exported, words):
+    left_free(small_disk, 4)
+    done = run(*words.format(disk=small_disk, exported=exported).split(), cwd=exported)
+    assert done.returncode == 6, done.stderr
+    told = " ".join(done.stderr.split())
+    assert "No space left on device" in told and "name a writable directory with free space" in told
+    assert {path.name for path in small_disk.iterdir()} <= {"filling", "r"}
+    assert not [*small_disk.glob("r/*"), *small_disk.glob("r/.*")]
+
+
 @pytest.fixture
 def xfs(tmp_path):
     image, mount = tmp_path / "image", tmp_path / "mount"

@@ -45,7 +45,7 @@ def kit(flags: Flags, what: WHAT, out: OUT = None, machine: MACHINE = None) -> N
     from scale_sweep.plan.preparing.prepared import prepare_elsewhere
     from scale_sweep.plan.summary import plan_sentence
     from scale_sweep.results.store.outside import write_outside
-    from scale_sweep.results.store.stored import is_there, new_folder, own_folder, write
+    from scale_sweep.results.store.stored import is_there, new_folder, own_folder, remove_folder, unwritable, write
     from scale_sweep.sweep.resolve import resolve_sweep
     from scale_sweep.verify.archive import packed
 
@@ -75,8 +75,12 @@ def kit(flags: Flags, what: WHAT, out: OUT = None, machine: MACHINE = None) -> N
     with tempfile.TemporaryDirectory(prefix="scale-kit-") as made:
         is_archive = place.name.endswith(_ARCHIVE)
         folder = new_folder(Path(made, place.name.removesuffix(_ARCHIVE)) if is_archive else place)
-        for name, text in {**files, **files_of(what)}.items():
-            write(folder, name, text.encode())
+        try:
+            for name, text in {**files, **files_of(what)}.items():
+                write(folder, name, text.encode())
+        except OSError as error:
+            remove_folder(own_folder(folder.path.parent), folder.path.name)
+            raise unwritable(place, error) from None
         if is_archive:
             write_outside(place, packed(folder.path))
     console.show_line(str(place))

@@ -21,6 +21,7 @@ from scale_sweep.results.store.stored import (
     own_folder,
     remove_folder,
     subfolder,
+    unwritable,
     write,
 )
 from scale_sweep.verify.digests import check_digests
@@ -59,8 +60,10 @@ def unpacked(content: bytes, results: Path, source: str, accept: Callable[[Folde
         try:
             with tarfile.open(fileobj=_Bounded(content, source), mode="r|") as archive:
                 name = _write_run(archive, there, arriving, source)
-        except (tarfile.TarError, EOFError, OSError, ValueError, zlib.error) as error:  # ValueError: a NUL in a name
+        except (tarfile.TarError, EOFError, gzip.BadGzipFile, ValueError, zlib.error) as error:  # of a NUL in a name
             raise _refused(source, f"its run did not arrive: {error}") from None
+        except OSError as error:
+            raise unwritable(results, error) from None
         run = subfolder(there, f"{arriving}/{name}")
         if wrong := check_digests(run).disagreements:
             raise _refused(source, f"its run did not arrive whole: {wrong[0].file} {wrong[0].sentence}")

@@ -11,11 +11,11 @@ import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from scale_sweep.base.errors import StoreError, UsageError
+from scale_sweep.base.errors import UsageError
 from scale_sweep.base.input_file import bundled
 from scale_sweep.base.texts import did_you_mean
 from scale_sweep.experiment.axes import AXES
-from scale_sweep.results.store.stored import WAITING, Folder, own_folder, write_waiting
+from scale_sweep.results.store.stored import WAITING, Folder, own_folder, unwritable, write_waiting
 
 
 def write_outside(path: Path, content: bytes) -> None:
@@ -28,7 +28,7 @@ def write_outside(path: Path, content: bytes) -> None:
                 return
         _replace(folder, path.name, content)
     except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}") from None
+        raise unwritable(path, error) from None
 
 
 def _replace(folder: Folder, name: str, content: bytes) -> None:

@@ -62,7 +62,7 @@ def own_folder(path: Path, *, makes: bool = False) -> Folder:
     try:
         return Folder(path, open_trusted(path, makes=makes, of_sudo=True))
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise unwritable(path, error) from None
 
 
 def new_folder(path: Path) -> Folder:
@@ -76,7 +76,7 @@ def new_folder(path: Path) -> Folder:
                 return made
             time.sleep(_LOOKS_S)
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise unwritable(path, error) from None
     raise PreflightError(f"{path} was replaced as soon as it was made", remedy="name another directory")
 
 
@@ -89,7 +89,7 @@ def _own_and_empty(path: Path, parent: Folder) -> Folder | None:
     return None
 
 
-def _unwritable(path: Path, error: OSError) -> StoreError:
+def unwritable(path: Path, error: OSError) -> StoreError:
     return StoreError(f"{path} cannot be written: {error.strerror}", remedy="name a writable directory with free space")
 
 
