@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from typer.testing import CliRunner
 
 from scale_sweep.cli import app
@@ -41,4 +42,11 @@ def test_a_proof_is_measured_stored_told_and_verified(folder, tmp_path, monkeypa
     assert f"At 1 core, {level['sentence']}" in " ".join(shown.output.split())
     verified = CliRunner().invoke(app, ["verify", str(run.path)])
     assert verified.exit_code == 0, verified.output
+    archive = tmp_path / "run.tar.gz"
+    exported = CliRunner().invoke(app, ["export", str(run.path), "--redacted", "--out", str(archive)])
+    assert exported.exit_code == 0, exported.output
+    imported = CliRunner().invoke(app, ["import", str(archive), "--results", str(tmp_path / "there")])
+    assert imported.exit_code == 0, imported.output
+    (carried,) = (read_run(find_run(tmp_path / "there", "last")).fit or pytest.fail("no fit")).proofs
+    assert carried.sentence == level["sentence"]
     assert_nothing_left(folder)

@@ -28,7 +28,8 @@ from scale_sweep.verify.run import verify_run
 _MADE = ("fit", "report")  # begin the names of files that the receiver makes anew
 _FILES = re.compile(
     r"(?:manifest\.json|plan\.json|SHA256SUMS|(?:points|timeseries|operations)\.csv)"
-    r"|trials/[^/]+/(?:facts\.json|trial\.json|series\.csv|server\.log|(?:loadgen|samples|step-\d\d)\.jsonl)"
+    r"|trials/[^/]+/(?:facts\.json|trial\.json|series\.csv|server\.log)"
+    r"|trials/[^/]+/(?:loadgen|samples|disturbances|step-\d\d)\.jsonl"
 )
 
 

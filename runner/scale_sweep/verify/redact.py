@@ -12,6 +12,7 @@ from typing import Any
 
 from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.judge import method
+from scale_sweep.judge.figures.disturbed import DISTURBANCES
 from scale_sweep.judge.figures.trial_facts import STEP_LINES
 from scale_sweep.loadgen.readers import from_plain as from_row
 from scale_sweep.loadgen.readers import reader_of
@@ -199,7 +200,8 @@ def _raw(run: Folder, folder: str, redaction: Redaction) -> Iterator[tuple[str, 
     yield "server.log", ""
     redaction.replaced["lines of server.log"] += sum(1 for _ in lines_of(run, f"{folder}/server.log"))
     steps = (STEP_LINES.format(number) for number, _ in enumerate(facts.get("step_rates") or (), 1))
-    for name in ("loadgen.jsonl", "samples.jsonl", *steps):
+    proofs = [DISTURBANCES] if is_there(run, f"{folder}/{DISTURBANCES}") else []
+    for name in ("loadgen.jsonl", "samples.jsonl", *steps, *proofs):
         lines = (parsed(line, run / folder / name) for line in lines_of(run, f"{folder}/{name}"))
         is_tool = bool(tool) and name == "loadgen.jsonl"
         made = (of_tool(line, words) if is_tool else redaction.value(line) for line in lines)
