@@ -427,7 +427,7 @@ agent 700 7
 analysis 7700 47
 base 1070 9
 capacity 350 3
-cli 5425 34
+cli 5435 34
 experiment 2980 20
 fleet 945 7
 hosts 1500 8
@@ -437,7 +437,7 @@ loadgen 3190 21
 machine 4795 35
 measure 3600 25
 model 2610 17
-plan 3975 26
+plan 3985 26
 report 7795 44
 results 2170 15
 server 14160 111
