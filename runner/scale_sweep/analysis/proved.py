@@ -26,6 +26,7 @@ BY_RULES = {  # what rules may name where the resource limits; who else takes it
     "memory": {BottleneckKind.MEMORY_BANDWIDTH},
 }
 NONE = "none of these"
+TOO_LONG = "no interval of the load lies in one phase of 2 s; let the load report each second"
 WITH_SHARED = {"cpu": {BottleneckKind.SHARED_CPU, BottleneckKind.GENERATOR_CPU}}  # of a load on the same CPUs
 
 
@@ -39,7 +40,7 @@ def proofs_of_run(run: StoredRun, axis: AxisFacts, rate: str, points: Sequence[P
         rows = run.disturbances.get(trial.trial_id, ())
         intervals = proof_intervals(run.timeseries.get(trial.trial_id, ()), rows, rate)
         why = _slow_commits(result, rows) if axis.is_durable else ""
-        why = why or ("" if intervals else "no second of the load lies in a known phase; repeat the sweep")
+        why = why or ("" if intervals else TOO_LONG)
         proof = Proof(reason=why) if why else proof_of(intervals, trial.disturbed)
         kind = rules_at(run, trial.level)
         causes = {one for cause in proof.causes for one in BY_RULES[cause]}

@@ -12,7 +12,7 @@ from scale_sweep.cli import console
 from scale_sweep.measure.judging.watching import Judging, WatchedLoad
 from scale_sweep.model.fitted import StoredRun
 from scale_sweep.model.measured import TrialResult
-from scale_sweep.model.proof import RESOURCES, LevelProof
+from scale_sweep.model.proof import OF_LOAD, RESOURCES, LevelProof
 
 
 def _proof(run: StoredRun) -> LevelProof | None:
@@ -26,7 +26,7 @@ def is_the_servers(run: StoredRun) -> bool | None:
         return result.verdict.kind.is_fitted
     if proof is None or proof.proof.reason:
         return None
-    return not {"load", "clients"} & set(proof.proof.causes)
+    return not OF_LOAD.intersection(proof.proof.causes)
 
 
 def document(run: StoredRun, load: Judging, watched: WatchedLoad) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def show(run: StoredRun, load: Judging, watched: WatchedLoad) -> None:
     rows = [
         ("rate", _rate(watched, result)),
         ("verdict", f"{'' if _proof(run) else f'{verdict.kind.value}: '}{_meaning(run)}"),
-        *_proof_rows(run),
+        *_proof_rows(run, watched),
         ("limit", f"{bottleneck.kind.value}: {bottleneck.sentence}" if bottleneck else ""),
         ("because", "; ".join(_other_reasons(result)[:2])),
         ("to do", bottleneck.remedy if bottleneck else ""),
@@ -89,7 +89,11 @@ def _meaning(run: StoredRun) -> str:
     return words[is_the_servers(run)]
 
 
-def _proof_rows(run: StoredRun) -> Iterator[tuple[str, str]]:
+def _proof_rows(run: StoredRun, watched: WatchedLoad) -> Iterator[tuple[str, str]]:
+    if watched.disturbing is not None and not run.results[0].trial.disturbed:
+        yield "no proof", "the load ended before anything was disturbed"
+    if watched.disturbing is not None and watched.disturbing.trouble:
+        yield "not done", watched.disturbing.trouble
     if (proved := _proof(run)) is None:
         return
     yield "proof", proved.sentence

@@ -13,6 +13,7 @@ RESOURCES = {
     "clients": "the number of clients",
     "memory": "the memory bandwidth",
 }
+OF_LOAD = {"load", "clients"}  # a limit there is not the server's
 
 
 @dataclass(frozen=True, kw_only=True)

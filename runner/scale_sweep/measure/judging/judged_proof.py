@@ -36,12 +36,13 @@ class JudgedDisturbing:
         return frozenset(pid for part in self._parts for pid in part.pids)
 
     def start(self) -> None:
+        from scale_sweep.analysis.proof import schedule  # takes long to import, so before the load
+
+        self._schedule = schedule
         self._parts[0].start()
 
     def look(self, load_cpus: Set[int], started_ns: int) -> None:
         """Begins once the load has run for LEAD_S."""
-        from scale_sweep.analysis.proof import schedule
-
         if self.resources or not load_cpus or time.monotonic_ns() < started_ns + LEAD_S * 1e9:
             return
         cpus = {"cpu": tuple(self._server_cpus)}
@@ -57,7 +58,7 @@ class JudgedDisturbing:
         self._parts[1].start()
         begin_s = math.ceil((time.monotonic_ns() - started_ns) / 1e9 + BEFORE_S)
         for part in self._parts:
-            part.begin(schedule(self.resources, DISTURBED_S), started_ns + begin_s * 10**9, started_ns)
+            part.begin(self._schedule(self.resources, DISTURBED_S), started_ns + begin_s * 10**9, started_ns)
 
     def stop(self) -> None:
         """May be called twice."""

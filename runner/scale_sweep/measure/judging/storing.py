@@ -16,7 +16,7 @@ from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.stages import ended, facts_at_first
 from scale_sweep.model.declared import Operation, Subject, Work
 from scale_sweep.model.declared_parts import LoadCommand
-from scale_sweep.model.events import ArtifactMade, IntervalSeen, PhaseEntered, SampleTaken, TrialStarted
+from scale_sweep.model.events import ArtifactMade, IntervalSeen, Noted, PhaseEntered, SampleTaken, TrialStarted
 from scale_sweep.model.fitted import StoredRun
 from scale_sweep.model.planned import Plan, Trial
 from scale_sweep.model.resources import Placement, on_cores
@@ -54,6 +54,7 @@ def plan_of(judging: Judging, watched: WatchedLoad) -> Plan:
         method="command", work=work, load=load,
         replicates=1, drift_check=False,
     )  # fmt: skip
+    disturbed = watched.disturbing.resources if watched.disturbing is not None else ()
     trial = Trial(
         trial_id=TRIAL,
         point_id=TRIAL,
@@ -66,8 +67,8 @@ def plan_of(judging: Judging, watched: WatchedLoad) -> Plan:
         subject=Subject(target="command", runtime="endpoint", method="command"),
         knobs={"connections": str(clients)},
         seed=0,
-        role="proof" if watched.disturbing is not None else "point",
-        disturbed=watched.disturbing.resources if watched.disturbing is not None else (),
+        role="proof" if disturbed else "point",
+        disturbed=disturbed,
     )
     return Plan(sweep=sweep, trials=(trial,), confounds=(), notes=(), seconds_estimated=0.0)
 
@@ -96,6 +97,8 @@ def store(judging: Judging, watched: WatchedLoad, plan: Plan, writer: RunWriter)
     if watched.disturbing is not None:
         text = disturbances_text(watched.disturbing.rows)
         writer(ArtifactMade(trial_id=trial.trial_id, name=DISTURBANCES, text=text))
+        if watched.disturbing.trouble:
+            writer(Noted(trial_id=trial.trial_id, sentence=watched.disturbing.trouble))
     writer(PhaseEntered(trial_id=trial.trial_id, phase="measure", monotonic_ns=watched.run.started_ns))
     for sample in watched.samples:
         writer(SampleTaken(trial_id=trial.trial_id, sample=sample))
