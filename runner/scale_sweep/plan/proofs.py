@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from scale_sweep.analysis.proof import schedule
@@ -24,12 +24,10 @@ def proofs_of(sweep: Sweep, trials: Sequence[Trial]) -> tuple[Trial, ...]:
         return ()
     made = tuple(_proof(sweep, trial) for trial in at_ends(trials, "proof"))
     is_named = sweep.origin.get("method.prove") != "default" and sweep.prove != load_axis(sweep.axis).proves
-    for resource in sweep.prove:
-        if all(resource not in trial.disturbed for trial in made) and (is_named or len(sweep.prove) == 1):
-            raise UsageError(f"--prove {resource}: {why_not(made[-1], resource)}", remedy="leave it out")
-    for trial in made:
-        if not trial.disturbed:
-            raise UsageError(f"--prove {sweep.prove[0]}: {why_not(trial, sweep.prove[0])}", remedy="leave it out")
+    never = [(made[-1], one) for one in sweep.prove if is_named and all(one not in trial.disturbed for trial in made)]
+    empty = [(trial, sweep.prove[0]) for trial in made if not trial.disturbed]
+    for trial, resource in never + empty:
+        raise UsageError(f"--prove {resource}: {why_not(trial, resource)}", remedy="leave it out")
     return made
 
 
@@ -45,21 +43,31 @@ def _proof(sweep: Sweep, trial: Trial) -> Trial:
 
 def why_not(trial: Trial, resource: str) -> str:
     """Why this trial cannot disturb it; "" if it can."""
-    place = trial.placement
-    if resource == "cpu" and place.quota_cores is not None:
-        return "a server with a part of a core has a quota, which a program beside it does not use"
-    if resource == "load" and not place.generator_cpus:
+    return _OBSTACLES[resource](trial) if resource in _OBSTACLES else ""
+
+
+def _of_load(trial: Trial) -> str:
+    if not trial.placement.generator_cpus:
         return "the CPUs of the load generator are not known"
-    if resource == "load" and place.shared:
-        return "server and load generator share their CPUs, so a program there disturbs both"
-    if resource == "clients":
-        many = trial.work.connections(trial.load.connections)
-        if not trial.load.is_ours or many != trial.load.connections:
-            return "only scale's load holds connections back, and only those that all operations share"
-        return "" if many > 1 else "the load has one connection, which must stay"
-    if resource == "memory":
-        return "the part of the memory bandwidth that a program takes is not known, and no CPU may be free for it"
-    return ""
+    return _SHARED if trial.placement.shared else ""
+
+
+def _of_clients(trial: Trial) -> str:
+    many = trial.work.connections(trial.load.connections)
+    if not trial.load.is_ours or many != trial.load.connections:
+        return "only scale's load holds connections back, and only those that all operations share"
+    return "" if many > 1 else "the load has one connection, which must stay"
+
+
+_QUOTA = "a server with a part of a core has a quota, which a program beside it does not use"
+_SHARED = "server and load generator share their CPUs, so a program there disturbs both"
+_MEMORY = "the part of the memory bandwidth that a program takes is not known, and no CPU may be free for it"
+_OBSTACLES: dict[str, Callable[[Trial], str]] = {
+    "cpu": lambda trial: _QUOTA if trial.placement.quota_cores is not None else "",
+    "load": _of_load,
+    "clients": _of_clients,
+    "memory": lambda trial: _MEMORY,
+}
 
 
 def proof_notes(sweep: Sweep, trials: Sequence[Trial]) -> Iterator[str]:
