@@ -50,6 +50,8 @@ class Sampler:
         adopted: gives those of its processes whose parent ended."""
         self._server, self._generator = subject_reader(server), subject_reader(generator)
         self._is_simulated = server is not None and server.kind == "counts"
+        if self._is_simulated:
+            server_cpus = worked_cpus = ()
         self._foreign: LoadThreads | None = None
         if is_foreign and generator is not None and generator.root_pids:
             tree = ProcessTree(generator.root_pids, adopted=adopted, quota_group=_youngests_group)

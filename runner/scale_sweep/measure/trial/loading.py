@@ -125,14 +125,14 @@ class Loading:
         self._sampler = Sampler(
             server=self._server.accounting(),
             generator=Accounting(kind="processes", root_pids=tuple(self._load.pids)),
-            disks=() if self._facts.is_simulated else self._order.disks,
+            disks=self._order.disks,
             hz=self._order.sample_hz,
             network_bits_per_s=self._order.network_bits_per_s,
             on_sample=self._taken.put,
             pids=self._server.pids if self._facts.thread_names else None,
-            cpus=() if self._facts.is_simulated else tuple(sorted({*placement.server_cpus, *placement.generator_cpus})),
-            server_cpus=() if self._facts.is_simulated else placement.server_cpus,
-            worked_cpus=() if self._facts.is_simulated else _worked_cpus(trial),
+            cpus=tuple(sorted({*placement.server_cpus, *placement.generator_cpus})),
+            server_cpus=placement.server_cpus,
+            worked_cpus=_worked_cpus(trial),
             # A database that reports none of its connections' waits: waits of its threads.
             waits=self._session.wait_events if self._facts.wait_events else lambda: lock_waits(self._server.pids()),
             is_foreign=not trial.load.is_ours,
