@@ -13,6 +13,7 @@ from scale_sweep.base.units import part_of
 from scale_sweep.model.declared import Sweep
 from scale_sweep.model.fitted import StoredRun
 from scale_sweep.model.planned import Plan, Trial
+from scale_sweep.model.proof import Disturbance
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.reader import (
@@ -88,7 +89,9 @@ def verify_run(run: Folder | Path) -> Verification:
     )
 
 
-def _extra_files(run: Folder, trials: Sequence[Trial], disagreements: list[Disagreement]) -> Any:
+def _extra_files(
+    run: Folder, trials: Sequence[Trial], disagreements: list[Disagreement]
+) -> tuple[dict[str, str], dict[str, tuple[Disturbance, ...]]]:
     try:
         return extra_files(run, trials)
     except StoreError as error:

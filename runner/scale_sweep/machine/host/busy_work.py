@@ -15,7 +15,7 @@ PERIOD_NS = 2_000_000  # in which the share is taken once: a long pause of one s
 OPEN = os.O_TMPFILE | os.O_WRONLY | os.O_DIRECT
 BLOCK_BYTES = 64 << 10
 _FILE_BLOCKS = 128
-_ALONE = 32  # writes to the idle disk, whose median time is that of each later one
+_ALONE = 32  # writes to the idle disk, whose mean time is that of each later one: a cap delays only some
 _LOOPS = 100  # of a piece of work: a few microseconds
 
 
