@@ -120,6 +120,18 @@ def test_a_single_cause_gets_the_whole_loss(name, wording):
     wording(found.sentence)
 
 
+def test_slower_cpus_are_no_fault_of_the_code():
+    """At two cores each CPU-ms has a fifth less fixed work, and a row needs a quarter more CPU time."""
+    def measured(result):
+        speed = 800.0 if result.trial.level == 2.0 else 1000.0
+        return replace(result, measurement=replace(result.measurement, cpu_speed=speed))
+
+    found = account({1.0: Causes(), 2.0: Causes(slower_user=1.25, slower_system=1.25)}, change=measured)
+    inside = percents(found.levels[0], "more_work")
+    assert inside["speed"] >= 0.95 * found.levels[0].missing.percent and "speed" not in found.not_measured
+    assert sum(inside.values()) == pytest.approx(percents(found.levels[0])["more_work"], rel=1e-9)
+
+
 def test_two_causes_get_their_shares_of_the_loss():
     """A quarter of the time asleep, and rows that take a third longer: together 0.75 of 0.75."""
     (one,) = account({1.0: Causes(), 2.0: Causes(asleep=0.25, slower_user=1.25, slower_system=1.25)}).levels

@@ -75,6 +75,7 @@ _MEASURED: Mapping[str, Callable[[TrialResult], bool]] = {
     "requests": lambda r: r.measurement.in_flight_percent is not None and r.measurement.rows_sent is None,
     "counters": lambda r: bool(r.measurement.server_cycles_per_s and r.measurement.server_instructions_per_s),
     "waits": lambda r: bool(r.measurement.server_waits),
+    "speed": lambda r: of_trial.are_usable(r.measurement.cpu_speed),
 }
 
 

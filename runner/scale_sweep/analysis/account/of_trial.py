@@ -39,13 +39,16 @@ class CountedTrial(NamedTuple):
 def cpu_parts(one: CountedTrial) -> Parts | None:
     """Rate for each core = share of the cores' time in use × units for each CPU-second."""
     m, cores = one.result.measurement, one.result.trial.cores
-    if m.server_cpu_cores is None or not _are_usable(m.server_cpu_cores, cores, one.rate):
+    if m.server_cpu_cores is None or not are_usable(m.server_cpu_cores, cores, one.rate):
         return None
     used, cost = m.server_cpu_cores / cores, m.server_cpu_cores / one.rate
     unused = _unused(one, used)
     logs: Logs = {("", "not_used"): math.log(used), ("", "more_work"): -math.log(cost)}
     splits = [Split("not_used", used, unused)]
     if one.system is not None and "system" in one.has:
+        if "speed" in one.has:
+            logs["more_work", "speed"] = math.log(m.cpu_speed or 1.0)
+            cost *= m.cpu_speed or 1.0  # on CPUs of one speed
         splits.append(Split("more_work", cost, {"user": cost * (1 - one.system), "system": cost * one.system}))
     if "counters" in one.has:
         cycles, instructions = m.server_cycles_per_s or 1.0, m.server_instructions_per_s or 1.0
@@ -57,7 +60,7 @@ def cpu_parts(one: CountedTrial) -> Parts | None:
     return logs, splits
 
 
-def _are_usable(*values: float | None) -> bool:
+def are_usable(*values: float | None) -> bool:
     """Ratios of them are finite and above 0: a stored file may hold any number."""
     return all(value is not None and 1e-100 < value < 1e100 for value in values)
 
@@ -115,7 +118,7 @@ def busy_parts(one: CountedTrial) -> Parts | None:
     """Durable rows for each disk = busy share × ceiling for each disk / bytes of a row."""
     m, disks = one.result.measurement, one.result.trial.disks
     used, ceiling, size = m.disk_used_percent, m.disk_ceiling_mb_per_s, m.disk_bytes_per_row
-    if used is None or ceiling is None or size is None or not _are_usable(used, ceiling, size, disks):
+    if used is None or ceiling is None or size is None or not are_usable(used, ceiling, size, disks):
         return None
     logs = {"not_busy": math.log(used / 100), "together": math.log(1e6 * ceiling / disks), "bytes": -math.log(size)}
     return {("", name): log for name, log in logs.items()}, ()
@@ -124,7 +127,7 @@ def busy_parts(one: CountedTrial) -> Parts | None:
 def time_parts(one: CountedTrial) -> Parts | None:
     """Time of a connection for each unit = until the answer + until the next request."""
     each, flying = one.result.trial.level / one.rate, _in_flight(one.result)
-    if "requests" not in one.has or not _are_usable(each):
+    if "requests" not in one.has or not are_usable(each):
         return None
     return {}, [Split("", each, {"answers": each * flying, "own": each * (1 - flying)})]
 
@@ -138,7 +141,7 @@ KINDS: Mapping[str, tuple[Callable[[CountedTrial], Parts | None], str]] = {
 
 
 def per_unit(result: TrialResult) -> dict[str, float]:
-    """For each row or request of the window, those that were measured; and the CPUs' speed."""
+    """For each row or request of the window, those that were measured."""
     m, rate = result.measurement, result.achieved_per_s
     if not rate:
         return {}
@@ -151,7 +154,6 @@ def per_unit(result: TrialResult) -> dict[str, float]:
         "read_bytes": (m.disk_read_mb_per_s, 1e6),
         "network_bytes": (sum(network) if network else None, 1e6),
         "joules": (m.joules_per_million_rows, rate / 1e6),
-        "cpu_speed": (m.cpu_speed, rate),
     }
     return {name: scale * value / rate for name, (value, scale) in figures.items() if value is not None}
 

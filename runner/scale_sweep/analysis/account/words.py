@@ -24,6 +24,7 @@ NAMES: Mapping[str, str] = {  # with {unit} for row or request
     "runnable": "runnable but not running",
     "waiting": "waiting",
     "rest": "the rest",
+    "speed": "slower CPUs",
     "user": "user code",
     "system": "the kernel",
     "clock": "slower clock",
@@ -37,7 +38,6 @@ NAMES: Mapping[str, str] = {  # with {unit} for row or request
     "read_bytes": "bytes read",
     "network_bytes": "bytes over the network",
     "joules": "joules",
-    "cpu_speed": "pieces of fixed work a CPU-ms (speed of the CPUs)",
 }
 
 
