@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -86,7 +86,8 @@ def postgres(folder: Path, is_slow: bool = False) -> Iterator[Server]:
             cleanup.callback(CAPS.write_text, f"{device} 0")
         made = Server(process=psutil.Process(server.process.pid), port=port)
         for process in made.processes():
-            process.cpu_affinity([int(SERVER_CPU)])
+            with suppress(psutil.NoSuchProcess):  # a short-lived child
+                process.cpu_affinity([int(SERVER_CPU)])
         yield made
 
 
