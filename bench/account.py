@@ -130,7 +130,7 @@ CASES = (
     Case(
         what="a load on the server's CPU",
         part="load",
-        words=(*ONE, "--rows-per-request", "100", *ASYNC),
+        words=(*ONE, "--rows-per-request", "1", *ASYNC),
         more=("--server-cpus", "0", "--generator-cpus", "0"),
     ),
     Case(
@@ -240,9 +240,10 @@ def account(case: Case, arguments: argparse.Namespace, folder: Path) -> LevelAcc
 
 
 def share_of(part: str, one: LevelAccount) -> float:
-    """Of what is missing."""
-    inside = sum(p.percent for p in one.parts if p.names == (part,) and p.of in ("not_used", "more_work"))
-    return inside / one.missing.percent if one.missing.percent else 0.0
+    """Of what is missing, without what slower CPUs took: that was not provoked. 0 if nothing was lost."""
+    percents = {p.names: p.percent for p in one.parts if p.of in ("not_used", "more_work")}
+    provoked = one.missing.percent - percents.get(("speed",), 0.0)
+    return percents.get((part,), 0.0) / provoked if provoked >= LOST_MIN else 0.0
 
 
 def main() -> None:
@@ -263,7 +264,7 @@ def main() -> None:
         if one is None:
             print(f"| {case.what} | {case.part} | - | - | no rate |", flush=True)
             continue
-        share = share_of(case.part, one) if one.missing.percent >= LOST_MIN else 0.0
+        share = share_of(case.part, one)
         right += share >= ENOUGH
         inner = [p for p in one.parts if p.of in ("not_used", "more_work")]
         words = ", ".join(f"{'+'.join(p.names)} {p.percent:.1f}" for p in sorted(inner, key=lambda p: -abs(p.percent)))
