@@ -122,6 +122,7 @@ def test_a_single_cause_gets_the_whole_loss(name, wording):
 
 def test_slower_cpus_are_no_fault_of_the_code():
     """At two cores each CPU-ms has a fifth less fixed work, and a row needs a quarter more CPU time."""
+
     def measured(result):
         speed = 800.0 if result.trial.level == 2.0 else 1000.0
         return replace(result, measurement=replace(result.measurement, cpu_speed=speed))
