@@ -197,7 +197,7 @@ def test_what_a_word_may_become(folder, line, found):
 
 @pytest.mark.parametrize("line", ["sweep cpu --knob ", "ab cpu --vary s", "servers install ", "sweep cpu --target "])
 def test_a_completion_imports_little(folder, line):
-    """For somebody waits for each: with these modules it takes about 0.4 s of CPU time."""
+    """A user waits while they are imported."""
     words = {"COMP_WORDS": f"scale {line}", "COMP_CWORD": str(f"scale {line}".count(" "))}
     done = scale([], folder, _SCALE_COMPLETE="complete_bash", PYTHONPROFILEIMPORTTIME="1", **words)
     imported = {text.rpartition("|")[2].strip() for text in done.stderr.splitlines()}

@@ -46,9 +46,9 @@ def cpu_parts(one: CountedTrial) -> Parts | None:
     logs: Logs = {("", "not_used"): math.log(used), ("", "more_work"): -math.log(cost)}
     splits = [Split("not_used", used, unused)]
     if one.system is not None and "system" in one.has:
-        if "speed" in one.has:
-            logs["more_work", "speed"] = math.log(m.cpu_speed or 1.0)
-            cost *= m.cpu_speed or 1.0  # on CPUs of one speed
+        if "speed" in one.has and m.cpu_speed:
+            logs["more_work", "speed"] = math.log(m.cpu_speed)
+            cost *= m.cpu_speed  # on CPUs of one speed
         splits.append(Split("more_work", cost, {"user": cost * (1 - one.system), "system": cost * one.system}))
     if "counters" in one.has:
         cycles, instructions = m.server_cycles_per_s or 1.0, m.server_instructions_per_s or 1.0
